@@ -1,0 +1,168 @@
+/* The column-wise running sum (prefix sum) of a table.
+ *
+ * The order of additions
+ * ----------------------
+ * Integers wrap (two's complement), so their order of additions cannot be seen. For floats it can, and it is fixed: it
+ * depends on the row index, the number of columns and the type of the sums, and on nothing else - not on the backend,
+ * the strategy, the device, the number of threads, or the time of day. A float result has the same bits everywhere.
+ *
+ *   Rows are taken in chunks of N = table_chunk_rows(out.type, columns) rows, a power of two from 512 to 16384.
+ *   Inside a chunk each column is summed by halves:
+ *
+ *     P(i) in a run of 2^k rows:  the left half is a run of its own;
+ *                                 in the right half  P(i) = T(left half) + P_right(i),
+ *                                 where T(run) = P(last row of the run), and P of a single row is its value.
+ *
+ *   Chunk totals are added from left to right onto the carry:
+ *
+ *     S(0) = carry in, or +0.0      S(j + 1) = S(j) + T(chunk j)
+ *
+ *   inclusive result of row i = S(chunk of i) + P(i)
+ *   exclusive result of row i = inclusive result of row i - 1, and the carry in for row 0
+ *   carry out                 = inclusive result of the last row (the carry in when there are no rows)
+ *
+ * A last chunk with fewer than N rows is the beginning of a whole one: P(i) never looks at rows after i. Each value is
+ * thus computed with at most log2(N) + 1 additions inside its chunk (Sklansky's prefix tree, 1960), which also makes
+ * the error grow with the number of chunks instead of the number of rows.
+ *
+ * Pieces: a table cut at any multiple of N rows and fed piece by piece, each piece's carry out being the next one's
+ * carry in, gives the same bits as the whole. Cut elsewhere, integers are still the same; floats may round differently.
+ *
+ * A result that is not a number is not a number everywhere; which of the many NaN bit patterns it is, is not promised.
+ */
+#ifndef TUPLESCAN_PREFIX_SUM_H
+#define TUPLESCAN_PREFIX_SUM_H
+
+#include <tuplescan/table.h>
+
+TABLE_BEGIN
+
+/* N of the comment above for sums of type `type` (the type of the output): 65536 bytes divided by the row, where the
+ * row's bytes are rounded up to a power of two and at most 128. 0 if columns is 0 or type cannot be summed into. */
+TABLE_API size_t table_chunk_rows(table_type type, size_t columns);
+
+typedef enum table_backend {
+    TABLE_BACKEND_AUTO = 0, /* the one that the data is near to: device pointers CUDA, host pointers the CPU */
+    TABLE_BACKEND_CPU = 1,
+    TABLE_BACKEND_CUDA = 2
+} table_backend;
+
+/* How the three stages are carried out. Results do not depend on it. */
+typedef enum table_strategy {
+    TABLE_STRATEGY_AUTO = 0,      /* the fastest that there is on the backend */
+    TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */
+    TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is; integer totals by the same stages again */
+    TABLE_STRATEGY_FUSED = 3      /* the three stages in one pass: every value is read once and written once */
+} table_strategy;
+
+/* What `first_overflow` holds when there was none. */
+#define TABLE_NO_OVERFLOW UINT64_MAX
+
+/* What was done and how long it took, for the one-call forms. Seconds are wall-clock on the CPU and device time on
+ * CUDA, without allocation and without copies between host and device; a stage that was not a pass of its own has 0. */
+typedef struct table_report {
+    table_backend backend;   /* never AUTO */
+    table_strategy strategy; /* never AUTO */
+    size_t chunk_rows;
+    size_t chunks;
+    unsigned threads;        /* CPU threads that took part; 0 on CUDA */
+    double stage_seconds[3]; /* stages 1, 2, 3 */
+    double seconds;          /* all of it: the stages, or the fused pass */
+    double transfer_seconds; /* copies between host and device, when the data had to be taken to the device */
+} table_report;
+
+/* All zero is the default: inclusive, no carry, not checked, best backend, best strategy. Clear the whole struct before
+ * you fill it in, so that what later versions add to it stays at its default. */
+typedef struct table_scan_options {
+    int exclusive; /* 0: row i includes itself; 1: it does not */
+    table_backend backend;
+    table_strategy strategy;
+
+    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process may use. */
+    unsigned threads;
+
+    /* A row of `columns` values of the output's type, side by side, aligned to the type: the sums of all that came
+     * before this table (NULL: zeros), and where to put the sums through this table's last row (NULL: nowhere). They
+     * may be the same row, and must not lie in the tables. One-call forms: host or device memory. Stream forms on CUDA:
+     * memory that the device can reach. */
+    const void *carry_in;
+    void *carry_out;
+
+    /* Integers only (an ARGUMENT error for floats); NULL: not checked. Receives i * columns + j of the first value, in
+     * row order, whose true running sum through row i in column j (carry in included) leaves the output's type, or
+     * TABLE_NO_OVERFLOW. It is the same for inclusive and exclusive. The results are written in any case, wrapped.
+     * Memory as for the carries. */
+    uint64_t *first_overflow;
+
+    /* One-call forms only; NULL: no report. Host memory. */
+    table_report *report;
+
+    /* Stream forms only (an ARGUMENT error in the one-call forms). The workspace is memory of the backend (device
+     * memory for CUDA, host memory for the CPU), aligned to TABLE_WORKSPACE_ALIGNMENT, of at least the bytes that
+     * table_prefix_sum_workspace() named for the same views and options. It may be reused as soon as the work that was
+     * given it is done, and is in use until then. */
+    void *stream; /* a cudaStream_t; NULL is CUDA's default stream */
+    void *workspace;
+    size_t workspace_bytes;
+} table_scan_options;
+
+#define TABLE_WORKSPACE_ALIGNMENT 256
+
+/* out(i, j) = carry_in(j) + in(0, j) + ... + in(i, j), or without in(i, j) when exclusive.
+ *
+ * in, out: the same rows and columns; type pairs as table_types_supported() says. out may be the same table as in (same
+ * data, type and stride). Otherwise no element of one may lie in the other; windows of one table that lie side by side
+ * (same bytes from row to row, disjoint columns) are allowed. out->data is written, in->data only if it is the same.
+ * options: NULL means all defaults.
+ *
+ * Returns when the work is done. Allocates what it needs and frees it. Device tables may be used by no other stream
+ * meanwhile: the call runs on a stream of its own, ordered after what the device's default stream was given before.
+ * Host tables on the CUDA backend are taken through the device in pieces, so they may be larger than its memory.
+ *
+ * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE, BACKEND and STRATEGY are found before anything is
+ * written. HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out and *first_overflow unspecified.
+ * Thread-safe for tables that do not share memory. */
+TABLE_API table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options);
+
+/* Bytes of workspace that table_prefix_sum_async() needs for these views and options (the pointers in them are looked
+ * at only to tell host from device memory; nothing is read). Can be 0. Errors as above, and *bytes is then untouched.
+ */
+TABLE_API table_status table_prefix_sum_workspace(const table_view *in, const table_view *out,
+                                                  const table_scan_options *options, size_t *bytes);
+
+/* table_prefix_sum() put on options->stream, in options->workspace. On CUDA it returns as soon as the work is queued,
+ * allocates nothing, waits for nothing and can be captured in a CUDA graph, except that strategy HOST waits for the
+ * stream (and cannot be captured). Both tables must be device memory. Errors of the device that happen later are
+ * returned by the stream, as usual. On the CPU the work is done before it returns.
+ * Errors: as table_prefix_sum(), and WORKSPACE. */
+TABLE_API table_status table_prefix_sum_async(const table_view *in, const table_view *out,
+                                              const table_scan_options *options);
+
+/* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, side by side, in host
+ * or device memory. Bit for bit the carry out (and last inclusive row) of table_prefix_sum() of the same table. Of the
+ * options it uses backend, strategy, threads, carry_in and report; the others must be 0 (ARGUMENT). Ways of working and
+ * errors as table_prefix_sum(). */
+TABLE_API table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
+                                           const table_scan_options *options);
+
+/* What can be used on this machine. */
+typedef struct table_device {
+    char name[128];        /* such as "NVIDIA H200", or the CPU's instruction set in use */
+    table_backend backend; /* never AUTO */
+    int index;             /* the CUDA device number; 0 for the CPU */
+    int usable;            /* 0: it is there, and this build has no code for it or its driver is too old */
+    int major, minor;      /* compute capability; 0 for the CPU */
+    int processors;        /* multiprocessors, or CPUs that the process may use */
+    uint64_t memory;       /* bytes */
+} table_device;
+
+/* Writes up to `room` devices, the CPU first, and returns how many there are. devices may be NULL when room is 0. */
+TABLE_API size_t table_devices(table_device *devices, size_t room);
+
+/* Why the CUDA backend cannot be used ("built without CUDA", "no CUDA device: ..."), or NULL when it can. Static or
+ * thread-local text. */
+TABLE_API const char *table_cuda_unavailable(void);
+
+TABLE_END
+
+#endif

@@ -1,0 +1,41 @@
+/* How a call went. Every call of the library returns one of these values; it never prints and never exits. */
+#ifndef TUPLESCAN_STATUS_H
+#define TUPLESCAN_STATUS_H
+
+#include <tuplescan/export.h>
+
+TABLE_BEGIN
+
+/* The numbers are part of the ABI: new ones are added at the end, none is ever given another meaning. */
+typedef enum table_status {
+    TABLE_OK = 0,
+    TABLE_ERROR_ARGUMENT = 1,      /* a null pointer, an unknown enum value, options that contradict each other */
+    TABLE_ERROR_SHAPE = 2,         /* no columns, stride < columns, two tables whose shapes must agree and do not */
+    TABLE_ERROR_TYPE = 3,          /* an unknown element type, or an in/out pair that is not supported */
+    TABLE_ERROR_ALIGNMENT = 4,     /* data that its element type does not allow */
+    TABLE_ERROR_OVERLAP = 5,       /* two tables share memory without being the same table */
+    TABLE_ERROR_TOO_LARGE = 6,     /* a size that does not fit in size_t, or that the device cannot address */
+    TABLE_ERROR_WORKSPACE = 7,     /* a workspace that is missing, too small or misaligned */
+    TABLE_ERROR_HOST_MEMORY = 8,   /* out of host memory */
+    TABLE_ERROR_DEVICE_MEMORY = 9, /* out of device memory */
+    TABLE_ERROR_BACKEND = 10,      /* the backend that was asked for is not there, or cannot reach the data */
+    TABLE_ERROR_STRATEGY = 11,     /* the strategy that was asked for does not exist on that backend */
+    TABLE_ERROR_DEVICE = 12        /* a call of the CUDA runtime failed */
+} table_status;
+
+/* The enumerator's name, such as "TABLE_ERROR_SHAPE"; "TABLE_ERROR_UNKNOWN" for a number that is none. Static text. */
+TABLE_API const char *table_status_name(table_status status);
+
+/* One English sentence without a full stop that says what the value means in general. Static text. */
+TABLE_API const char *table_status_text(table_status status);
+
+/* What exactly was wrong in the calling thread's last call that failed: which argument, which limit. Never NULL, and
+ * empty before the first failure. The text belongs to the library and lives until this thread's next failure. */
+TABLE_API const char *table_error_detail(void);
+
+/* The library's version, "major.minor.patch". Static text. */
+TABLE_API const char *table_version(void);
+
+TABLE_END
+
+#endif

@@ -1,0 +1,10 @@
+/* tuplescan: column-wise running sums of row-major tables. The whole public interface. */
+#ifndef TUPLESCAN_TUPLESCAN_H
+#define TUPLESCAN_TUPLESCAN_H
+
+#include <tuplescan/prefix_sum.h>
+#include <tuplescan/stages.h>
+#include <tuplescan/status.h>
+#include <tuplescan/table.h>
+
+#endif

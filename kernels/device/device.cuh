@@ -1,0 +1,234 @@
+/* The device layer: all that a kernel may use of the machine, each thing one small inline function or macro.
+ *
+ * Kernels contain no bare <<<>>>, no built-in variables and no PTX; they find all of it here. That is what lets the
+ * very same kernel sources run on the CPU in the tests: tests/double/device.cuh offers the same names and checks their
+ * use. Whatever is added here is added there too. */
+#ifndef DEVICE_CUH
+#define DEVICE_CUH
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#define KERNEL                         static __global__ void
+#define DEVICE                         __device__ __forceinline__
+#define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#define UNROLL                         _Pragma("unroll")
+
+/* Shared memory of the block: a fixed array, or all that the launch asked for. Use each name once in a kernel. */
+#define SHARED_ARRAY(type, name, count) __shared__ type name[count]
+#define SHARED_DYNAMIC(type, name)                                                                                     \
+    extern __shared__ __align__(128) unsigned char shared_dynamic_memory[];                                            \
+    type *name = reinterpret_cast<type *>(shared_dynamic_memory)
+
+#define WARP_LANES 32
+#define WARP_ALL   0xffffffffu
+
+DEVICE unsigned thread_index() { return threadIdx.x; }
+DEVICE unsigned block_threads() { return blockDim.x; }
+DEVICE unsigned block_index() { return blockIdx.x; }
+DEVICE unsigned block_count() { return gridDim.x; }
+
+/* All threads of the block meet; what each wrote to shared and global memory before is seen by all after. */
+DEVICE void block_barrier() { __syncthreads(); }
+
+/* Of a warp: `mask` names the lanes that take part, and exactly those must call it together. T has 4 or 8 bytes. */
+template <class T> DEVICE T warp_shuffle(unsigned mask, T value, unsigned lane) {
+    return __shfl_sync(mask, value, static_cast<int>(lane));
+}
+template <class T> DEVICE T warp_shuffle_xor(unsigned mask, T value, unsigned flip) {
+    return __shfl_xor_sync(mask, value, static_cast<int>(flip));
+}
+template <class T> DEVICE T warp_shuffle_up(unsigned mask, T value, unsigned lanes) {
+    return __shfl_up_sync(mask, value, lanes);
+}
+DEVICE unsigned warp_ballot(unsigned mask, bool vote) { return __ballot_sync(mask, vote); }
+DEVICE bool warp_all(unsigned mask, bool vote) { return __all_sync(mask, vote) != 0; }
+DEVICE bool warp_any(unsigned mask, bool vote) { return __any_sync(mask, vote) != 0; }
+DEVICE unsigned warp_match(unsigned mask, unsigned value) { return __match_any_sync(mask, value); }
+DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
+
+/* Values that are used once: the caches need not keep them. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is
+ * aligned to its size. */
+template <unsigned BYTES> struct device_word;
+template <> struct device_word<1> { typedef unsigned char type; };
+template <> struct device_word<2> { typedef unsigned short type; };
+template <> struct device_word<4> { typedef unsigned type; };
+template <> struct device_word<8> { typedef uint2 type; };
+template <> struct device_word<16> { typedef uint4 type; };
+
+template <class V> DEVICE V load_once(const V *from) {
+    typedef typename device_word<sizeof(V)>::type word;
+    const word bits = __ldcs(reinterpret_cast<const word *>(from));
+    return reinterpret_cast<const V &>(bits);
+}
+template <class V> DEVICE void store_once(V *to, const V &value) {
+    typedef typename device_word<sizeof(V)>::type word;
+    __stcs(reinterpret_cast<word *>(to), reinterpret_cast<const word &>(value));
+}
+
+/* Atomics on global or shared memory, relaxed, for all of the device. Each returns the value before. */
+DEVICE uint32_t atomic_add(uint32_t *word, uint32_t value) { return atomicAdd(word, value); }
+DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value) {
+    return atomicAdd(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
+}
+DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value) {
+    return atomicMin(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
+}
+
+/* Words by which blocks talk to each other, in global memory, for all of the device. A release makes all that this
+ * thread wrote before visible to whoever acquires the word's new value; relaxed orders nothing but the word itself. */
+DEVICE uint32_t load_relaxed(const uint32_t *word) {
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
+DEVICE uint64_t load_relaxed(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+DEVICE uint32_t load_acquire(const uint32_t *word) {
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
+DEVICE void store_relaxed(uint32_t *word, uint32_t value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
+}
+DEVICE void store_relaxed(uint64_t *word, uint64_t value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
+}
+DEVICE void store_release(uint32_t *word, uint32_t value) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
+}
+
+/* Two 64-bit words written and read as one, aligned to 16 bytes, relaxed: a value and the mark that it is there travel
+ * together and need no fence. */
+struct __align__(16) word_pair {
+    uint64_t value, mark;
+};
+DEVICE word_pair load_pair_relaxed(const word_pair *from) {
+    word_pair pair;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
+                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "l"(from)
+                 : "memory");
+#else
+    /* One 16-byte access of an aligned word is not split by any device from sm_70 on. */
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "l"(from)
+                 : "memory");
+#endif
+    return pair;
+}
+DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.b128 [%0], t; }"
+                 :
+                 : "l"(to), "l"(pair.value), "l"(pair.mark)
+                 : "memory");
+#else
+    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(to), "l"(pair.value), "l"(pair.mark) : "memory");
+#endif
+}
+
+/* What a waiting loop calls each time round. */
+DEVICE void wait_a_little(unsigned nanoseconds) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+    __nanosleep(nanoseconds);
+#endif
+}
+
+/* Asynchronous bulk copies between global and shared memory (sm_90): addresses and bytes are multiples of 16. A copy
+ * into shared memory counts its bytes on a barrier that lies in shared memory; a copy out is waited for by its group.
+ */
+struct bulk_barrier {
+    uint64_t state;
+};
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+DEVICE unsigned shared_address(const void *pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
+
+/* One thread, before any use: the barrier opens each time `arrivals` threads have arrived and all bytes have come. */
+DEVICE void bulk_barrier_init(bulk_barrier *barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(shared_address(barrier)), "r"(arrivals) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+/* Arrive, and announce bytes that will come. */
+DEVICE void bulk_barrier_expect(bulk_barrier *barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+}
+/* Whether the barrier has gone through the phase of that parity (0 for the first, then 1, 0, ...). May wait a while. */
+DEVICE bool bulk_barrier_passed(bulk_barrier *barrier, unsigned parity) {
+    unsigned passed;
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return passed != 0;
+}
+DEVICE void bulk_load(void *shared, const void *global, unsigned bytes, bulk_barrier *barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 :
+                 : "r"(shared_address(shared)), "l"(global), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+DEVICE void bulk_store(void *global, const void *shared, unsigned bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :
+                 : "l"(global), "r"(shared_address(shared)), "r"(bytes)
+                 : "memory");
+}
+/* Close the group of this thread's bulk_store()s; wait until the sources of all closed groups may be written again;
+ * wait until all of them are done. */
+DEVICE void bulk_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+DEVICE void bulk_store_wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+/* Before a block_barrier() after which one thread starts a bulk_store(): this thread's writes to shared memory become
+ * visible to the copy engine. */
+DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+#endif
+
+/* Launches: all return a cudaError_t as an int. `stream` is a cudaStream_t. */
+template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                    size_t shared_bytes, void *stream, A... arguments) {
+    kernel<<<blocks, threads, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
+    return static_cast<int>(cudaGetLastError());
+}
+
+/* All blocks are resident at once, or the launch fails. */
+template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                                size_t shared_bytes, void *stream, A... arguments) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = static_cast<cudaStream_t>(stream);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+/* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device. */
+template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
+    return static_cast<int>(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+}
+
+/* How many blocks of the kernel fit on one multiprocessor of the current device. */
+template <class... P>
+static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, int *blocks) {
+    return static_cast<int>(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, static_cast<int>(threads), shared_bytes));
+}
+
+#endif

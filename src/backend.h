@@ -1,0 +1,61 @@
+/* What a backend offers. src/cpu and src/cuda each fill in one such table; nothing outside them knows which it has.
+ *
+ * "Seeds" is the table of tuplescan/stages.h: scan->chunks + 1 rows of scan->in.columns values of scan->out.type, side
+ * by side. All functions are given checked arguments. They may queue their work on scan->stream: only wait() waits. */
+#ifndef BACKEND_H
+#define BACKEND_H
+
+#include "scan.h"
+
+struct backend {
+    table_backend id;
+    bool has_fused;
+
+    /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c) and needs of them
+     * no more than `stage2_fold`: rows rows of seeds, in place, row j + 1 += row j, one after the other from the top.
+     */
+    table_status (*stage1_local_counts)(const struct scan *scan, void *seeds);
+    table_status (*stage2_fold)(const struct scan *scan, void *seeds, size_t rows);
+    table_status (*stage3_global_pass)(const struct scan *scan, const void *seeds);
+
+    /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend. The
+     * workspace has fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. */
+    size_t (*fused_workspace)(const struct scan *scan);
+    table_status (*fused)(const struct scan *scan, void *workspace);
+
+    /* Memory of the backend. copy() and fill() (every byte) are ordered with the stages; a copy may cross sides. */
+    table_status (*allocate)(size_t bytes, void **memory);
+    void (*release)(void *memory);
+    table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
+    table_status (*fill)(const struct scan *scan, void *to, unsigned char byte, size_t bytes);
+
+    /* A stream of the backend's own for a one-call form: open() sets scan->stream (and the device), close() gives it
+     * back. wait() returns when all that was queued is done, with what went wrong in it. */
+    table_status (*open)(struct scan *scan);
+    table_status (*wait)(const struct scan *scan);
+    void (*close)(struct scan *scan);
+
+    /* A clock with marks 0..STAGES, in the order of the work; seconds between two marks, after wait(). */
+    table_status (*clock_open)(struct scan *scan);
+    table_status (*clock_mark)(const struct scan *scan, unsigned mark);
+    table_status (*clock_seconds)(const struct scan *scan, unsigned from, unsigned to, double *seconds);
+    void (*clock_close)(struct scan *scan);
+};
+
+/* Always there. */
+const struct backend *backend_cpu(void);
+
+/* NULL when it cannot be used; then *reason says why (static or thread-local text). */
+const struct backend *backend_cuda(const char **reason);
+
+/* Which side a pointer is on: the device number, or -1 for host memory. Without CUDA always -1. */
+int backend_device_of(const void *pointer);
+
+/* For table_devices(): the CPU's entry; the CUDA devices from `first` on, up to room; returns how many there are. */
+void backend_cpu_device(table_device *device);
+size_t backend_cuda_devices(table_device *devices, size_t room);
+
+/* The processors that this process may use. */
+unsigned backend_cpu_processors(void);
+
+#endif
