@@ -29,6 +29,11 @@ struct backend {
     table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
     table_status (*fill)(const struct scan *scan, void *to, unsigned char byte, size_t bytes);
 
+    /* `rows` rows of `width` bytes between host and device, each side with its own bytes from row to row. Only for a
+     * backend with memory of its own; NULL on the CPU. */
+    table_status (*copy_rows)(const struct scan *scan, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t rows);
+
     /* A stream of the backend's own for a one-call form: open() sets scan->stream (and the device), close() gives it
      * back. wait() returns when all that was queued is done, with what went wrong in it. */
     table_status (*open)(struct scan *scan);

@@ -24,9 +24,10 @@ struct scan {
     const void *carry_in;
     void *carry_out;
 
-    unsigned threads; /* CPU: at most this many; never 0 there */
-    void *stream;     /* CUDA: the stream that all of it is put on */
-    void *clock;      /* the backend's own, made by clock_open(); NULL: nothing is timed */
+    unsigned threads;  /* CPU: at most this many; never 0 there */
+    void *stream;      /* CUDA: the stream that all of it is put on */
+    int device_before; /* CUDA: the caller's current device, put back when the call is over */
+    void *clock;       /* the backend's own, made by clock_open(); NULL: nothing is timed */
 };
 
 #endif

@@ -1,0 +1,113 @@
+/* From the run-time description of a pass to the compile-time shape of its tiles. */
+#ifndef DISPATCH_CUH
+#define DISPATCH_CUH
+
+#include "tile.cuh"
+
+constexpr unsigned VECTOR_BYTES = 16;
+constexpr unsigned WIDEST_ROW_BYTES = 128;
+
+/* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
+static inline bool allows_vectors(const void *data, size_t stride, size_t element, unsigned count) {
+    return reinterpret_cast<uintptr_t>(data) % (element * count) == 0 && stride % count == 0;
+}
+
+static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule) {
+    tile_pass made = {};
+    made.in = pass.in;
+    made.out = pass.out;
+    made.rows = pass.rows;
+    made.columns = pass.columns;
+    made.in_stride = pass.in_stride;
+    made.out_stride = pass.out_stride;
+    made.panels = static_cast<unsigned>((pass.columns + panel - 1) / panel);
+    /* Panels of nearly the same width keep the lanes evenly busy; a panel begins on a vector. */
+    const size_t even = (pass.columns + made.panels - 1) / made.panels;
+    made.panel_columns = static_cast<unsigned>((even + granule - 1) / granule * granule);
+    made.exclusive = pass.exclusive != 0;
+    made.is_signed = pass.out_type == TABLE_I32 || pass.out_type == TABLE_I64;
+    made.first_overflow = pass.first_overflow;
+    return made;
+}
+
+/* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel. */
+template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
+    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS);
+    const size_t chunks = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
+    if (pass.chunk_rows != SHAPE::CHUNK_ROWS || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
+        chunks > static_cast<size_t>(INT32_MAX) / made.panels)
+        return static_cast<int>(cudaErrorInvalidConfiguration);
+    return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
+}
+
+/* Rows of whole vectors: `vectors` of them across a row, at most 128 bytes. */
+template <class INPUT, class SUM, class LAUNCHER>
+static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    if (vectors <= 1)
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1>>(pass, launcher);
+    if (vectors <= 2)
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2>>(pass, launcher);
+    if (vectors <= 4)
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4>>(pass, launcher);
+    return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8>>(pass, launcher);
+}
+
+/* A lane a column. */
+template <class INPUT, class SUM, class LAUNCHER>
+static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr unsigned WIDEST = WIDEST_ROW_BYTES / sizeof(SUM);
+    if (pass.columns <= 1)
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 1>>(pass, launcher);
+    if (pass.columns <= 2)
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 2>>(pass, launcher);
+    if (pass.columns <= 4)
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 4>>(pass, launcher);
+    if (pass.columns <= 8)
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 8>>(pass, launcher);
+    if (pass.columns <= 16)
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 16>>(pass, launcher);
+    return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST>>(pass, launcher);
+}
+
+template <class INPUT, class SUM, class LAUNCHER>
+static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    const size_t columns = pass.columns;
+    const bool narrow = columns < COUNT && COUNT % columns == 0 && pass.in_stride == columns &&
+                        (!pass.out || pass.out_stride == columns);
+    const bool vectors = allows_vectors(pass.in, narrow ? COUNT : pass.in_stride, sizeof(INPUT), COUNT) &&
+                         (!pass.out || allows_vectors(pass.out, narrow ? COUNT : pass.out_stride, sizeof(SUM), COUNT));
+    if (vectors && narrow && columns == 1)
+        return run_shape<tile_shape<INPUT, SUM, COUNT, 1, 1>>(pass, launcher);
+    if (vectors && narrow)
+        return run_shape<tile_shape<INPUT, SUM, COUNT == 4 ? 2 : 1, 2, 1>>(pass, launcher);
+    if (vectors && columns % COUNT == 0)
+        return run_vectors<INPUT, SUM>(pass, launcher, columns / COUNT);
+    return run_scalars<INPUT, SUM>(pass, launcher);
+}
+
+/* Signed sums are made in the unsigned type; only a widened input needs its sign. */
+template <class LAUNCHER> static int run_pass(const kernel_pass &pass, const LAUNCHER &launcher) {
+    const bool wide = pass.out_type == TABLE_U64 || pass.out_type == TABLE_I64 || pass.out_type == TABLE_F64;
+    switch (pass.in_type) {
+    case TABLE_U8:
+        return wide ? run_pair<uint8_t, uint64_t>(pass, launcher) : run_pair<uint8_t, uint32_t>(pass, launcher);
+    case TABLE_U16:
+        return wide ? run_pair<uint16_t, uint64_t>(pass, launcher) : run_pair<uint16_t, uint32_t>(pass, launcher);
+    case TABLE_U32:
+        return wide ? run_pair<uint32_t, uint64_t>(pass, launcher) : run_pair<uint32_t, uint32_t>(pass, launcher);
+    case TABLE_I32:
+        return wide ? run_pair<int32_t, uint64_t>(pass, launcher) : run_pair<uint32_t, uint32_t>(pass, launcher);
+    case TABLE_U64:
+    case TABLE_I64:
+        return run_pair<uint64_t, uint64_t>(pass, launcher);
+    case TABLE_F32:
+        return wide ? run_pair<float, double>(pass, launcher) : run_pair<float, float>(pass, launcher);
+    case TABLE_F64:
+        return run_pair<double, double>(pass, launcher);
+    }
+    return static_cast<int>(cudaErrorInvalidValue);
+}
+
+#endif

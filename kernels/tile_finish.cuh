@@ -1,0 +1,91 @@
+/* From the running sums of a tile to results: the seed, exclusive results, the first overflow. */
+#ifndef TILE_FINISH_CUH
+#define TILE_FINISH_CUH
+
+#include "tile_scan.cuh"
+
+/* Whether `before` + x = `sum` left the type, all of them wrapped. Unsigned: the sum came out smaller than what was
+ * before it. Signed: both summands have the sign that the sum has not. */
+template <class SUM> DEVICE bool sum_overflowed(SUM before, SUM sum, bool is_signed) {
+    const SUM value = sum - before;
+    const SUM signs = (before ^ sum) & (value ^ sum);
+    return is_signed ? (signs >> (8 * sizeof(SUM) - 1)) != 0 : sum < before;
+}
+template <> DEVICE bool sum_overflowed<float>(float, float, bool) { return false; }
+template <> DEVICE bool sum_overflowed<double>(double, double, bool) { return false; }
+
+/* Lowers the pass's first overflow to this one, unless an earlier one is known: when most values overflow, few get as
+ * far as the atomic. */
+DEVICE void report_overflow(const tile_pass &pass, size_t row, size_t column) {
+    const uint64_t cell = static_cast<uint64_t>(row) * pass.columns + column;
+    if (cell < load_relaxed(pass.first_overflow))
+        atomic_min(pass.first_overflow, cell);
+}
+
+/* Reports the overflows of one step, given the sums and those of the rows before. */
+template <class SHAPE> DEVICE void check_step(const tile_pass &pass, const tile_place &place, unsigned step,
+                                              const typename SHAPE::Sum (&before)[SHAPE::ROWS][SHAPE::COLUMNS],
+                                              const typename SHAPE::Sum (&sums)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned row = 0; row < SHAPE::ROWS; row++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        if (sum_overflowed(before[row][c], sums[row][c], pass.is_signed)) {
+            const unsigned in_chunk = place.row + step * SHAPE::STEP_ROWS + row;
+            report_overflow(pass, place.chunk * SHAPE::CHUNK_ROWS + in_chunk, place.column + c);
+        }
+}
+
+/* Stores, step by step, what stands one row above each value, and checks the overflow of each sum. The row above a
+ * lane's first one is the last row of the phase before it; above phase 0 it is the last phase of the step before; above
+ * step 0 it is `before`. So each lane takes the last row of the phase before it, the first phase that of the last one.
+ */
+template <class SHAPE> DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place,
+                                                        const tile_values<SHAPE> &values,
+                                                        const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum step_before[SHAPE::COLUMNS];
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        step_before[c] = before[c];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+        typename SHAPE::Sum last[SHAPE::COLUMNS], above[SHAPE::ROWS][SHAPE::COLUMNS];
+        last_row_of_phase<SHAPE>(place, (place.phase - 1) % SHAPE::PHASES, values[step], last);
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+            above[0][c] = place.phase == 0 ? step_before[c] : last[c];
+            step_before[c] = last[c];
+            UNROLL
+            for (unsigned row = 1; row < SHAPE::ROWS; row++)
+                above[row][c] = values[step][row - 1][c];
+        }
+        if (pass.first_overflow && place.active)
+            check_step<SHAPE>(pass, place, step, above, values[step]);
+        if (pass.exclusive)
+            tile_store_step<SHAPE>(pass, place, step, above);
+        else
+            tile_store_step<SHAPE>(pass, place, step, values[step]);
+    }
+}
+
+/* Adds the chunk's seed, one value a column, and stores the results. */
+template <class SHAPE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place,
+                                               const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                                               tile_values<SHAPE> &values,
+                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        add_left<SHAPE>(seed, values[step]);
+    if (pass.exclusive || pass.first_overflow) {
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            before[c] = seed[c] + before[c];
+        store_with_row_above<SHAPE>(pass, place, values, before);
+        return;
+    }
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        tile_store_step<SHAPE>(pass, place, step, values[step]);
+}
+
+#endif

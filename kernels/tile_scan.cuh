@@ -1,0 +1,109 @@
+/* The running sums of a tile, by the tree of tuplescan/prefix_sum.h: lane, warp, block. At each level the left half's
+ * total is added to every value of the right half. */
+#ifndef TILE_SCAN_CUH
+#define TILE_SCAN_CUH
+
+#include "tile_totals.cuh"
+
+/* Adds `left`, one value a column, to all rows of one step. */
+template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SHAPE::COLUMNS],
+                                            typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned row = 0; row < SHAPE::ROWS; row++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        values[row][c] = left[c] + values[row][c];
+}
+
+/* `left` = the last row of the lane that is `phase` of this warp, in the same columns. All lanes call it together. */
+template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, unsigned phase,
+                                                     const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
+                                                     typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        left[c] = SHAPE::PHASES == 1
+                      ? values[SHAPE::ROWS - 1][c]
+                      : warp_shuffle(WARP_ALL, values[SHAPE::ROWS - 1][c], phase * SHAPE::LANES + place.across);
+}
+
+/* Each step by itself: first the rows of the lane, then the phases. */
+template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
+        UNROLL
+    for (unsigned row = 0; row < SHAPE::ROWS; row++)
+        UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        if (row & half)
+            values[step][row][c] += values[step][(row & ~(2 * half - 1)) + half - 1][c];
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PHASES; half *= 2) {
+        const unsigned left_end = (place.phase & ~(2 * half - 1)) + half - 1;
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+            typename SHAPE::Sum left[SHAPE::COLUMNS];
+            last_row_of_phase<SHAPE>(place, left_end, values[step], left);
+            if (place.phase & half)
+                add_left<SHAPE>(left, values[step]);
+        }
+    }
+}
+
+/* The steps of a warp, one below the other. */
+template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_values<SHAPE> &values) {
+    scan_steps<SHAPE>(place, values);
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::STEPS; half *= 2)
+        UNROLL
+    for (unsigned first = 0; first < SHAPE::STEPS; first += 2 * half) {
+        typename SHAPE::Sum left[SHAPE::COLUMNS];
+        last_row_of_phase<SHAPE>(place, SHAPE::PHASES - 1, values[first + half - 1], left);
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            if (step >= first + half && step < first + 2 * half)
+                add_left<SHAPE>(left, values[step]);
+    }
+}
+
+/* One level of the tree above the warps: if this warp is in a right half, adds the total of the left one. `before`
+ * collects the sum of all rows of the tile before this warp. */
+template <class SHAPE, unsigned HALF>
+DEVICE void scan_warps_level(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+                             tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    if ((warp & HALF) == 0)
+        return;
+    typename SHAPE::Sum left[SHAPE::COLUMNS];
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        left[c] = total_of_warps<SHAPE, HALF>(totals, warp & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c);
+        before[c] = left[c] + before[c];
+    }
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        add_left<SHAPE>(left, values[step]);
+}
+
+/* The whole tile: values become P of the tree. totals is shared memory; it is filled with the warps' totals, and may be
+ * used again after the block's next barrier but one. */
+template <class SHAPE> DEVICE void scan_tile(const tile_place &place, warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+                                             tile_values<SHAPE> &values,
+                                             typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    scan_warp<SHAPE>(place, values);
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        before[c] = sum_identity<typename SHAPE::Sum>();
+        if (place.phase == SHAPE::PHASES - 1)
+            totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
+                values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
+    }
+    block_barrier();
+    scan_warps_level<SHAPE, 1>(place, totals, values, before);
+    scan_warps_level<SHAPE, 2>(place, totals, values, before);
+    scan_warps_level<SHAPE, 4>(place, totals, values, before);
+    scan_warps_level<SHAPE, 8>(place, totals, values, before);
+}
+
+#endif

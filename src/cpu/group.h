@@ -1,0 +1,49 @@
+/* What narrow and wide kernels do alike with the eight vectors of a group. The vectors are rows, or runs of rows whose
+ * own sums have been made; TOTAL(v) is the last row of v in the place of all of them.
+ * Included once for each kernel. */
+
+/* The running sums of the group, halves by halves. */
+INLINE void KERNEL(sum_group)(VECTOR v[CPU_GROUP]) {
+    for (int half = 1; half < CPU_GROUP; half *= 2)
+        for (int start = half; start < CPU_GROUP; start += 2 * half) {
+            const VECTOR left = TOTAL(v[start - 1]);
+            for (int r = start; r < start + half; r++)
+                v[r] += left;
+        }
+}
+
+#if FLOATING
+/* Adds to each vector the totals of the left halves above the group, the smallest first, and the seed. */
+INLINE void KERNEL(add_left)(VECTOR v[CPU_GROUP], const VECTOR *stack, size_t pitch, size_t group, VECTOR seed) {
+    for (size_t bits = group; bits != 0; bits &= bits - 1) {
+        const VECTOR left = stack[(size_t)__builtin_ctzll(bits) * pitch];
+        for (int r = 0; r < CPU_GROUP; r++)
+            v[r] += left;
+    }
+    for (int r = 0; r < CPU_GROUP; r++)
+        v[r] += seed;
+}
+
+/* Puts the total of a finished group on the stack, joined with those of the halves that it finishes. */
+INLINE void KERNEL(push)(VECTOR total, VECTOR *stack, size_t pitch, size_t group) {
+    for (; group & 1; group >>= 1, stack += pitch)
+        total = *stack + total;
+    *stack = total;
+}
+
+/* The sum of all that was pushed, `groups` groups. */
+INLINE VECTOR KERNEL(sum_stack)(const VECTOR *stack, size_t pitch, size_t groups) {
+    VECTOR total = NOTHING;
+    for (size_t bits = groups; bits != 0; bits &= bits - 1)
+        total = stack[(size_t)__builtin_ctzll(bits) * pitch] + total;
+    return total;
+}
+#else
+/* Is any sum of the group wrong? `before` holds the row before each. */
+INLINE VECTOR KERNEL(overflow)(const VECTOR before[CPU_GROUP], const VECTOR v[CPU_GROUP], bool signed_values) {
+    VECTOR wrong = {0};
+    for (int r = 0; r < CPU_GROUP; r++)
+        wrong |= NAME(overflow)(before[r], v[r], signed_values);
+    return wrong;
+}
+#endif

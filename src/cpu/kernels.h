@@ -1,0 +1,66 @@
+/* The inner loops of the CPU backend, one table of them per instruction set (isa.h picks one).
+ *
+ * A kernel is fed rows from top to bottom, any number at a time that is a multiple of group_rows (the last call may be
+ * fed fewer), and works on "groups" of eight vectors. A narrow kernel takes a fixed number of columns whose rows lie
+ * side by side, several rows to a vector; the wide one takes any other number, a vector being a piece of one row.
+ *
+ * The tree of tuplescan/prefix_sum.h in one pass: the lowest levels are summed inside a group. Above them the totals of
+ * the finished left halves are kept on a stack, level by level, like the digits of a binary counter that counts the
+ * groups of the chunk: the set bits of a group's index name, from the lowest to the highest, the totals to be added to
+ * each of its rows. Integers wrap, so for them one running sum does. */
+#ifndef CPU_KERNELS_H
+#define CPU_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Vectors in a group; their logarithm; the most columns that a narrow kernel has. */
+enum { CPU_GROUP = 8, CPU_NARROW_MOST = 8 };
+
+/* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each, aligned to 64: the inclusive
+ * sums of the row before (see cpu_kernel.last), the seed of the chunk, then the stack, level by level. */
+struct cpu_state {
+    char *memory;
+    size_t row_bytes;
+    size_t columns;
+    size_t group;  /* index in its chunk of the group that comes next */
+    size_t groups; /* groups in a chunk, a power of two */
+    bool exclusive;
+    bool check;         /* integers: look for overflow */
+    bool signed_values; /* for that */
+    bool overflowed;    /* set when some sum of the calls so far left its type; never cleared here */
+};
+
+/* Rows of cpu_state.memory that lie before the stack. */
+enum { CPU_LAST_ROW, CPU_SEED_ROW, CPU_STACK_ROW };
+
+/* scan: out = the running sums; strides in elements, and for narrow kernels equal to the columns.
+ * totals: only sums up; the sums so far are in the row "last". It must start with group 0 and end with the chunk. */
+struct cpu_kernel {
+    void (*scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride, size_t rows);
+    void (*totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows);
+    size_t group_rows;
+    size_t last; /* where the row before lies in CPU_LAST_ROW, in elements */
+};
+
+struct cpu_type_kernels {
+    struct cpu_kernel narrow[CPU_NARROW_MOST + 1]; /* by columns; scan is NULL where the wide one is to be used */
+    struct cpu_kernel wide;
+};
+
+/* Copies rows x columns values, made wider if the types say so; strides in elements. */
+typedef void cpu_convert(void *to, size_t to_stride, const void *from, size_t from_stride, size_t rows, size_t columns);
+
+enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
+enum { CPU_TYPES = 9 };
+
+struct cpu_kernels {
+    const char *name; /* such as "x86-64-v3" */
+    size_t vector_bytes;
+    const struct cpu_type_kernels *sums[CPU_SUMS];    /* signed integers are summed as unsigned ones */
+    cpu_convert *convert[CPU_TYPES][CPU_TYPES];       /* [in type][out type] */
+    void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
+    void (*stream_end)(void); /* to be called before another thread may look at what was streamed */
+};
+
+#endif

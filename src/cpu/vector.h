@@ -1,0 +1,99 @@
+/* Vectors of one element type, for kernels.c. Expects SUM (the type), SUM_BYTES, FLOATING and VECTOR_BYTES.
+ * Included once for each element type. */
+#define LANES (VECTOR_BYTES / SUM_BYTES)
+
+typedef SUM NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
+typedef SUM NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(SUM_BYTES), may_alias));
+#define VECTOR    NAME(vector)
+#define UNALIGNED NAME(unaligned)
+
+/* What changes no sum: -0.0, as +0.0 would turn -0.0 into itself. */
+#if FLOATING
+#define NOTHING (-(VECTOR){0})
+#else
+#define NOTHING ((VECTOR){0})
+#endif
+
+/* Fills a vector from two by a rule: lane l takes lane RULE(l, x) of both, the second counting from LANES. */
+#define SHUFFLE_4(RULE, x, l)  RULE((l), x), RULE((l + 1), x), RULE((l + 2), x), RULE((l + 3), x)
+#define SHUFFLE_8(RULE, x, l)  SHUFFLE_4(RULE, x, l), SHUFFLE_4(RULE, x, (l) + 4)
+#if LANES == 2
+#define SHUFFLE(a, b, RULE, x) __builtin_shufflevector(a, b, RULE(0, x), RULE(1, x))
+#elif LANES == 4
+#define SHUFFLE(a, b, RULE, x) __builtin_shufflevector(a, b, SHUFFLE_4(RULE, x, 0))
+#elif LANES == 8
+#define SHUFFLE(a, b, RULE, x) __builtin_shufflevector(a, b, SHUFFLE_8(RULE, x, 0))
+#else
+#define SHUFFLE(a, b, RULE, x) __builtin_shufflevector(a, b, SHUFFLE_8(RULE, x, 0), SHUFFLE_8(RULE, x, 8))
+#endif
+
+INLINE VECTOR NAME(load)(const SUM *from) { return *(const UNALIGNED *)from; }
+
+INLINE void NAME(store)(SUM *to, VECTOR values) { *(UNALIGNED *)to = values; }
+
+/* The first `count` lanes, 0 < count < LANES, of a vector at any element; the others come as zeros, or stay in memory
+ * as they are. */
+#if VECTOR_BYTES == 64 && SUM_BYTES == 4
+INLINE VECTOR NAME(load_part)(const SUM *from, size_t count) {
+    return (VECTOR)_mm512_maskz_loadu_epi32((__mmask16)((1u << count) - 1), from);
+}
+INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
+    _mm512_mask_storeu_epi32(to, (__mmask16)((1u << count) - 1), (__m512i)values);
+}
+#elif VECTOR_BYTES == 64
+INLINE VECTOR NAME(load_part)(const SUM *from, size_t count) {
+    return (VECTOR)_mm512_maskz_loadu_epi64((__mmask8)((1u << count) - 1), from);
+}
+INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
+    _mm512_mask_storeu_epi64(to, (__mmask8)((1u << count) - 1), (__m512i)values);
+}
+#else
+#if VECTOR_BYTES == 32 && SUM_BYTES == 4
+INLINE VECTOR NAME(load_part)(const SUM *from, size_t count) {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return (VECTOR)_mm256_maskload_epi32((const int *)from, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lanes));
+}
+#elif VECTOR_BYTES == 32
+INLINE VECTOR NAME(load_part)(const SUM *from, size_t count) {
+    const __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3);
+    return (VECTOR)_mm256_maskload_epi64((const long long *)from,
+                                         _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)count), lanes));
+}
+#elif LANES == 4
+INLINE VECTOR NAME(load_part)(const SUM *from, size_t count) {
+    return (VECTOR){from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
+}
+#else
+INLINE VECTOR NAME(load_part)(const SUM *from, size_t count) { return (VECTOR){count > 0 ? from[0] : 0, 0}; }
+#endif
+
+/* Masked stores of 32 bytes are slow on many processors; at most three stores of a power of two are not. */
+INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
+    const char *from = (const char *)&values;
+    size_t done = 0;
+#if LANES == 8
+    if (count & 4) {
+        memcpy(to, from, 4 * SUM_BYTES);
+        done = 4;
+    }
+#endif
+#if LANES >= 4
+    if (count & 2) {
+        memcpy(to + done, from + done * SUM_BYTES, 2 * SUM_BYTES);
+        done += 2;
+    }
+#endif
+    if (count & 1)
+        memcpy(to + done, from + done * SUM_BYTES, SUM_BYTES);
+}
+#endif
+
+/* The highest bit of a lane is set where `sum`, which follows `before`, has left the type. The value added is their difference,
+ * and for signed values the sum is wrong when its sign differs from those of both that were added. */
+#if !FLOATING
+INLINE VECTOR NAME(overflow)(VECTOR before, VECTOR sum, bool signed_values) {
+    if (signed_values)
+        return (before ^ sum) & (sum ^ (sum - before));
+    return (VECTOR)(sum < before);
+}
+#endif

@@ -1,0 +1,145 @@
+/* The CUDA backend's table: memory, order and devices. The runtime is linked statically, so that all of this runs, and
+ * finds no device, on a machine without GPU or driver. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../status.h"
+#include "clock.h"
+#include "runtime.h"
+
+table_status cuda_check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return TABLE_OK;
+    cudaGetLastError(); /* an error that is reported here must not come up again in the caller's own calls */
+    return status_fail(error == cudaErrorMemoryAllocation ? TABLE_ERROR_DEVICE_MEMORY : TABLE_ERROR_DEVICE,
+                       "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+static table_status cuda_allocate(size_t bytes, void **memory) {
+    *memory = NULL;
+    return cuda_check(cudaMalloc(memory, bytes > 0 ? bytes : 1), "allocating device memory");
+}
+
+static void cuda_release(void *memory) { cudaFree(memory); }
+
+static table_status cuda_copy(const struct scan *scan, void *to, const void *from, size_t bytes) {
+    return cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, scan->stream), "copying");
+}
+
+static table_status cuda_copy_rows(const struct scan *scan, void *to, size_t to_pitch, const void *from,
+                                   size_t from_pitch, size_t width, size_t rows) {
+    if (to_pitch == width && from_pitch == width)
+        return cuda_copy(scan, to, from, width * rows);
+    return cuda_check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, scan->stream),
+                      "copying rows");
+}
+
+static table_status cuda_fill(const struct scan *scan, void *to, unsigned char byte, size_t bytes) {
+    return cuda_check(cudaMemsetAsync(to, byte, bytes, scan->stream), "filling device memory");
+}
+
+/* A call works on the device that its table is on. The device before is put back by cuda_close(); it is kept in
+ * scan->device_before. */
+static table_status cuda_open(struct scan *scan) {
+    const int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
+    table_status status = cuda_check(cudaGetDevice(&scan->device_before), "asking for the current device");
+    if (status == TABLE_OK && device >= 0)
+        status = cuda_check(cudaSetDevice(device), "setting the device of the table");
+    if (status == TABLE_OK) {
+        cudaStream_t stream = NULL;
+        status = cuda_check(cudaStreamCreate(&stream), "making a stream");
+        scan->stream = stream;
+    }
+    if (status != TABLE_OK)
+        cudaSetDevice(scan->device_before);
+    return status;
+}
+
+static table_status cuda_wait(const struct scan *scan) {
+    return cuda_check(cudaStreamSynchronize(scan->stream), "waiting for the stream");
+}
+
+static void cuda_close(struct scan *scan) {
+    cudaStreamDestroy(scan->stream);
+    cudaSetDevice(scan->device_before);
+    scan->stream = NULL;
+}
+
+static const struct backend cuda_backend = {
+    .id = TABLE_BACKEND_CUDA,
+    .stage1_local_counts = cuda_stage1_local_counts,
+    .stage2_fold = cuda_stage2_fold,
+    .stage3_global_pass = cuda_stage3_global_pass,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .copy_rows = cuda_copy_rows,
+    .open = cuda_open,
+    .wait = cuda_wait,
+    .close = cuda_close,
+    .clock_open = cuda_clock_open,
+    .clock_mark = cuda_clock_mark,
+    .clock_seconds = cuda_clock_seconds,
+    .clock_close = cuda_clock_close,
+};
+
+/* Any error counts as no device: without a driver the count is left as it was. */
+static int device_count(cudaError_t *error) {
+    int count = 0;
+    *error = cudaGetDeviceCount(&count);
+    if (*error != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return count;
+}
+
+const struct backend *backend_cuda(const char **reason) {
+    static _Thread_local char text[160];
+    cudaError_t error;
+    if (device_count(&error) > 0)
+        return &cuda_backend;
+    snprintf(text, sizeof text, "no CUDA device: %s", error == cudaSuccess ? "none found" : cudaGetErrorString(error));
+    *reason = text;
+    return NULL;
+}
+
+int backend_device_of(const void *pointer) {
+    struct cudaPointerAttributes attributes;
+    cudaError_t error;
+    if (device_count(&error) == 0)
+        return -1;
+    if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+        cudaGetLastError();
+        return -1;
+    }
+    const bool on_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    return on_device ? attributes.device : -1;
+}
+
+static bool describe_device(int index, table_device *device) {
+    struct cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) {
+        cudaGetLastError();
+        return false;
+    }
+    *device = (table_device){.backend = TABLE_BACKEND_CUDA,
+                             .index = index,
+                             .usable = properties.major * 10 + properties.minor >= TUPLESCAN_OLDEST_GPU,
+                             .major = properties.major,
+                             .minor = properties.minor,
+                             .processors = properties.multiProcessorCount,
+                             .memory = properties.totalGlobalMem};
+    snprintf(device->name, sizeof device->name, "%s", properties.name);
+    return true;
+}
+
+size_t backend_cuda_devices(table_device *devices, size_t room) {
+    cudaError_t error;
+    const int count = device_count(&error);
+    for (int index = 0; index < count && (size_t)index < room; index++)
+        if (!describe_device(index, &devices[index]))
+            devices[index] = (table_device){.backend = TABLE_BACKEND_CUDA, .index = index};
+    return (size_t)count;
+}

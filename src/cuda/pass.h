@@ -1,0 +1,24 @@
+/* From a scan to what the kernels want to know of it. */
+#ifndef CUDA_PASS_H
+#define CUDA_PASS_H
+
+#include <kernels.h>
+
+#include "../scan.h"
+
+static inline struct kernel_pass cuda_pass(const struct scan *scan) {
+    return (struct kernel_pass){.in = scan->in.data,
+                                .out = scan->out.data,
+                                .rows = scan->in.rows,
+                                .columns = scan->in.columns,
+                                .in_stride = scan->in.stride,
+                                .out_stride = scan->out.stride,
+                                .in_type = scan->in.type,
+                                .out_type = scan->out.type,
+                                .chunk_rows = scan->chunk_rows,
+                                .exclusive = scan->exclusive,
+                                .first_overflow = scan->first_overflow,
+                                .stream = scan->stream};
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* Calls of the CUDA runtime, each checked. */
+#ifndef CUDA_RUNTIME_CHECKED_H
+#define CUDA_RUNTIME_CHECKED_H
+
+#include <cuda_runtime_api.h>
+
+#include "../backend.h"
+
+/* TABLE_OK, or the failure with the runtime's own words and what was being done. */
+table_status cuda_check(cudaError_t error, const char *what);
+
+/* The same for what a kernel launcher returned. */
+static inline table_status cuda_check_launch(int error, const char *what) {
+    return cuda_check((cudaError_t)error, what);
+}
+
+/* The three stages and the fused pass: one file each. */
+table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);
+table_status cuda_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
+table_status cuda_stage3_global_pass(const struct scan *scan, const void *seeds);
+
+#endif

@@ -1,0 +1,19 @@
+/* The three stages in order. */
+#ifndef PIPELINE_H
+#define PIPELINE_H
+
+#include "backend.h"
+#include "plan.h"
+
+/* Queues the whole scan in a workspace of plan->bytes, which is memory of the backend. With scan->out.data NULL only
+ * the carry out is made. Waits for nothing, unless plan->strategy is HOST. */
+table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                          void *workspace);
+
+/* Stage 2 on a seeds table of `rows` rows, in place. The recursive one takes the seeds of the levels below it from the
+ * workspace, the first being plan->level_*[level]; with no level left it folds. */
+table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows);
+table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                              void *seeds, size_t rows, unsigned level, void *workspace);
+
+#endif

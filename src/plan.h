@@ -1,0 +1,39 @@
+/* The geometry of a scan, in pure arithmetic: how many chunks, which workspace, how deep the recursion. */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include <stdbool.h>
+
+#include "backend.h"
+
+/* A level divides the rows by at least 512, so that 2^64 rows need no more than this many. */
+enum { PLAN_LEVELS = 9 };
+
+/* Where everything lies in the workspace, in bytes from its beginning. */
+struct plan {
+    table_strategy strategy; /* never AUTO */
+    size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
+    size_t carry_offset;     /* a row: the carry in and out of a fused pass */
+    size_t fused_offset;     /* the backend's own workspace for a fused pass */
+
+    /* Seeds tables, for all strategies but FUSED. Level 0 belongs to the table. Level k + 1 belongs to the seeds of
+     * level k when integers recurse; levels counts them. */
+    unsigned levels;
+    size_t level_rows[PLAN_LEVELS];
+    size_t level_offset[PLAN_LEVELS];
+
+    size_t bytes; /* all of it */
+};
+
+/* Whether sums of this type may be added in any order. */
+static inline bool plan_is_integer(table_type type) { return type != TABLE_F32 && type != TABLE_F64; }
+
+/* Sets scan->chunk_rows and scan->chunks from its shape. */
+void plan_chunks(struct scan *scan);
+
+/* Lays out the workspace. strategy may be AUTO; `totals_only` leaves out the fused pass. TOO_LARGE when the workspace
+ * does not fit in size_t, STRATEGY when the backend has no such strategy. */
+table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
+                       bool totals_only, struct plan *plan);
+
+#endif

@@ -1,0 +1,32 @@
+#include "run.h"
+
+table_status run_and_wait(struct call *call, bool timed, run_work *work, void *context) {
+    struct scan *scan = &call->scan;
+    table_status status = call->backend->open(scan);
+    if (status != TABLE_OK)
+        return status;
+    if (timed)
+        status = call->backend->clock_open(scan);
+    if (status == TABLE_OK)
+        status = work(call, context);
+    if (scan->clock)
+        call->backend->clock_close(scan);
+    call->backend->close(scan);
+    return status;
+}
+
+table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report) {
+    const struct backend *backend = call->backend;
+    table_status status = TABLE_OK;
+    *report = (struct table_report){.backend = backend->id,
+                                    .strategy = strategy,
+                                    .chunk_rows = call->scan.chunk_rows,
+                                    .chunks = call->scan.chunks,
+                                    .threads = backend->id == TABLE_BACKEND_CPU ? call->scan.threads : 0};
+    for (unsigned stage = 0; stage < STAGES && status == TABLE_OK; stage++)
+        if (strategy != TABLE_STRATEGY_FUSED)
+            status = backend->clock_seconds(&call->scan, stage, stage + 1, &report->stage_seconds[stage]);
+    if (status == TABLE_OK)
+        status = backend->clock_seconds(&call->scan, 0, STAGES, &report->seconds);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* A checked call carried out at once: stream, workspace, clock and waiting around the pipeline. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "pipeline.h"
+#include "validate.h"
+
+/* Opens a stream (and a clock, when timed), runs `work`, waits, closes. Whatever fails, all is given back. */
+typedef table_status run_work(struct call *call, void *context);
+table_status run_and_wait(struct call *call, bool timed, run_work *work, void *context);
+
+/* Seconds between the clock's marks into the report: stages, or the fused pass. Fills in what was done, too. */
+table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report);
+
+/* Host tables on a backend with memory of its own: in pieces of whole chunks, from carry to carry. */
+table_status run_through_device(struct call *call, table_report *report);
+
+#endif

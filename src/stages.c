@@ -1,0 +1,168 @@
+/* The calls of tuplescan/stages.h: each stage on its own. */
+#include <tuplescan/stages.h>
+
+#include "run.h"
+#include "status.h"
+
+/* What one stage needs beside the call. */
+struct stage_work {
+    unsigned stage; /* 1 to 3 */
+    struct table_view seeds;
+    struct table_report *report;
+};
+
+static table_status run_stage(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                              const struct stage_work *work, void *workspace) {
+    switch (work->stage) {
+    case 1:
+        return scan->chunks > 0 ? backend->stage1_local_counts(scan, work->seeds.data) : TABLE_OK;
+    case 2:
+        if (scan->chunks == 0)
+            return TABLE_OK;
+        if (plan->strategy == TABLE_STRATEGY_HOST)
+            return stage2_host(backend, scan, work->seeds.data, work->seeds.rows);
+        return stage2_recursive(backend, plan, scan, work->seeds.data, work->seeds.rows,
+                                plan_is_integer(work->seeds.type) ? 0 : plan->levels, workspace);
+    default:
+        return scan->chunks > 0 ? backend->stage3_global_pass(scan, work->seeds.data) : TABLE_OK;
+    }
+}
+
+/* The finding of stage 3 goes by way of a word of the backend, as in the pipeline. */
+static table_status run_stage_checked(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                      const struct stage_work *work, char *workspace) {
+    struct scan inner = *scan;
+    table_status status = TABLE_OK;
+    if (scan->first_overflow) {
+        inner.first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
+        status = backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
+    }
+    if (status == TABLE_OK && scan->clock)
+        status = backend->clock_mark(scan, work->stage - 1);
+    if (status == TABLE_OK)
+        status = run_stage(backend, plan, &inner, work, workspace);
+    if (status == TABLE_OK && scan->clock)
+        status = backend->clock_mark(scan, work->stage);
+    if (status == TABLE_OK && scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t));
+    return status;
+}
+
+static table_status report_stage(const struct call *call, const struct plan *plan, const struct stage_work *work) {
+    struct table_report *report = work->report;
+    *report = (struct table_report){.backend = call->backend->id,
+                                    .strategy = plan->strategy,
+                                    .chunk_rows = call->scan.chunk_rows,
+                                    .chunks = call->scan.chunks,
+                                    .threads = call->backend->id == TABLE_BACKEND_CPU ? call->scan.threads : 0};
+    const table_status status = call->backend->clock_seconds(&call->scan, work->stage - 1, work->stage,
+                                                             &report->stage_seconds[work->stage - 1]);
+    report->seconds = report->stage_seconds[work->stage - 1];
+    return status;
+}
+
+static table_status stage_at_once(struct call *call, void *context) {
+    const struct stage_work *work = context;
+    const struct backend *backend = call->backend;
+    struct plan plan;
+    void *workspace;
+    table_status status = plan_make(backend, &call->scan, call->strategy, true, &plan);
+    if (status == TABLE_OK)
+        status = backend->allocate(plan.bytes, &workspace);
+    if (status != TABLE_OK)
+        return status;
+    status = run_stage_checked(backend, &plan, &call->scan, work, workspace);
+    const table_status waited = backend->wait(&call->scan);
+    status = status == TABLE_OK ? waited : status;
+    if (status == TABLE_OK && work->report)
+        status = report_stage(call, &plan, work);
+    backend->release(workspace);
+    return status;
+}
+
+/* The seeds must be what the table asks for, side by side, on the same side, and apart from the tables. */
+static table_status validate_seeds(const struct call *call, const struct table_view *seeds,
+                                   struct table_view *checked) {
+    const struct scan *scan = &call->scan;
+    table_status status = validate_view("seeds", seeds, checked);
+    if (status != TABLE_OK)
+        return status;
+    if (checked->rows != scan->chunks + 1 || checked->columns != scan->in.columns ||
+        checked->stride != checked->columns)
+        return status_fail(TABLE_ERROR_SHAPE, "seeds is %zu x %zu with stride %zu; %zu x %zu side by side are needed",
+                           checked->rows, checked->columns, checked->stride, scan->chunks + 1, scan->in.columns);
+    status = validate_apart("seeds", checked, "in", &scan->in, false);
+    if (status == TABLE_OK && scan->out.data)
+        status = validate_apart("seeds", checked, "out", &scan->out, false);
+    if (status == TABLE_OK && scan->in.rows > 0 && backend_device_of(checked->data) != call->device)
+        return status_fail(TABLE_ERROR_BACKEND, "seeds is not on the same side as the table");
+    return status;
+}
+
+static table_status run_stage_call(struct call *call, struct stage_work *work, const struct table_view *seeds,
+                                   const table_scan_options *options) {
+    table_status status = validate_seeds(call, seeds, &work->seeds);
+    if (status != TABLE_OK)
+        return status;
+    if (call->backend->copy_rows && call->device < 0)
+        return status_fail(TABLE_ERROR_BACKEND, "the stages on CUDA need tables in device memory");
+    work->report = options ? options->report : NULL;
+    return run_and_wait(call, work->report != NULL, stage_at_once, work);
+}
+
+/* The stages know no carries: those are rows of the seeds. */
+static struct table_scan_options without_carries(const table_scan_options *options) {
+    struct table_scan_options inner = {0};
+    if (options)
+        inner = *options;
+    inner.carry_in = NULL;
+    inner.carry_out = NULL;
+    return inner;
+}
+
+table_status table_stage1_local_counts(const table_view *in, const table_view *seeds,
+                                       const table_scan_options *options) {
+    struct table_scan_options inner = without_carries(options);
+    struct stage_work work = {.stage = 1};
+    struct call call;
+    if (!in || !seeds)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "seeds" : "in");
+    inner.first_overflow = NULL;
+    const struct table_view nowhere = {.columns = in->columns, .type = seeds->type};
+    const table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
+    return status == TABLE_OK ? run_stage_call(&call, &work, seeds, options) : status;
+}
+
+table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_options *options) {
+    struct table_scan_options inner = without_carries(options);
+    struct stage_work work = {.stage = 2};
+    struct call call;
+    struct table_view checked;
+    table_status status = validate_view("seeds", seeds, &checked);
+    if (status != TABLE_OK)
+        return status;
+    if (checked.rows == 0 || checked.stride != checked.columns)
+        return status_fail(TABLE_ERROR_SHAPE, "seeds has %zu rows and stride %zu for %zu columns", checked.rows,
+                           checked.stride, checked.columns);
+    inner.first_overflow = NULL;
+    status = validate_scan(seeds, seeds, &inner, CALL_AND_WAIT, &call);
+    if (status != TABLE_OK)
+        return status;
+    if (call.backend->copy_rows && call.device < 0)
+        return status_fail(TABLE_ERROR_BACKEND, "the stages on CUDA need tables in device memory");
+    work.seeds = checked;
+    work.report = options ? options->report : NULL;
+    return run_and_wait(&call, work.report != NULL, stage_at_once, &work);
+}
+
+table_status table_stage3_global_pass(const table_view *in, const table_view *seeds, const table_view *out,
+                                      const table_scan_options *options) {
+    const struct table_scan_options inner = without_carries(options);
+    struct stage_work work = {.stage = 3};
+    struct call call;
+    const table_status status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
+    if (status == TABLE_OK && seeds && seeds->type != call.scan.out.type)
+        return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s and out->type %s", table_type_name(seeds->type),
+                           table_type_name(call.scan.out.type));
+    return status == TABLE_OK ? run_stage_call(&call, &work, seeds, options) : status;
+}

@@ -1,0 +1,46 @@
+#include "status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local char error_detail[256];
+
+static const struct {
+    const char *name, *text;
+} statuses[] = {
+    [TABLE_OK] = {"TABLE_OK", "no error"},
+    [TABLE_ERROR_ARGUMENT] = {"TABLE_ERROR_ARGUMENT", "an argument is missing, unknown or contradicts another"},
+    [TABLE_ERROR_SHAPE] = {"TABLE_ERROR_SHAPE", "a table's shape is not possible or does not fit another table's"},
+    [TABLE_ERROR_TYPE] = {"TABLE_ERROR_TYPE", "an element type is unknown, or the pair of types is not supported"},
+    [TABLE_ERROR_ALIGNMENT] = {"TABLE_ERROR_ALIGNMENT", "data is not aligned to its element type"},
+    [TABLE_ERROR_OVERLAP] = {"TABLE_ERROR_OVERLAP", "two tables share memory without being the same table"},
+    [TABLE_ERROR_TOO_LARGE] = {"TABLE_ERROR_TOO_LARGE", "a size is larger than this machine can address"},
+    [TABLE_ERROR_WORKSPACE] = {"TABLE_ERROR_WORKSPACE", "the workspace is missing, too small or misaligned"},
+    [TABLE_ERROR_HOST_MEMORY] = {"TABLE_ERROR_HOST_MEMORY", "out of host memory"},
+    [TABLE_ERROR_DEVICE_MEMORY] = {"TABLE_ERROR_DEVICE_MEMORY", "out of device memory"},
+    [TABLE_ERROR_BACKEND] = {"TABLE_ERROR_BACKEND", "the backend cannot be used here or cannot reach the data"},
+    [TABLE_ERROR_STRATEGY] = {"TABLE_ERROR_STRATEGY", "the backend does not have this strategy"},
+    [TABLE_ERROR_DEVICE] = {"TABLE_ERROR_DEVICE", "a call of the CUDA runtime failed"},
+};
+
+static int is_known(table_status status) { return (size_t)status < sizeof statuses / sizeof *statuses; }
+
+const char *table_status_name(table_status status) {
+    return is_known(status) ? statuses[status].name : "TABLE_ERROR_UNKNOWN";
+}
+
+const char *table_status_text(table_status status) {
+    return is_known(status) ? statuses[status].text : "not a value of table_status";
+}
+
+const char *table_error_detail(void) { return error_detail; }
+
+const char *table_version(void) { return TUPLESCAN_VERSION; }
+
+table_status status_fail(table_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error_detail, sizeof error_detail, format, arguments);
+    va_end(arguments);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* The calls of tuplescan/prefix_sum.h: validate, plan, run. */
+#include "run.h"
+#include "status.h"
+
+static table_status scan_at_once(struct call *call, void *context) {
+    struct table_report *report = context;
+    const struct backend *backend = call->backend;
+    struct plan plan;
+    void *workspace;
+    table_status status = plan_make(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
+    if (status == TABLE_OK)
+        status = backend->allocate(plan.bytes, &workspace);
+    if (status != TABLE_OK)
+        return status;
+    status = pipeline_run(backend, &plan, &call->scan, workspace);
+    const table_status waited = backend->wait(&call->scan);
+    status = status == TABLE_OK ? waited : status;
+    if (status == TABLE_OK && report)
+        status = run_report(call, plan.strategy, report);
+    backend->release(workspace);
+    return status;
+}
+
+static table_status scan_call(struct call *call, const table_scan_options *options) {
+    struct table_report *report = options ? options->report : NULL;
+    if (call->backend->copy_rows && call->device < 0)
+        return run_through_device(call, report);
+    return run_and_wait(call, report != NULL, scan_at_once, report);
+}
+
+table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
+    struct call call;
+    const table_status status = validate_scan(in, out, options, CALL_AND_WAIT, &call);
+    return status == TABLE_OK ? scan_call(&call, options) : status;
+}
+
+table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
+                                 const table_scan_options *options) {
+    struct table_scan_options inner = {0};
+    struct call call;
+    if (!in || !totals)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
+    if (options)
+        inner = *options;
+    if (inner.exclusive || inner.carry_out || inner.first_overflow)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options: exclusive, carry_out and first_overflow are not for totals");
+    inner.carry_out = totals;
+    const struct table_view nowhere = {.columns = in->columns, .type = out_type};
+    const table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
+    return status == TABLE_OK ? scan_call(&call, &inner) : status;
+}
+
+table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,
+                                        size_t *bytes) {
+    struct call call;
+    struct plan plan;
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
+    if (status == TABLE_OK)
+        status = plan_make(call.backend, &call.scan, call.strategy, false, &plan);
+    if (status == TABLE_OK)
+        *bytes = plan.bytes;
+    return status;
+}
+
+static table_status validate_workspace(const table_scan_options *options, size_t needed) {
+    if (!options || !options->workspace)
+        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace is missing, %zu bytes are needed", needed);
+    if ((uintptr_t)options->workspace % TABLE_WORKSPACE_ALIGNMENT != 0)
+        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace %p is not aligned to %d bytes",
+                           options->workspace, TABLE_WORKSPACE_ALIGNMENT);
+    if (options->workspace_bytes < needed)
+        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace_bytes is %zu, %zu are needed",
+                           options->workspace_bytes, needed);
+    return TABLE_OK;
+}
+
+table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {
+    struct call call;
+    struct plan plan;
+    table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
+    if (status == TABLE_OK)
+        status = plan_make(call.backend, &call.scan, call.strategy, false, &plan);
+    if (status == TABLE_OK)
+        status = validate_workspace(options, plan.bytes);
+    if (status != TABLE_OK)
+        return status;
+    return pipeline_run(call.backend, &plan, &call.scan, options->workspace);
+}
+
+size_t table_devices(table_device *devices, size_t room) {
+    if (room > 0)
+        backend_cpu_device(&devices[0]);
+    return 1 + backend_cuda_devices(room > 1 ? devices + 1 : NULL, room > 1 ? room - 1 : 0);
+}
+
+const char *table_cuda_unavailable(void) {
+    const char *reason = NULL;
+    return backend_cuda(&reason) ? NULL : reason;
+}

@@ -1,0 +1,169 @@
+/* Host tables on a backend with memory of its own: they are taken through it in pieces of whole chunks, the carry out
+ * of one piece being the carry in of the next, so that a table may be larger than the device's memory. */
+#include <time.h>
+
+#include "checked.h"
+#include "run.h"
+#include "status.h"
+
+/* Large enough that the copies run at full speed, small enough to fit on any device. */
+enum { PIECE_BYTES = 64 << 20 };
+
+struct pieces {
+    struct call piece; /* the call for the piece in hand, all in device memory */
+    struct plan plan;  /* for the largest piece */
+    size_t rows;       /* of the largest piece */
+    void *in, *out, *carry, *found, *workspace;
+    uint64_t first_overflow; /* of the whole table, on the host */
+    table_report *report;
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* At least one chunk, and no more than the table has. */
+static size_t piece_rows(const struct scan *scan) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t rows = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
+    const size_t chunks = rows > scan->chunk_rows ? rows / scan->chunk_rows : 1;
+    return chunks < scan->chunks ? chunks * scan->chunk_rows : scan->in.rows;
+}
+
+static void set_piece(struct pieces *pieces, const struct scan *whole, size_t rows) {
+    struct scan *scan = &pieces->piece.scan;
+    scan->in.rows = scan->out.rows = rows;
+    scan->in.data = pieces->in;
+    scan->out.data = whole->out.data ? pieces->out : NULL;
+    scan->in.stride = scan->out.stride = whole->in.columns;
+    scan->carry_in = scan->carry_out = pieces->carry;
+    scan->first_overflow = whole->first_overflow ? pieces->found : NULL;
+    plan_chunks(scan);
+}
+
+static table_status allocate_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces) {
+    const size_t columns = whole->in.columns;
+    const size_t in_bytes = table_type_size(whole->in.type) * columns;
+    const size_t out_bytes = table_type_size(whole->out.type) * columns;
+    size_t bytes;
+    if (!checked_multiply(out_bytes, pieces->rows, &bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "one chunk of %zu columns does not fit in memory", columns);
+    table_status status = backend->allocate(in_bytes * pieces->rows, &pieces->in);
+    if (status == TABLE_OK && whole->out.data && whole->in.type != whole->out.type)
+        status = backend->allocate(bytes, &pieces->out);
+    else
+        pieces->out = pieces->in; /* in place on the device */
+    if (status == TABLE_OK)
+        status = backend->allocate(out_bytes, &pieces->carry);
+    if (status == TABLE_OK)
+        status = backend->allocate(sizeof(uint64_t), &pieces->found);
+    set_piece(pieces, whole, pieces->rows);
+    if (status == TABLE_OK)
+        status = plan_make(backend, &pieces->piece.scan, pieces->piece.strategy, !whole->out.data, &pieces->plan);
+    if (status == TABLE_OK)
+        status = backend->allocate(pieces->plan.bytes, &pieces->workspace);
+    return status;
+}
+
+static void release_pieces(const struct backend *backend, struct pieces *pieces) {
+    backend->release(pieces->workspace);
+    backend->release(pieces->found);
+    backend->release(pieces->carry);
+    if (pieces->out != pieces->in)
+        backend->release(pieces->out);
+    backend->release(pieces->in);
+}
+
+static table_status copy_piece_in(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
+                                  size_t first) {
+    const size_t size = table_type_size(whole->in.type), width = size * whole->in.columns;
+    const char *from = (const char *)whole->in.data + first * whole->in.stride * size;
+    return backend->copy_rows(&pieces->piece.scan, pieces->in, width, from, whole->in.stride * size, width,
+                              pieces->piece.scan.in.rows);
+}
+
+static table_status copy_piece_out(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
+                                   size_t first) {
+    const size_t size = table_type_size(whole->out.type), width = size * whole->in.columns;
+    if (!whole->out.data)
+        return TABLE_OK;
+    char *to = (char *)whole->out.data + first * whole->out.stride * size;
+    return backend->copy_rows(&pieces->piece.scan, to, whole->out.stride * size, pieces->out, width, width,
+                              pieces->piece.scan.in.rows);
+}
+
+/* Adds the piece's times to the report, and makes its overflow one of the whole table. */
+static table_status account_piece(const struct scan *whole, struct pieces *pieces, size_t first, uint64_t found) {
+    struct table_report report;
+    if (found != TABLE_NO_OVERFLOW && pieces->first_overflow == TABLE_NO_OVERFLOW)
+        pieces->first_overflow = found + first * whole->in.columns;
+    if (!pieces->report)
+        return TABLE_OK;
+    const table_status status = run_report(&pieces->piece, pieces->plan.strategy, &report);
+    for (unsigned stage = 0; stage < STAGES; stage++)
+        pieces->report->stage_seconds[stage] += report.stage_seconds[stage];
+    pieces->report->seconds += report.seconds;
+    return status;
+}
+
+static table_status run_piece(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
+                              size_t first) {
+    const struct scan *scan = &pieces->piece.scan;
+    const size_t left = whole->in.rows - first;
+    uint64_t found = TABLE_NO_OVERFLOW;
+    struct plan plan;
+    set_piece(pieces, whole, left < pieces->rows ? left : pieces->rows);
+    table_status status = plan_make(backend, scan, pieces->piece.strategy, !whole->out.data, &plan);
+    if (status == TABLE_OK)
+        status = copy_piece_in(backend, whole, pieces, first);
+    if (status == TABLE_OK)
+        status = pipeline_run(backend, &plan, scan, pieces->workspace);
+    if (status == TABLE_OK)
+        status = copy_piece_out(backend, whole, pieces, first);
+    if (status == TABLE_OK && scan->first_overflow)
+        status = backend->copy(scan, &found, pieces->found, sizeof found);
+    const table_status waited = backend->wait(scan);
+    status = status == TABLE_OK ? waited : status;
+    return status == TABLE_OK ? account_piece(whole, pieces, first, found) : status;
+}
+
+static table_status run_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces) {
+    const struct scan *scan = &pieces->piece.scan;
+    const size_t row_bytes = table_type_size(whole->out.type) * whole->in.columns;
+    table_status status = whole->carry_in ? backend->copy(scan, pieces->carry, whole->carry_in, row_bytes)
+                                          : backend->fill(scan, pieces->carry, 0, row_bytes);
+    for (size_t first = 0; first < whole->in.rows && status == TABLE_OK; first += pieces->rows)
+        status = run_piece(backend, whole, pieces, first);
+    if (status == TABLE_OK && whole->carry_out)
+        status = backend->copy(scan, whole->carry_out, pieces->carry, row_bytes);
+    if (status == TABLE_OK && whole->first_overflow)
+        status = backend->copy(scan, whole->first_overflow, &pieces->first_overflow, sizeof(uint64_t));
+    const table_status waited = backend->wait(scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+/* `call` has its stream (and clock) open. */
+static table_status work_through_device(struct call *call, void *context) {
+    struct pieces pieces = {
+        .piece = *call, .rows = piece_rows(&call->scan), .first_overflow = TABLE_NO_OVERFLOW, .report = context};
+    const double begun = now();
+    if (pieces.report)
+        *pieces.report = (struct table_report){.backend = call->backend->id};
+    table_status status = allocate_pieces(call->backend, &call->scan, &pieces);
+    if (status == TABLE_OK)
+        status = run_pieces(call->backend, &call->scan, &pieces);
+    release_pieces(call->backend, &pieces);
+    if (status == TABLE_OK && pieces.report) {
+        pieces.report->strategy = pieces.plan.strategy;
+        pieces.report->chunk_rows = call->scan.chunk_rows;
+        pieces.report->chunks = call->scan.chunks;
+        pieces.report->transfer_seconds = now() - begun - pieces.report->seconds;
+    }
+    return status;
+}
+
+table_status run_through_device(struct call *call, table_report *report) {
+    return run_and_wait(call, report != NULL, work_through_device, report);
+}

@@ -1,0 +1,195 @@
+#include "validate.h"
+
+#include "checked.h"
+#include "plan.h"
+#include "status.h"
+
+/* Bytes from the first value to behind the last one. */
+static bool extent(const struct table_view *view, size_t *bytes) {
+    const size_t size = table_type_size(view->type);
+    size_t elements;
+    if (view->rows == 0) {
+        *bytes = 0;
+        return true;
+    }
+    return checked_multiply(view->rows - 1, view->stride, &elements) &&
+           checked_add(elements, view->columns, &elements) && checked_multiply(elements, size, bytes) &&
+           *bytes <= PTRDIFF_MAX && *bytes <= UINTPTR_MAX - (uintptr_t)view->data;
+}
+
+table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked) {
+    size_t bytes;
+    if (!view)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
+    *checked = *view;
+    const size_t size = table_type_size(view->type);
+    if (size == 0)
+        return status_fail(TABLE_ERROR_TYPE, "%s->type %d is no element type", name, (int)view->type);
+    if (view->columns == 0)
+        return status_fail(TABLE_ERROR_SHAPE, "%s->columns is 0", name);
+    if (view->stride != 0 && view->stride < view->columns)
+        return status_fail(TABLE_ERROR_SHAPE, "%s->stride %zu is less than its columns %zu", name, view->stride,
+                           view->columns);
+    if (view->stride == 0)
+        checked->stride = view->columns;
+    if (view->rows > 0 && !view->data)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s->data is a null pointer", name);
+    if ((uintptr_t)view->data % size != 0)
+        return status_fail(TABLE_ERROR_ALIGNMENT, "%s->data %p is not aligned to the %zu bytes of %s", name, view->data,
+                           size, table_type_name(view->type));
+    size_t row_bytes;
+    if (!extent(checked, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE,
+                           "%s: %zu rows with a stride of %zu times %zu bytes cannot be addressed", name, view->rows,
+                           checked->stride, size);
+    return TABLE_OK;
+}
+
+/* Whether two windows with the same bytes from row to row, `lower` beginning first, share no column. */
+static bool side_by_side(const struct table_view *lower, const struct table_view *upper) {
+    const size_t lower_size = table_type_size(lower->type), upper_size = table_type_size(upper->type);
+    const size_t pitch = lower->stride * lower_size;
+    if (pitch != upper->stride * upper_size)
+        return false;
+    const size_t shift = ((uintptr_t)upper->data - (uintptr_t)lower->data) % pitch;
+    return shift >= lower->columns * lower_size && shift + upper->columns * upper_size <= pitch;
+}
+
+table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
+                            const struct table_view *b, bool same_allowed) {
+    const bool a_first = (uintptr_t)a->data <= (uintptr_t)b->data;
+    const struct table_view *lower = a_first ? a : b, *upper = a_first ? b : a;
+    size_t lower_bytes;
+    if (a->rows == 0 || b->rows == 0 || !extent(lower, &lower_bytes))
+        return TABLE_OK;
+    if ((uintptr_t)upper->data - (uintptr_t)lower->data >= lower_bytes || side_by_side(lower, upper))
+        return TABLE_OK;
+    if (same_allowed && a->data == b->data && a->type == b->type && (a->stride == b->stride || a->rows == 1))
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory%s", name_a, name_b,
+                       same_allowed ? " and are not the same table (same data, type and stride)" : "");
+}
+
+/* A row of options that must be aligned and lie in neither table. */
+static table_status validate_row(const char *name, const void *row, const struct scan *scan) {
+    struct table_view view = {
+        .data = (void *)(uintptr_t)row, .rows = 1, .columns = scan->in.columns, .type = scan->out.type};
+    if (!row)
+        return TABLE_OK;
+    table_status status = validate_view(name, &view, &view);
+    if (status == TABLE_OK)
+        status = validate_apart(name, &view, "in", &scan->in, false);
+    if (status == TABLE_OK && scan->out.data)
+        status = validate_apart(name, &view, "out", &scan->out, false);
+    return status;
+}
+
+static table_status validate_carries(const struct scan *scan) {
+    struct table_view carry_in = {.data = (void *)(uintptr_t)scan->carry_in,
+                                  .rows = scan->carry_in != NULL,
+                                  .columns = scan->in.columns,
+                                  .stride = scan->in.columns,
+                                  .type = scan->out.type};
+    struct table_view carry_out = carry_in;
+    carry_out.data = scan->carry_out;
+    carry_out.rows = scan->carry_out != NULL;
+    table_status status = validate_row("options->carry_in", scan->carry_in, scan);
+    if (status == TABLE_OK)
+        status = validate_row("options->carry_out", scan->carry_out, scan);
+    if (status == TABLE_OK)
+        status = validate_apart("options->carry_in", &carry_in, "options->carry_out", &carry_out, true);
+    return status;
+}
+
+static table_status validate_overflow(const struct scan *scan) {
+    struct table_view word = {.data = scan->first_overflow, .rows = 1, .columns = 1, .stride = 1, .type = TABLE_U64};
+    if (!scan->first_overflow)
+        return TABLE_OK;
+    if (!plan_is_integer(scan->out.type))
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
+                           table_type_name(scan->out.type));
+    table_status status = validate_view("options->first_overflow", &word, &word);
+    if (status == TABLE_OK)
+        status = validate_apart("options->first_overflow", &word, "in", &scan->in, false);
+    if (status == TABLE_OK && scan->out.data)
+        status = validate_apart("options->first_overflow", &word, "out", &scan->out, false);
+    return status;
+}
+
+static table_status validate_options(const struct table_scan_options *options, enum call_form form) {
+    if (options->exclusive != 0 && options->exclusive != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->exclusive is %d, not 0 or 1", options->exclusive);
+    if ((unsigned)options->backend > TABLE_BACKEND_CUDA)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
+    if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
+    if (form == CALL_ON_STREAM && options->report)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->report: a stream form cannot wait for the times");
+    if (form != CALL_ON_STREAM && (options->stream || options->workspace || options->workspace_bytes))
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
+    return TABLE_OK;
+}
+
+static table_status validate_pair(const struct scan *scan, enum call_form form) {
+    if (!table_types_supported(scan->in.type, scan->out.type))
+        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into out->type %s",
+                           table_type_name(scan->in.type), table_type_name(scan->out.type));
+    if (form == CALL_FOR_TOTALS)
+        return TABLE_OK;
+    if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
+        return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
+                           scan->out.rows, scan->out.columns);
+    return validate_apart("in", &scan->in, "out", &scan->out, true);
+}
+
+table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call) {
+    const int first_device = first ? backend_device_of(first) : -1;
+    const int second_device = second ? backend_device_of(second) : first_device;
+    const char *reason = NULL;
+    call->device = first ? first_device : second_device;
+    if (first && second && first_device != second_device)
+        return status_fail(TABLE_ERROR_BACKEND, "the tables are not on the same side: devices %d and %d (-1: the host)",
+                           first_device, second_device);
+    if (wanted == TABLE_BACKEND_CPU && call->device >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "the CPU backend cannot reach memory of CUDA device %d", call->device);
+    if (wanted == TABLE_BACKEND_CUDA || call->device >= 0) {
+        call->backend = backend_cuda(&reason);
+        return call->backend ? TABLE_OK : status_fail(TABLE_ERROR_BACKEND, "the CUDA backend: %s", reason);
+    }
+    call->backend = backend_cpu();
+    return TABLE_OK;
+}
+
+table_status validate_scan(const struct table_view *in, const struct table_view *out,
+                           const struct table_scan_options *options, enum call_form form, struct call *call) {
+    static const struct table_scan_options defaults;
+    struct scan *scan = &call->scan;
+    *call = (struct call){0};
+    options = options ? options : &defaults;
+    table_status status = validate_options(options, form);
+    if (status == TABLE_OK)
+        status = validate_view("in", in, &scan->in);
+    if (status == TABLE_OK)
+        status = validate_view("out", out, &scan->out);
+    if (status == TABLE_OK)
+        status = validate_pair(scan, form);
+    if (status != TABLE_OK)
+        return status;
+    scan->exclusive = options->exclusive;
+    scan->carry_in = options->carry_in;
+    scan->carry_out = options->carry_out;
+    scan->first_overflow = options->first_overflow;
+    scan->threads = options->threads ? options->threads : backend_cpu_processors();
+    scan->stream = options->stream;
+    call->strategy = options->strategy;
+    plan_chunks(scan);
+    status = validate_carries(scan);
+    if (status == TABLE_OK)
+        status = validate_overflow(scan);
+    if (status == TABLE_OK)
+        status = validate_backend(scan->in.data, scan->out.data, options->backend, call);
+    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
+        scan->in.rows > 0)
+        return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The gate: everything that a caller can get wrong is found here, once; below it is only asserted by use. */
+#ifndef VALIDATE_H
+#define VALIDATE_H
+
+#include "backend.h"
+
+/* Which form of call the options came with. For totals, `out` names no more than the type. */
+enum call_form { CALL_AND_WAIT, CALL_ON_STREAM, CALL_FOR_TOTALS };
+
+/* A checked call. */
+struct call {
+    const struct backend *backend;
+    struct scan scan;
+    table_strategy strategy; /* as asked for, AUTO included */
+    int device;              /* of the tables: the number of the CUDA device, or -1 for host memory */
+};
+
+/* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */
+table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked);
+
+/* Checks that neither table, called by these names, lies in the other. `same_allowed`: unless they are the same. */
+table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
+                            const struct table_view *b, bool same_allowed);
+
+/* Checks a whole call of the scan: views, their pair, options. options may be NULL. */
+table_status validate_scan(const struct table_view *in, const struct table_view *out,
+                           const struct table_scan_options *options, enum call_form form, struct call *call);
+
+/* Picks the backend for tables at `first` and `second` (NULL: no such table) as the options say. */
+table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call);
+
+#endif

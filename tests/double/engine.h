@@ -1,0 +1,73 @@
+/* What the double's device layer (device.cuh) asks of the engine behind it. Nothing here is for tests: see double.h. */
+#ifndef DOUBLE_ENGINE_H
+#define DOUBLE_ENGINE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+/* The last parameters of every function of the layer: where the kernel called it. */
+#define DOUBLE_SITE       const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define DOUBLE_SITE_PLAIN const char *file, int line
+
+namespace dbl {
+
+/* The thread of a block that is running. */
+unsigned thread_index();
+unsigned block_threads();
+unsigned block_index();
+unsigned block_count();
+
+/* A misuse: kept, printed, and the launch is given up. Does not return when a block is running. */
+void misuse(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Lets other threads and blocks go on now and then: called by whatever looks at or changes what others may change.
+ * `waiting`: nothing has come yet, so that the caller will ask again. */
+void give_way(DOUBLE_SITE_PLAIN, bool waiting);
+/* Something changed that others may be waiting for. */
+void progress();
+
+/* Meetings of a warp. `value` is the caller's bits; returns what the caller gets. */
+enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, WARP_BARRIER };
+uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, DOUBLE_SITE_PLAIN);
+void block_barrier(DOUBLE_SITE_PLAIN);
+
+/* Shared memory of the block. `key`: the declaration, one for each instantiation. */
+void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, DOUBLE_SITE_PLAIN);
+void *shared_dynamic(const char *name, DOUBLE_SITE_PLAIN);
+
+/* Held against what was allocated, `align` too; global (or else shared, where that is allowed) memory. */
+void check_global(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
+void check_any(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
+
+/* Stores that other blocks may see late: at a release by this block, at its end, or any time before. The block's own
+ * loads through the layer see them at once. bytes <= 16. */
+void store_late(void *to, const void *value, size_t bytes);
+bool load_own(const void *from, void *value, size_t bytes); /* false: the block has no late store there */
+void show_stores_at(const void *address);                   /* before an atomic operation on it */
+void show_stores();                                         /* a release */
+
+/* Deliberate faults, chosen by double_fault(); see double.h. */
+bool fault_relaxed_release();
+bool fault_relaxed_acquire();
+
+/* Bulk copies. */
+void copy_barrier_init(void *barrier, unsigned arrivals, DOUBLE_SITE_PLAIN);
+void copy_barrier_expect(void *barrier, unsigned bytes, DOUBLE_SITE_PLAIN);
+void copy_barrier_arrive(void *barrier, DOUBLE_SITE_PLAIN);
+bool copy_barrier_passed(void *barrier, unsigned parity, DOUBLE_SITE_PLAIN);
+void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, DOUBLE_SITE_PLAIN);
+void copy_store(void *global, const void *shared, unsigned bytes, DOUBLE_SITE_PLAIN);
+void copy_store_commit(DOUBLE_SITE_PLAIN);
+void copy_store_wait(bool only_read, unsigned groups_left, DOUBLE_SITE_PLAIN);
+void copy_fence(DOUBLE_SITE_PLAIN);
+
+/* Launches. Each returns a cudaError_t as an int. */
+int launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared_bytes, void *stream, bool cooperative,
+           std::function<void()> body);
+int allow_shared_bytes(const void *kernel, size_t bytes);
+int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, int *blocks);
+
+} // namespace dbl
+
+#endif

@@ -1,0 +1,156 @@
+#include "fiber.h"
+
+#include <cstdint>
+#include <cstring>
+#include <pthread.h>
+
+#if DOUBLE_ASAN
+extern "C" {
+void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old, size_t *size_old);
+void __asan_poison_memory_region(void const volatile *address, size_t size);
+void __asan_unpoison_memory_region(void const volatile *address, size_t size);
+void *__asan_region_is_poisoned(void *beg, size_t size);
+}
+#endif
+#if DOUBLE_TSAN
+extern "C" {
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+}
+#endif
+
+#if defined(__x86_64__)
+/* Keeps what a call must keep (System V ABI) on the stack of the one and takes it from the stack of the other. */
+extern "C" void double_switch_stacks(void **from, void *to);
+asm(R"(
+    .text
+    .p2align 4
+    .globl double_switch_stacks
+    .hidden double_switch_stacks
+    .type double_switch_stacks, @function
+double_switch_stacks:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    .size double_switch_stacks, . - double_switch_stacks
+)");
+#else
+#include <ucontext.h>
+#endif
+
+namespace dbl {
+
+void fiber_adopt(fiber &self) {
+    pthread_attr_t attributes;
+    void *stack = nullptr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &stack, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    self.stack = stack;
+    self.stack_bytes = bytes;
+    self.tsan = tsan_thread();
+#if !defined(__x86_64__)
+    if (!self.stack_pointer)
+        self.stack_pointer = new ucontext_t;
+#endif
+}
+
+/* Stacks of equal size would all use the same few sets of the caches; `colour` spreads them. */
+void fiber_prepare(fiber &to, void *stack, size_t bytes, unsigned colour, void (*entry)()) {
+    to.stack = stack;
+    to.stack_bytes = bytes;
+    to.fake_stack = nullptr;
+#if defined(__x86_64__)
+    const size_t spread = (colour * 1088u) % 8192u & ~size_t(15);
+    void **top = reinterpret_cast<void **>(static_cast<char *>(stack) + bytes - spread - 72);
+    top[0] = nullptr; /* the return address of entry(), which never returns */
+    top[-1] = reinterpret_cast<void *>(entry);
+    for (int saved = 2; saved <= 7; saved++)
+        top[-saved] = nullptr;
+    to.stack_pointer = top - 7;
+#else
+    (void)colour;
+    ucontext_t *context = to.stack_pointer ? static_cast<ucontext_t *>(to.stack_pointer) : new ucontext_t;
+    getcontext(context);
+    context->uc_stack.ss_sp = stack;
+    context->uc_stack.ss_size = bytes;
+    context->uc_link = nullptr;
+    makecontext(context, entry, 0);
+    to.stack_pointer = context;
+#endif
+}
+
+void fiber_entered() {
+#if DOUBLE_ASAN
+    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
+}
+
+void fiber_switch(fiber &from, fiber &to, bool last) {
+#if DOUBLE_ASAN
+    __sanitizer_start_switch_fiber(last ? nullptr : &from.fake_stack, to.stack, to.stack_bytes);
+#else
+    (void)last;
+#endif
+#if DOUBLE_TSAN
+    if (to.tsan != from.tsan)
+        __tsan_switch_to_fiber(to.tsan, 1 /* without ordering */);
+#endif
+#if defined(__x86_64__)
+    double_switch_stacks(&from.stack_pointer, to.stack_pointer);
+#else
+    swapcontext(static_cast<ucontext_t *>(from.stack_pointer), static_cast<ucontext_t *>(to.stack_pointer));
+#endif
+#if DOUBLE_ASAN
+    __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+#endif
+}
+
+#if DOUBLE_TSAN
+void *tsan_thread() { return __tsan_get_current_fiber(); }
+void *tsan_thread_create() { return __tsan_create_fiber(0); }
+void tsan_thread_destroy(void *thread) { __tsan_destroy_fiber(thread); }
+void tsan_thread_switch(void *thread) { __tsan_switch_to_fiber(thread, 1); }
+void tsan_acquire(void *address) { __tsan_acquire(address); }
+void tsan_release(void *address) { __tsan_release(address); }
+#else
+void *tsan_thread() { return nullptr; }
+void *tsan_thread_create() { return nullptr; }
+void tsan_thread_destroy(void *) {}
+void tsan_thread_switch(void *) {}
+void tsan_acquire(void *) {}
+void tsan_release(void *) {}
+#endif
+
+#if DOUBLE_ASAN
+void asan_poison(const volatile void *from, size_t bytes) { __asan_poison_memory_region(from, bytes); }
+void asan_unpoison(const volatile void *from, size_t bytes) { __asan_unpoison_memory_region(from, bytes); }
+const void *asan_poisoned(const void *from, size_t bytes) {
+    return __asan_region_is_poisoned(const_cast<void *>(from), bytes);
+}
+#else
+void asan_poison(const volatile void *, size_t) {}
+void asan_unpoison(const volatile void *, size_t) {}
+const void *asan_poisoned(const void *, size_t) { return nullptr; }
+#endif
+
+} // namespace dbl

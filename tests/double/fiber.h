@@ -1,0 +1,71 @@
+/* Threads of execution that give way to each other by hand: one for every thread of a block of the double.
+ *
+ * Both sanitizers are told of every switch: AddressSanitizer which stack is in use, ThreadSanitizer which thread is now
+ * running. No switch orders memory for ThreadSanitizer, so that it sees only the order that the kernel itself asked for.
+ */
+#ifndef DOUBLE_FIBER_H
+#define DOUBLE_FIBER_H
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define DOUBLE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DOUBLE_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define DOUBLE_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DOUBLE_TSAN 1
+#endif
+#endif
+/* The double's own files are not instrumented under ThreadSanitizer; the build says so by this. */
+#ifdef DOUBLE_UNDER_TSAN
+#define DOUBLE_TSAN 1
+#endif
+#ifndef DOUBLE_ASAN
+#define DOUBLE_ASAN 0
+#endif
+#ifndef DOUBLE_TSAN
+#define DOUBLE_TSAN 0
+#endif
+
+namespace dbl {
+
+struct fiber {
+    void *stack_pointer = nullptr; /* where it goes on; the rest is for the sanitizers */
+    const void *stack = nullptr;
+    size_t stack_bytes = 0;
+    void *fake_stack = nullptr;
+    void *tsan = nullptr;
+};
+
+/* Makes the calling thread's own stack a fiber, to come back to. */
+void fiber_adopt(fiber &self);
+/* `fiber` will run entry(), which never returns, on that stack, the first time that it is switched to. */
+void fiber_prepare(fiber &to, void *stack, size_t bytes, unsigned colour, void (*entry)());
+/* The first thing that entry() does. */
+void fiber_entered();
+/* Goes on with `to`; returns when someone switches back. With `last`, `from` never runs again. */
+void fiber_switch(fiber &from, fiber &to, bool last = false);
+
+/* What ThreadSanitizer is told; nothing without it. */
+void *tsan_thread();
+void *tsan_thread_create();
+void tsan_thread_destroy(void *thread);
+void tsan_thread_switch(void *thread);
+void tsan_acquire(void *address);
+void tsan_release(void *address);
+
+/* What AddressSanitizer is told; nothing without it. */
+void asan_poison(const volatile void *from, size_t bytes);
+void asan_unpoison(const volatile void *from, size_t bytes);
+/* The first poisoned byte, or NULL. */
+const void *asan_poisoned(const void *from, size_t bytes);
+
+} // namespace dbl
+
+#endif

@@ -1,0 +1,188 @@
+/* Who runs next, and when nobody can. */
+#include <ctime>
+#include <cstdio>
+#include <sched.h>
+
+#include "internal.h"
+
+namespace dbl {
+
+namespace {
+
+constexpr uint64_t MOST_POLLS = 2000000; /* without progress, all blocks on one thread of the system */
+constexpr double MOST_SECONDS = DOUBLE_TSAN || DOUBLE_ASAN ? 30 : 15; /* the same with several */
+constexpr uint64_t STARVED_POLLS = 256;
+
+double now() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+unsigned choose_bit(uint32_t bits, unsigned order, random_numbers &random) {
+    if (order == 0)
+        return static_cast<unsigned>(__builtin_ctz(bits));
+    if (order == 1)
+        return 31u - static_cast<unsigned>(__builtin_clz(bits));
+    const unsigned by = random.below(32);
+    const uint32_t turned = by ? bits >> by | bits << (32 - by) : bits;
+    return (static_cast<unsigned>(__builtin_ctz(turned)) + by) % 32;
+}
+
+thread *choose_lane(worker &self, block &in, unsigned index) {
+    warp &of = in.warps[index];
+    const unsigned lane = choose_bit(of.ready & of.turn, self.work->plan.lane_order, self.random);
+    of.turn &= ~(uint32_t(1) << lane);
+    return &in.all[index * LANES + lane];
+}
+
+/* Stays in the warp until each lane that can has run, mostly; then takes another warp; NULL when each had its turn. */
+thread *choose_in_block(worker &self, block &in, unsigned now) {
+    if ((in.warps[now].ready & in.warps[now].turn) && !self.random.one_in(self.work->plan.leave_warp))
+        return choose_lane(self, in, now);
+    const uint32_t warps = in.ready_warps & in.turn;
+    if (!warps)
+        return nullptr;
+    const unsigned index = choose_bit(warps, self.work->plan.warp_order, self.random);
+    in.turn &= ~(uint32_t(1) << index);
+    in.warps[index].turn = ~uint32_t(0);
+    return choose_lane(self, in, index);
+}
+
+block &choose_block(worker &self) {
+    block *chosen = self.resident[self.random.below(static_cast<unsigned>(self.resident.size()))];
+    if (chosen->starved && self.polls < STARVED_POLLS && self.resident.size() > 1)
+        for (block *other : self.resident)
+            if (!other->starved)
+                return *other;
+    return *chosen;
+}
+
+thread *choose(worker &self, block &in) {
+    in.turn = ~uint32_t(0);
+    thread *to = nullptr;
+    while (!to) /* a warp with its turn over is no obstacle: the block's turn has just begun */
+        to = choose_in_block(self, in, 0);
+    return to;
+}
+
+/* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
+void list_waiting(const block &in, char *text, size_t room) {
+    size_t used = 0;
+    unsigned listed = 0;
+    place last;
+    for (unsigned index = 0; index < in.threads && used < room; index++) {
+        const warp &of = in.warps[index / LANES];
+        const uint32_t bit = uint32_t(1) << index % LANES;
+        if (of.done & bit)
+            continue;
+        const place at = in.all[index].at;
+        if (at.line == last.line && at.file == last.file)
+            continue;
+        last = at;
+        if (++listed > 6)
+            break;
+        const char *where = of.barrier & bit   ? "at the block's barrier"
+                            : of.meeting & bit ? "for lanes of its warp"
+                                               : "for a word, a copy or another block";
+        const int more = snprintf(text + used, room - used, "%s thread %u waits %s at %s:%d", listed > 1 ? ";" : "",
+                                  index, where, at.file ? at.file : "its start", at.line);
+        used += more > 0 ? static_cast<size_t>(more) : 0;
+    }
+}
+
+[[noreturn]] void stuck(block &in, const char *why) {
+    char text[1024] = "";
+    list_waiting(in, text, sizeof text);
+    const thread *who = &in.all[0];
+    for (const thread &each : in.all)
+        if (!(in.warps[each.index / LANES].done & uint32_t(1) << each.index % LANES)) {
+            who = &each;
+            break;
+        }
+    misuse_of(*who, who->at, "%s:%s", why, text);
+    __builtin_unreachable();
+}
+
+/* Nothing came of all that waiting: what may be late comes now, and if that was all, it would be forever. */
+void look_for_hang(worker &self) {
+    launch_state &work = *self.work;
+    const uint64_t progress = __atomic_load_n(&work.progress, __ATOMIC_RELAXED);
+    if (progress != self.seen_progress) {
+        self.seen_progress = progress;
+        self.polls = 0;
+        return;
+    }
+    if (self.polls % 64 == 0)
+        for (block *each : self.resident)
+            show_all(*each);
+    if (self.polls % 64 == 1)
+        for (block *each : self.resident)
+            complete_some_copy(*each, self.random);
+    if (self.polls == STARVED_POLLS)
+        self.seen_at = now();
+    const bool forever = work.plan.system_threads
+                             ? self.polls % 4096 == 0 && self.polls > 4096 && now() - self.seen_at > MOST_SECONDS
+                             : self.polls > MOST_POLLS;
+    if (forever)
+        stuck(*self.current->home, work.next < work.blocks
+                                       ? "waits forever; blocks that have not started are waited for, or nothing is"
+                                       : "waits forever");
+}
+
+} // namespace
+
+void make_ready(block &in, unsigned index, uint32_t lanes) {
+    in.warps[index].ready |= lanes;
+    in.warps[index].turn |= lanes;
+    if (in.warps[index].ready)
+        in.ready_warps |= uint32_t(1) << index;
+}
+
+void make_wait(block &in, unsigned index, uint32_t lanes) {
+    in.warps[index].ready &= ~lanes;
+    if (!in.warps[index].ready)
+        in.ready_warps &= ~(uint32_t(1) << index);
+}
+
+void go_on() {
+    worker &self = *here();
+    thread &from = *self.current;
+    block &in = *from.home;
+    const bool last = warp_of(from).done & lane_bit(from);
+    if (in.live == 0 || __atomic_load_n(&self.work->failed, __ATOMIC_RELAXED)) {
+        self.finished = &in;
+        fiber_switch(from.run, self.main, last);
+        return;
+    }
+    if (!in.ready_warps)
+        stuck(in, "waits forever");
+    thread *to = choose_in_block(self, in, from.index / LANES);
+    if (!to) {
+        in.turn = ~uint32_t(0);
+        if (self.work->plan.system_threads)
+            sched_yield();
+        to = choose(self, choose_block(self));
+    }
+    if (to == &from)
+        return;
+    self.current = to;
+    fiber_switch(from.run, to->run, last);
+}
+
+void give_way(const char *file, int line, bool waiting) {
+    worker &self = *here();
+    self.current->at = {file, line};
+    self.polls++;
+    look_for_hang(self);
+    if (waiting && self.random.one_in(self.work->plan.copy_delay))
+        complete_some_copy(*self.current->home, self.random);
+    if (self.random.one_in(16))
+        show_one(*self.current->home, self.random);
+    if (waiting || self.random.one_in(self.work->plan.give_way))
+        go_on();
+}
+
+void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }
+
+} // namespace dbl

@@ -1,0 +1,35 @@
+#include "random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+uint64_t run_seed(void) {
+    static uint64_t seed;
+    static bool known;
+    if (!known) {
+        const char *given = getenv("TUPLESCAN_TEST_SEED");
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        seed = given && *given ? strtoull(given, NULL, 0) : (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec;
+        known = true;
+        printf("TUPLESCAN_TEST_SEED=%llu\n", (unsigned long long)seed);
+        fflush(stdout);
+    }
+    return seed;
+}
+
+unsigned run_rounds(void) {
+    const char *given = getenv("TUPLESCAN_TEST_ROUNDS");
+    const unsigned long rounds = given ? strtoul(given, NULL, 0) : 1;
+    return rounds > 0 ? (unsigned)rounds : 1;
+}
+
+bool run_small(void) {
+#ifdef TABLES_SMALL
+    return true;
+#else
+    const char *given = getenv("TUPLESCAN_TEST_SMALL");
+    return given && *given;
+#endif
+}

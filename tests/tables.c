@@ -1,0 +1,156 @@
+#include "tables.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP_CANARY = 0x5A };
+
+size_t element_size(table_type type) {
+    static const unsigned char sizes[] = {0, 1, 2, 4, 8, 4, 8, 4, 8};
+    return sizes[type];
+}
+
+bool element_is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
+
+uint64_t element_bits(const void *element, table_type type) {
+    uint64_t bits = 0;
+    memcpy(&bits, element, element_size(type)); /* x86-64 and arm64: the low bytes come first */
+    return bits;
+}
+
+static bool bits_are_nan(uint64_t bits, table_type type) {
+    if (type == TABLE_F32)
+        return (bits & 0x7FFFFFFFu) > 0x7F800000u;
+    return type == TABLE_F64 && (bits & INT64_MAX) > 0x7FF0000000000000u;
+}
+
+bool elements_same(uint64_t a, uint64_t b, table_type type) {
+    return a == b || (bits_are_nan(a, type) && bits_are_nan(b, type));
+}
+
+static double random_float(struct random *random, enum pattern pattern) {
+    const double sign = random_once_in(random, 2) ? -1.0 : 1.0;
+    switch (pattern) {
+    case PATTERN_BITS:
+        return sign * ldexp(1.0 + random_unit(random), (int)random_below(random, 48) - 24);
+    case PATTERN_EXTREME:
+        if (random_once_in(random, 5000))
+            return random_once_in(random, 2) ? sign * INFINITY : NAN;
+        if (random_once_in(random, 50))
+            return sign * FLT_MIN * random_unit(random); /* denormal as a float */
+        return sign * random_unit(random);
+    case PATTERN_ZEROS:
+        return random_once_in(random, 10000) ? sign * random_unit(random) : -0.0;
+    default:
+        return random_unit(random);
+    }
+}
+
+static uint64_t random_integer(struct random *random, enum pattern pattern) {
+    switch (pattern) {
+    case PATTERN_BITS:
+        return random_bits(random);
+    case PATTERN_EXTREME:
+        /* The largest and the smallest value of each type, and small ones. */
+        if (random_once_in(random, 3000))
+            return random_once_in(random, 2) ? 0x7FFFFFFF7FFFFFFFu : 0x8000000080000000u;
+        return random_below(random, 3);
+    case PATTERN_ZEROS:
+        return random_once_in(random, 1000) ? random_bits(random) : 0;
+    default:
+        return random_below(random, 100);
+    }
+}
+
+void element_randomize(void *element, table_type type, struct random *random, enum pattern pattern) {
+    if (type == TABLE_F32) {
+        const float value = (float)random_float(random, pattern);
+        memcpy(element, &value, sizeof value);
+    } else if (type == TABLE_F64) {
+        const double value = random_float(random, pattern);
+        memcpy(element, &value, sizeof value);
+    } else {
+        const uint64_t bits = random_integer(random, pattern);
+        memcpy(element, &bits, element_size(type));
+    }
+}
+
+bool table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+                size_t stride, size_t offset, enum edge edge) {
+    const size_t size = element_size(type);
+    const size_t bytes = rows == 0 ? 0 : ((rows - 1) * stride + columns) * size;
+    memset(table, 0, sizeof *table);
+    table->image = malloc(bytes + 1);
+    if (!table->image)
+        return false;
+    memset(table->image, GAP_CANARY, bytes);
+    if (!block_open(&table->block, memory, bytes, offset * size, edge)) {
+        free(table->image);
+        return false;
+    }
+    table->view = (table_view){.data = table->block.address, .rows = rows, .columns = columns, .stride = stride};
+    table->view.type = type;
+    return true;
+}
+
+void table_close(struct table *table) {
+    block_close(&table->block);
+    free(table->image);
+    table->image = NULL;
+}
+
+static unsigned char *image_element(const struct table *table, size_t row, size_t column) {
+    return table->image + (row * table->view.stride + column) * element_size(table->view.type);
+}
+
+void table_randomize(struct table *table, struct random *random, enum pattern pattern) {
+    for (size_t i = 0; i < table->view.rows; i++)
+        for (size_t j = 0; j < table->view.columns; j++)
+            element_randomize(image_element(table, i, j), table->view.type, random, pattern);
+}
+
+void table_set_packed(struct table *table, const void *packed) {
+    const size_t row_bytes = table->view.columns * element_size(table->view.type);
+    for (size_t i = 0; i < table->view.rows; i++)
+        memcpy(image_element(table, i, 0), (const char *)packed + i * row_bytes, row_bytes);
+}
+
+table_view table_image_view(const struct table *table) {
+    table_view view = table->view;
+    view.data = table->image;
+    return view;
+}
+
+bool table_upload(const struct table *table) { return block_upload(&table->block, table->image); }
+
+static bool find_difference(const struct table *table, const unsigned char *found, struct difference *difference) {
+    const size_t size = element_size(table->view.type);
+    for (size_t byte = 0; byte < table->block.bytes; byte += size) {
+        if (memcmp(table->image + byte, found + byte, size) == 0)
+            continue;
+        difference->row = byte / size / table->view.stride;
+        difference->column = byte / size % table->view.stride;
+        difference->expected = element_bits(table->image + byte, table->view.type);
+        difference->found = element_bits(found + byte, table->view.type);
+        if (difference->column >= table->view.columns ||
+            !elements_same(difference->expected, difference->found, table->view.type))
+            return true;
+    }
+    return false;
+}
+
+bool table_holds_image(const struct table *table, struct difference *difference) {
+    unsigned char *found = malloc(table->block.bytes + 1);
+    bool holds = found && block_download(&table->block, found);
+    *difference = (struct difference){.row = table->view.rows};
+    if (holds && memcmp(found, table->image, table->block.bytes) != 0)
+        holds = !find_difference(table, found, difference);
+    if (holds) {
+        *difference = (struct difference){.row = table->view.rows};
+        holds = block_surroundings_intact(&table->block);
+    }
+    free(found);
+    return holds;
+}

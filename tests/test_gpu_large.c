@@ -1,0 +1,119 @@
+/* More than 2^32 cells on a device, for real: 512^3 + 1 rows of 33 columns have chunks of 512 rows, so that the totals
+ * of the totals of the totals have more than one row, the deepest that the recursion goes in practice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { COLUMNS = 33, PERIOD = 1000003 /* rows after which the input repeats */ };
+static const size_t rows = (size_t)512 * 512 * 512 + 1;
+
+static unsigned char *period_rows;
+static unsigned char *in_data;
+static uint32_t *out_data;
+
+static void fill_input(void) {
+    period_rows = malloc((size_t)PERIOD * COLUMNS);
+    assert_non_null(period_rows);
+    uint64_t state = 1;
+    for (size_t i = 0; i < (size_t)PERIOD * COLUMNS; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        period_rows[i] = (unsigned char)(state >> 56);
+    }
+    for (size_t first = 0; first < rows; first += PERIOD) {
+        const size_t count = rows - first < PERIOD ? rows - first : PERIOD;
+        assert_int_equal(cudaMemcpy(in_data + first * COLUMNS, period_rows, count * COLUMNS, cudaMemcpyHostToDevice),
+                         cudaSuccess);
+    }
+}
+
+static int open_tables(void **state) {
+    (void)state;
+    void *in = NULL, *out = NULL;
+    if (cudaMalloc(&in, rows * COLUMNS) != cudaSuccess || cudaMalloc(&out, rows * COLUMNS * sizeof *out_data))
+        return -1;
+    in_data = in;
+    out_data = out;
+    fill_input();
+    return 0;
+}
+
+static int close_tables(void **state) {
+    (void)state;
+    cudaFree(in_data);
+    cudaFree(out_data);
+    free(period_rows);
+    return 0;
+}
+
+/* Sums wrap, and the first sum to do so is reported. */
+static void require_sums(uint64_t overflow) {
+    uint32_t *found = malloc((size_t)PERIOD * COLUMNS * sizeof *found);
+    uint64_t sums[COLUMNS] = {0}, first_overflow = TABLE_NO_OVERFLOW;
+    assert_non_null(found);
+    for (size_t first = 0; first < rows; first += PERIOD) {
+        const size_t count = rows - first < PERIOD ? rows - first : PERIOD;
+        assert_int_equal(
+            cudaMemcpy(found, out_data + first * COLUMNS, count * COLUMNS * sizeof *found, cudaMemcpyDeviceToHost),
+            cudaSuccess);
+        for (size_t i = 0; i < count * COLUMNS; i++) {
+            uint64_t *sum = &sums[i % COLUMNS];
+            *sum += period_rows[i];
+            if (*sum > UINT32_MAX && first_overflow == TABLE_NO_OVERFLOW)
+                first_overflow = first * COLUMNS + i;
+            if (found[i] != (uint32_t)*sum)
+                fail_msg("row %zu, column %zu: expected %u, found %u", first + i / COLUMNS, i % COLUMNS, (uint32_t)*sum,
+                         found[i]);
+        }
+    }
+    assert_int_equal(overflow, first_overflow);
+    free(found);
+}
+
+static void check_strategy(table_strategy strategy) {
+    const table_view in = {in_data, rows, COLUMNS, 0, TABLE_U8};
+    const table_view out = {out_data, rows, COLUMNS, 0, TABLE_U32};
+    uint64_t overflow = 0;
+    const table_scan_options options = {
+        .backend = TABLE_BACKEND_CUDA, .strategy = strategy, .first_overflow = &overflow};
+    const table_status status = table_prefix_sum(&in, &out, &options);
+    if (status == TABLE_ERROR_STRATEGY)
+        skip();
+    if (status != TABLE_OK)
+        fail_msg("%s: %s", table_status_name(status), table_error_detail());
+    require_sums(overflow);
+}
+
+static void test_recursive(void **state) {
+    (void)state;
+    check_strategy(TABLE_STRATEGY_RECURSIVE);
+}
+static void test_host(void **state) {
+    (void)state;
+    check_strategy(TABLE_STRATEGY_HOST);
+}
+static void test_fused(void **state) {
+    (void)state;
+    check_strategy(TABLE_STRATEGY_FUSED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recursive), cmocka_unit_test(test_host),
+                                       cmocka_unit_test(test_fused)};
+    size_t available = 0, total = 0;
+    if (table_cuda_unavailable()) {
+        printf("skipped: %s\n", table_cuda_unavailable());
+        return 77;
+    }
+    if (cudaMemGetInfo(&available, &total) != cudaSuccess || available < rows * COLUMNS * 6) {
+        printf("skipped: 27 GB of device memory are needed, %zu MB are free\n", available >> 20);
+        return 77;
+    }
+    return cmocka_run_group_tests_name("gpu_large", tests, open_tables, close_tables);
+}

@@ -1,0 +1,303 @@
+/* The conformance tests: one body for every backend, strategy and form of call. See scan_case.h for what is done with
+ * each table; here is which tables. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "scan_case.h"
+
+/* The most cells of one table: enough for many chunks, few enough for thousands of tables. */
+static size_t most_cells(void) { return run_small() ? (size_t)3 << 14 : (size_t)1 << 18; }
+
+/* Rows around which something changes: nothing; the first powers of two, where runs and warps begin and end; the chunk,
+ * where a seed takes over; several chunks; and so many that stage 2 has work of its own. `n` is the chunk's rows. */
+static size_t rows_of_interest(size_t n, size_t *rows) {
+    const size_t list[] = {0,         1,     2,         3,         4,          5,         7,         8,
+                           9,         15,    16,        17,        31,         32,        33,        63,
+                           64,        65,    127,       128,       129,        255,       256,       257,
+                           511,       512,   513,       1023,      1025,       n / 2 - 1, n / 2 + 1, n - 1,
+                           n,         n + 1, n + n / 2, 2 * n - 1, 2 * n,      2 * n + 1, 3 * n,     3 * n + 33,
+                           4 * n - 1, 5 * n, 8 * n,     9 * n + 7, 17 * n - 1, 33 * n + 1};
+    memcpy(rows, list, sizeof list);
+    return sizeof list / sizeof *list;
+}
+enum { MOST_ROWS_OF_INTEREST = 64 };
+
+static void check_varied(struct random *random, struct type_pair pair, size_t rows, size_t columns) {
+    struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .rows = rows, .columns = columns};
+    scan_case_vary(&scan_case, random);
+    for (size_t i = 0; i < way_count; i++)
+        scan_case_check(&scan_case, &ways[i]);
+}
+
+static void test_strategies_are_there(void **state) {
+    (void)state;
+    for (size_t i = 0; i < way_count; i++) {
+        printf("%s:", ways[i].name);
+        for (table_strategy strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++)
+            if (way_has_strategy(&ways[i], strategy))
+                printf(" %s", strategy_name(strategy));
+        printf("\n");
+        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_HOST));
+        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_RECURSIVE));
+    }
+}
+
+/* Every type pair with every interesting number of rows, for columns that fill a warp's row, do not, or overfill it. */
+static void test_every_pair_and_rows(void **state) {
+    static const size_t columns[] = {1, 2, 3, 4, 5, 8, 16, 17, 33, 64, 100};
+    const size_t column_count = sizeof columns / sizeof *columns;
+    struct random random = {run_seed() + 1};
+    (void)state;
+    for (size_t pair = 0; pair < type_pair_count; pair++) {
+        for (size_t c = 0; c < column_count; c++) {
+            size_t rows[MOST_ROWS_OF_INTEREST];
+            const size_t count = rows_of_interest(table_chunk_rows(type_pairs[pair].out, columns[c]), rows);
+            for (size_t r = 0; r < count; r++) {
+                if (run_small() && !random_once_in(&random, 8))
+                    continue;
+                if (rows[r] * columns[c] <= most_cells())
+                    check_varied(&random, type_pairs[pair], rows[r], columns[c]);
+            }
+        }
+    }
+}
+
+/* Every number of columns up to 70 and some that are large, with every type pair. */
+static void test_every_columns(void **state) {
+    static const size_t large[] = {100, 127, 128, 129, 255, 256, 257, 1000, 1024, 4097};
+    struct random random = {run_seed() + 2};
+    (void)state;
+    for (size_t c = 1; c <= 70 + sizeof large / sizeof *large; c++) {
+        const size_t columns = c <= 70 ? c : large[c - 71];
+        for (size_t pair = 0; pair < type_pair_count; pair++) {
+            size_t rows[MOST_ROWS_OF_INTEREST];
+            const size_t n = table_chunk_rows(type_pairs[pair].out, columns);
+            const size_t count = rows_of_interest(n, rows);
+            size_t chosen = rows[random_below(&random, count)];
+            if (chosen * columns > most_cells())
+                chosen = random_below(&random, most_cells() / columns + 1);
+            if (!run_small() || random_once_in(&random, 3))
+                check_varied(&random, type_pairs[pair], chosen, columns);
+        }
+    }
+}
+
+/* Wide tables of more than one chunk are dear, so there are just a few of them. */
+static void test_wide_chunks(void **state) {
+    static const size_t columns[] = {129, 1000, 1024, 4097, 70001};
+    struct random random = {run_seed() + 3};
+    (void)state;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
+        const size_t n = table_chunk_rows(pair.out, columns[c]);
+        size_t rows = n + 1 + random_below(&random, n);
+        if (run_small() && columns[c] > 129)
+            rows = 3;
+        else if (columns[c] > 5000)
+            rows = 19;
+        check_varied(&random, pair, rows, columns[c]);
+    }
+}
+
+static void test_random(void **state) {
+    struct random random = {run_seed() + 4};
+    const unsigned count = (run_small() ? 60 : 400) * run_rounds();
+    (void)state;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t columns = 1 + random_below(&random, random_once_in(&random, 2) ? 8 : 150);
+        const size_t most_rows = most_cells() / columns;
+        const size_t rows = random_below(&random, random_once_in(&random, 2) ? most_rows : most_rows / 16 + 1);
+        check_varied(&random, type_pairs[random_below(&random, type_pair_count)], rows, columns);
+    }
+}
+
+/* A table cut into pieces, each piece's carry out the next one's carry in, against the whole: at any row for integers,
+ * at multiples of the chunk for floats. The same row carries throughout, and the strategy changes from piece to piece.
+ */
+static void scan_in_pieces(const struct way *way, const struct table *in, const struct table *out, size_t unit,
+                           struct random *random, void *carry) {
+    size_t row = 0;
+    while (row < in->view.rows) {
+        const size_t units = (in->view.rows - row + unit - 1) / unit;
+        size_t rows = unit * (1 + random_below(random, units));
+        if (rows > in->view.rows - row)
+            rows = in->view.rows - row;
+        table_view from = in->view, to = out->view;
+        from.data = (char *)from.data + row * from.stride * element_size(from.type);
+        to.data = (char *)to.data + row * to.stride * element_size(to.type);
+        from.rows = to.rows = rows;
+        const table_strategy strategy = (table_strategy)random_below(random, 4);
+        const table_scan_options options = {.backend = way->backend,
+                                            .strategy =
+                                                way_has_strategy(way, strategy) ? strategy : TABLE_STRATEGY_AUTO,
+                                            .carry_in = carry,
+                                            .carry_out = carry};
+        assert_int_equal(table_prefix_sum(&from, &to, &options), TABLE_OK);
+        row += rows;
+    }
+}
+
+static void check_pieces(const struct way *way, struct type_pair pair, size_t rows, size_t columns,
+                         struct random *random) {
+    const size_t size = element_size(pair.out);
+    const size_t unit = element_is_float(pair.out) ? table_chunk_rows(pair.out, columns) : 1;
+    struct reference expected = {.type = pair.out};
+    struct difference difference;
+    struct table in, out;
+    void *carry = calloc(columns, size);
+    expected.sums = malloc(rows * columns * size + 1);
+    assert_non_null(carry);
+    assert_non_null(expected.sums);
+    assert_true(table_open(&in, way->memory, pair.in, rows, columns, columns + 1, 1, EDGE_BACK));
+    assert_true(table_open(&out, way->memory, pair.out, rows, columns, columns, 1, EDGE_BACK));
+    table_randomize(&in, random, PATTERN_BITS);
+    assert_true(table_upload(&in) && table_upload(&out));
+    const table_view image = table_image_view(&in);
+    assert_true(reference_prefix_sum(&image, carry, false, &expected));
+    table_set_packed(&out, expected.sums);
+
+    scan_in_pieces(way, &in, &out, unit, random, carry);
+    if (!table_holds_image(&out, &difference))
+        fail_msg("pieces of %s->%s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64 ", found %#" PRIx64
+                 ", TUPLESCAN_TEST_SEED=%" PRIu64,
+                 table_type_name(pair.in), table_type_name(pair.out), way->name, rows, columns, difference.row,
+                 difference.column, difference.expected, difference.found, run_seed());
+    free(expected.sums);
+    free(carry);
+    table_close(&in);
+    table_close(&out);
+}
+
+static void test_pieces(void **state) {
+    static const size_t columns[] = {1, 3, 4, 32, 65};
+    struct random random = {run_seed() + 5};
+    (void)state;
+    for (size_t pair = 0; pair < type_pair_count; pair++) {
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            if (run_small() && c != pair % 5)
+                continue;
+            const size_t n = table_chunk_rows(type_pairs[pair].out, columns[c]);
+            const size_t rows = run_small() ? n + n / 2 : 5 * n + random_below(&random, n);
+            for (size_t i = 0; i < way_count; i++)
+                check_pieces(&ways[i], type_pairs[pair], rows, columns[c], &random);
+        }
+    }
+}
+
+/* Stage 2 of many chunks without the chunks: integers recurse once, and (not with small tables) twice. */
+static void check_stage2(const struct way *way, table_strategy strategy, table_type type, size_t rows, size_t columns,
+                         struct random *random) {
+    const table_scan_options options = {.backend = way->backend, .strategy = strategy};
+    struct difference difference;
+    struct table seeds;
+    assert_true(table_open(&seeds, way->memory, type, rows, columns, columns, 1, EDGE_BACK));
+    table_randomize(&seeds, random, PATTERN_BITS);
+    assert_true(table_upload(&seeds));
+    assert_int_equal(table_stage2_scan_totals(&seeds.view, &options), TABLE_OK);
+    reference_fold(seeds.image, rows, columns, type);
+    if (!table_holds_image(&seeds, &difference))
+        fail_msg("stage 2 of %s, %s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64
+                 ", found %#" PRIx64 ", TUPLESCAN_TEST_SEED=%" PRIu64,
+                 table_type_name(type), way->name, strategy_name(strategy), rows, columns, difference.row,
+                 difference.column, difference.expected, difference.found, run_seed());
+    table_close(&seeds);
+}
+
+static void test_stage2_of_many_chunks(void **state) {
+    static const table_type types[] = {TABLE_U32, TABLE_I32, TABLE_U64, TABLE_I64, TABLE_F32, TABLE_F64};
+    static const size_t columns[] = {1, 4, 17, 33, 130};
+    struct random random = {run_seed() + 6};
+    (void)state;
+    for (size_t i = 0; i < way_count; i++) {
+        for (size_t t = 0; ways[i].direct && t < sizeof types / sizeof *types; t++) {
+            for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+                const size_t n = table_chunk_rows(types[t], columns[c]);
+                if (run_small() && n > 1024)
+                    continue;
+                check_stage2(&ways[i], TABLE_STRATEGY_HOST, types[t], n + 1, columns[c], &random);
+                check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], n + 1, columns[c], &random);
+                check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], n + 2, columns[c], &random);
+                check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], run_small() ? n + 77 : 5 * n + 77,
+                             columns[c], &random);
+            }
+        }
+        if (ways[i].direct && !run_small()) {
+            /* 512 rows a chunk: more than 512 x 512 rows are three levels. */
+            check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_U32, 512 * 512 + 3, 17, &random);
+            check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_I64, 512 * 512 + 515, 9, &random);
+        }
+    }
+}
+
+/* in and out as two windows of one table, side by side: neither may touch the other's columns. */
+static void check_windows(const struct way *way, table_type type, size_t rows, size_t columns, bool out_first,
+                          struct random *random) {
+    const size_t size = element_size(type);
+    const table_scan_options options = {.backend = way->backend};
+    struct reference expected = {.type = type};
+    struct difference difference;
+    struct table both;
+    expected.sums = malloc(rows * columns * size);
+    assert_non_null(expected.sums);
+    assert_true(table_open(&both, way->memory, type, rows, 2 * columns + 1, 2 * columns + 1, 1, EDGE_BACK));
+    table_randomize(&both, random, PATTERN_BITS);
+    assert_true(table_upload(&both));
+
+    table_view in = both.view, out = both.view, image = table_image_view(&both);
+    const size_t in_column = out_first ? columns : 0, out_column = out_first ? 0 : columns;
+    in.columns = out.columns = image.columns = columns;
+    in.data = (char *)in.data + in_column * size;
+    out.data = (char *)out.data + out_column * size;
+    image.data = (char *)image.data + in_column * size;
+    assert_true(reference_prefix_sum(&image, NULL, false, &expected));
+    for (size_t i = 0; i < rows; i++)
+        memcpy(both.image + (i * both.view.stride + out_column) * size, (char *)expected.sums + i * columns * size,
+               columns * size);
+    assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+    if (!table_holds_image(&both, &difference))
+        fail_msg("windows of %s, %s, %zu x %zu, wrong at row %zu, column %zu, TUPLESCAN_TEST_SEED=%" PRIu64,
+                 table_type_name(type), way->name, rows, columns, difference.row, difference.column, run_seed());
+    free(expected.sums);
+    table_close(&both);
+}
+
+static void test_windows(void **state) {
+    static const size_t columns[] = {1, 2, 4, 7, 40};
+    struct random random = {run_seed() + 7};
+    (void)state;
+    for (size_t i = 0; i < way_count; i++) {
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            const table_type type = random_once_in(&random, 2) ? TABLE_F32 : TABLE_U64;
+            const size_t rows = run_small() ? 700 : 3 * table_chunk_rows(type, columns[c]) + 5;
+            check_windows(&ways[i], type, rows, columns[c], false, &random);
+            check_windows(&ways[i], type, rows, columns[c], true, &random);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_strategies_are_there),
+        cmocka_unit_test(test_every_pair_and_rows),
+        cmocka_unit_test(test_every_columns),
+        cmocka_unit_test(test_wide_chunks),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_stage2_of_many_chunks),
+        cmocka_unit_test(test_windows),
+    };
+    if (ways_unavailable()) {
+        printf("skipped: %s\n", ways_unavailable());
+        return 77;
+    }
+    run_seed();
+    return cmocka_run_group_tests_name("prefix_sum", tests, NULL, NULL);
+}

@@ -1,0 +1,18 @@
+#include "ways.h"
+
+#include <cuda_runtime_api.h>
+
+static void *stream_open(void) {
+    cudaStream_t stream = NULL;
+    return cudaStreamCreate(&stream) == cudaSuccess ? stream : NULL;
+}
+static bool stream_wait(void *stream) { return cudaStreamSynchronize(stream) == cudaSuccess; }
+static void stream_close(void *stream) { cudaStreamDestroy(stream); }
+
+const struct way ways[] = {
+    {"cuda, tables on the device", TABLE_BACKEND_CUDA, &device_memory, true, stream_open, stream_wait, stream_close},
+    {"cuda, tables on the host", TABLE_BACKEND_CUDA, &host_memory, false, NULL, NULL, NULL},
+};
+const size_t way_count = sizeof ways / sizeof *ways;
+
+const char *ways_unavailable(void) { return table_cuda_unavailable(); }

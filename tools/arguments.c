@@ -1,0 +1,255 @@
+#include "arguments.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "message.h"
+#include "values.h"
+
+enum code {
+    EXCLUSIVE = 256,
+    TYPE,
+    COLUMNS,
+    SKIP,
+    OUT_TYPE,
+    INPUT_FORMAT,
+    OUTPUT_FORMAT,
+    BACKEND,
+    STRATEGY,
+    THREADS,
+    CARRY_IN,
+    CARRY_OUT,
+    CHECK_OVERFLOW,
+    JSON,
+    ROWS,
+    ROW_RANGE,
+    SEED,
+    MAX
+};
+
+enum { READS_TABLE = FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_INFO, WRITES_TABLE = FOR_SCAN | FOR_GEN };
+
+static const struct rule {
+    const char *name;
+    int takes_value;
+    int code; /* one of the above, or the letter of its short form */
+    unsigned subcommands;
+} rules[] = {
+    {"help", no_argument, 'h', ~0u},
+    {"output", required_argument, 'o', WRITES_TABLE},
+    {"force", no_argument, 'f', WRITES_TABLE},
+    {"quiet", no_argument, 'q', WRITES_TABLE | FOR_VERIFY},
+    {"json", no_argument, JSON, READS_TABLE | FOR_DEVICES},
+    {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
+    {"columns", required_argument, COLUMNS, READS_TABLE | FOR_GEN},
+    {"skip", required_argument, SKIP, READS_TABLE},
+    {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
+    {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE},
+    {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_VERIFY | FOR_INFO},
+    {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
+    {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM},
+    {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
+    {"backend", required_argument, BACKEND, FOR_SCAN},
+    {"strategy", required_argument, STRATEGY, FOR_SCAN},
+    {"threads", required_argument, THREADS, FOR_SCAN},
+    {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN},
+    {"rows", required_argument, ROWS, FOR_GEN},
+    {"rows", required_argument, ROW_RANGE, FOR_SUM},
+    {"seed", required_argument, SEED, FOR_GEN},
+    {"max", required_argument, MAX, FOR_GEN},
+};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+bool parse_number(const char *text, uint64_t most, uint64_t *number) {
+    uint64_t value = 0;
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    *number = value;
+    return value <= most;
+}
+
+static int take_size(const char *option, const char *text, size_t least, size_t *size) {
+    uint64_t number;
+    if (!parse_number(text, SIZE_MAX, &number) || number < least)
+        return fail(EX_USAGE, "--%s %s: not a number from %zu on", option, text, least);
+    *size = (size_t)number;
+    return GO_ON;
+}
+
+static int take_number(const char *option, const char *text, uint64_t most, uint64_t *number) {
+    if (!parse_number(text, most, number))
+        return fail(EX_USAGE, "--%s %s: not a number from 0 to %llu", option, text, (unsigned long long)most);
+    return GO_ON;
+}
+
+static int take_threads(const char *text, unsigned *threads) {
+    uint64_t number = 0;
+    int code = take_number("threads", text, UINT_MAX, &number);
+    *threads = (unsigned)number;
+    return code;
+}
+
+static int take_type(const char *option, const char *text, table_type *type) {
+    *type = type_of_name(text);
+    if (*type == 0)
+        return fail(EX_USAGE, "--%s %s: not a type; there are u8, u16, u32, u64, i32, i64, f32, f64", option, text);
+    return GO_ON;
+}
+
+static int take_format(const char *option, const char *text, const char **format) {
+    if (strcmp(text, "npy") != 0 && strcmp(text, "raw") != 0)
+        return fail(EX_USAGE, "--%s %s: not a format; there are npy and raw", option, text);
+    *format = text;
+    return GO_ON;
+}
+
+static int take_backend(const char *text, table_backend *backend) {
+    static const char *const names[] = {"auto", "cpu", "cuda"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *backend = (table_backend)i;
+            return GO_ON;
+        }
+    }
+    return fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
+}
+
+static int take_strategy(const char *text, table_strategy *strategy) {
+    static const char *const names[] = {"auto", "host", "recursive", "fused"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *strategy = (table_strategy)i;
+            return GO_ON;
+        }
+    }
+    return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", text);
+}
+
+/* A:B, A: or :B. */
+static int take_row_range(const char *text, size_t *from, size_t *to) {
+    const char *colon = strchr(text, ':');
+    char left[24];
+    uint64_t a = 0, b = SIZE_MAX;
+    if (!colon || colon - text >= (ptrdiff_t)sizeof left)
+        return fail(EX_USAGE, "--rows %s: not A:B", text);
+    memcpy(left, text, (size_t)(colon - text));
+    left[colon - text] = '\0';
+    if ((*left && !parse_number(left, SIZE_MAX, &a)) || (colon[1] && !parse_number(colon + 1, SIZE_MAX, &b)))
+        return fail(EX_USAGE, "--rows %s: not A:B with two numbers of rows", text);
+    if (a > b)
+        return fail(EX_USAGE, "--rows %s: A is greater than B", text);
+    *from = (size_t)a;
+    *to = (size_t)b;
+    return GO_ON;
+}
+
+static int take_option(struct arguments *arguments, int code, const char *value) {
+    switch (code) {
+    case 'o':
+        arguments->output = value;
+        return GO_ON;
+    case 'f':
+        arguments->force = true;
+        return GO_ON;
+    case 'q':
+        arguments->quiet = true;
+        return GO_ON;
+    case JSON:
+        arguments->json = true;
+        return GO_ON;
+    case EXCLUSIVE:
+        arguments->exclusive = true;
+        return GO_ON;
+    case CHECK_OVERFLOW:
+        arguments->check_overflow = true;
+        return GO_ON;
+    case CARRY_IN:
+        arguments->carry_in = value;
+        return GO_ON;
+    case CARRY_OUT:
+        arguments->carry_out = value;
+        return GO_ON;
+    case TYPE:
+        return take_type("type", value, &arguments->type);
+    case OUT_TYPE:
+        return take_type("out-type", value, &arguments->out_type);
+    case INPUT_FORMAT:
+        return take_format("input-format", value, &arguments->input_format);
+    case OUTPUT_FORMAT:
+        return take_format("output-format", value, &arguments->output_format);
+    case COLUMNS:
+        return take_size("columns", value, 1, &arguments->columns);
+    case SKIP:
+        return take_size("skip", value, 0, &arguments->skip);
+    case BACKEND:
+        return take_backend(value, &arguments->backend);
+    case STRATEGY:
+        return take_strategy(value, &arguments->strategy);
+    case THREADS:
+        return take_threads(value, &arguments->threads);
+    case ROWS:
+        arguments->has_rows = true;
+        return take_size("rows", value, 0, &arguments->rows);
+    case ROW_RANGE:
+        arguments->has_rows = true;
+        return take_row_range(value, &arguments->rows_from, &arguments->rows_to);
+    case SEED:
+        return take_number("seed", value, UINT64_MAX, &arguments->seed);
+    default: /* MAX */
+        arguments->has_max = true;
+        return take_number("max", value, UINT64_MAX, &arguments->max);
+    }
+}
+
+/* What getopt_long() objects to, as one line. */
+static int bad_option(char **argv, int result) {
+    const char *last = argv[optind - 1];
+    if (result == ':')
+        return fail(EX_USAGE, "%s: needs a value", last);
+    if (optopt && optopt < 256)
+        return fail(EX_USAGE, "-%c: no such option; see tuplescan help %s", optopt, argv[0]);
+    return fail(EX_USAGE, "%s: no such option, or not with a value; see tuplescan help %s", last, argv[0]);
+}
+
+int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
+                    const char *help) {
+    struct option options[RULES + 1] = {{0}};
+    char letters[2 * RULES + 3] = ":";
+    size_t used = 0, length = 1;
+    for (size_t i = 0; i < RULES; i++) {
+        if (!(rules[i].subcommands & subcommand))
+            continue;
+        options[used++] = (struct option){rules[i].name, rules[i].takes_value, NULL, rules[i].code};
+        if (rules[i].code < 256) {
+            letters[length++] = (char)rules[i].code;
+            if (rules[i].takes_value)
+                letters[length++] = ':';
+        }
+    }
+
+    *arguments = (struct arguments){0};
+    optind = 0;
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, letters, options, NULL)) != -1;) {
+        if (code == 'h') {
+            fputs(help, stdout);
+            return EX_OK;
+        }
+        int result = code == '?' || code == ':' ? bad_option(argv, code) : take_option(arguments, code, optarg);
+        if (result != GO_ON)
+            return result;
+    }
+    if (argc - optind != operands)
+        return fail(EX_USAGE, "%d file name%s given and %d wanted; see tuplescan help %s", argc - optind,
+                    argc - optind == 1 ? "" : "s", operands, argv[0]);
+    for (int i = 0; i < operands; i++)
+        arguments->operands[i] = argv[optind + i];
+    return GO_ON;
+}

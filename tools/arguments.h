@@ -1,0 +1,41 @@
+/* The command line. One set of options for all subcommands: each names those that it takes. */
+#ifndef ARGUMENTS_H
+#define ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tuplescan/prefix_sum.h>
+
+/* One bit for each subcommand that is parsed here. */
+enum { FOR_SCAN = 1, FOR_VERIFY = 2, FOR_SUM = 4, FOR_INFO = 8, FOR_GEN = 16, FOR_DEVICES = 32 };
+
+enum { GO_ON = -1 };
+
+struct arguments {
+    const char *operands[2];
+    const char *output, *carry_in, *carry_out;
+    const char *input_format, *output_format; /* "npy", "raw" or NULL */
+    table_type type, out_type;                /* 0: not said */
+    size_t columns, skip;                     /* 0: not said */
+    bool has_rows;
+    size_t rows;              /* gen: how many */
+    size_t rows_from, rows_to; /* sum: A and B of A:B; SIZE_MAX: to the end */
+    uint64_t seed, max;
+    bool has_max;
+    table_backend backend;
+    table_strategy strategy;
+    unsigned threads;
+    bool exclusive, check_overflow, json, force, quiet;
+};
+
+/* Parses the options and exactly `operands` operands of the subcommand argv[0]. GO_ON, or the exit code: after --help,
+ * which prints `help`, and after an error, which prints one line. */
+int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
+                    const char *help);
+
+/* A number of decimal digits and nothing else, at most `most`. */
+bool parse_number(const char *text, uint64_t most, uint64_t *number);
+
+#endif

@@ -1,0 +1,209 @@
+/* Errors instead of times: how far float results are from the exact sums, and how many of them change from run to run.
+ *
+ * The exact sums are kept as two doubles, of which the second holds what the first could not: about 106 bits, far more
+ * than any of the results has. Errors are relative to the sum of the magnitudes of what was added, which is what the
+ * rounding errors of a sum are proportional to. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../memory.h"
+#include "../message.h"
+#include "bench.h"
+
+enum { WHO_MOST = 8, KIND_COUNT = 3 };
+
+static const char *const KINDS[KIND_COUNT] = {"uniform", "alternating", "wide range"};
+
+struct contender {
+    const char *name;
+    void *result;
+    double error, differing, unlike_first;
+};
+
+struct trial {
+    table_view in, spare; /* spare: where second runs go */
+    size_t count;
+    struct contender who[WHO_MOST];
+    size_t who_count;
+};
+
+/* uniform: [0, 1); alternating: the same with a sign that changes from row to row, so that the sums stay small;
+ * wide range: both signs, magnitudes from 2^-20 to 2^20. */
+static double value_at(int kind, size_t row, unsigned long long bits) {
+    const double unit = (double)(bits >> 40) * 0x1p-24;
+    if (kind == 0)
+        return unit;
+    if (kind == 1)
+        return row % 2 ? -unit : unit;
+    return ldexp(bits & 1 ? -1 - unit : 1 + unit, (int)(bits >> 1 & 0xff) % 41 - 20);
+}
+
+static void fill(const table_view *table, int kind) {
+    for (size_t i = 0, k = 0; i < table->rows; ++i)
+        for (size_t j = 0; j < table->columns; ++j, ++k) {
+            const double value = value_at(kind, i, bench_random(17 + (unsigned)kind, k));
+            if (table->type == TABLE_F32)
+                ((float *)table->data)[k] = (float)value;
+            else
+                ((double *)table->data)[k] = value;
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------------- exact sums */
+
+struct exact {
+    double high, low;
+};
+
+static void exact_add(struct exact *sum, double value) {
+    const double high = sum->high + value, back = high - sum->high;
+    const double low = sum->low + ((sum->high - (high - back)) + (value - back));
+    sum->high = high + low;
+    sum->low = low - (sum->high - high);
+}
+
+static double element(const void *data, table_type type, size_t k) {
+    return type == TABLE_F32 ? ((const float *)data)[k] : ((const double *)data)[k];
+}
+
+static bool find_errors(struct trial *trial) {
+    const size_t columns = trial->in.columns;
+    struct exact *sums = calloc(columns, sizeof *sums);
+    double *magnitudes = calloc(columns, sizeof *magnitudes);
+    const bool possible = sums && magnitudes;
+    for (size_t k = 0; possible && k < trial->count; ++k) {
+        const size_t j = k % columns;
+        const double value = element(trial->in.data, trial->in.type, k);
+        exact_add(&sums[j], value);
+        magnitudes[j] += fabs(value);
+        for (size_t w = 0; w < trial->who_count; ++w) {
+            const double got = element(trial->who[w].result, trial->in.type, k);
+            const double error = fabs((got - sums[j].high) - sums[j].low) / magnitudes[j];
+            if (magnitudes[j] > 0 && !(error <= trial->who[w].error))
+                trial->who[w].error = error;
+        }
+    }
+    free(sums);
+    free(magnitudes);
+    return possible;
+}
+
+/* ---------------------------------------------------------------------------------------------------- contenders */
+
+typedef int run_function(const table_view *in, const table_view *out, int second_run);
+
+static int run_ours(const table_view *in, const table_view *out, table_backend backend, unsigned threads) {
+    table_scan_options options;
+    memset(&options, 0, sizeof options);
+    options.backend = backend;
+    options.threads = threads;
+    return table_prefix_sum(in, out, &options) == TABLE_OK ? 0 : -1;
+}
+
+static int run_cpu(const table_view *in, const table_view *out, int second_run) {
+    return run_ours(in, out, TABLE_BACKEND_CPU, second_run ? 0 : 1);
+}
+
+static int run_cuda(const table_view *in, const table_view *out, int second_run) {
+    (void)second_run;
+    return run_ours(in, out, TABLE_BACKEND_CUDA, 0);
+}
+
+static int run_serial(const table_view *in, const table_view *out, int second_run) {
+    (void)second_run;
+    return bench_serial_scan(in, out) ? 0 : -1;
+}
+
+static int run_cub(const table_view *in, const table_view *out, int second_run) {
+    (void)second_run;
+    return bench_cub_on_host_table(in, out);
+}
+
+static double part_differing(const struct trial *trial, const void *a, const void *b) {
+    return (double)bench_count_differing(a, b, trial->count, table_type_size(trial->in.type)) / (double)trial->count;
+}
+
+/* Two runs of one contender; -1 when it cannot run. */
+static int add_contender(struct trial *trial, const char *name, run_function *run) {
+    struct contender *who = &trial->who[trial->who_count];
+    table_view out = trial->in;
+    who->name = name;
+    who->error = 0;
+    out.data = who->result;
+    if (run(&trial->in, &out, 0) != 0 || run(&trial->in, &trial->spare, 1) != 0)
+        return -1;
+    who->differing = part_differing(trial, who->result, trial->spare.data);
+    who->unlike_first = part_differing(trial, who->result, trial->who[0].result);
+    trial->who_count++;
+    return 0;
+}
+
+static int run_trial(struct trial *trial, int kind, bool cuda, struct bench_report *report) {
+    fill(&trial->in, kind);
+    trial->who_count = 0;
+    if (add_contender(trial, "tuplescan, CPU", run_cpu) != 0)
+        return fail(EX_SOFTWARE, "table_prefix_sum on the CPU: %s", table_error_detail());
+    if (cuda && add_contender(trial, "tuplescan, CUDA", run_cuda) != 0)
+        return fail(EX_SOFTWARE, "table_prefix_sum on CUDA: %s", table_error_detail());
+    add_contender(trial, "serial loop", run_serial);
+    if (cuda)
+        add_contender(trial, "CUB", run_cub);
+    if (!find_errors(trial))
+        return fail(EX_OSERR, "out of memory");
+    bool same = true;
+    for (size_t w = 0; w < trial->who_count; ++w) {
+        const struct contender *who = &trial->who[w];
+        const struct bench_accuracy line = {trial->in.rows, trial->in.columns, trial->in.type,    KINDS[kind],
+                                            who->name,      who->error,        who->differing,    who->unlike_first};
+        report_accuracy(report, &line);
+        if (strncmp(who->name, "tuplescan", 9) == 0 && (who->differing > 0 || who->unlike_first > 0))
+            same = false;
+    }
+    return same ? EX_OK : fail(EX_SOFTWARE, "WRONG: float results of this library differ between runs or backends");
+}
+
+/* Tables of f32 and f64 among the types, columns that lie side by side. */
+static int run_all(const struct bench_options *options, struct bench_report *report, struct trial *trial, bool cuda) {
+    int worst = EX_OK;
+    for (size_t p = 0; p < options->pair_count; ++p)
+        for (size_t s = 0; s < options->shape_count; ++s) {
+            const struct bench_pair pair = options->pairs[p];
+            const struct bench_shape shape = {options->shapes[s].columns, options->shapes[s].columns};
+            if (pair.in != pair.out || (pair.in != TABLE_F32 && pair.in != TABLE_F64))
+                continue;
+            trial->in.type = pair.in;
+            trial->in.columns = trial->in.stride = shape.columns;
+            trial->in.rows = options->bytes / table_type_size(pair.in) / shape.columns;
+            trial->count = trial->in.rows * shape.columns;
+            void *const spare = trial->spare.data;
+            trial->spare = trial->in;
+            trial->spare.data = spare;
+            for (int kind = 0; kind < KIND_COUNT && trial->count > 0; ++kind) {
+                const int code = run_trial(trial, kind, cuda, report);
+                worst = code != EX_OK ? code : worst;
+            }
+        }
+    return worst;
+}
+
+int bench_accuracy(const struct bench_options *options, struct bench_report *report) {
+    const bool cuda = options->backend == TABLE_BACKEND_CUDA;
+    const size_t who_count = cuda ? 4 : 2;
+    struct trial *trial = calloc(1, sizeof *trial);
+    if (!trial)
+        return fail(EX_OSERR, "out of memory");
+    bool enough = (trial->in.data = memory_allocate(options->bytes)) != NULL;
+    enough &= (trial->spare.data = memory_allocate(options->bytes)) != NULL;
+    for (size_t w = 0; w < who_count; ++w)
+        enough &= (trial->who[w].result = memory_allocate(options->bytes)) != NULL;
+    const int code = enough ? run_all(options, report, trial, cuda)
+                            : fail(EX_OSERR, "out of memory: %zu tables of %zu bytes are needed", who_count + 2,
+                                   options->bytes);
+    free(trial->in.data);
+    free(trial->spare.data);
+    for (size_t w = 0; w < who_count; ++w)
+        free(trial->who[w].result);
+    free(trial);
+    return code;
+}

@@ -1,0 +1,113 @@
+/* The benchmark: what it is asked, what it measured, and the pieces it is made of.
+ *
+ * bench.c reads the arguments and runs one of: cpu.c (tables in host memory), cuda.c (tables in device memory),
+ * accuracy.c (errors instead of times). Each hands its figures to report.c, which writes them for people and as JSON. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
+
+struct bench_shape {
+    size_t columns, stride; /* a window of `columns` in rows of `stride` elements */
+};
+
+struct bench_pair {
+    table_type in, out;
+};
+
+struct bench_options {
+    table_backend backend;
+    size_t bytes; /* of the larger of the two tables */
+    struct bench_shape shapes[BENCH_LIST];
+    size_t shape_count;
+    struct bench_pair pairs[BENCH_LIST];
+    size_t pair_count;
+    unsigned threads[BENCH_LIST]; /* 0: as many as the library likes */
+    size_t thread_count;
+    table_strategy strategies[BENCH_LIST];
+    size_t strategy_count;
+    size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
+    size_t row_count;
+    unsigned repeat;
+    bool accuracy, peers, numpy, check, json, quiet;
+};
+
+/* What one line says. Times in milliseconds for one scan; NAN is "not measured". */
+struct bench_result {
+    size_t rows;
+    struct bench_shape shape;
+    struct bench_pair pair;
+    const char *backend, *strategy;
+    unsigned threads;
+    bool graph;   /* time per scan inside a replayed CUDA graph */
+    int checked;  /* 1: right, 0: wrong, -1: not looked at */
+    double ms;
+    double memcpy_ms; /* of as many bytes read and written */
+    double stage_ms[3];
+    double serial_ms, numpy_ms;    /* beside the CPU */
+    double cub_ms, copy_kernel_ms; /* beside the GPU */
+};
+
+struct bench_accuracy {
+    size_t rows, columns;
+    table_type type;
+    const char *values; /* how the table was filled */
+    const char *who;
+    double error;        /* the largest |result - exact| / sum of magnitudes */
+    double differing;    /* the part of the values whose bits differ between two runs */
+    double unlike_first; /* the part whose bits differ from the first contender's, this library on the CPU */
+};
+
+/* report.c: the one writer of both forms. The table goes to standard output; with --json it goes to standard error, the
+ * JSON to standard output, and --quiet leaves it out. Lines appear as they are measured. */
+struct bench_report;
+struct bench_report *report_open(const struct bench_options *options, int argc, char **argv);
+void report_result(struct bench_report *report, const struct bench_result *result);
+void report_accuracy(struct bench_report *report, const struct bench_accuracy *accuracy);
+/* Something that was left out, and why: a line on standard error, and one of the JSON's notes. */
+void report_note(struct bench_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_close(struct bench_report *report);
+
+/* A result with everything "not measured". */
+struct bench_result bench_result_empty(void);
+
+/* The three ways to run. Each returns an exit code of sysexits.h. */
+int bench_cpu(const struct bench_options *options, struct bench_report *report);
+int bench_cuda(const struct bench_options *options, struct bench_report *report);
+int bench_accuracy(const struct bench_options *options, struct bench_report *report);
+
+/* CUB on a table in host memory, for the accuracy run: 0, or -1 where there is no CUB, no GPU or no such shape. */
+int bench_cub_on_host_table(const table_view *in, const table_view *out);
+
+/* tables.c: shapes, values and a serial scan. */
+size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair);
+size_t bench_row_choices(const struct bench_options *options);
+bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes);
+size_t bench_largest_bytes(const struct bench_options *options, struct bench_pair pair, bool of_output);
+/* Random values, the same for the same seed: all bits for integers, [-1, 1) for floats. */
+void bench_fill(void *data, size_t bytes, table_type type, unsigned long long seed);
+unsigned long long bench_random(unsigned long long seed, unsigned long long index);
+/* The loop that anyone would write: acc[j] += in[i][j], out[i][j] = acc[j]. 0 when the accumulators cannot be had. */
+int bench_serial_scan(const table_view *in, const table_view *out);
+size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size);
+
+/* clock.c */
+double bench_seconds(void);
+double bench_median(double *samples, size_t count); /* sorts them */
+
+/* numpy.c: numpy.cumsum(axis=0) in a python3 of its own, which times itself. */
+struct bench_numpy;
+struct bench_numpy *numpy_start(struct bench_report *report);
+/* Milliseconds of one cumsum, or NAN. */
+double numpy_cumsum_ms(struct bench_numpy *numpy, size_t rows, struct bench_shape shape, struct bench_pair pair,
+                       unsigned repeat);
+void numpy_stop(struct bench_numpy *numpy);
+
+const char *bench_strategy_name(table_strategy strategy);
+
+#endif

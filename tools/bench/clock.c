@@ -1,0 +1,21 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "bench.h"
+
+double bench_seconds(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return 0;
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+double bench_median(double *samples, size_t count) {
+    qsort(samples, count, sizeof *samples, ascending);
+    return count % 2 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
+}

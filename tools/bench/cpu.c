@@ -1,0 +1,249 @@
+/* Tables in host memory: this library beside memcpy, the plain serial loop and numpy. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../memory.h"
+#include "../message.h"
+#include "bench.h"
+
+/* The slow peers need fewer repetitions: what disturbs them is small beside their time. */
+enum { SLOW_REPEAT = 3 };
+
+struct cpu_case {
+    const struct bench_options *options;
+    struct bench_report *report;
+    struct bench_numpy *numpy;
+    table_view in, out, other; /* other: a table like out, to compare with */
+    struct bench_shape shape;
+    struct bench_pair pair;
+    size_t copy_bytes; /* half of what a scan reads and writes */
+    unsigned batch;    /* small tables are scanned that many times in a row, to be seen by the clock */
+};
+
+static table_status scan(const struct cpu_case *what, unsigned threads, table_report *report) {
+    table_scan_options options;
+    memset(&options, 0, sizeof options);
+    options.backend = TABLE_BACKEND_CPU;
+    options.threads = threads;
+    options.report = report;
+    return table_prefix_sum(&what->in, &what->out, &options);
+}
+
+static void copy(const struct cpu_case *what) {
+    if (what->shape.stride == what->shape.columns) {
+        memcpy(what->out.data, what->in.data, what->copy_bytes);
+        return;
+    }
+    const size_t step = table_type_size(what->pair.out);
+    const size_t row_bytes = what->copy_bytes / what->in.rows;
+    for (size_t i = 0; i < what->in.rows; ++i)
+        memcpy((char *)what->out.data + i * what->shape.stride * step,
+               (const char *)what->in.data + i * what->shape.stride * step, row_bytes);
+}
+
+/* ---------------------------------------------------------------------------------------------- right or wrong */
+
+/* Float sums round differently in another order. What lets an error of the program through is not meant to be found
+ * here but by the tests; a wrong column or row is. */
+static bool close_enough(const struct cpu_case *what, const void *got, const void *wanted) {
+    const size_t columns = what->shape.columns, stride = what->shape.stride;
+    const double epsilon = what->pair.out == TABLE_F32 ? 0x1p-23 : 0x1p-52;
+    for (size_t i = 0; i < what->in.rows; ++i)
+        for (size_t k = i * stride; k < i * stride + columns; ++k) {
+            const double a = what->pair.out == TABLE_F32 ? ((const float *)got)[k] : ((const double *)got)[k];
+            const double b = what->pair.out == TABLE_F32 ? ((const float *)wanted)[k] : ((const double *)wanted)[k];
+            if (!(fabs(a - b) <= 16 * epsilon * (double)(i + 1)))
+                return false;
+        }
+    return true;
+}
+
+static bool is_right(const struct cpu_case *what) {
+    const size_t size = table_type_size(what->pair.out), count = what->out.rows * what->shape.stride;
+    const bool floating = what->pair.out == TABLE_F32 || what->pair.out == TABLE_F64;
+    memset(what->other.data, 0, count * size);
+    if (!bench_serial_scan(&what->in, &what->other))
+        return false;
+    for (size_t t = 0; t < what->options->thread_count; ++t) {
+        memset(what->out.data, 0, count * size);
+        if (scan(what, what->options->threads[t], NULL) != TABLE_OK)
+            return false;
+        if (floating && t == 0) {
+            if (!close_enough(what, what->out.data, what->other.data))
+                return false;
+            memcpy(what->other.data, what->out.data, count * size);
+        } else if (bench_count_differing(what->out.data, what->other.data, count, size) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- measuring */
+
+struct samples {
+    double memcpy_ms[BENCH_REPEAT_MOST], serial_ms[SLOW_REPEAT];
+    double ms[BENCH_LIST][BENCH_REPEAT_MOST], stage_ms[BENCH_LIST][3][BENCH_REPEAT_MOST];
+    unsigned threads[BENCH_LIST];
+};
+
+static table_status measure_ours(const struct cpu_case *what, struct samples *samples, unsigned repetition) {
+    table_report report;
+    memset(&report, 0, sizeof report);
+    for (size_t t = 0; t < what->options->thread_count; ++t) {
+        const double start = bench_seconds();
+        for (unsigned b = 0; b < what->batch; ++b) {
+            const table_status status = scan(what, what->options->threads[t], &report);
+            if (status != TABLE_OK)
+                return status;
+        }
+        samples->ms[t][repetition] = (bench_seconds() - start) * 1e3 / what->batch;
+        for (int s = 0; s < 3; ++s)
+            samples->stage_ms[t][s][repetition] = report.stage_seconds[s] * 1e3;
+        samples->threads[t] = report.threads;
+    }
+    return TABLE_OK;
+}
+
+static table_status measure(const struct cpu_case *what, struct samples *samples) {
+    table_status status = TABLE_OK;
+    for (unsigned r = 0; r < what->options->repeat && status == TABLE_OK; ++r) {
+        const double start = bench_seconds();
+        for (unsigned b = 0; b < what->batch; ++b)
+            copy(what);
+        samples->memcpy_ms[r] = (bench_seconds() - start) * 1e3 / what->batch;
+        status = measure_ours(what, samples, r);
+        if (r >= SLOW_REPEAT)
+            continue;
+        const double serial_start = bench_seconds();
+        for (unsigned b = 0; b < what->batch; ++b)
+            bench_serial_scan(&what->in, &what->other);
+        samples->serial_ms[r] = (bench_seconds() - serial_start) * 1e3 / what->batch;
+    }
+    return status;
+}
+
+static int report_case(const struct cpu_case *what, struct samples *samples, int checked) {
+    const unsigned repeat = what->options->repeat;
+    struct bench_result result = bench_result_empty();
+    result.rows = what->in.rows;
+    result.shape = what->shape;
+    result.pair = what->pair;
+    result.backend = "cpu";
+    result.strategy = "threads"; /* chunks in parallel on the CPU's threads: it has one way of working */
+    result.checked = checked;
+    result.memcpy_ms = bench_median(samples->memcpy_ms, repeat);
+    result.serial_ms = bench_median(samples->serial_ms, repeat < SLOW_REPEAT ? repeat : SLOW_REPEAT);
+    result.numpy_ms = numpy_cumsum_ms(what->numpy, what->in.rows, what->shape, what->pair, SLOW_REPEAT);
+    for (size_t t = 0; t < what->options->thread_count; ++t) {
+        result.threads = samples->threads[t];
+        result.ms = bench_median(samples->ms[t], repeat);
+        for (int s = 0; s < 3; ++s)
+            result.stage_ms[s] = bench_median(samples->stage_ms[t][s], repeat);
+        report_result(what->report, &result);
+    }
+    return checked == 0 ? EX_SOFTWARE : EX_OK;
+}
+
+static int run_case(const struct cpu_case *what, struct samples *samples) {
+    const int checked = what->options->check ? is_right(what) : -1;
+    if (checked == 0)
+        report_note(what->report, "WRONG RESULT: %zu x %zu %s to %s on the CPU", what->in.rows, what->shape.columns,
+                    table_type_name(what->pair.in), table_type_name(what->pair.out));
+    table_report warm;
+    memset(&warm, 0, sizeof warm);
+    table_status status = TABLE_OK; /* once unmeasured: the buffers and the threads are warm then */
+    for (size_t t = 0; t < what->options->thread_count && status == TABLE_OK; ++t)
+        status = scan(what, what->options->threads[t], &warm);
+    if (status == TABLE_OK)
+        status = measure(what, samples);
+    if (status != TABLE_OK)
+        return fail_status("table_prefix_sum", status);
+    return report_case(what, samples, checked);
+}
+
+/* ------------------------------------------------------------------------------------------------- every case */
+
+struct buffers {
+    void *in, *out, *other;
+    size_t bytes;
+};
+
+static bool buffers_allocate(struct buffers *buffers, size_t bytes) {
+    buffers->bytes = bytes;
+    buffers->in = memory_allocate(bytes);
+    buffers->out = memory_allocate(bytes);
+    buffers->other = memory_allocate(bytes);
+    if (!buffers->in || !buffers->out || !buffers->other)
+        return false;
+    memset(buffers->out, 1, bytes);
+    memset(buffers->other, 1, bytes);
+    return true;
+}
+
+static void buffers_free(struct buffers *buffers) {
+    free(buffers->in);
+    free(buffers->out);
+    free(buffers->other);
+}
+
+static int run_shape(struct cpu_case *what, const struct buffers *buffers, struct samples *samples, size_t rows) {
+    size_t in_bytes, out_bytes;
+    if (rows == 0 || !bench_table_bytes(rows, what->shape, what->pair.in, &in_bytes) ||
+        !bench_table_bytes(rows, what->shape, what->pair.out, &out_bytes)) {
+        report_note(what->report, "%zu columns are left out: %s", what->shape.columns,
+                    rows ? "the size does not fit" : "a row is larger than --bytes");
+        return EX_OK;
+    }
+    const table_view view = {buffers->out, rows, what->shape.columns, what->shape.stride, what->pair.out};
+    what->in = what->out = what->other = view;
+    what->in.data = buffers->in;
+    what->in.type = what->pair.in;
+    what->other.data = buffers->other;
+    what->copy_bytes = (in_bytes + out_bytes) / 2 / what->shape.stride * what->shape.columns;
+    const size_t small = 1 << 20;
+    what->batch = out_bytes < small ? (unsigned)(small / out_bytes) : 1;
+    return run_case(what, samples);
+}
+
+static int run_pair(struct cpu_case *what, const struct buffers *buffers, struct samples *samples) {
+    const struct bench_options *options = what->options;
+    bench_fill(buffers->in, buffers->bytes, what->pair.in, 1);
+    int worst = EX_OK;
+    for (size_t s = 0; s < options->shape_count; ++s)
+        for (size_t r = 0; r < bench_row_choices(options); ++r) {
+            what->shape = options->shapes[s];
+            const int code = run_shape(what, buffers, samples, bench_rows(options, r, what->shape, what->pair));
+            if (code != EX_OK && code != EX_SOFTWARE)
+                return code;
+            worst = code != EX_OK ? code : worst;
+        }
+    return worst;
+}
+
+int bench_cpu(const struct bench_options *options, struct bench_report *report) {
+    size_t bytes = 0;
+    for (size_t p = 0; p < options->pair_count; ++p)
+        for (int of_output = 0; of_output < 2; ++of_output) {
+            const size_t needed = bench_largest_bytes(options, options->pairs[p], of_output);
+            bytes = needed > bytes ? needed : bytes;
+        }
+    struct buffers buffers = {0};
+    struct samples *samples = calloc(1, sizeof *samples);
+    int code = EX_OK;
+    if (!buffers_allocate(&buffers, bytes) || !samples)
+        code = fail(EX_OSERR, "out of memory: three tables of %zu bytes are needed", bytes);
+    struct cpu_case what = {.options = options, .report = report};
+    if (code == EX_OK && options->numpy)
+        what.numpy = numpy_start(report);
+    for (size_t p = 0; p < options->pair_count && (code == EX_OK || code == EX_SOFTWARE); ++p) {
+        what.pair = options->pairs[p];
+        const int outcome = run_pair(&what, &buffers, samples);
+        code = outcome != EX_OK ? outcome : code;
+    }
+    numpy_stop(what.numpy);
+    buffers_free(&buffers);
+    free(samples);
+    return code;
+}

@@ -1,0 +1,115 @@
+/* numpy.cumsum(axis=0), in a child process that times itself: one line asks for one shape, one line answers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+struct bench_numpy {
+    pid_t child;
+    FILE *ask, *answer;
+};
+
+static const char SCRIPT[] =
+    "import sys, time\n"
+    "try:\n"
+    "    import numpy\n"
+    "except ImportError:\n"
+    "    print('none', flush=True)\n"
+    "    sys.exit(0)\n"
+    "print(numpy.__version__, flush=True)\n"
+    "names = {'u': 'uint', 'i': 'int', 'f': 'float'}\n"
+    "def dtype(name):\n"
+    "    return numpy.dtype(names[name[0]] + name[1:])\n"
+    "def table(kind, cells):\n"
+    "    random = numpy.random.default_rng(1)\n"
+    "    if kind.kind == 'f':\n"
+    "        return random.random(cells, dtype=kind) * 2 - 1\n"
+    "    return numpy.frombuffer(random.bytes(cells * kind.itemsize), dtype=kind)\n"
+    "held = {}\n"
+    "for line in sys.stdin:\n"
+    "    rows, columns, stride, source, target, repeat = line.split()\n"
+    "    rows, columns, stride = int(rows), int(columns), int(stride)\n"
+    "    key = source, target\n"
+    "    if key not in held or held[key][0].size < rows * stride:\n"
+    "        held = {key: (table(dtype(source), rows * stride), numpy.zeros(rows * stride, dtype(target)))}\n"
+    "    one = held[key][0][:rows * stride].reshape(rows, stride)[:, :columns]\n"
+    "    out = held[key][1][:rows * stride].reshape(rows, stride)[:, :columns]\n"
+    "    times = []\n"
+    "    for k in range(int(repeat) + 1):\n"
+    "        start = time.perf_counter()\n"
+    "        numpy.cumsum(one, axis=0, dtype=out.dtype, out=out)\n"
+    "        times.append(time.perf_counter() - start)\n"
+    "    times = sorted(times[1:])\n"
+    "    print(times[len(times) // 2] * 1e3, flush=True)\n";
+
+static void become_python(int ask, int answer) {
+    if (dup2(ask, STDIN_FILENO) < 0 || dup2(answer, STDOUT_FILENO) < 0)
+        _exit(127);
+    execl("/usr/bin/python3", "python3", "-c", SCRIPT, (char *)NULL);
+    execlp("python3", "python3", "-c", SCRIPT, (char *)NULL);
+    _exit(127);
+}
+
+static bool start_child(struct bench_numpy *numpy) {
+    int ask[2], answer[2];
+    if (pipe2(ask, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(answer, O_CLOEXEC) != 0) {
+        close(ask[0]), close(ask[1]);
+        return false;
+    }
+    numpy->child = fork();
+    if (numpy->child == 0)
+        become_python(ask[0], answer[1]);
+    close(ask[0]), close(answer[1]);
+    numpy->ask = fdopen(ask[1], "w");
+    numpy->answer = fdopen(answer[0], "r");
+    if (!numpy->ask)
+        close(ask[1]);
+    if (!numpy->answer)
+        close(answer[0]);
+    return numpy->child > 0 && numpy->ask && numpy->answer;
+}
+
+void numpy_stop(struct bench_numpy *numpy) {
+    if (!numpy)
+        return;
+    if (numpy->ask)
+        fclose(numpy->ask); /* which ends the child's loop */
+    if (numpy->answer)
+        fclose(numpy->answer);
+    if (numpy->child > 0)
+        while (waitpid(numpy->child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    free(numpy);
+}
+
+struct bench_numpy *numpy_start(struct bench_report *report) {
+    struct bench_numpy *numpy = calloc(1, sizeof *numpy);
+    char version[64] = "";
+    if (numpy && start_child(numpy) && fgets(version, sizeof version, numpy->answer) && strcmp(version, "none\n") != 0)
+        return numpy;
+    report_note(report, "numpy is left out: %s", version[0] ? "python3 has no numpy" : "python3 could not be run");
+    numpy_stop(numpy);
+    return NULL;
+}
+
+double numpy_cumsum_ms(struct bench_numpy *numpy, size_t rows, struct bench_shape shape, struct bench_pair pair,
+                       unsigned repeat) {
+    char line[64];
+    if (!numpy || rows == 0)
+        return NAN;
+    fprintf(numpy->ask, "%zu %zu %zu %s %s %u\n", rows, shape.columns, shape.stride, table_type_name(pair.in),
+            table_type_name(pair.out), repeat);
+    if (fflush(numpy->ask) != 0 || !fgets(line, sizeof line, numpy->answer))
+        return NAN;
+    char *end = NULL;
+    const double ms = strtod(line, &end);
+    return end == line ? NAN : ms;
+}

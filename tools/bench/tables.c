@@ -1,0 +1,164 @@
+/* Tables to measure with. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+size_t bench_row_choices(const struct bench_options *options) { return options->row_count ? options->row_count : 1; }
+
+size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape,
+                  struct bench_pair pair) {
+    if (options->row_count)
+        return options->rows[which];
+    const size_t in_size = table_type_size(pair.in), out_size = table_type_size(pair.out);
+    const size_t size = in_size > out_size ? in_size : out_size;
+    return options->bytes / size / shape.stride;
+}
+
+bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes) {
+    return !__builtin_mul_overflow(rows, shape.stride, bytes) &&
+           !__builtin_mul_overflow(*bytes, table_type_size(type), bytes);
+}
+
+/* Of the tables that fit at all; the others are named when their turn comes. */
+size_t bench_largest_bytes(const struct bench_options *options, struct bench_pair pair, bool of_output) {
+    size_t largest = 0;
+    for (size_t s = 0; s < options->shape_count; ++s)
+        for (size_t r = 0; r < bench_row_choices(options); ++r) {
+            const size_t rows = bench_rows(options, r, options->shapes[s], pair);
+            size_t bytes;
+            if (bench_table_bytes(rows, options->shapes[s], of_output ? pair.out : pair.in, &bytes) && bytes > largest)
+                largest = bytes;
+        }
+    return largest;
+}
+
+/* The output function of splitmix64: any index at once, so that threads can fill a table in parts. */
+unsigned long long bench_random(unsigned long long seed, unsigned long long index) {
+    unsigned long long z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+struct fill_part {
+    unsigned char *data;
+    size_t first, last; /* words of 8 bytes */
+    table_type type;
+    unsigned long long seed;
+};
+
+static unsigned long long word_of(table_type type, unsigned long long bits) {
+    unsigned long long word = bits;
+    if (type == TABLE_F32) {
+        const float pair[2] = {(float)(int)(unsigned)bits * 0x1p-31f, (float)(int)(unsigned)(bits >> 32) * 0x1p-31f};
+        memcpy(&word, pair, sizeof word);
+    } else if (type == TABLE_F64) {
+        const double value = (double)(long long)bits * 0x1p-63;
+        memcpy(&word, &value, sizeof word);
+    }
+    return word;
+}
+
+static void *fill_words(void *argument) {
+    const struct fill_part *part = argument;
+    for (size_t k = part->first; k < part->last; ++k) {
+        const unsigned long long word = word_of(part->type, bench_random(part->seed, k));
+        memcpy(part->data + k * 8, &word, 8);
+    }
+    return NULL;
+}
+
+enum { FILL_THREADS = 16 };
+
+void bench_fill(void *data, size_t bytes, table_type type, unsigned long long seed) {
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t words = bytes / 8;
+    const size_t wanted = words < (1u << 20) || online < 1 ? 1 : (size_t)online;
+    const size_t count = wanted < FILL_THREADS ? wanted : FILL_THREADS;
+    struct fill_part parts[FILL_THREADS];
+    pthread_t threads[FILL_THREADS];
+    bool started[FILL_THREADS] = {false};
+    for (size_t t = 0; t < count; ++t) {
+        parts[t] = (struct fill_part){data, words / count * t, t + 1 == count ? words : words / count * (t + 1), type,
+                                      seed};
+        started[t] = t + 1 < count && pthread_create(&threads[t], NULL, fill_words, &parts[t]) == 0;
+        if (!started[t])
+            fill_words(&parts[t]);
+    }
+    for (size_t t = 0; t < count; ++t)
+        if (started[t])
+            pthread_join(threads[t], NULL);
+    const unsigned long long last = word_of(type, bench_random(seed, words));
+    memcpy((unsigned char *)data + words * 8, &last, bytes % 8);
+}
+
+/* SUM: the type to add in, unsigned for integers so that they wrap. */
+#define DEFINE_SERIAL(name, IN, SUM)                                                                                   \
+    static void name(const table_view *in, const table_view *out, void *accumulators) {                                \
+        const IN *from = in->data;                                                                                     \
+        SUM *to = out->data, *acc = accumulators;                                                                      \
+        const size_t rows = in->rows, columns = in->columns, in_stride = in->stride, out_stride = out->stride;         \
+        for (size_t i = 0; i < rows; ++i)                                                                              \
+            for (size_t j = 0; j < columns; ++j) {                                                                     \
+                acc[j] += (SUM)from[i * in_stride + j];                                                                \
+                to[i * out_stride + j] = acc[j];                                                                       \
+            }                                                                                                          \
+    }
+
+DEFINE_SERIAL(serial_u8_u32, uint8_t, uint32_t)
+DEFINE_SERIAL(serial_u8_u64, uint8_t, uint64_t)
+DEFINE_SERIAL(serial_u16_u32, uint16_t, uint32_t)
+DEFINE_SERIAL(serial_u16_u64, uint16_t, uint64_t)
+DEFINE_SERIAL(serial_u32_u32, uint32_t, uint32_t)
+DEFINE_SERIAL(serial_u32_u64, uint32_t, uint64_t)
+DEFINE_SERIAL(serial_i32_i64, int32_t, uint64_t)
+DEFINE_SERIAL(serial_u64_u64, uint64_t, uint64_t)
+DEFINE_SERIAL(serial_f32_f32, float, float)
+DEFINE_SERIAL(serial_f32_f64, float, double)
+DEFINE_SERIAL(serial_f64_f64, double, double)
+
+typedef void serial_function(const table_view *in, const table_view *out, void *accumulators);
+
+static const struct {
+    table_type in, out;
+    serial_function *scan;
+} SERIAL[] = {
+    {TABLE_U8, TABLE_U32, serial_u8_u32},   {TABLE_U8, TABLE_U64, serial_u8_u64},
+    {TABLE_U16, TABLE_U32, serial_u16_u32}, {TABLE_U16, TABLE_U64, serial_u16_u64},
+    {TABLE_U32, TABLE_U32, serial_u32_u32}, {TABLE_I32, TABLE_I32, serial_u32_u32},
+    {TABLE_U32, TABLE_U64, serial_u32_u64}, {TABLE_I32, TABLE_I64, serial_i32_i64},
+    {TABLE_U64, TABLE_U64, serial_u64_u64}, {TABLE_I64, TABLE_I64, serial_u64_u64},
+    {TABLE_F32, TABLE_F32, serial_f32_f32}, {TABLE_F32, TABLE_F64, serial_f32_f64},
+    {TABLE_F64, TABLE_F64, serial_f64_f64},
+};
+
+int bench_serial_scan(const table_view *in, const table_view *out) {
+    void *accumulators = calloc(in->columns, table_type_size(out->type));
+    if (!accumulators)
+        return 0;
+    int done = 0;
+    for (size_t k = 0; k < sizeof SERIAL / sizeof *SERIAL && !done; ++k)
+        if (SERIAL[k].in == in->type && SERIAL[k].out == out->type) {
+            SERIAL[k].scan(in, out, accumulators);
+            done = 1;
+        }
+    free(accumulators);
+    return done;
+}
+
+size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size) {
+    size_t differing = 0;
+    if (size == 4) {
+        const uint32_t *left = a, *right = b;
+        for (size_t k = 0; k < count; ++k)
+            differing += left[k] != right[k];
+    } else {
+        const uint64_t *left = a, *right = b;
+        for (size_t k = 0; k < count; ++k)
+            differing += left[k] != right[k];
+    }
+    return differing;
+}

@@ -1,0 +1,156 @@
+#include "input/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "message.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14; refused, which does no harm, by older ones */
+#endif
+
+static const struct input_format *const formats[] = {&input_npy, &input_raw};
+enum { FORMATS = sizeof formats / sizeof formats[0], FIRST_READ = 1 << 20, READ_AT_ONCE = 1 << 30 };
+
+bool input_refuse(struct input_reason *reason, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason->text, sizeof reason->text, format, arguments);
+    va_end(arguments);
+    reason->code = code;
+    return false;
+}
+
+/* To the end of the file, of which the length is not known. */
+static int read_all(struct input_file *file, int fd) {
+    size_t room = 0;
+    for (;;) {
+        if (file->bytes == room) {
+            size_t more = room ? 2 * room : FIRST_READ;
+            void *memory = more > room ? realloc(file->memory, more) : NULL;
+            if (!memory)
+                return fail(EX_OSERR, "%s: out of memory after %zu bytes", file->name, file->bytes);
+            file->memory = memory;
+            room = more;
+        }
+        size_t wanted = room - file->bytes;
+        ssize_t got = read(fd, (char *)file->memory + file->bytes, wanted < READ_AT_ONCE ? wanted : READ_AT_ONCE);
+        if (got == 0)
+            return EX_OK;
+        if (got < 0 && errno != EINTR)
+            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        if (got > 0)
+            file->bytes += (size_t)got;
+    }
+}
+
+static int map_all(struct input_file *file, int fd, size_t bytes, bool whole) {
+    void *mapping = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (mapping == MAP_FAILED)
+        return errno == ENODEV ? read_all(file, fd)
+                               : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
+    file->mapping = mapping;
+    file->bytes = bytes;
+    if (whole && memory_is_plenty_for(bytes) && madvise(mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
+    return EX_OK;
+}
+
+static int bring_in(struct input_file *file, int fd, bool whole) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return fail(EX_NOINPUT, "%s: is a directory", file->name);
+    bool at_start = fd != STDIN_FILENO || lseek(fd, 0, SEEK_CUR) == 0;
+    if (!S_ISREG(status.st_mode) || status.st_size == 0 || !at_start)
+        return read_all(file, fd);
+    if ((uintmax_t)status.st_size > SIZE_MAX)
+        return fail(EX_OSERR, "%s: larger than the address space", file->name);
+    return map_all(file, fd, (size_t)status.st_size, whole);
+}
+
+static int read_file(struct input_file *file, const char *path, bool whole) {
+    if (strcmp(path, "-") == 0) {
+        file->name = "standard input";
+        return bring_in(file, STDIN_FILENO, whole);
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
+    int code = bring_in(file, fd, whole);
+    close(fd);
+    return code;
+}
+
+static bool ends_in_npy(const char *path) {
+    size_t length = strlen(path);
+    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+/* The format that was asked for, or that the bytes show. */
+static bool choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
+    const unsigned char *bytes = file->data;
+    for (size_t i = 0; i < FORMATS && !file->format; i++)
+        if (request->format ? strcmp(request->format, formats[i]->name) == 0
+                            : formats[i]->recognise(bytes, file->bytes))
+            file->format = formats[i];
+    if (file->format == &input_npy && !request->type_is_a_hint && (request->type || request->columns || request->skip))
+        return input_refuse(reason, EX_USAGE,
+                            "is a .npy file, which says its type and columns itself: leave out --type, --columns and "
+                            "--skip, or say --input-format raw");
+    if (file->format == &input_raw && !request->format && ends_in_npy(file->name))
+        return input_refuse(reason, EX_DATAERR, "is not a .npy file: it does not begin with \\x93NUMPY");
+    return true;
+}
+
+/* A table that begins at an odd place of the file is copied to where its type may lie. */
+static int align_data(struct input_file *file) {
+    file->data = (const char *)file->data + file->layout.offset;
+    if ((uintptr_t)file->data % table_type_size(file->layout.type) == 0)
+        return EX_OK;
+    void *copy = memory_allocate(file->layout.bytes);
+    if (!copy)
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, file->layout.bytes);
+    memcpy(copy, file->data, file->layout.bytes);
+    free(file->memory);
+    file->memory = copy;
+    file->data = copy;
+    return EX_OK;
+}
+
+int input_open(struct input_file *file, const char *path, const struct input_request *request) {
+    struct input_reason reason;
+    *file = (struct input_file){.name = path};
+    int code = read_file(file, path, request->whole);
+    if (code != EX_OK)
+        return code;
+    file->data = file->mapping ? file->mapping : file->memory;
+    if (!choose_format(file, request, &reason) ||
+        !file->format->locate(file->data, file->bytes, request, &file->layout, &reason))
+        return fail(reason.code, "%s: %s", file->name, reason.text);
+    return align_data(file);
+}
+
+void input_close(struct input_file *file) {
+    if (file->mapping)
+        munmap(file->mapping, file->bytes);
+    free(file->memory);
+    *file = (struct input_file){0};
+}
+
+table_view input_view(const struct input_file *file) {
+    return (table_view){.data = (void *)(uintptr_t)file->data,
+                        .rows = file->layout.rows,
+                        .columns = file->layout.columns,
+                        .type = file->layout.type};
+}

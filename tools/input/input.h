@@ -1,0 +1,58 @@
+/* Table files being read. A file is brought into memory whole (mapped when it is a regular one), and its format says
+ * where in it the table lies. A new format is one more entry of the table in input.c. */
+#ifndef INPUT_INPUT_H
+#define INPUT_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "layout.h"
+
+/* What the caller says about the table; a .npy file says it itself. */
+struct input_request {
+    const char *format; /* "npy", "raw", or NULL: by the first bytes of the file */
+    table_type type;
+    size_t columns;
+    size_t skip;         /* bytes before the table */
+    bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
+    bool whole;          /* all of it will be read soon */
+};
+
+/* Why a file was refused. */
+struct input_reason {
+    int code; /* one of sysexits.h */
+    char text[400];
+};
+
+struct input_format {
+    const char *name;
+    bool (*recognise)(const unsigned char *bytes, size_t count);
+    /* Finds the table within the bytes. Reads nothing outside of them, whatever they are. */
+    bool (*locate)(const unsigned char *bytes, size_t count, const struct input_request *request,
+                   struct table_layout *layout, struct input_reason *reason);
+};
+
+extern const struct input_format input_npy, input_raw;
+
+struct input_file {
+    const char *name; /* for messages */
+    const struct input_format *format;
+    struct table_layout layout;
+    const void *data; /* layout.bytes bytes, aligned to the type */
+    size_t bytes;     /* of the file */
+
+    void *mapping; /* or NULL */
+    void *memory;  /* or NULL */
+};
+
+/* EX_OK, or the exit code after a message. `path` may be "-". input_close() at the end, also of one that failed. */
+int input_open(struct input_file *file, const char *path, const struct input_request *request);
+void input_close(struct input_file *file);
+
+/* The table as the library wants it. */
+table_view input_view(const struct input_file *file);
+
+/* Fills in `reason`; always false. */
+bool input_refuse(struct input_reason *reason, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

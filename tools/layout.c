@@ -1,0 +1,28 @@
+#include "layout.h"
+
+#include <stdio.h>
+
+#include "memory.h"
+
+bool layout_finish(struct table_layout *layout) {
+    size_t row;
+    layout->rows = layout->shape[0];
+    layout->columns = 1;
+    for (unsigned i = 1; i < layout->dimensions; i++)
+        if (!size_multiply(layout->columns, layout->shape[i], &layout->columns))
+            return false;
+    return size_multiply(layout->columns, table_type_size(layout->type), &row) &&
+           size_multiply(row, layout->rows, &layout->bytes);
+}
+
+bool layout_set(struct table_layout *layout, table_type type, size_t rows, size_t columns) {
+    *layout = (struct table_layout){.type = type, .dimensions = 2, .shape = {rows, columns}};
+    return layout_finish(layout);
+}
+
+void layout_shape_text(const struct table_layout *layout, char text[LAYOUT_SHAPE_TEXT]) {
+    int used = snprintf(text, LAYOUT_SHAPE_TEXT, "(");
+    for (unsigned i = 0; i < layout->dimensions; i++)
+        used += snprintf(text + used, LAYOUT_SHAPE_TEXT - (size_t)used, "%s%zu", i ? ", " : "", layout->shape[i]);
+    snprintf(text + used, LAYOUT_SHAPE_TEXT - (size_t)used, layout->dimensions == 1 ? ",)" : ")");
+}

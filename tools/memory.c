@@ -1,0 +1,33 @@
+#include "memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; refused, which does no harm, by older ones */
+#endif
+
+enum { HUGE_PAGE = 2 << 20 };
+
+bool memory_is_plenty_for(size_t bytes) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 && bytes / (size_t)page < (size_t)pages / 2;
+}
+
+void *memory_allocate(size_t bytes) {
+    if (bytes < 4 * (size_t)HUGE_PAGE)
+        return malloc(bytes ? bytes : 1);
+    if (bytes > SIZE_MAX - HUGE_PAGE)
+        return NULL;
+    size_t rounded = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *memory = aligned_alloc(HUGE_PAGE, rounded);
+    if (memory && memory_is_plenty_for(rounded)) {
+        madvise(memory, rounded, MADV_HUGEPAGE);
+        madvise(memory, rounded, MADV_POPULATE_WRITE);
+    }
+    return memory;
+}
+
+bool size_multiply(size_t a, size_t b, size_t *result) { return !__builtin_mul_overflow(a, b, result); }

@@ -1,0 +1,18 @@
+/* Memory for tables. */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Aligned for any type and, when large, backed by huge pages and touched beforehand: the first touch of fresh memory
+ * costs many times the scan itself and is no part of it. NULL when there is none. Free with free(). bytes may be 0. */
+void *memory_allocate(size_t bytes);
+
+/* Whether `bytes` are little enough, beside all the memory there is, to be worth bringing in beforehand. */
+bool memory_is_plenty_for(size_t bytes);
+
+/* *result = a * b. False when that does not fit. */
+bool size_multiply(size_t a, size_t b, size_t *result);
+
+#endif

@@ -1,0 +1,54 @@
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *subcommand;
+
+void message_subcommand(const char *name) { subcommand = name; }
+
+static void print_line(const char *format, va_list arguments) {
+    char text[1024];
+    vsnprintf(text, sizeof text, format, arguments);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    fprintf(stderr, "tuplescan: %s%s%s\n", subcommand ? subcommand : "", subcommand ? ": " : "", text);
+}
+
+void message(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+}
+
+int fail(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+static int exit_code(table_status status) {
+    switch (status) {
+    case TABLE_ERROR_HOST_MEMORY:
+    case TABLE_ERROR_DEVICE_MEMORY:
+        return EX_OSERR;
+    case TABLE_ERROR_BACKEND:
+    case TABLE_ERROR_STRATEGY:
+    case TABLE_ERROR_DEVICE:
+        return EX_UNAVAILABLE;
+    case TABLE_ERROR_SHAPE:
+    case TABLE_ERROR_TYPE:
+    case TABLE_ERROR_TOO_LARGE:
+        return EX_DATAERR;
+    default:
+        return EX_SOFTWARE;
+    }
+}
+
+int fail_status(const char *what, table_status status) {
+    return fail(exit_code(status), "%s: %s: %s", what, table_status_text(status), table_error_detail());
+}

@@ -1,0 +1,24 @@
+/* Table files being written: what goes before the values. A new format is one more entry of the table in output.c. */
+#ifndef OUTPUT_OUTPUT_H
+#define OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "layout.h"
+
+enum { OUTPUT_HEADER = 2048 };
+
+struct output_format {
+    const char *name;
+    const char *suffix; /* of file names; NULL: what has none of the others' */
+    /* Writes up to OUTPUT_HEADER bytes, and returns how many. */
+    size_t (*header)(const struct table_layout *layout, char header[OUTPUT_HEADER]);
+};
+
+extern const struct output_format output_npy, output_raw;
+
+/* The one called `format`, or, if that is NULL, the one that the file's name says. */
+const struct output_format *output_format_for(const char *path, const char *format);
+
+#endif

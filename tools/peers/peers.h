@@ -1,0 +1,32 @@
+/* What the benchmark measures beside this library on a GPU, in C. All pointers are device memory; everything is queued
+ * on the stream and can be captured in a graph. Each function returns a cudaError_t as an int, 0 for success. */
+#ifndef PEERS_H
+#define PEERS_H
+
+#include <stddef.h>
+
+#include <tuplescan/table.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* CUB's version such as "3.0.1", or NULL when the command was built without CUB. */
+const char *peer_cub_version(void);
+
+/* Bytes of workspace for peer_cub_scan() of the same shape. cudaErrorNotSupported (801) for a shape that has no
+ * instantiation: CUB wants the number of columns at compile time. */
+int peer_cub_workspace(table_type type, size_t rows, size_t columns, size_t *bytes);
+
+/* cub::DeviceScan::InclusiveScan over rows as structs of `columns` values, added value by value; rows side by side. */
+int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, void *out, void *workspace,
+                  size_t workspace_bytes, void *stream);
+
+/* A copy kernel and nothing else: 16 bytes a load, four loads a thread. Both pointers aligned to 16 bytes. */
+int peer_copy(void *out, const void *in, size_t bytes, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* The steps that several subcommands have in common. */
+#ifndef TABLE_IO_H
+#define TABLE_IO_H
+
+#include "arguments.h"
+#include "atomic_file.h"
+#include "input/input.h"
+#include "output/output.h"
+
+/* Opens the table that the command line describes. As input_open(). */
+int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole);
+
+/* *type = the type of the sums: --out-type, or the default for the input. EX_OK, or the exit code after a message. */
+int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type);
+
+/* *row = the one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many
+ * values. NULL for no path. EX_OK, or the exit code after a message. free() it. */
+int read_row(const char *path, table_type type, size_t columns, void **row);
+
+/* The header of the layout in the format. As atomic_file_write(). */
+int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
+
+/* Seconds of a clock that only goes forward. */
+double seconds_now(void);
+
+#endif

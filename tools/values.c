@@ -1,0 +1,144 @@
+#include "values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const table_type all_types[] = {TABLE_U8,  TABLE_U16, TABLE_U32, TABLE_U64,
+                                       TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
+enum { TYPES = sizeof all_types / sizeof all_types[0] };
+
+void value_text(table_type type, const void *value, char text[VALUE_TEXT]) {
+    switch (type) {
+    case TABLE_U8:
+        snprintf(text, VALUE_TEXT, "%" PRIu8, *(const uint8_t *)value);
+        break;
+    case TABLE_U16:
+        snprintf(text, VALUE_TEXT, "%" PRIu16, *(const uint16_t *)value);
+        break;
+    case TABLE_U32:
+        snprintf(text, VALUE_TEXT, "%" PRIu32, *(const uint32_t *)value);
+        break;
+    case TABLE_U64:
+        snprintf(text, VALUE_TEXT, "%" PRIu64, *(const uint64_t *)value);
+        break;
+    case TABLE_I32:
+        snprintf(text, VALUE_TEXT, "%" PRId32, *(const int32_t *)value);
+        break;
+    case TABLE_I64:
+        snprintf(text, VALUE_TEXT, "%" PRId64, *(const int64_t *)value);
+        break;
+    case TABLE_F32:
+        snprintf(text, VALUE_TEXT, "%.9g", (double)*(const float *)value);
+        break;
+    case TABLE_F64:
+        snprintf(text, VALUE_TEXT, "%.17g", *(const double *)value);
+        break;
+    }
+}
+
+bool value_is_finite(table_type type, const void *value) {
+    if (type == TABLE_F32)
+        return isfinite(*(const float *)value);
+    return type != TABLE_F64 || isfinite(*(const double *)value);
+}
+
+bool type_is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
+
+table_type default_sum_type(table_type in) { return in == TABLE_U8 || in == TABLE_U16 ? TABLE_U64 : in; }
+
+const char *sum_types_text(table_type in) {
+    static char text[64];
+    text[0] = '\0';
+    for (size_t i = 0; i < TYPES; i++) {
+        if (!table_types_supported(in, all_types[i]))
+            continue;
+        if (text[0])
+            strcat(text, ", ");
+        strcat(text, table_type_name(all_types[i]));
+    }
+    return text;
+}
+
+table_type type_of_name(const char *name) {
+    for (size_t i = 0; i < TYPES; i++)
+        if (strcmp(name, table_type_name(all_types[i])) == 0)
+            return all_types[i];
+    return 0;
+}
+
+#define CONVERT(from_c, to_c)                                                                                          \
+    do {                                                                                                               \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            ((to_c *)to)[j] = ((const from_c *)from)[j];                                                               \
+        return;                                                                                                        \
+    } while (0)
+
+#define PAIR(from_t, to_t) ((from_t)*16 + (to_t))
+
+void row_convert(table_type from_type, const void *from, table_type to_type, void *to, size_t count) {
+    switch (PAIR(from_type, to_type)) {
+    case PAIR(TABLE_U8, TABLE_U32):
+        CONVERT(uint8_t, uint32_t);
+    case PAIR(TABLE_U8, TABLE_U64):
+        CONVERT(uint8_t, uint64_t);
+    case PAIR(TABLE_U16, TABLE_U32):
+        CONVERT(uint16_t, uint32_t);
+    case PAIR(TABLE_U16, TABLE_U64):
+        CONVERT(uint16_t, uint64_t);
+    case PAIR(TABLE_U32, TABLE_U64):
+        CONVERT(uint32_t, uint64_t);
+    case PAIR(TABLE_I32, TABLE_I64):
+        CONVERT(int32_t, int64_t);
+    case PAIR(TABLE_F32, TABLE_F64):
+        CONVERT(float, double);
+    default:
+        memcpy(to, from, count * table_type_size(to_type));
+    }
+}
+
+#define COMBINE(type_c, sign)                                                                                          \
+    for (size_t j = 0; j < count; j++)                                                                                 \
+    ((type_c *)to)[j] = ((const type_c *)left)[j] sign((const type_c *)right)[j]
+
+/* Signed integers are added as unsigned ones: the same bits, and wrapping is defined. */
+void row_add(table_type type, void *to, const void *left, const void *right, size_t count) {
+    if (type == TABLE_F32)
+        COMBINE(float, +);
+    else if (type == TABLE_F64)
+        COMBINE(double, +);
+    else if (table_type_size(type) == 4)
+        COMBINE(uint32_t, +);
+    else
+        COMBINE(uint64_t, +);
+}
+
+void row_subtract(table_type type, void *to, const void *left, const void *right, size_t count) {
+    if (type == TABLE_F32)
+        COMBINE(float, -);
+    else if (type == TABLE_F64)
+        COMBINE(double, -);
+    else if (table_type_size(type) == 4)
+        COMBINE(uint32_t, -);
+    else
+        COMBINE(uint64_t, -);
+}
+
+static bool both_nan(table_type type, const void *left, const void *right) {
+    if (type == TABLE_F32)
+        return isnan(*(const float *)left) && isnan(*(const float *)right);
+    return type == TABLE_F64 && isnan(*(const double *)left) && isnan(*(const double *)right);
+}
+
+size_t row_difference(table_type type, const void *left, const void *right, size_t count) {
+    size_t size = table_type_size(type);
+    if (memcmp(left, right, count * size) == 0)
+        return count;
+    for (size_t j = 0; j < count; j++) {
+        const char *a = (const char *)left + j * size, *b = (const char *)right + j * size;
+        if (memcmp(a, b, size) != 0 && !both_nan(type, a, b))
+            return j;
+    }
+    return count;
+}

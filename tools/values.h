@@ -1,0 +1,35 @@
+/* Single values and rows of a table, by type. */
+#ifndef VALUES_H
+#define VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tuplescan/table.h>
+
+enum { VALUE_TEXT = 40 };
+
+/* The value with all its digits: reading it back gives the same bits. */
+void value_text(table_type type, const void *value, char text[VALUE_TEXT]);
+
+bool value_is_finite(table_type type, const void *value);
+bool type_is_float(table_type type);
+
+/* The type that tables of `in` are summed into when nobody says otherwise: u64 for u8 and u16, else `in` itself. */
+table_type default_sum_type(table_type in);
+
+/* "u32, u64": the types that `in` can be summed into. Static text, until the next call. */
+const char *sum_types_text(table_type in);
+
+/* 0 when there is no type of that name. */
+table_type type_of_name(const char *name);
+
+/* Rows of `count` values: to[j] = from[j] as another type (a pair of table_types_supported()), += and -= where integers
+ * wrap, and the first j where they differ, `count` when they do not. Floats are the same when their bits are, or when
+ * both are NaN. */
+void row_convert(table_type from_type, const void *from, table_type to_type, void *to, size_t count);
+void row_add(table_type type, void *to, const void *left, const void *right, size_t count);
+void row_subtract(table_type type, void *to, const void *left, const void *right, size_t count);
+size_t row_difference(table_type type, const void *left, const void *right, size_t count);
+
+#endif
