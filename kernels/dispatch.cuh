@@ -45,12 +45,12 @@ template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     if (vectors <= 1)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
     if (vectors <= 4)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4>>(pass, launcher);
-    return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
+    return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
 }
 
 /* A lane a column. */
@@ -58,32 +58,58 @@ template <class INPUT, class SUM, class LAUNCHER>
 static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned WIDEST = WIDEST_ROW_BYTES / sizeof(SUM);
     if (pass.columns <= 1)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 1>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 1, 1>>(pass, launcher);
     if (pass.columns <= 2)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 2>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 2, 1>>(pass, launcher);
     if (pass.columns <= 4)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 4>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 4, 1>>(pass, launcher);
     if (pass.columns <= 8)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 8>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 8, 1>>(pass, launcher);
     if (pass.columns <= 16)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 16>>(pass, launcher);
-    return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, 1, 16, 1>>(pass, launcher);
+    return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
+}
+
+/* Few columns, rows side by side: a lane takes as many whole rows as fill whole vectors. False: not such a table. */
+template <class INPUT, class SUM, class LAUNCHER>
+static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
+        return false;
+    switch (pass.columns) {
+    case 1:
+        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 1, 1, COUNT>>(pass, launcher);
+        return true;
+    case 2:
+        *error = run_shape<tile_shape<INPUT, SUM, COUNT == 4 ? 2 : 1, 2, 1, COUNT>>(pass, launcher);
+        return true;
+    case 3:
+        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 3, 1, COUNT>>(pass, launcher);
+        return true;
+    case 5:
+        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 5, 1, COUNT>>(pass, launcher);
+        return true;
+    case 6:
+        *error = run_shape<tile_shape<INPUT, SUM, COUNT / 2, 6, 1, COUNT>>(pass, launcher);
+        return true;
+    case 7:
+        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 7, 1, COUNT>>(pass, launcher);
+        return true;
+    default:
+        return false;
+    }
 }
 
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    const size_t columns = pass.columns;
-    const bool narrow = columns < COUNT && COUNT % columns == 0 && pass.in_stride == columns &&
-                        (!pass.out || pass.out_stride == columns);
-    const bool vectors = allows_vectors(pass.in, narrow ? COUNT : pass.in_stride, sizeof(INPUT), COUNT) &&
-                         (!pass.out || allows_vectors(pass.out, narrow ? COUNT : pass.out_stride, sizeof(SUM), COUNT));
-    if (vectors && narrow && columns == 1)
-        return run_shape<tile_shape<INPUT, SUM, COUNT, 1, 1>>(pass, launcher);
-    if (vectors && narrow)
-        return run_shape<tile_shape<INPUT, SUM, COUNT == 4 ? 2 : 1, 2, 1>>(pass, launcher);
-    if (vectors && columns % COUNT == 0)
-        return run_vectors<INPUT, SUM>(pass, launcher, columns / COUNT);
+    int error;
+    if (allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) && allows_vectors(pass.out, 0, sizeof(SUM), COUNT) &&
+        run_narrow<INPUT, SUM>(pass, launcher, &error))
+        return error;
+    if (pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), COUNT) &&
+        (!pass.out || allows_vectors(pass.out, pass.out_stride, sizeof(SUM), COUNT)))
+        return run_vectors<INPUT, SUM>(pass, launcher, pass.columns / COUNT);
     return run_scalars<INPUT, SUM>(pass, launcher);
 }
 

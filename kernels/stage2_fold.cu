@@ -1,86 +1,138 @@
 /* Stage 2 for totals that must be added from left to right, as floats must: one chain of additions a column, which is
  * bound by the latency of an addition (4 cycles on most devices) and short: one addition for each 64 KiB of a column.
  *
- * A block takes a panel of columns. All its threads bring rows into shared memory while one thread a column adds up the
- * rows that came before; what is added up goes back the same way. */
-#include "device.cuh"
+ * A block takes a panel of columns, 32 bytes wide. All its threads bring a piece of rows into shared memory, where one
+ * thread a column adds it up while the next piece is on its way; what is added up goes back the same way. In shared
+ * memory a column lies side by side, so that its thread reads four values at a time ahead of the chain. */
 #include "kernels.h"
+#include "vector.cuh"
 
 constexpr unsigned FOLD_THREADS = 256;
 constexpr unsigned FOLD_EACH = 16; /* values that a thread carries */
 constexpr unsigned FOLD_VALUES = FOLD_THREADS * FOLD_EACH;
-constexpr unsigned FOLD_COLUMNS = 32;
+constexpr unsigned FOLD_PANEL_BYTES = 32;
+constexpr unsigned FOLD_AHEAD = 16; /* rows that are read ahead of the chain */
+constexpr unsigned FOLD_PAD = 20;   /* between columns: room to read ahead, and against bank conflicts */
 
-/* The panel of a block, and the piece of its rows in hand: `rows` rows of `width` values. */
+/* The panel of a block and the piece of rows in hand, and where the calling thread is in them: in column `column`, at
+ * every `step`th row from `row` on. */
 template <class SUM> struct fold_piece {
-    SUM *values;
-    size_t columns;
-    unsigned width, rows;
+    SUM *values;    /* the piece's first row, the panel's first column */
+    size_t columns; /* of the table */
+    unsigned rows;  /* of the piece */
+    unsigned most;  /* rows of a whole piece */
+    unsigned column, row, step;
+    bool active;
 };
 
-template <class SUM> DEVICE SUM *fold_address(const fold_piece<SUM> &piece, unsigned k) {
-    return piece.values + static_cast<size_t>(k / piece.width) * piece.columns + k % piece.width;
+template <class SUM> DEVICE fold_piece<SUM> fold_first_piece(SUM *seeds, size_t columns) {
+    constexpr unsigned PANEL = FOLD_PANEL_BYTES / sizeof(SUM);
+    const size_t first_column = static_cast<size_t>(block_index()) * PANEL;
+    const size_t left = columns - first_column;
+    unsigned lanes = 1; /* threads across a row: a power of two */
+    while (lanes < PANEL && lanes < left)
+        lanes *= 2;
+    fold_piece<SUM> piece;
+    piece.values = seeds + columns + first_column;
+    piece.columns = columns;
+    piece.most = FOLD_VALUES / lanes;
+    piece.column = thread_index() % lanes;
+    piece.row = thread_index() / lanes;
+    piece.step = FOLD_THREADS / lanes;
+    piece.active = piece.column < left;
+    return piece;
+}
+
+/* Rows left in the table from the piece on -> rows of the piece. */
+template <class SUM> DEVICE void fold_set_rows(fold_piece<SUM> &piece, size_t left) {
+    piece.rows = left < piece.most ? static_cast<unsigned>(left) : piece.most;
 }
 
 template <class SUM> DEVICE void fold_read(const fold_piece<SUM> &piece, SUM (&carried)[FOLD_EACH]) {
     UNROLL
     for (unsigned each = 0; each < FOLD_EACH; each++) {
-        const unsigned k = each * FOLD_THREADS + thread_index();
-        carried[each] = k < piece.rows * piece.width ? *fold_address(piece, k) : SUM(0);
+        const unsigned row = piece.row + each * piece.step;
+        carried[each] = SUM(0);
+        if (piece.active && row < piece.rows)
+            carried[each] = piece.values[row * piece.columns + piece.column];
     }
 }
 
-/* Adds up one column of the piece in shared memory, from `sum` on. Values are read ahead of the chain. */
-template <class SUM> DEVICE SUM fold_column(SUM *shared, unsigned width, unsigned rows, SUM sum) {
-    constexpr unsigned AHEAD = 16;
-    unsigned row = 0;
-    for (; row + AHEAD <= rows; row += AHEAD) {
-        SUM part[AHEAD];
+template <class SUM> DEVICE void fold_ahead(const SUM *column, SUM (&part)[FOLD_AHEAD]) {
+    constexpr unsigned COUNT = 16 / sizeof(SUM);
+    UNROLL
+    for (unsigned first = 0; first < FOLD_AHEAD; first += COUNT) {
+        const vector_of<SUM, COUNT> some = *reinterpret_cast<const vector_of<SUM, COUNT> *>(column + first);
         UNROLL
-        for (unsigned k = 0; k < AHEAD; k++)
-            part[k] = shared[(row + k) * width];
-        UNROLL
-        for (unsigned k = 0; k < AHEAD; k++)
-            part[k] = sum = sum + part[k];
-        UNROLL
-        for (unsigned k = 0; k < AHEAD; k++)
-            shared[(row + k) * width] = part[k];
+        for (unsigned k = 0; k < COUNT; k++)
+            part[first + k] = some.at[k];
     }
-    for (; row < rows; row++)
-        shared[row * width] = sum = sum + shared[row * width];
-    return sum;
+}
+
+/* Adds up one column of the piece in shared memory, from `sum` on; the next rows are read while the chain runs over these.
+ * What lies beyond the piece is added up, too, but not looked at. */
+template <class SUM> DEVICE SUM fold_column(SUM *column, unsigned rows, SUM sum) {
+    constexpr unsigned COUNT = 16 / sizeof(SUM);
+    SUM part[FOLD_AHEAD], next[FOLD_AHEAD];
+    fold_ahead(column, part);
+    for (unsigned row = 0; row < rows; row += FOLD_AHEAD) {
+        fold_ahead(column + row + FOLD_AHEAD, next);
+        UNROLL
+        for (unsigned first = 0; first < FOLD_AHEAD; first += COUNT) {
+            vector_of<SUM, COUNT> sums;
+            UNROLL
+            for (unsigned k = 0; k < COUNT; k++)
+                sums.at[k] = sum = sum + part[first + k];
+            *reinterpret_cast<vector_of<SUM, COUNT> *>(column + row + first) = sums;
+        }
+        UNROLL
+        for (unsigned k = 0; k < FOLD_AHEAD; k++)
+            part[k] = next[k];
+    }
+    return column[rows - 1];
+}
+
+template <class SUM> DEVICE void fold_write(const fold_piece<SUM> &piece, const SUM *column) {
+    UNROLL
+    for (unsigned each = 0; each < FOLD_EACH; each++) {
+        const unsigned row = piece.row + each * piece.step;
+        if (piece.active && row < piece.rows)
+            piece.values[row * piece.columns + piece.column] = column[row];
+    }
 }
 
 template <class SUM> KERNEL LAUNCH_BOUNDS(FOLD_THREADS, 1) stage2_kernel(SUM *seeds, size_t rows, size_t columns) {
-    SHARED_ARRAY(SUM, shared, FOLD_VALUES);
-    const size_t first_column = static_cast<size_t>(block_index()) * FOLD_COLUMNS;
-    const size_t columns_left = columns - first_column;
-    fold_piece<SUM> piece;
-    piece.columns = columns;
-    piece.width = columns_left < FOLD_COLUMNS ? static_cast<unsigned>(columns_left) : FOLD_COLUMNS;
-    const unsigned piece_rows = FOLD_VALUES / piece.width;
+    SHARED_ARRAY(SUM, shared, FOLD_VALUES + FOLD_PAD * FOLD_PANEL_BYTES / sizeof(SUM));
+    fold_piece<SUM> piece = fold_first_piece(seeds, columns);
+    SUM *column = shared + piece.column * (piece.most + FOLD_PAD);
     SUM carried[FOLD_EACH], sum = SUM(0);
-    if (thread_index() < piece.width)
-        sum = seeds[first_column + thread_index()];
-    for (size_t first = 1; first < rows; first += piece_rows) {
-        piece.values = seeds + first * columns + first_column;
-        piece.rows = rows - first < piece_rows ? static_cast<unsigned>(rows - first) : piece_rows;
-        fold_read(piece, carried);
+    if (piece.row == 0 && piece.active)
+        sum = *(piece.values + piece.column - columns); /* row 0 */
+    size_t left = rows - 1;
+    fold_set_rows(piece, left);
+    fold_read(piece, carried);
+    while (left > 0) {
         UNROLL
         for (unsigned each = 0; each < FOLD_EACH; each++)
-            shared[each * FOLD_THREADS + thread_index()] = carried[each];
+            column[piece.row + each * piece.step] = carried[each];
         block_barrier();
-        if (thread_index() < piece.width)
-            sum = fold_column(shared + thread_index(), piece.width, piece.rows, sum);
+        fold_piece<SUM> next = piece;
+        left -= piece.rows;
+        next.values += piece.most * columns;
+        fold_set_rows(next, left);
+        fold_read(next, carried);
+        if (piece.row == 0)
+            sum = fold_column(column, piece.rows, sum);
         block_barrier();
-        for (unsigned k = thread_index(); k < piece.rows * piece.width; k += FOLD_THREADS)
-            *fold_address(piece, k) = shared[k];
+        fold_write(piece, column);
         block_barrier();
+        piece = next;
     }
 }
 
 template <class SUM> static int run_fold(void *seeds, size_t rows, size_t columns, void *stream) {
-    const size_t blocks = (columns + FOLD_COLUMNS - 1) / FOLD_COLUMNS;
+    constexpr size_t PANEL = FOLD_PANEL_BYTES / sizeof(SUM);
+    const size_t blocks = (columns + PANEL - 1) / PANEL;
     if (blocks > INT32_MAX)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     return launch(stage2_kernel<SUM>, static_cast<unsigned>(blocks), FOLD_THREADS, 0, stream, static_cast<SUM *>(seeds),

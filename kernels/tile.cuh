@@ -1,40 +1,53 @@
 /* A tile: the part of a table that one block holds in registers, one chunk of rows by one panel of columns.
  *
- * A lane reads ROWS x COLUMNS neighbouring values at a time (at most 16 bytes of sums). LANES lanes lie side by side
+ * A lane has ROWS x COLUMNS neighbouring values at a time, VECTOR of them in one access. LANES lanes lie side by side
  * across a row, so that a warp covers PHASES groups of ROWS rows in one step: the rows of a step are neighbours in
  * memory. A warp takes STEPS steps, one below the other, and the warps of the block lie one below the other, too. Every
  * count is a power of two, which is why any layout can follow the tree of tuplescan/prefix_sum.h: halves of a chunk are
  * warps, halves of a warp are steps, halves of a step are phases, halves of a phase are the rows of a lane.
  *
- * A lane holds 128 bytes of sums, 32 registers, whatever the shape; 512 of them hold 64 KiB, which is what makes
- * table_chunk_rows() what it is. */
+ * A lane holds up to 128 bytes of sums, 32 registers, whatever the shape; 512 of them hold 64 KiB, which is what makes
+ * table_chunk_rows() what it is. Where COLUMNS is no power of two, the next one counts in its place. */
 #ifndef TILE_CUH
 #define TILE_CUH
 
-#include "device.cuh"
 #include "kernels.h"
+#include "vector.cuh"
 
 constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
 
-template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_> struct tile_shape {
+constexpr unsigned power_of_two_above(unsigned count) {
+    return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
+}
+
+template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_>
+struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
+    static constexpr unsigned VECTOR = VECTOR_;
+    static constexpr unsigned VALUES = ROWS * COLUMNS; /* of a lane in a step */
+    static constexpr bool STAGED = VALUES > VECTOR;
     static constexpr unsigned PHASES = WARP_LANES / LANES;
     static constexpr unsigned STEP_ROWS = PHASES * ROWS;
-    static constexpr unsigned STEPS = LANE_BYTES / (ROWS * COLUMNS * sizeof(SUM));
+    static constexpr unsigned STEPS = LANE_BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
     static constexpr unsigned WARP_ROWS = STEPS * STEP_ROWS;
     static constexpr unsigned CHUNK_ROWS = BLOCK_WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 };
 
-/* The values of one lane, and a vector of them in memory. */
+/* The values of one lane. */
 template <class SHAPE> using tile_values = typename SHAPE::Sum[SHAPE::STEPS][SHAPE::ROWS][SHAPE::COLUMNS];
-template <class T, unsigned COUNT> struct alignas(sizeof(T) * COUNT) vector_of { T at[COUNT]; };
+
+/* Shared memory for shapes whose lanes have several vectors: room for half of each warp. */
+template <class SHAPE> struct tile_staging {
+    static constexpr unsigned VECTORS = SHAPE::STAGED ? WARP_LANES / 2 * SHAPE::VALUES / SHAPE::VECTOR : 1;
+    vector_of<typename SHAPE::Sum, SHAPE::VECTOR> of_warp[SHAPE::STAGED ? BLOCK_WARPS : 1][VECTORS];
+};
 
 /* What every tile of a pass shares. */
 struct tile_pass {
@@ -73,57 +86,114 @@ template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, si
     return place;
 }
 
-/* The value that changes no sum. For floats it is -0.0: +0.0 would turn a -0.0 into +0.0. */
-template <class T> DEVICE T sum_identity() { return T(0); }
-template <> DEVICE float sum_identity<float>() { return -0.0f; }
-template <> DEVICE double sum_identity<double>() { return -0.0; }
+/* The values of one step that lie in the table, where it ends in the middle of them. */
+template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsigned step,
+                                                  const typename SHAPE::Input *from,
+                                                  typename SHAPE::Input (&read)[SHAPE::VALUES]) {
+    const unsigned row = place.row + step * SHAPE::STEP_ROWS;
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        if (place.active && row + SHAPE::ROWS > place.end && row + k / SHAPE::COLUMNS < place.end)
+            read[k] = from[k];
+}
 
-/* Reads the lane's values; rows beyond the table and lanes without columns hold the identity. */
+/* Reads the lane's values; rows beyond the table and lanes without columns hold the identity. All loads are under way
+ * before the first value is looked at: each has registers of its own that hold the identity before. */
 template <class SHAPE>
 DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Input Input;
-    typedef vector_of<Input, SHAPE::ROWS * SHAPE::COLUMNS> vector;
+    typedef vector_of<Input, SHAPE::VECTOR> vector;
     const Input *from = static_cast<const Input *>(pass.in) +
                         (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.in_stride + place.column;
+    const size_t step_stride = SHAPE::STEP_ROWS * pass.in_stride;
+    Input read[SHAPE::STEPS][SHAPE::VALUES];
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++) {
-        const unsigned row = place.row + step * SHAPE::STEP_ROWS;
-        const Input *step_from = from + step * SHAPE::STEP_ROWS * pass.in_stride;
-        const bool whole = place.active && row + SHAPE::ROWS <= place.end;
-        vector read;
-        if (whole)
-            read = load_once(reinterpret_cast<const vector *>(step_from));
+        const bool whole = place.active && place.row + step * SHAPE::STEP_ROWS + SHAPE::ROWS <= place.end;
         UNROLL
-        for (unsigned k = 0; k < SHAPE::ROWS * SHAPE::COLUMNS; k++) {
-            typename SHAPE::Sum &value = values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
-            value = whole ? typename SHAPE::Sum(read.at[k]) : sum_identity<typename SHAPE::Sum>();
-            if (SHAPE::ROWS > 1 && !whole && place.active && row + k / SHAPE::COLUMNS < place.end)
-                value = typename SHAPE::Sum(step_from[k]);
+        for (unsigned first = 0; first < SHAPE::VALUES; first += SHAPE::VECTOR) {
+            vector part;
+            UNROLL
+            for (unsigned k = 0; k < SHAPE::VECTOR; k++)
+                part.at[k] = sum_identity<Input>();
+            if (whole)
+                part = load_once(reinterpret_cast<const vector *>(from + step * step_stride + first));
+            UNROLL
+            for (unsigned k = 0; k < SHAPE::VECTOR; k++)
+                read[step][first + k] = part.at[k];
         }
     }
+    if (SHAPE::ROWS > 1 && place.end < SHAPE::CHUNK_ROWS)
+        UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        tile_load_tail<SHAPE>(place, step, from + step * step_stride, read[step]);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = typename SHAPE::Sum(read[step][k]);
 }
 
-/* Writes the vector of one step; rows beyond the table are left alone. */
-template <class SHAPE> DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place, unsigned step,
-                                                   const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
-    typedef typename SHAPE::Sum Sum;
-    typedef vector_of<Sum, SHAPE::ROWS * SHAPE::COLUMNS> vector;
-    const unsigned row = place.row + step * SHAPE::STEP_ROWS;
-    Sum *to = static_cast<Sum *>(pass.out) + (place.chunk * SHAPE::CHUNK_ROWS + row) * pass.out_stride + place.column;
-    if (!place.active)
-        return;
-    if (row + SHAPE::ROWS <= place.end) {
-        vector written;
+/* Writes the values of one step, each lane its own; rows beyond the table are left alone. */
+template <class SHAPE>
+DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAPE::Sum *to,
+                            const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    if (place.active && row + SHAPE::ROWS <= place.end) {
         UNROLL
-        for (unsigned k = 0; k < SHAPE::ROWS * SHAPE::COLUMNS; k++)
-            written.at[k] = values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
-        store_once(reinterpret_cast<vector *>(to), written);
-    } else if (SHAPE::ROWS > 1) {
+        for (unsigned first = 0; first < SHAPE::VALUES; first += SHAPE::VECTOR) {
+            vector part;
+            UNROLL
+            for (unsigned k = 0; k < SHAPE::VECTOR; k++)
+                part.at[k] = values[(first + k) / SHAPE::COLUMNS][(first + k) % SHAPE::COLUMNS];
+            store_once(reinterpret_cast<vector *>(to + first), part);
+        }
+    } else if (SHAPE::ROWS > 1 && place.active) {
         UNROLL
-        for (unsigned k = 0; k < SHAPE::ROWS * SHAPE::COLUMNS; k++)
+        for (unsigned k = 0; k < SHAPE::VALUES; k++)
             if (row + k / SHAPE::COLUMNS < place.end)
                 to[k] = values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
     }
+}
+
+/* The same where a lane has several vectors: written by itself, each would go to a sector of its own, half filled, which
+ * costs a third of the speed. So the vectors of half a warp are put in order in shared memory, from where
+ * the warp writes them side by side. */
+template <class SHAPE>
+DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
+                              const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    constexpr unsigned HALF = WARP_LANES / 2, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    const unsigned lane = thread_index() % WARP_LANES;
+    vector *staged = staging.of_warp[thread_index() / WARP_LANES];
+    UNROLL
+    for (unsigned half = 0; half < 2; half++) {
+        if (lane / HALF == half)
+            UNROLL
+            for (unsigned k = 0; k < SHAPE::VALUES; k++)
+                staged[lane % HALF * VECTORS + k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
+                    values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+        warp_barrier(WARP_ALL);
+        UNROLL
+        for (unsigned first = 0; first < HALF * VECTORS; first += WARP_LANES)
+            if (first + lane < HALF * VECTORS)
+                store_once(reinterpret_cast<vector *>(warp_to) + half * HALF * VECTORS + first + lane,
+                           staged[first + lane]);
+        warp_barrier(WARP_ALL);
+    }
+}
+
+/* Writes the values of one step. All lanes of a warp call it together. */
+template <class SHAPE>
+DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
+                            const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned row = place.row + step * SHAPE::STEP_ROWS, warp_row = row - place.phase * SHAPE::ROWS;
+    Sum *chunk_to = static_cast<Sum *>(pass.out) + place.chunk * SHAPE::CHUNK_ROWS * pass.out_stride + place.column;
+    if (SHAPE::STAGED && warp_row + SHAPE::STEP_ROWS <= place.end)
+        tile_store_staged<SHAPE>(staging, chunk_to + warp_row * pass.out_stride, values);
+    else
+        tile_store_lane<SHAPE>(place, row, chunk_to + row * pass.out_stride, values);
 }
 
 #endif

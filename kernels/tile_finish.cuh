@@ -40,8 +40,9 @@ template <class SHAPE> DEVICE void check_step(const tile_pass &pass, const tile_
  * lane's first one is the last row of the phase before it; above phase 0 it is the last phase of the step before; above
  * step 0 it is `before`. So each lane takes the last row of the phase before it, the first phase that of the last one.
  */
-template <class SHAPE> DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place,
-                                                        const tile_values<SHAPE> &values,
+template <class SHAPE>
+DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
+                                 const tile_values<SHAPE> &values,
                                                         const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     typename SHAPE::Sum step_before[SHAPE::COLUMNS];
     UNROLL
@@ -62,30 +63,31 @@ template <class SHAPE> DEVICE void store_with_row_above(const tile_pass &pass, c
         if (pass.first_overflow && place.active)
             check_step<SHAPE>(pass, place, step, above, values[step]);
         if (pass.exclusive)
-            tile_store_step<SHAPE>(pass, place, step, above);
+            tile_store_step<SHAPE>(pass, place, staging, step, above);
         else
-            tile_store_step<SHAPE>(pass, place, step, values[step]);
+            tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
     }
 }
 
-/* Adds the chunk's seed, one value a column, and stores the results. */
-template <class SHAPE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place,
-                                               const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
-                                               tile_values<SHAPE> &values,
-                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+/* Adds the chunk's seed, one value a column, and stores the results. ABOVE: what stands one row above is wanted, too,
+ * for exclusive results or the overflow check. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
+                                                           const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                                                           tile_values<SHAPE> &values,
+                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         add_left<SHAPE>(seed, values[step]);
-    if (pass.exclusive || pass.first_overflow) {
+    if (ABOVE) {
         UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
             before[c] = seed[c] + before[c];
-        store_with_row_above<SHAPE>(pass, place, values, before);
+        store_with_row_above<SHAPE>(pass, place, staging, values, before);
         return;
     }
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        tile_store_step<SHAPE>(pass, place, step, values[step]);
+        tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
 }
 
 #endif

@@ -84,15 +84,17 @@ static table_status validate_row(const char *name, const void *row, const struct
     return status;
 }
 
+/* A row of options as a table, without rows when there is none. */
+static struct table_view carry_row(const void *row, const struct scan *scan) {
+    return (struct table_view){.data = (void *)(uintptr_t)row,
+                               .rows = row != NULL,
+                               .columns = scan->in.columns,
+                               .stride = scan->in.columns,
+                               .type = scan->out.type};
+}
+
 static table_status validate_carries(const struct scan *scan) {
-    struct table_view carry_in = {.data = (void *)(uintptr_t)scan->carry_in,
-                                  .rows = scan->carry_in != NULL,
-                                  .columns = scan->in.columns,
-                                  .stride = scan->in.columns,
-                                  .type = scan->out.type};
-    struct table_view carry_out = carry_in;
-    carry_out.data = scan->carry_out;
-    carry_out.rows = scan->carry_out != NULL;
+    const struct table_view carry_in = carry_row(scan->carry_in, scan), carry_out = carry_row(scan->carry_out, scan);
     table_status status = validate_row("options->carry_in", scan->carry_in, scan);
     if (status == TABLE_OK)
         status = validate_row("options->carry_out", scan->carry_out, scan);
@@ -113,6 +115,14 @@ static table_status validate_overflow(const struct scan *scan) {
         status = validate_apart("options->first_overflow", &word, "in", &scan->in, false);
     if (status == TABLE_OK && scan->out.data)
         status = validate_apart("options->first_overflow", &word, "out", &scan->out, false);
+    if (status == TABLE_OK) {
+        const struct table_view carry = carry_row(scan->carry_in, scan);
+        status = validate_apart("options->first_overflow", &word, "options->carry_in", &carry, false);
+    }
+    if (status == TABLE_OK) {
+        const struct table_view carry = carry_row(scan->carry_out, scan);
+        status = validate_apart("options->first_overflow", &word, "options->carry_out", &carry, false);
+    }
     return status;
 }
 

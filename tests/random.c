@@ -19,11 +19,15 @@ uint64_t run_seed(void) {
     return seed;
 }
 
-unsigned run_rounds(void) {
-    const char *given = getenv("TUPLESCAN_TEST_ROUNDS");
-    const unsigned long rounds = given ? strtoul(given, NULL, 0) : 1;
-    return rounds > 0 ? (unsigned)rounds : 1;
+static unsigned positive_number(const char *name) {
+    const char *given = getenv(name);
+    const unsigned long number = given ? strtoul(given, NULL, 0) : 1;
+    return number > 0 ? (unsigned)number : 1;
 }
+
+unsigned run_rounds(void) { return positive_number("TUPLESCAN_TEST_ROUNDS"); }
+
+unsigned run_few(void) { return positive_number("TUPLESCAN_TEST_FEW"); }
 
 bool run_small(void) {
 #ifdef TABLES_SMALL

@@ -16,6 +16,9 @@ unsigned run_rounds(void);
  * tools): built with TABLES_SMALL, or with the environment variable TUPLESCAN_TEST_SMALL set. */
 bool run_small(void);
 
+/* One test case in this many is run, the rest are left out: the environment variable TUPLESCAN_TEST_FEW, or else 1. */
+unsigned run_few(void);
+
 /* splitmix64 (Steele, Lea, Flood, 2014). */
 struct random {
     uint64_t state;

@@ -15,10 +15,18 @@ struct way {
     void *(*stream_open)(void);
     bool (*stream_wait)(void *stream);
     void (*stream_close)(void *stream);
+    void (*enter)(const struct way *way); /* NULL, or to be called before the way is gone */
+    const void *context;                  /* enter()'s own */
 };
 
-extern const struct way ways[];
-extern const size_t way_count;
+/* Filled in no later than by ways_unavailable(). */
+extern const struct way *const ways;
+extern size_t way_count;
+
+static inline void way_enter(const struct way *way) {
+    if (way->enter)
+        way->enter(way);
+}
 
 /* NULL, or why none of the ways can be gone on this machine. */
 const char *ways_unavailable(void);

@@ -40,7 +40,7 @@ static const struct rule {
     {"help", no_argument, 'h', ~0u},
     {"output", required_argument, 'o', WRITES_TABLE},
     {"force", no_argument, 'f', WRITES_TABLE},
-    {"quiet", no_argument, 'q', WRITES_TABLE | FOR_VERIFY},
+    {"quiet", no_argument, 'q', FOR_SCAN | FOR_VERIFY},
     {"json", no_argument, JSON, READS_TABLE | FOR_DEVICES},
     {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
     {"columns", required_argument, COLUMNS, READS_TABLE | FOR_GEN},

@@ -20,7 +20,7 @@ struct arguments {
     table_type type, out_type;                /* 0: not said */
     size_t columns, skip;                     /* 0: not said */
     bool has_rows;
-    size_t rows;              /* gen: how many */
+    size_t rows;               /* gen: how many */
     size_t rows_from, rows_to; /* sum: A and B of A:B; SIZE_MAX: to the end */
     uint64_t seed, max;
     bool has_max;

@@ -28,16 +28,21 @@ static void remove_temporaries(void) {
             unlink(temporaries[i].path);
 }
 
-/* SA_RESETHAND is set: the signal that is raised here ends the program as it would have without a handler. */
+/* The handler stays in place until its work is done: another signal may come meanwhile, in another thread. Then the
+ * program ends as it would have without a handler. */
 static void on_ending_signal(int signal_number) {
     remove_temporaries();
+    signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-/* A mapped input that shrinks, or whose disk fails, while it is read. */
+/* A mapped input that shrinks, or whose disk fails, while it is read; by several threads at a time, as a rule. */
 static void on_bus_error(int signal_number) {
     static const char text[] = "tuplescan: the input could not be read to its end: it shrank, or its disk failed\n";
+    static bool taken;
     (void)signal_number;
+    while (__atomic_test_and_set(&taken, __ATOMIC_ACQ_REL))
+        pause();
     remove_temporaries();
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
@@ -46,7 +51,7 @@ static void on_bus_error(int signal_number) {
 
 void atomic_file_catch_signals(void) {
     for (int i = 0; i < ENDING_SIGNALS; i++) {
-        struct sigaction action = {.sa_flags = (int)SA_RESETHAND}, old;
+        struct sigaction action = {0}, old;
         action.sa_handler = ending_signals[i] == SIGBUS ? on_bus_error : on_ending_signal;
         sigfillset(&action.sa_mask);
         if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)

@@ -17,7 +17,7 @@
 #define UNROLL                         _Pragma("unroll")
 
 /* Shared memory of the block: a fixed array, or all that the launch asked for. Use each name once in a kernel. */
-#define SHARED_ARRAY(type, name, count) __shared__ type name[count]
+#define SHARED_ARRAY(type, name, count) __shared__ __align__(16) type name[count]
 #define SHARED_DYNAMIC(type, name)                                                                                     \
     extern __shared__ __align__(128) unsigned char shared_dynamic_memory[];                                            \
     type *name = reinterpret_cast<type *>(shared_dynamic_memory)
@@ -73,6 +73,7 @@ DEVICE uint32_t atomic_add(uint32_t *word, uint32_t value) { return atomicAdd(wo
 DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value) {
     return atomicAdd(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
 }
+DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value) { return atomicMin(word, value); }
 DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value) {
     return atomicMin(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
 }

@@ -12,16 +12,17 @@ INLINE void KERNEL(sum_group)(VECTOR v[CPU_GROUP]) {
         }
 }
 
+INLINE void KERNEL(add_to_all)(VECTOR v[CPU_GROUP], VECTOR value) {
+    for (int r = 0; r < CPU_GROUP; r++)
+        v[r] += value;
+}
+
 #if FLOATING
 /* Adds to each vector the totals of the left halves above the group, the smallest first, and the seed. */
 INLINE void KERNEL(add_left)(VECTOR v[CPU_GROUP], const VECTOR *stack, size_t pitch, size_t group, VECTOR seed) {
-    for (size_t bits = group; bits != 0; bits &= bits - 1) {
-        const VECTOR left = stack[(size_t)__builtin_ctzll(bits) * pitch];
-        for (int r = 0; r < CPU_GROUP; r++)
-            v[r] += left;
-    }
-    for (int r = 0; r < CPU_GROUP; r++)
-        v[r] += seed;
+    for (size_t bits = group; bits != 0; bits &= bits - 1)
+        KERNEL(add_to_all)(v, stack[(size_t)__builtin_ctzll(bits) * pitch]);
+    KERNEL(add_to_all)(v, seed);
 }
 
 /* Puts the total of a finished group on the stack, joined with those of the halves that it finishes. */

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <tuplescan/table.h>
+
 /* Vectors in a group; their logarithm; the most columns that a narrow kernel has. */
 enum { CPU_GROUP = 8, CPU_NARROW_MOST = 8 };
 
@@ -41,6 +43,7 @@ struct cpu_kernel {
     void (*totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows);
     size_t group_rows;
     size_t last; /* where the row before lies in CPU_LAST_ROW, in elements */
+    bool packed; /* its rows must lie side by side */
 };
 
 struct cpu_type_kernels {

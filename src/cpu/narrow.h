@@ -4,6 +4,7 @@
 #define KERNEL(name)   PASTE(NAME(name), COLUMNS)
 #define ROWS           (LANES / SLOTS)
 #define VECTOR_VALUES  (ROWS * COLUMNS)
+#define GROUP_ROWS     (CPU_GROUP * ROWS)
 #define GROUP_VALUES   (CPU_GROUP * VECTOR_VALUES)
 #define TOTAL(v)       SHUFFLE(v, v, LAST_ROW, 0)
 
@@ -45,46 +46,135 @@ INLINE void KERNEL(store_group)(SUM *out, const VECTOR v[CPU_GROUP]) {
 #endif
 }
 
-/* The running sums inside each vector. */
-INLINE void KERNEL(sum_vectors)(VECTOR v[CPU_GROUP]) {
-    for (int r = 0; r < CPU_GROUP; r++) {
-        v[r] += SHUFFLE(v[r], NOTHING, LEFT_TOTAL, SLOTS);
+/* The running sums inside a vector. */
+INLINE VECTOR KERNEL(sum_vector)(VECTOR v) {
+    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, SLOTS);
 #if ROWS >= 4
-        v[r] += SHUFFLE(v[r], NOTHING, LEFT_TOTAL, 2 * SLOTS);
+    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 2 * SLOTS);
 #endif
 #if ROWS >= 8
-        v[r] += SHUFFLE(v[r], NOTHING, LEFT_TOTAL, 4 * SLOTS);
+    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 4 * SLOTS);
 #endif
 #if ROWS >= 16
-        v[r] += SHUFFLE(v[r], NOTHING, LEFT_TOTAL, 8 * SLOTS);
+    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 8 * SLOTS);
 #endif
-    }
+    return v;
+}
+
+/* The beginning of a group, filled up to a whole one with rows that change nothing. */
+INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, size_t rows) {
+    const VECTOR nothing = NOTHING;
+    for (size_t i = rows * COLUMNS; i < GROUP_VALUES; i++)
+        values[i] = nothing[0];
+    memcpy(values, in, rows * COLUMNS * SUM_BYTES);
 }
 
 #include "group.h"
 
-/* One whole group. */
-INLINE void KERNEL(scan_group)(struct cpu_state *state, const SUM *in, SUM *out) {
-    VECTOR *const memory = (VECTOR *)state->memory;
+/* One whole group. `run` is what it leaves for the next one. */
+INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *run, const SUM *in, SUM *out) {
     VECTOR v[CPU_GROUP], before[CPU_GROUP];
     KERNEL(load_group)(v, in);
-    KERNEL(sum_vectors)(v);
-    KERNEL(sum_group)(v);
-    const VECTOR last = memory[CPU_LAST_ROW];
-#if FLOATING
-    if (state->group == 0)
-        memory[CPU_SEED_ROW] = TOTAL(last);
-    const VECTOR total = TOTAL(v[CPU_GROUP - 1]);
-    KERNEL(add_left)(v, memory + CPU_STACK_ROW, 1, state->group, memory[CPU_SEED_ROW]);
-    KERNEL(push)(total, memory + CPU_STACK_ROW, 1, state->group);
-#else
-    const VECTOR left = TOTAL(last);
-    for (int r = 0; r < CPU_GROUP; r++)
-        v[r] += left;
+#ifdef PFN
+    for (int r = 0; r < GROUP_VALUES * SUM_BYTES / 64; r++)
+        __builtin_prefetch((const char *)in + PFN + r * 64, 0, 3);
 #endif
-    memory[CPU_LAST_ROW] = v[CPU_GROUP - 1];
-    state->group = (state->group + 1) & (state->groups - 1);
+#ifdef PFW
+    for (int r = 0; r < GROUP_VALUES * SUM_BYTES / 64; r++)
+        __builtin_prefetch((const char *)out + PFW + r * 64, 1, 3);
+#endif
     for (int r = 0; r < CPU_GROUP; r++)
-        before[r] = SHUFFLE(r > 0 ? v[r - 1] : last, v[r], ROW_BEFORE, 0);
-    KERNEL(store_group)(out, state->exclusive ? before : v);
+        v[r] = KERNEL(sum_vector)(v[r]);
+    KERNEL(sum_group)(v);
+#if FLOATING
+    VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
+    if (run->group == 0)
+        run->seed = TOTAL(run->last);
+    const VECTOR total = TOTAL(v[CPU_GROUP - 1]);
+    KERNEL(add_left)(v, stack, 1, run->group, run->seed);
+    KERNEL(push)(total, stack, 1, run->group);
+#else
+    KERNEL(add_to_all)(v, TOTAL(run->last));
+#endif
+    run->group = (run->group + 1) & (state->groups - 1);
+    for (int r = 0; r < CPU_GROUP; r++)
+        before[r] = SHUFFLE(r > 0 ? v[r - 1] : run->last, v[r], ROW_BEFORE, 0);
+    run->last = v[CPU_GROUP - 1];
+#if !FLOATING
+    if (state->check)
+        run->wrong |= KERNEL(overflow)(before, v, state->signed_values);
+#endif
+    if (state->exclusive)
+        KERNEL(store_group)(out, before);
+    else
+        KERNEL(store_group)(out, v);
 }
+
+static void KERNEL(scan)(struct cpu_state *state, const void *from, size_t in_stride, void *to, size_t out_stride,
+                         size_t rows) {
+    const SUM *in = from;
+    SUM *out = to;
+    struct NAME(run) run = NAME(resume)(state);
+    (void)in_stride, (void)out_stride;
+    for (; rows >= GROUP_ROWS; rows -= GROUP_ROWS, in += GROUP_VALUES, out += GROUP_VALUES)
+        KERNEL(scan_group)(state, &run, in, out);
+    if (rows > 0) {
+        SUM values[GROUP_VALUES];
+        KERNEL(fill_up)(values, in, rows);
+        KERNEL(scan_group)(state, &run, values, values);
+        memcpy(out, values, rows * COLUMNS * SUM_BYTES);
+    }
+    NAME(suspend)(state, &run);
+}
+
+/* The total of a group. Vectors are joined in pairs, adding up rows that lie side by side, until one is left that holds
+ * the sums of ROWS runs of eight rows. */
+INLINE VECTOR KERNEL(total_of_group)(const SUM *in) {
+    VECTOR v[CPU_GROUP];
+    KERNEL(load_group)(v, in);
+    for (int left = CPU_GROUP; left > 1; left /= 2)
+        for (int r = 0; r < left; r += 2)
+            v[r / 2] = SHUFFLE(v[r], v[r + 1], EVEN_ROWS, 0) + SHUFFLE(v[r], v[r + 1], ODD_ROWS, 0);
+    return TOTAL(KERNEL(sum_vector)(v[0]));
+}
+
+static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_stride, size_t rows) {
+    const SUM *in = from;
+    SUM values[GROUP_VALUES];
+    struct NAME(run) run = NAME(resume)(state);
+    (void)in_stride;
+    while (rows > 0) {
+        const bool whole = rows >= GROUP_ROWS;
+        if (!whole)
+            KERNEL(fill_up)(values, in, rows);
+        const VECTOR total = KERNEL(total_of_group)(whole ? in : values);
+#if FLOATING
+        KERNEL(push)(total, (VECTOR *)state->memory + CPU_STACK_ROW, 1, run.group);
+#else
+        run.last += total;
+#endif
+        run.group++;
+        rows -= whole ? GROUP_ROWS : rows;
+        in += GROUP_VALUES;
+    }
+#if FLOATING
+    run.last = KERNEL(sum_stack)((VECTOR *)state->memory + CPU_STACK_ROW, 1, run.group);
+#endif
+    NAME(suspend)(state, &run);
+}
+
+#undef KERNEL
+#undef ROWS
+#undef VECTOR_VALUES
+#undef GROUP_VALUES
+#undef GROUP_ROWS
+#undef TOTAL
+#undef LAST_ROW
+#undef ROW_BEFORE
+#undef LEFT_TOTAL
+#undef SPREAD
+#undef PACKED
+#undef PACK
+#undef PACK_LAST
+#undef EVEN_ROWS
+#undef ODD_ROWS

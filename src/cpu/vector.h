@@ -97,3 +97,31 @@ INLINE VECTOR NAME(overflow)(VECTOR before, VECTOR sum, bool signed_values) {
     return (VECTOR)(sum < before);
 }
 #endif
+
+INLINE void NAME(note_overflow)(struct cpu_state *state, VECTOR wrong) {
+#if FLOATING
+    (void)state, (void)wrong;
+#else
+    for (int l = 0; l < LANES; l++)
+        state->overflowed |= wrong[l] >> (8 * SUM_BYTES - 1) != 0;
+#endif
+}
+
+/* What a narrow kernel keeps in registers while it runs. */
+struct NAME(run) {
+    VECTOR last, seed, wrong;
+    size_t group;
+};
+
+INLINE struct NAME(run) NAME(resume)(const struct cpu_state *state) {
+    const VECTOR *const memory = (const VECTOR *)state->memory;
+    return (struct NAME(run)){memory[CPU_LAST_ROW], memory[CPU_SEED_ROW], {0}, state->group};
+}
+
+INLINE void NAME(suspend)(struct cpu_state *state, const struct NAME(run) *run) {
+    VECTOR *const memory = (VECTOR *)state->memory;
+    memory[CPU_LAST_ROW] = run->last;
+    memory[CPU_SEED_ROW] = run->seed;
+    state->group = run->group;
+    NAME(note_overflow)(state, run->wrong);
+}

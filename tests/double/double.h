@@ -49,7 +49,7 @@ enum double_fault {
     DOUBLE_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
     DOUBLE_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
 };
-void double_fault(enum double_fault fault, int which);
+void double_set_fault(enum double_fault fault, int which);
 /* How many different block_barrier() calls in the sources have run since the program's start. */
 int double_barriers(void);
 /* Where the `which`-th of them is, "file:line". */

@@ -42,12 +42,16 @@ void check_any(const void *address, size_t bytes, size_t align, const char *what
 
 /* Stores that other blocks may see late: at a release by this block, at its end, or any time before. The block's own
  * loads through the layer see them at once. bytes <= 16. */
-void store_late(void *to, const void *value, size_t bytes);
+bool store_late(void *to, const void *value, size_t bytes); /* false: store it now, by yourself */
 bool load_own(const void *from, void *value, size_t bytes); /* false: the block has no late store there */
 void show_stores_at(const void *address);                   /* before an atomic operation on it */
 void show_stores();                                         /* a release */
 
-/* Deliberate faults, chosen by double_fault(); see double.h. */
+/* 16 bytes as one. */
+void store_sixteen(void *to, const void *value);
+void load_sixteen(const void *from, void *value);
+
+/* Deliberate faults, chosen by double_set_fault(); see double.h. */
 bool fault_relaxed_release();
 bool fault_relaxed_acquire();
 

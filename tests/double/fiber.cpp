@@ -21,6 +21,8 @@ void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
+void __tsan_read_range(void *address, unsigned long size);
+void __tsan_write_range(void *address, unsigned long size);
 }
 #endif
 
@@ -125,11 +127,32 @@ void fiber_switch(fiber &from, fiber &to, bool last) {
 #endif
 }
 
+#if defined(__x86_64__)
+void copy_raw(void *to, const void *from, size_t bytes) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+void fill_raw(void *to, unsigned char byte, size_t bytes) {
+    asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(byte) : "memory");
+}
+#else
+void copy_raw(void *to, const void *from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at++)
+        static_cast<volatile unsigned char *>(to)[at] = static_cast<const volatile unsigned char *>(from)[at];
+}
+void fill_raw(void *to, unsigned char byte, size_t bytes) {
+    for (size_t at = 0; at < bytes; at++)
+        static_cast<volatile unsigned char *>(to)[at] = byte;
+}
+#endif
+
 #if DOUBLE_TSAN
 void *tsan_thread() { return __tsan_get_current_fiber(); }
 void *tsan_thread_create() { return __tsan_create_fiber(0); }
 void tsan_thread_destroy(void *thread) { __tsan_destroy_fiber(thread); }
-void tsan_thread_switch(void *thread) { __tsan_switch_to_fiber(thread, 1); }
+void tsan_thread_switch(void *thread) {
+    if (thread != __tsan_get_current_fiber())
+        __tsan_switch_to_fiber(thread, 1);
+}
 void tsan_acquire(void *address) { __tsan_acquire(address); }
 void tsan_release(void *address) { __tsan_release(address); }
 #else
@@ -140,6 +163,18 @@ void tsan_thread_switch(void *) {}
 void tsan_acquire(void *) {}
 void tsan_release(void *) {}
 #endif
+
+void copy_seen(void *to, const void *from, size_t bytes, bool read, bool write) {
+#if DOUBLE_TSAN
+    if (read)
+        __tsan_read_range(const_cast<void *>(from), bytes);
+    if (write)
+        __tsan_write_range(to, bytes);
+#else
+    (void)read, (void)write;
+#endif
+    copy_raw(to, from, bytes);
+}
 
 #if DOUBLE_ASAN
 void asan_poison(const volatile void *from, size_t bytes) { __asan_poison_memory_region(from, bytes); }

@@ -59,6 +59,12 @@ void tsan_thread_destroy(void *thread);
 void tsan_thread_switch(void *thread);
 void tsan_acquire(void *address);
 void tsan_release(void *address);
+/* A copy that the running thread is seen to make. */
+void copy_seen(void *to, const void *from, size_t bytes, bool read, bool write);
+
+/* Copies and fills that no sanitizer looks at: the engine's own. */
+void copy_raw(void *to, const void *from, size_t bytes);
+void fill_raw(void *to, unsigned char byte, size_t bytes);
 
 /* What AddressSanitizer is told; nothing without it. */
 void asan_poison(const volatile void *from, size_t bytes);

@@ -56,7 +56,7 @@ struct warp {
     uint32_t live = 0;    /* lanes that exist */
     uint32_t ready = 0;   /* may run */
     uint32_t turn = 0;    /* have not yet run in this turn of the warp */
-    uint32_t meeting = 0; /* wait in a meeting of the warp */
+    uint32_t met = 0;     /* wait in a meeting of the warp */
     uint32_t barrier = 0; /* wait at the block's barrier */
     uint32_t done = 0;    /* have returned */
     uint32_t named = 0;   /* lanes that the waiting ones wait for */
@@ -81,9 +81,10 @@ struct copy { /* one bulk copy under way */
     unsigned char *to;
     const unsigned char *from;
     unsigned bytes;
-    void *barrier;                       /* load */
-    thread *owner;                       /* store */
-    unsigned group;                      /* store: 0 until committed */
+    void *barrier;  /* load */
+    thread *owner;  /* store */
+    unsigned group; /* store: 0 until committed */
+    bool done, read;                       /* store: copied; waited for so far that its source may be used again */
     std::unique_ptr<unsigned char[]> kept; /* store: the source, once it was read */
     void *tsan;                          /* the copy is a thread of its own */
     place at;
@@ -121,7 +122,6 @@ struct block {
     std::vector<unsigned> groups; /* of each thread: groups committed */
     bool fenced = false;
     std::vector<unsigned char> engine_view; /* shared memory as the copy engine sees it: what was fenced */
-    void *tsan = nullptr;
     char barrier_sync[2];
 };
 
@@ -141,6 +141,7 @@ struct schedule {
 struct launch_state {
     unsigned blocks, threads;
     size_t dynamic_bytes, allowed_bytes;
+    bool cooperative;
     std::function<void()> body;
     schedule plan;
     uint64_t seed;
@@ -158,6 +159,7 @@ struct worker {
     fiber main;
     thread *current = nullptr;
     block *finished = nullptr;
+    bool inside = false; /* a thread of a block runs, not the worker itself */
     random_numbers random;
     std::vector<block *> resident;
     size_t room;
@@ -168,16 +170,30 @@ struct worker {
 /* The worker of this thread of the system, or NULL when no launch runs here. */
 worker *here();
 inline thread &current() { return *here()->current; }
-inline warp &warp_of(thread &of) { return of.home->warps[of.index / LANES]; }
+inline warp &warp_of(const thread &of) { return of.home->warps[of.index / LANES]; }
 inline uint32_t lane_bit(const thread &of) { return uint32_t(1) << of.index % LANES; }
+
+/* While it lives, what is done is the worker's doing to ThreadSanitizer: memory that the engine makes and frees is not
+ * the business of the thread in whose name it happens to do so. */
+struct as_worker {
+    void *thread;
+    as_worker() : thread(tsan_thread()) { tsan_thread_switch(here()->main.tsan); }
+    ~as_worker() { tsan_thread_switch(thread); }
+    as_worker(const as_worker &) = delete;
+};
 
 /* Never return when a block is running. */
 void misuse_at(const thread *who, place at, const char *format, va_list arguments);
 void misuse_of(const thread &who, place at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Chooses the thread that a worker starts or goes on with. */
+void schedule_first(worker &self);
 /* Runs another thread; returns when this one is chosen again. */
 void go_on();
 void make_ready(block &in, unsigned warp, uint32_t lanes);
 void make_wait(block &in, unsigned warp, uint32_t lanes);
+
+/* warp.cpp: nobody may wait for a thread that returns. */
+void thread_returns(const thread &self);
 
 /* shared.cpp */
 void shared_open(block &in);

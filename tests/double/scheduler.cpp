@@ -14,6 +14,7 @@ constexpr double MOST_SECONDS = DOUBLE_TSAN || DOUBLE_ASAN ? 30 : 15; /* the sam
 constexpr uint64_t STARVED_POLLS = 256;
 
 double now() {
+    const as_worker engine;
     timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
@@ -36,10 +37,7 @@ thread *choose_lane(worker &self, block &in, unsigned index) {
     return &in.all[index * LANES + lane];
 }
 
-/* Stays in the warp until each lane that can has run, mostly; then takes another warp; NULL when each had its turn. */
-thread *choose_in_block(worker &self, block &in, unsigned now) {
-    if ((in.warps[now].ready & in.warps[now].turn) && !self.random.one_in(self.work->plan.leave_warp))
-        return choose_lane(self, in, now);
+thread *choose_warp(worker &self, block &in) {
     const uint32_t warps = in.ready_warps & in.turn;
     if (!warps)
         return nullptr;
@@ -47,6 +45,13 @@ thread *choose_in_block(worker &self, block &in, unsigned now) {
     in.turn &= ~(uint32_t(1) << index);
     in.warps[index].turn = ~uint32_t(0);
     return choose_lane(self, in, index);
+}
+
+/* Stays in the warp until each lane that can has run, mostly; then takes another warp; NULL when each had its turn. */
+thread *choose_in_block(worker &self, block &in, unsigned now) {
+    if ((in.warps[now].ready & in.warps[now].turn) && !self.random.one_in(self.work->plan.leave_warp))
+        return choose_lane(self, in, now);
+    return choose_warp(self, in);
 }
 
 block &choose_block(worker &self) {
@@ -58,13 +63,6 @@ block &choose_block(worker &self) {
     return *chosen;
 }
 
-thread *choose(worker &self, block &in) {
-    in.turn = ~uint32_t(0);
-    thread *to = nullptr;
-    while (!to) /* a warp with its turn over is no obstacle: the block's turn has just begun */
-        to = choose_in_block(self, in, 0);
-    return to;
-}
 
 /* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
 void list_waiting(const block &in, char *text, size_t room) {
@@ -83,7 +81,7 @@ void list_waiting(const block &in, char *text, size_t room) {
         if (++listed > 6)
             break;
         const char *where = of.barrier & bit   ? "at the block's barrier"
-                            : of.meeting & bit ? "for lanes of its warp"
+                            : of.met & bit ? "for lanes of its warp"
                                                : "for a word, a copy or another block";
         const int more = snprintf(text + used, room - used, "%s thread %u waits %s at %s:%d", listed > 1 ? ";" : "",
                                   index, where, at.file ? at.file : "its start", at.line);
@@ -92,8 +90,11 @@ void list_waiting(const block &in, char *text, size_t room) {
 }
 
 [[noreturn]] void stuck(block &in, const char *why) {
-    char text[1024] = "";
-    list_waiting(in, text, sizeof text);
+    static __thread char text[1024];
+    {
+        const as_worker engine;
+        list_waiting(in, text, sizeof text);
+    }
     const thread *who = &in.all[0];
     for (const thread &each : in.all)
         if (!(in.warps[each.index / LANES].done & uint32_t(1) << each.index % LANES)) {
@@ -162,7 +163,9 @@ void go_on() {
         in.turn = ~uint32_t(0);
         if (self.work->plan.system_threads)
             sched_yield();
-        to = choose(self, choose_block(self));
+        block &next = choose_block(self);
+        next.turn = ~uint32_t(0);
+        to = choose_warp(self, next);
     }
     if (to == &from)
         return;
@@ -181,6 +184,12 @@ void give_way(const char *file, int line, bool waiting) {
         show_one(*self.current->home, self.random);
     if (waiting || self.random.one_in(self.work->plan.give_way))
         go_on();
+}
+
+void schedule_first(worker &self) {
+    block &in = choose_block(self);
+    in.turn = ~uint32_t(0);
+    self.current = choose_warp(self, in);
 }
 
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }

@@ -1,7 +1,6 @@
 /* Shared memory: one arena for each block, its pieces set apart by zones that nobody may touch. AddressSanitizer watches
  * the zones; without it they hold a pattern that is looked at when the block ends. */
 #include <algorithm>
-#include <cstring>
 
 #include "internal.h"
 
@@ -23,9 +22,10 @@ size_t next_offset(const block &in, size_t align) {
 
 shared_piece &add_piece(block &in, const void *key, const char *name, size_t bytes, size_t align) {
     const size_t offset = next_offset(in, align);
+    const as_worker memory;
     in.pieces.push_back({key, name, in.shared + offset, bytes});
     asan_unpoison(in.shared + offset, bytes);
-    memset(in.shared + offset, in.work->plan.fill, bytes);
+    fill_raw(in.shared + offset, in.work->plan.fill, bytes);
     in.shared_used = offset + bytes;
     return in.pieces.back();
 }
@@ -39,7 +39,7 @@ void shared_open(block &in) {
     in.shared_used = in.shared_static = 0;
     asan_unpoison(in.shared, shared_arena_bytes());
     if (!DOUBLE_ASAN)
-        memset(in.shared, ZONE_BYTE, shared_arena_bytes());
+        fill_raw(in.shared, ZONE_BYTE, shared_arena_bytes());
     asan_poison(in.shared, shared_arena_bytes());
     if (in.work->dynamic_bytes > 0)
         add_piece(in, nullptr, "dynamic", in.work->dynamic_bytes, 128);
@@ -82,6 +82,7 @@ void *shared_array(const void *key, size_t count, size_t size, size_t align, con
         if (piece.key == key)
             return piece.data;
     self.at = {file, line};
+    align = std::max<size_t>(align, 16); /* as the layer promises */
     const size_t bytes = count * size;
     in.shared_static = (in.shared_static + align - 1) / align * align + bytes;
     if (in.shared_static > STATIC_SHARED_LIMIT)

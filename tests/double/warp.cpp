@@ -28,23 +28,47 @@ void check_lanes(const thread &self, const warp &in, meeting kind, unsigned mask
     }
 }
 
-/* The lanes that wait already must have come for the same. A warp_barrier() may be met by one elsewhere in the code. */
+bool same_meeting(const warp::slot &a, meeting kind, unsigned mask, place at) {
+    return a.kind == kind && a.mask == mask && (kind == WARP_BARRIER || same_place(a.at, at));
+}
+
+/* Two lanes that wait for each other must have come for the same; a warp_barrier() may be met by one elsewhere in the
+ * code. A lane that waits for others first may come later. */
 void check_step(const thread &self, const warp &in, meeting kind, unsigned mask, place at) {
-    const unsigned first = self.index / LANES * LANES;
-    const uint32_t others = in.meeting & mask;
-    if (!others && !(in.named & lane_bit(self)))
-        return;
-    unsigned lane = LANES;
-    if (others)
-        lane = static_cast<unsigned>(__builtin_ctz(others));
-    else
-        for (lane = 0; lane < LANES - 1; lane++)
-            if (in.meeting >> lane & 1 && in.slots[lane].mask & lane_bit(self))
-                break;
-    const warp::slot &other = in.slots[lane];
-    if (other.kind != kind || other.mask != mask || (kind != WARP_BARRIER && !same_place(other.at, at)))
-        misuse_of(self, at, "%s with mask %08x, while thread %u waits in %s with mask %08x at %s:%d", NAMES[kind], mask,
-                  first + lane, NAMES[other.kind], other.mask, other.at.file, other.at.line);
+    uint32_t others = in.met & mask;
+    if (others && same_meeting(in.slots[__builtin_ctz(others)], kind, mask, at))
+        return; /* mostly; and the one before has compared itself with the others */
+    for (; others; others &= others - 1) {
+        const unsigned lane = static_cast<unsigned>(__builtin_ctz(others));
+        const warp::slot &other = in.slots[lane];
+        if ((other.mask & lane_bit(self)) && !same_meeting(other, kind, mask, at))
+            misuse_of(self, at, "%s with mask %08x, while thread %u waits in %s with mask %08x at %s:%d", NAMES[kind],
+                      mask, self.index / LANES * LANES + lane, NAMES[other.kind], other.mask, other.at.file,
+                      other.at.line);
+    }
+}
+
+/* Whether all that the mask names wait for just this. */
+bool all_met(const warp &in, const warp::slot &mine) {
+    if ((in.met & mine.mask) != mine.mask)
+        return false;
+    for (uint32_t rest = mine.mask; rest; rest &= rest - 1) {
+        const warp::slot &other = in.slots[__builtin_ctz(rest)];
+        if (!same_meeting(other, mine.kind, mine.mask, mine.at))
+            return false;
+    }
+    return true;
+}
+
+/* A lane that goes where its warp cannot follow: nobody else will meet those that wait for it. */
+void check_not_named(const thread &self, const warp &in, const char *what, place at) {
+    for (uint32_t rest = in.named & lane_bit(self) ? in.met : 0; rest; rest &= rest - 1) {
+        const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+        const warp::slot &other = in.slots[lane];
+        if (other.mask & lane_bit(self))
+            misuse_of(self, at, "%s, while thread %u waits for it in %s with mask %08x at %s:%d", what,
+                      self.index / LANES * LANES + lane, NAMES[other.kind], other.mask, other.at.file, other.at.line);
+    }
 }
 
 unsigned source_lane(const warp::slot &of, unsigned lane) {
@@ -96,14 +120,22 @@ void resolve(const thread &self, warp &in, unsigned mask) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
         in.slots[lane].value = results[lane];
     }
-    in.meeting &= ~mask;
+    in.met &= ~mask;
     in.named = 0;
-    for (uint32_t rest = in.meeting; rest; rest &= rest - 1)
+    for (uint32_t rest = in.met; rest; rest &= rest - 1)
         in.named |= in.slots[__builtin_ctz(rest)].mask;
     make_ready(*self.home, self.index / LANES, mask);
 }
 
 } // namespace
+
+void thread_returns(const thread &self) {
+    const block &in = *self.home;
+    check_not_named(self, warp_of(self), "returned", self.at);
+    if (in.arrived > 0)
+        misuse_of(self, self.at, "returned, while thread %u waits at the block's barrier at %s:%d",
+                  in.barrier_first->index, in.barrier_at.file, in.barrier_at.line);
+}
 
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, const char *file, int line) {
     thread &self = current();
@@ -119,10 +151,10 @@ uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, co
     mine = {kind, mask, argument, value, at};
     if (kind == WARP_BARRIER)
         tsan_release(&in);
-    in.meeting |= lane_bit(self);
+    in.met |= lane_bit(self);
     in.named |= mask;
     make_wait(*self.home, self.index / LANES, lane_bit(self));
-    if ((in.meeting & mask) == mask)
+    if (all_met(in, mine))
         resolve(self, in, mask);
     go_on();
     if (kind == WARP_BARRIER)
@@ -137,8 +169,7 @@ void block_barrier(const char *file, int line) {
     const place at = self.at = {file, line};
     if (fault_removes_barrier(at))
         return;
-    if (mine.named & lane_bit(self))
-        check_step(self, mine, WARP_BARRIER, 0, at);
+    check_not_named(self, mine, "waits at the block's barrier", at);
     if (in.live < in.threads)
         misuse_of(self, at, "block_barrier: %u threads of the block have returned and will never come",
                   in.threads - in.live);

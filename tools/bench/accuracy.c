@@ -31,7 +31,7 @@ struct trial {
 /* uniform: [0, 1); alternating: the same with a sign that changes from row to row, so that the sums stay small;
  * wide range: both signs, magnitudes from 2^-20 to 2^20. */
 static double value_at(int kind, size_t row, unsigned long long bits) {
-    const double unit = (double)(bits >> 40) * 0x1p-24;
+    const double unit = (double)(bits >> 11) * 0x1p-53;
     if (kind == 0)
         return unit;
     if (kind == 1)
@@ -154,8 +154,8 @@ static int run_trial(struct trial *trial, int kind, bool cuda, struct bench_repo
     bool same = true;
     for (size_t w = 0; w < trial->who_count; ++w) {
         const struct contender *who = &trial->who[w];
-        const struct bench_accuracy line = {trial->in.rows, trial->in.columns, trial->in.type,    KINDS[kind],
-                                            who->name,      who->error,        who->differing,    who->unlike_first};
+        const struct bench_accuracy line = {trial->in.rows, trial->in.columns, trial->in.type, KINDS[kind],
+                                            who->name,      who->error,        who->differing, who->unlike_first};
         report_accuracy(report, &line);
         if (strncmp(who->name, "tuplescan", 9) == 0 && (who->differing > 0 || who->unlike_first > 0))
             same = false;
@@ -193,13 +193,14 @@ int bench_accuracy(const struct bench_options *options, struct bench_report *rep
     struct trial *trial = calloc(1, sizeof *trial);
     if (!trial)
         return fail(EX_OSERR, "out of memory");
-    bool enough = (trial->in.data = memory_allocate(options->bytes)) != NULL;
-    enough &= (trial->spare.data = memory_allocate(options->bytes)) != NULL;
+    bool enough = bench_memory_suffices(who_count + 2, options->bytes);
+    enough = enough && (trial->in.data = memory_allocate(options->bytes)) != NULL;
+    enough = enough && (trial->spare.data = memory_allocate(options->bytes)) != NULL;
     for (size_t w = 0; w < who_count; ++w)
-        enough &= (trial->who[w].result = memory_allocate(options->bytes)) != NULL;
-    const int code = enough ? run_all(options, report, trial, cuda)
-                            : fail(EX_OSERR, "out of memory: %zu tables of %zu bytes are needed", who_count + 2,
-                                   options->bytes);
+        enough = enough && (trial->who[w].result = memory_allocate(options->bytes)) != NULL;
+    const int code =
+        enough ? run_all(options, report, trial, cuda)
+               : fail(EX_OSERR, "out of memory: %zu tables of %zu bytes are needed", who_count + 2, options->bytes);
     free(trial->in.data);
     free(trial->spare.data);
     for (size_t w = 0; w < who_count; ++w)

@@ -1,7 +1,8 @@
 /* The benchmark: what it is asked, what it measured, and the pieces it is made of.
  *
  * bench.c reads the arguments and runs one of: cpu.c (tables in host memory), cuda.c (tables in device memory),
- * accuracy.c (errors instead of times). Each hands its figures to report.c, which writes them for people and as JSON. */
+ * accuracy.c (errors instead of times). Each hands its figures to report.c, which writes them for people and as JSON.
+ */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -34,7 +35,7 @@ struct bench_options {
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
     unsigned repeat;
-    bool accuracy, peers, numpy, check, json, quiet;
+    bool accuracy, peers, numpy, check, overflow, json, quiet;
 };
 
 /* What one line says. Times in milliseconds for one scan; NAN is "not measured". */
@@ -44,10 +45,12 @@ struct bench_result {
     struct bench_pair pair;
     const char *backend, *strategy;
     unsigned threads;
-    bool graph;   /* time per scan inside a replayed CUDA graph */
-    int checked;  /* 1: right, 0: wrong, -1: not looked at */
+    bool overflow_checked;
+    bool graph;  /* time per scan inside a replayed CUDA graph */
+    int checked; /* 1: right, 0: wrong, -1: not looked at */
     double ms;
-    double memcpy_ms; /* of as many bytes read and written */
+    double memcpy_ms;               /* of as many bytes read and written */
+    double best_ms, best_memcpy_ms; /* the shortest instead of the median: what a busy machine disturbs least */
     double stage_ms[3];
     double serial_ms, numpy_ms;    /* beside the CPU */
     double cub_ms, copy_kernel_ms; /* beside the GPU */
@@ -81,6 +84,9 @@ int bench_cpu(const struct bench_options *options, struct bench_report *report);
 int bench_cuda(const struct bench_options *options, struct bench_report *report);
 int bench_accuracy(const struct bench_options *options, struct bench_report *report);
 
+/* The version of the CUB that was built in, or NULL. */
+const char *bench_cub_version(void);
+
 /* CUB on a table in host memory, for the accuracy run: 0, or -1 where there is no CUB, no GPU or no such shape. */
 int bench_cub_on_host_table(const table_view *in, const table_view *out);
 
@@ -88,9 +94,17 @@ int bench_cub_on_host_table(const table_view *in, const table_view *out);
 size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair);
 size_t bench_row_choices(const struct bench_options *options);
 bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes);
-size_t bench_largest_bytes(const struct bench_options *options, struct bench_pair pair, bool of_output);
-/* Random values, the same for the same seed: all bits for integers, [-1, 1) for floats. */
-void bench_fill(void *data, size_t bytes, table_type type, unsigned long long seed);
+/* Whether that many tables can be in memory at once. Linux promises more than it has, and ends who takes it at its
+ * word.
+ */
+bool bench_memory_suffices(size_t tables, size_t bytes);
+/* Of any of the tables, input or output. */
+size_t bench_largest_bytes(const struct bench_options *options);
+/* Random values, the same every time: all bits for integers, [-1, 1) for floats. small: integers from 0 to 7, whose
+ * sums stay within their type. */
+void bench_fill(void *data, size_t bytes, table_type type, bool small);
+/* Whether sums of this pair are to be checked for overflow. */
+bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair);
 unsigned long long bench_random(unsigned long long seed, unsigned long long index);
 /* The loop that anyone would write: acc[j] += in[i][j], out[i][j] = acc[j]. 0 when the accumulators cannot be had. */
 int bench_serial_scan(const table_view *in, const table_view *out);

@@ -22,11 +22,13 @@ struct cpu_case {
 };
 
 static table_status scan(const struct cpu_case *what, unsigned threads, table_report *report) {
+    uint64_t first_overflow;
     table_scan_options options;
     memset(&options, 0, sizeof options);
     options.backend = TABLE_BACKEND_CPU;
     options.threads = threads;
     options.report = report;
+    options.first_overflow = bench_checks_overflow(what->options, what->pair) ? &first_overflow : NULL;
     return table_prefix_sum(&what->in, &what->out, &options);
 }
 
@@ -133,12 +135,15 @@ static int report_case(const struct cpu_case *what, struct samples *samples, int
     result.backend = "cpu";
     result.strategy = "threads"; /* chunks in parallel on the CPU's threads: it has one way of working */
     result.checked = checked;
+    result.overflow_checked = bench_checks_overflow(what->options, what->pair);
     result.memcpy_ms = bench_median(samples->memcpy_ms, repeat);
+    result.best_memcpy_ms = samples->memcpy_ms[0]; /* sorted by now */
     result.serial_ms = bench_median(samples->serial_ms, repeat < SLOW_REPEAT ? repeat : SLOW_REPEAT);
     result.numpy_ms = numpy_cumsum_ms(what->numpy, what->in.rows, what->shape, what->pair, SLOW_REPEAT);
     for (size_t t = 0; t < what->options->thread_count; ++t) {
         result.threads = samples->threads[t];
         result.ms = bench_median(samples->ms[t], repeat);
+        result.best_ms = samples->ms[t][0];
         for (int s = 0; s < 3; ++s)
             result.stage_ms[s] = bench_median(samples->stage_ms[t][s], repeat);
         report_result(what->report, &result);
@@ -172,6 +177,8 @@ struct buffers {
 
 static bool buffers_allocate(struct buffers *buffers, size_t bytes) {
     buffers->bytes = bytes;
+    if (!bench_memory_suffices(3, bytes))
+        return false;
     buffers->in = memory_allocate(bytes);
     buffers->out = memory_allocate(bytes);
     buffers->other = memory_allocate(bytes);
@@ -209,7 +216,7 @@ static int run_shape(struct cpu_case *what, const struct buffers *buffers, struc
 
 static int run_pair(struct cpu_case *what, const struct buffers *buffers, struct samples *samples) {
     const struct bench_options *options = what->options;
-    bench_fill(buffers->in, buffers->bytes, what->pair.in, 1);
+    bench_fill(buffers->in, buffers->bytes, what->pair.in, options->overflow);
     int worst = EX_OK;
     for (size_t s = 0; s < options->shape_count; ++s)
         for (size_t r = 0; r < bench_row_choices(options); ++r) {
@@ -223,12 +230,7 @@ static int run_pair(struct cpu_case *what, const struct buffers *buffers, struct
 }
 
 int bench_cpu(const struct bench_options *options, struct bench_report *report) {
-    size_t bytes = 0;
-    for (size_t p = 0; p < options->pair_count; ++p)
-        for (int of_output = 0; of_output < 2; ++of_output) {
-            const size_t needed = bench_largest_bytes(options, options->pairs[p], of_output);
-            bytes = needed > bytes ? needed : bytes;
-        }
+    const size_t bytes = bench_largest_bytes(options);
     struct buffers buffers = {0};
     struct samples *samples = calloc(1, sizeof *samples);
     int code = EX_OK;

@@ -1,7 +1,7 @@
 /* Comparing two tables where they lie: a benchmark of a wrong result is worthless, and taking every result back to the
  * host to look at it would cost more than all the measuring. */
-#include "device_words.h"
 #include "../peers/peers.h"
+#include "device_words.h"
 
 #include <cstdint>
 

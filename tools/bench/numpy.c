@@ -48,15 +48,15 @@ static const char SCRIPT[] =
     "    times = sorted(times[1:])\n"
     "    print(times[len(times) // 2] * 1e3, flush=True)\n";
 
-static void become_python(int ask, int answer) {
+/* Its own path is its first argument, as it looks for its modules by that. */
+static void become_python(const char *python, int ask, int answer) {
     if (dup2(ask, STDIN_FILENO) < 0 || dup2(answer, STDOUT_FILENO) < 0)
         _exit(127);
-    execl("/usr/bin/python3", "python3", "-c", SCRIPT, (char *)NULL);
-    execlp("python3", "python3", "-c", SCRIPT, (char *)NULL);
+    execlp(python, python, "-c", SCRIPT, (char *)NULL);
     _exit(127);
 }
 
-static bool start_child(struct bench_numpy *numpy) {
+static bool start_child(struct bench_numpy *numpy, const char *python) {
     int ask[2], answer[2];
     if (pipe2(ask, O_CLOEXEC) != 0)
         return false;
@@ -66,7 +66,7 @@ static bool start_child(struct bench_numpy *numpy) {
     }
     numpy->child = fork();
     if (numpy->child == 0)
-        become_python(ask[0], answer[1]);
+        become_python(python, ask[0], answer[1]);
     close(ask[0]), close(answer[1]);
     numpy->ask = fdopen(ask[1], "w");
     numpy->answer = fdopen(answer[0], "r");
@@ -91,12 +91,18 @@ void numpy_stop(struct bench_numpy *numpy) {
 }
 
 struct bench_numpy *numpy_start(struct bench_report *report) {
-    struct bench_numpy *numpy = calloc(1, sizeof *numpy);
-    char version[64] = "";
-    if (numpy && start_child(numpy) && fgets(version, sizeof version, numpy->answer) && strcmp(version, "none\n") != 0)
-        return numpy;
-    report_note(report, "numpy is left out: %s", version[0] ? "python3 has no numpy" : "python3 could not be run");
-    numpy_stop(numpy);
+    static const char *const PYTHONS[] = {"/usr/bin/python3", "python3"};
+    bool answered = false;
+    for (size_t k = 0; k < sizeof PYTHONS / sizeof *PYTHONS; ++k) {
+        char version[64] = "";
+        struct bench_numpy *numpy = calloc(1, sizeof *numpy);
+        if (numpy && start_child(numpy, PYTHONS[k]) && fgets(version, sizeof version, numpy->answer) &&
+            strcmp(version, "none\n") != 0)
+            return numpy;
+        answered |= version[0] != '\0';
+        numpy_stop(numpy);
+    }
+    report_note(report, "numpy is left out: %s", answered ? "python3 has no numpy" : "python3 could not be run");
     return NULL;
 }
 

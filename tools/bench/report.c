@@ -23,6 +23,8 @@ struct bench_result bench_result_empty(void) {
     return (struct bench_result){.checked = -1,
                                  .ms = NAN,
                                  .memcpy_ms = NAN,
+                                 .best_ms = NAN,
+                                 .best_memcpy_ms = NAN,
                                  .stage_ms = {NAN, NAN, NAN},
                                  .serial_ms = NAN,
                                  .numpy_ms = NAN,
@@ -72,11 +74,13 @@ static void write_machine(struct bench_report *report, const char *date) {
         json_string("gpu", gpu ? gpu->name : NULL);
         if (gpu)
             json_size("gpu_memory_bytes", gpu->memory);
+        json_string("cub", gpu ? bench_cub_version() : NULL);
         json_end();
     }
     if (report->table)
         fprintf(report->table, "tuplescan %s, %s, %s (%d processors, %s)%s%s\n", table_version(), date, cpu,
-                count ? devices[0].processors : 0, count ? devices[0].name : "?", gpu ? ", " : "", gpu ? gpu->name : "");
+                count ? devices[0].processors : 0, count ? devices[0].name : "?", gpu ? ", " : "",
+                gpu ? gpu->name : "");
 }
 
 struct bench_report *report_open(const struct bench_options *options, int argc, char **argv) {
@@ -156,6 +160,7 @@ static void write_json_result(const struct bench_result *result) {
     json_string("backend", result->backend);
     json_string("strategy", result->strategy);
     json_size("threads", result->threads);
+    json_bool("overflow_checked", result->overflow_checked);
     json_bool("graph", result->graph);
     json_number("ms", result->ms);
     json_number("gb_per_s", gigabytes_per_second(result));
@@ -165,6 +170,8 @@ static void write_json_result(const struct bench_result *result) {
         json_number(NULL, result->stage_ms[s]);
     json_end();
     json_number("memcpy_ms", result->memcpy_ms);
+    json_number("best_ms", result->best_ms);
+    json_number("best_memcpy_ms", result->best_memcpy_ms);
     json_number("copy_kernel_ms", result->copy_kernel_ms);
     json_number("cub_ms", result->cub_ms);
     json_number("serial_ms", result->serial_ms);
@@ -224,7 +231,7 @@ static const struct {
 };
 
 static void time_text(double ms, bool graph, char text[CELL_TEXT]) {
-    if (isnan(ms))
+    if (isnan(ms) || ms == 0) /* 0 is a stage that was no pass of its own */
         snprintf(text, CELL_TEXT, "-");
     else if (graph)
         snprintf(text, CELL_TEXT, "%.2f", ms * 1e3);

@@ -8,8 +8,7 @@
 
 size_t bench_row_choices(const struct bench_options *options) { return options->row_count ? options->row_count : 1; }
 
-size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape,
-                  struct bench_pair pair) {
+size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair) {
     if (options->row_count)
         return options->rows[which];
     const size_t in_size = table_type_size(pair.in), out_size = table_type_size(pair.out);
@@ -22,16 +21,21 @@ bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, s
            !__builtin_mul_overflow(*bytes, table_type_size(type), bytes);
 }
 
-/* Of the tables that fit at all; the others are named when their turn comes. */
-size_t bench_largest_bytes(const struct bench_options *options, struct bench_pair pair, bool of_output) {
+/* Of the tables whose size fits in a number at all; the others are named when their turn comes. */
+size_t bench_largest_bytes(const struct bench_options *options) {
     size_t largest = 0;
-    for (size_t s = 0; s < options->shape_count; ++s)
-        for (size_t r = 0; r < bench_row_choices(options); ++r) {
-            const size_t rows = bench_rows(options, r, options->shapes[s], pair);
-            size_t bytes;
-            if (bench_table_bytes(rows, options->shapes[s], of_output ? pair.out : pair.in, &bytes) && bytes > largest)
-                largest = bytes;
-        }
+    for (size_t p = 0; p < options->pair_count; ++p)
+        for (size_t s = 0; s < options->shape_count; ++s)
+            for (size_t r = 0; r < bench_row_choices(options); ++r) {
+                const struct bench_pair pair = options->pairs[p];
+                const size_t rows = bench_rows(options, r, options->shapes[s], pair);
+                size_t in_bytes, out_bytes;
+                if (!bench_table_bytes(rows, options->shapes[s], pair.in, &in_bytes) ||
+                    !bench_table_bytes(rows, options->shapes[s], pair.out, &out_bytes))
+                    continue;
+                const size_t bytes = in_bytes > out_bytes ? in_bytes : out_bytes;
+                largest = bytes > largest ? bytes : largest;
+            }
     return largest;
 }
 
@@ -43,11 +47,20 @@ unsigned long long bench_random(unsigned long long seed, unsigned long long inde
     return z ^ (z >> 31);
 }
 
+bool bench_memory_suffices(size_t tables, size_t bytes) {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t needed;
+    return !__builtin_mul_overflow(tables, bytes, &needed) &&
+           (pages <= 0 || page <= 0 || needed / (size_t)page < (size_t)pages / 10 * 9);
+}
+
+enum { FILL_THREADS = 16, FILL_SEED = 1 };
+
 struct fill_part {
     unsigned char *data;
     size_t first, last; /* words of 8 bytes */
     table_type type;
-    unsigned long long seed;
+    unsigned long long mask;
 };
 
 static unsigned long long word_of(table_type type, unsigned long long bits) {
@@ -65,15 +78,33 @@ static unsigned long long word_of(table_type type, unsigned long long bits) {
 static void *fill_words(void *argument) {
     const struct fill_part *part = argument;
     for (size_t k = part->first; k < part->last; ++k) {
-        const unsigned long long word = word_of(part->type, bench_random(part->seed, k));
+        const unsigned long long word = word_of(part->type, bench_random(FILL_SEED, k) & part->mask);
         memcpy(part->data + k * 8, &word, 8);
     }
     return NULL;
 }
 
-enum { FILL_THREADS = 16 };
+/* The three lowest bits of each integer in a word. */
+static unsigned long long small_mask(table_type type) {
+    switch (table_type_size(type)) {
+    case 1:
+        return 0x0707070707070707ull;
+    case 2:
+        return 0x0007000700070007ull;
+    case 4:
+        return 0x0000000700000007ull;
+    default:
+        return 7;
+    }
+}
 
-void bench_fill(void *data, size_t bytes, table_type type, unsigned long long seed) {
+bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair) {
+    return options->overflow && pair.out != TABLE_F32 && pair.out != TABLE_F64;
+}
+
+void bench_fill(void *data, size_t bytes, table_type type, bool small) {
+    const bool floating = type == TABLE_F32 || type == TABLE_F64;
+    const unsigned long long mask = small && !floating ? small_mask(type) : ~0ull;
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t words = bytes / 8;
     const size_t wanted = words < (1u << 20) || online < 1 ? 1 : (size_t)online;
@@ -82,8 +113,8 @@ void bench_fill(void *data, size_t bytes, table_type type, unsigned long long se
     pthread_t threads[FILL_THREADS];
     bool started[FILL_THREADS] = {false};
     for (size_t t = 0; t < count; ++t) {
-        parts[t] = (struct fill_part){data, words / count * t, t + 1 == count ? words : words / count * (t + 1), type,
-                                      seed};
+        parts[t] =
+            (struct fill_part){data, words / count * t, t + 1 == count ? words : words / count * (t + 1), type, mask};
         started[t] = t + 1 < count && pthread_create(&threads[t], NULL, fill_words, &parts[t]) == 0;
         if (!started[t])
             fill_words(&parts[t]);
@@ -91,7 +122,7 @@ void bench_fill(void *data, size_t bytes, table_type type, unsigned long long se
     for (size_t t = 0; t < count; ++t)
         if (started[t])
             pthread_join(threads[t], NULL);
-    const unsigned long long last = word_of(type, bench_random(seed, words));
+    const unsigned long long last = word_of(type, bench_random(FILL_SEED, words) & mask);
     memcpy((unsigned char *)data + words * 8, &last, bytes % 8);
 }
 

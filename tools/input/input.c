@@ -26,6 +26,9 @@ bool input_refuse(struct input_reason *reason, int code, const char *format, ...
     va_start(arguments, format);
     vsnprintf(reason->text, sizeof reason->text, format, arguments);
     va_end(arguments);
+    for (char *c = reason->text; *c; c++) /* it quotes headers, which may hold anything */
+        if (*c < ' ' || *c > '~')
+            *c = '?';
     reason->code = code;
     return false;
 }

@@ -165,13 +165,12 @@ static const struct {
     table_type type;  /* 0: known to NumPy, not supported here */
     const char *name;
 } element_types[] = {
-    {"b1", TABLE_U8, "bool"},  {"u1", TABLE_U8, "u8"},    {"u2", TABLE_U16, "u16"},
-    {"u4", TABLE_U32, "u32"},  {"u8", TABLE_U64, "u64"},  {"i4", TABLE_I32, "i32"},
-    {"i8", TABLE_I64, "i64"},  {"f4", TABLE_F32, "f32"},  {"f8", TABLE_F64, "f64"},
-    {"i1", 0, "8-bit signed"}, {"i2", 0, "16-bit signed"}, {"f2", 0, "half precision"},
-    {"f1", 0, "long double"},  {"c", 0, "complex"},       {"O", 0, "Python objects"},
-    {"U", 0, "text"},          {"S", 0, "bytes"},         {"a", 0, "bytes"},
-    {"V", 0, "raw bytes"},     {"M", 0, "dates"},         {"m", 0, "time spans"},
+    {"b1", TABLE_U8, "bool"}, {"u1", TABLE_U8, "u8"},    {"u2", TABLE_U16, "u16"},   {"u4", TABLE_U32, "u32"},
+    {"u8", TABLE_U64, "u64"}, {"i4", TABLE_I32, "i32"},  {"i8", TABLE_I64, "i64"},   {"f4", TABLE_F32, "f32"},
+    {"f8", TABLE_F64, "f64"}, {"i1", 0, "8-bit signed"}, {"i2", 0, "16-bit signed"}, {"f2", 0, "half precision"},
+    {"f1", 0, "long double"}, {"c", 0, "complex"},       {"O", 0, "Python objects"}, {"U", 0, "text"},
+    {"S", 0, "bytes"},        {"a", 0, "bytes"},         {"V", 0, "raw bytes"},      {"M", 0, "dates"},
+    {"m", 0, "time spans"},
 };
 enum { ELEMENT_TYPES = sizeof element_types / sizeof element_types[0] };
 
@@ -183,8 +182,8 @@ static bool element_type(struct literal_text descr, table_type *type, struct inp
         return input_refuse(reason, EX_DATAERR, "its type '%.*s' is none of NumPy's", quoted, descr.start);
     struct literal_text code = {descr.start + 1, descr.length - 1};
     for (size_t i = 0; i < ELEMENT_TYPES && *type == 0; i++) {
-        bool is_prefix = element_types[i].type == 0 && strncmp(code.start, element_types[i].code,
-                                                               strlen(element_types[i].code)) == 0;
+        bool is_prefix = element_types[i].type == 0 &&
+                         strncmp(code.start, element_types[i].code, strlen(element_types[i].code)) == 0;
         if (is_prefix || literal_equals(code, element_types[i].code)) {
             name = element_types[i].name;
             *type = element_types[i].type;

@@ -20,7 +20,8 @@ static bool locate(const unsigned char *bytes, size_t count, const struct input_
     if (!request->columns)
         return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --columns");
     if (!size_multiply(request->columns, table_type_size(request->type), &row))
-        return input_refuse(reason, EX_USAGE, "a row of %zu columns is larger than the address space", request->columns);
+        return input_refuse(reason, EX_USAGE, "a row of %zu columns is larger than the address space",
+                            request->columns);
     if (request->skip > count)
         return input_refuse(reason, EX_DATAERR, "has %zu bytes, fewer than the %zu to skip", count, request->skip);
     size_t bytes_left = count - request->skip;

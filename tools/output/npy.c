@@ -1,4 +1,5 @@
-/* .npy version 1.0, as NumPy writes it: the header is padded with spaces so that the values begin at a multiple of 64. */
+/* .npy version 1.0, as NumPy writes it: the header is padded with spaces so that the values begin at a multiple of 64.
+ */
 #include "output/output.h"
 
 #include <stdio.h>
@@ -32,8 +33,8 @@ static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADE
     char shape[LAYOUT_SHAPE_TEXT];
     layout_shape_text(layout, shape);
     size_t used = PREAMBLE;
-    used += (size_t)snprintf(header + used, OUTPUT_HEADER - used, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
-                             descr(layout->type), shape);
+    used += (size_t)snprintf(header + used, OUTPUT_HEADER - used,
+                             "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr(layout->type), shape);
     while ((used + 1) % ALIGNMENT != 0)
         header[used++] = ' ';
     header[used++] = '\n';

@@ -1,5 +1,5 @@
-/* CUB's DeviceScan on tables: a row is a struct, its addition goes value by value. This is what a user of CUB writes for
- * several columns, with the alignment that gives it the widest loads. */
+/* CUB's DeviceScan on tables: a row is a struct, its addition goes value by value. This is what a user of CUB writes
+ * for several columns, with the alignment that gives it the widest loads. */
 #include "peers.h"
 
 #include <cstdint>
@@ -115,8 +115,7 @@ int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, 
                   size_t workspace_bytes, void *stream) {
     if (!fits(rows) || !workspace)
         return fits(rows) ? cudaErrorInvalidValue : cudaErrorNotSupported;
-    return dispatch(type,
-                    request{in, out, workspace, &workspace_bytes, static_cast<int>(rows),
-                            static_cast<cudaStream_t>(stream)},
-                    columns);
+    return dispatch(
+        type, request{in, out, workspace, &workspace_bytes, static_cast<int>(rows), static_cast<cudaStream_t>(stream)},
+        columns);
 }

@@ -1,0 +1,117 @@
+#include "division.h"
+
+#include "../checked.h"
+#include "pool.h"
+#include "worker.h"
+
+/* Sizes in bytes, measured on an AMD EPYC of the Zen 5 generation (48 KiB of first-level, 1 MiB of second-level cache).
+ */
+enum {
+    WIDE_PANEL = 4096,   /* a piece of a row: eight of them and their stack stay in the first-level cache */
+    CACHED_PANEL = 512,  /* of 512 rows: 256 KiB */
+    COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
+    STREAM_RUN = 1024,   /* bytes in a row, below which lines that are written in two parts would count */
+    BLOCK = 2048,        /* staged at a time; at least one group of rows */
+    CHECK_BLOCK = 65536  /* looked through again when some sum in it is wrong */
+};
+
+struct division_limits division_limits = {.thread = (size_t)2 << 20, .stream = (size_t)32 << 20};
+
+static size_t round_up(size_t value, size_t to) { return divide_up(value, to) * to; }
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t sum_bytes(const struct scan *scan) { return table_type_size(scan->out.type); }
+
+unsigned division_threads(const struct scan *scan) {
+    const size_t bytes = scan->in.rows * scan->in.columns * sum_bytes(scan);
+    const size_t worth = bytes / division_limits.thread;
+    const size_t threads = smaller(smaller(scan->threads, POOL_THREADS_MOST), worth);
+    return threads > 1 ? (unsigned)threads : 1;
+}
+
+/* Panels of whole lines, as even as they can be. */
+static void cut_columns(struct division *division, enum division_kind kind) {
+    const size_t columns = division->scan->in.columns, row = columns * division->value_bytes;
+    size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : WIDE_PANEL);
+    if (kind == DIVISION_COLUMNS) {
+        panels = round_up(panels, division->threads);
+        panels = smaller(panels, divide_up(row, COLUMNS_PANEL));
+    }
+    division->panel_columns =
+        smaller(columns, round_up(divide_up(columns, panels), CPU_ALIGNMENT / division->value_bytes));
+    division->panels = divide_up(columns, division->panel_columns);
+}
+
+static const struct cpu_kernel *find_kernel(const struct division *division, size_t columns) {
+    static const enum cpu_sum sums[CPU_TYPES] = {
+        [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
+        [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
+    };
+    const struct cpu_type_kernels *kernels = division->kernels->sums[sums[division->scan->out.type]];
+    if (columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan)
+        return &kernels->narrow[columns];
+    return &kernels->wide;
+}
+
+/* Bytes that a kernel may write one after the other, when its results do not lie in between. */
+static size_t run_bytes(const struct division *division) {
+    const struct scan *scan = division->scan;
+    const size_t row = division->panel_columns * division->value_bytes;
+    return division->panels == 1 && scan->out.stride == scan->out.columns ? row * scan->out.rows : row;
+}
+
+static void choose_staging(struct division *division) {
+    const struct scan *scan = division->scan;
+    const bool packed = division->kernel->packed;
+    const size_t bytes = scan->in.rows * scan->in.columns * division->value_bytes;
+    division->stage_in = scan->in.type != scan->out.type || (packed && scan->in.stride != scan->in.columns);
+    if (!scan->out.data)
+        return;
+    division->stream = scan->out.data != scan->in.data && bytes >= division_limits.stream && run_bytes(division) >= STREAM_RUN;
+    division->stage_out = division->stream || (packed && scan->out.stride != scan->out.columns);
+}
+
+static void lay_out_worker(struct division *division) {
+    const size_t panel_bytes = division->panel_columns * division->value_bytes;
+    const size_t group_bytes = division->kernel->group_rows * panel_bytes;
+    const bool staged = division->stage_in || division->stage_out;
+    size_t stack_rows = 1;
+    if (staged || division->scan->first_overflow) {
+        const size_t groups = (staged ? BLOCK : CHECK_BLOCK) / group_bytes;
+        division->block_rows = division->kernel->group_rows * (groups > 1 ? groups : 1);
+        division->block_bytes = round_up(division->block_rows * panel_bytes, CPU_ALIGNMENT);
+    } else {
+        division->block_rows = SIZE_MAX;
+    }
+    division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT);
+    for (size_t groups = division->groups; groups > 1; groups /= 2)
+        stack_rows++;
+    division->worker_bytes = (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
+                             ((size_t)division->stage_in + (size_t)division->stage_out) * division->block_bytes;
+}
+
+struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {
+    struct division division = {.scan = scan, .kernels = isa_kernels_in_use(), .threads = threads};
+    division.value_bytes = sum_bytes(scan);
+    cut_columns(&division, kind);
+    division.units = kind == DIVISION_COLUMNS ? division.panels : division.panels * scan->chunks;
+    division.kernel = find_kernel(&division, division.panel_columns);
+    division.groups = scan->chunk_rows / division.kernel->group_rows;
+    choose_staging(&division);
+    lay_out_worker(&division);
+    return division;
+}
+
+struct unit division_unit(const struct division *division, enum division_kind kind, size_t index) {
+    const struct scan *scan = division->scan;
+    struct unit unit = {.panel = index % division->panels, .rows = scan->in.rows};
+    if (kind != DIVISION_COLUMNS) {
+        unit.chunk = index / division->panels;
+        unit.first_row = unit.chunk * scan->chunk_rows;
+        unit.rows = smaller(scan->chunk_rows, scan->in.rows - unit.first_row);
+    }
+    unit.first_column = unit.panel * division->panel_columns;
+    unit.columns = smaller(division->panel_columns, scan->in.columns - unit.first_column);
+    return unit;
+}

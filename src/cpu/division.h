@@ -1,0 +1,67 @@
+/* How a scan is divided among threads: pure arithmetic. worker.h does the work. */
+#ifndef CPU_DIVISION_H
+#define CPU_DIVISION_H
+
+#include "../scan.h"
+#include "isa.h"
+
+/* Of all memory that threads work in: a cache line, and the widest vector. */
+enum { CPU_ALIGNMENT = 64 };
+
+/* What a table is cut into. */
+enum division_kind {
+    DIVISION_COLUMNS, /* panels of columns from top to bottom, which do not depend on each other */
+    DIVISION_CHUNKS,  /* each chunk of rows, itself cut into panels, that may be gone through once */
+    DIVISION_CACHED   /* the same, small enough to stay in a core's own cache between two visits */
+};
+
+struct division {
+    const struct scan *scan;
+    const struct cpu_kernels *kernels;
+    const struct cpu_kernel *kernel;
+    unsigned threads;
+    size_t value_bytes; /* of a sum */
+
+    size_t panel_columns; /* the last panel may have fewer */
+    size_t panels;
+    size_t units; /* panels, or chunks x panels in the order of the chunks */
+
+    size_t groups;     /* of rows, in a chunk: see kernels.h */
+    size_t row_bytes;  /* of a panel's sums, rounded up */
+    size_t block_rows; /* rows that a kernel is given at a time */
+    bool stage_in;     /* rows are first copied side by side, as values of the output's type */
+    bool stage_out;    /* results are first written side by side into a small buffer */
+    bool stream;       /* and leave it past the caches */
+    size_t block_bytes; /* of such a copy or buffer */
+    size_t worker_bytes;
+};
+
+/* From which bytes of sums on something is done. Tests lower them, so that small tables take the ways of large ones. */
+struct division_limits {
+    size_t thread; /* this many for each thread: it is worth starting */
+    size_t stream; /* results leave the caches before anyone reads them, and are written past the caches */
+};
+extern struct division_limits division_limits;
+
+/* The threads that are worth their while for this scan, at most scan->threads. */
+unsigned division_threads(const struct scan *scan);
+
+/* worker_bytes depends on nothing but the scan's shape, its options and the arguments. */
+struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads);
+
+/* One unit: rows and columns of the table. */
+struct unit {
+    size_t chunk, panel;
+    size_t first_row, rows, first_column, columns;
+};
+
+/* Unit number `index`: a panel from top to bottom for DIVISION_COLUMNS, else a panel of a chunk. */
+struct unit division_unit(const struct division *division, enum division_kind kind, size_t index);
+
+/* Where the unit's columns are in row `row` of a table of sums, the rows side by side. */
+static inline char *division_sums(const struct division *division, const void *sums, size_t row,
+                                  const struct unit *unit) {
+    return (char *)sums + (row * division->scan->in.columns + unit->first_column) * division->value_bytes;
+}
+
+#endif

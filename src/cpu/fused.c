@@ -1,0 +1,105 @@
+/* All three stages in one pass: every value comes from memory once and goes there once.
+ *
+ * One thread goes from top to bottom and needs no totals. So do several where the rows are long enough to give each
+ * thread columns of its own. Where they are not, a thread takes the next chunk, sums it up, which brings it into the
+ * core's cache, adds its totals to the seed that the chunk before has left, hands the sum on to the next chunk, and only
+ * then goes through its own chunk again. The order of the additions is that of one thread. */
+#include <sched.h>
+#include <string.h>
+
+#include "../checked.h"
+#include "stages.h"
+#include "team.h"
+
+/* How many chunks of a panel have handed on their sums; each in a line of its own. */
+struct progress {
+    _Alignas(CPU_ALIGNMENT) atomic_size_t chunks;
+};
+
+/* Times to look before giving the processor to others. */
+enum { SPINS = 2000, COLUMN_BYTES_PER_THREAD = 1024 };
+
+static struct division divide(const struct scan *scan, enum division_kind *kind) {
+    const unsigned threads = division_threads(scan);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    *kind = threads == 1 || row_bytes / COLUMN_BYTES_PER_THREAD >= threads ? DIVISION_COLUMNS : DIVISION_CACHED;
+    return division_make(scan, *kind, threads);
+}
+
+/* The workspace: the row of sums, the progress of each panel, the workers' memory. */
+static size_t sums_bytes(const struct division *division) {
+    const size_t row_bytes = division->scan->in.columns * division->value_bytes;
+    return divide_up(row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+}
+
+size_t cpu_fused_workspace(const struct scan *scan) {
+    enum division_kind kind;
+    const struct division division = divide(scan, &kind);
+    return sums_bytes(&division) + division.panels * sizeof(struct progress) +
+           division.threads * division.worker_bytes;
+}
+
+static void only_total(struct worker *worker, const struct division *division, const struct unit *unit) {
+    struct unit chunk = *unit;
+    for (size_t done = 0; done < unit->rows; done += chunk.rows) {
+        chunk.first_row = unit->first_row + done;
+        chunk.rows = unit->rows - done;
+        if (chunk.rows > division->scan->chunk_rows)
+            chunk.rows = division->scan->chunk_rows;
+        worker_totals(worker, division, &chunk);
+        worker_add_row(division, worker->sums, worker->totals, unit->columns);
+    }
+}
+
+static void scan_columns(struct team *team, struct worker *worker, const struct unit *unit) {
+    const struct division *division = team->division;
+    char *sums = division_sums(division, team->seeds, 0, unit);
+    memcpy(worker->sums, sums, unit->columns * division->value_bytes);
+    if (division->scan->out.data)
+        worker_scan(worker, division, unit);
+    else
+        only_total(worker, division, unit);
+    memcpy(sums, worker->sums, unit->columns * division->value_bytes);
+}
+
+static void wait_for(atomic_size_t *chunks, size_t wanted) {
+    for (unsigned spins = 0; atomic_load_explicit(chunks, memory_order_acquire) != wanted; spins++)
+        if (spins >= SPINS)
+            sched_yield();
+}
+
+/* The row of sums belongs to whoever does the chunk that `progress` names. */
+static void scan_chunk(struct team *team, struct worker *worker, const struct unit *unit) {
+    const struct division *division = team->division;
+    const size_t bytes = unit->columns * division->value_bytes;
+    struct progress *progress = (struct progress *)team->progress + unit->panel;
+    char *sums = division_sums(division, team->seeds, 0, unit);
+    worker_totals(worker, division, unit);
+    wait_for(&progress->chunks, unit->chunk);
+    memcpy(worker->sums, sums, bytes);
+    worker_add_row(division, sums, worker->totals, unit->columns);
+    atomic_store_explicit(&progress->chunks, unit->chunk + 1, memory_order_release);
+    if (division->scan->out.data)
+        worker_scan(worker, division, unit);
+}
+
+table_status cpu_fused(const struct scan *scan, void *workspace) {
+    enum division_kind kind;
+    const struct division division = divide(scan, &kind);
+    const size_t row_bytes = scan->in.columns * division.value_bytes;
+    struct team team = {.division = &division, .kind = kind};
+    team.work = kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
+    team.seeds = workspace;
+    team.progress = (char *)workspace + sums_bytes(&division);
+    team.memory = (char *)team.progress + division.panels * sizeof(struct progress);
+    for (size_t panel = 0; panel < division.panels; panel++)
+        atomic_init(&((struct progress *)team.progress)[panel].chunks, 0);
+    if (scan->carry_in)
+        memcpy(workspace, scan->carry_in, row_bytes);
+    else
+        memset(workspace, 0, row_bytes);
+    team_run(&team);
+    if (scan->carry_out)
+        memcpy(scan->carry_out, workspace, row_bytes);
+    return TABLE_OK;
+}

@@ -1,0 +1,51 @@
+#include "isa.h"
+
+extern const struct cpu_kernels cpu_kernels_plain;
+#if defined(CPU_X86_64)
+extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4;
+
+/* What the compiler was allowed to use of each level, as far as processors differ in it. The operating system's part,
+ * keeping the wide registers, is looked at too. */
+static bool has_v2(void) {
+    return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+}
+
+static bool has_v3(void) {
+    return has_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+}
+
+static bool has_v4(void) {
+    return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+static const struct cpu_kernels *forced;
+
+const struct cpu_kernels *isa_kernels(enum cpu_isa isa) {
+    switch (isa) {
+    case CPU_ISA_PLAIN:
+        return &cpu_kernels_plain;
+#if defined(CPU_X86_64)
+    case CPU_ISA_V2:
+        return has_v2() ? &cpu_kernels_v2 : NULL;
+    case CPU_ISA_V3:
+        return has_v3() ? &cpu_kernels_v3 : NULL;
+    case CPU_ISA_V4:
+        return has_v4() ? &cpu_kernels_v4 : NULL;
+#endif
+    default:
+        return NULL;
+    }
+}
+
+const struct cpu_kernels *isa_kernels_in_use(void) {
+    const struct cpu_kernels *kernels = forced;
+    for (int isa = CPU_ISAS - 1; kernels == NULL; isa--)
+        kernels = isa_kernels((enum cpu_isa)isa);
+    return kernels;
+}
+
+void isa_force(const struct cpu_kernels *kernels) { forced = kernels; }

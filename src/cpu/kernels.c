@@ -1,0 +1,74 @@
+/* Compiled once for each instruction set, with KERNELS naming the table. Vectors are as wide as the set's own; without
+ * one that is known here, of 16 bytes, which the compiler makes of what there is. */
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "kernels.h"
+
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+#define VECTOR_BYTES 64
+#define KERNELS_NAME "x86-64-v4"
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#define KERNELS_NAME "x86-64-v3"
+#elif defined(__SSE4_2__)
+#define VECTOR_BYTES 16
+#define KERNELS_NAME "x86-64-v2"
+#else
+#define VECTOR_BYTES 16
+#define KERNELS_NAME "plain C"
+#endif
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b)  PASTE_(a, b)
+#define INLINE       static inline __attribute__((always_inline))
+
+#define SUM       uint32_t
+#define TAG       u32
+#define SUM_BYTES 4
+#define FLOATING  0
+#include "type_kernels.h"
+
+#define SUM       uint64_t
+#define TAG       u64
+#define SUM_BYTES 8
+#define FLOATING  0
+#include "type_kernels.h"
+
+#define SUM       float
+#define TAG       f32
+#define SUM_BYTES 4
+#define FLOATING  1
+#include "type_kernels.h"
+
+#define SUM       double
+#define TAG       f64
+#define SUM_BYTES 8
+#define FLOATING  1
+#include "type_kernels.h"
+
+#include "convert.h"
+#include "stream.h"
+
+const struct cpu_kernels KERNELS = {
+    .name = KERNELS_NAME,
+    .vector_bytes = VECTOR_BYTES,
+    .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
+    .convert =
+        {
+            [TABLE_U8] = {[TABLE_U32] = convert_u8_u32, [TABLE_U64] = convert_u8_u64},
+            [TABLE_U16] = {[TABLE_U32] = convert_u16_u32, [TABLE_U64] = convert_u16_u64},
+            [TABLE_U32] = {[TABLE_U32] = convert_u32_u32, [TABLE_U64] = convert_u32_u64},
+            [TABLE_U64] = {[TABLE_U64] = convert_u64_u64},
+            [TABLE_I32] = {[TABLE_I32] = convert_u32_u32, [TABLE_I64] = convert_i32_i64},
+            [TABLE_I64] = {[TABLE_I64] = convert_u64_u64},
+            [TABLE_F32] = {[TABLE_F32] = convert_u32_u32, [TABLE_F64] = convert_f32_f64},
+            [TABLE_F64] = {[TABLE_F64] = convert_u64_u64},
+        },
+    .stream = stream,
+    .stream_end = stream_end,
+};

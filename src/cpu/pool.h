@@ -1,0 +1,11 @@
+/* Threads for the length of one call. */
+#ifndef CPU_POOL_H
+#define CPU_POOL_H
+
+enum { POOL_THREADS_MOST = 256 };
+
+/* Runs work(job, 0) on the calling thread and work(job, 1), ... on up to threads - 1 others, and returns when all have
+ * returned. Where the system grants fewer threads, fewer are run: the work must get done by whoever comes. */
+void pool_run(unsigned threads, void (*work)(void *job, unsigned index), void *job);
+
+#endif

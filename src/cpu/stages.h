@@ -1,0 +1,13 @@
+/* The stages of the CPU backend: see src/backend.h. */
+#ifndef CPU_STAGES_H
+#define CPU_STAGES_H
+
+#include "../scan.h"
+
+table_status cpu_stage1_local_counts(const struct scan *scan, void *seeds);
+table_status cpu_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
+table_status cpu_stage3_global_pass(const struct scan *scan, const void *seeds);
+size_t cpu_fused_workspace(const struct scan *scan);
+table_status cpu_fused(const struct scan *scan, void *workspace);
+
+#endif

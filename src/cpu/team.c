@@ -1,0 +1,51 @@
+#include "team.h"
+
+#include <stdlib.h>
+
+#include "../checked.h"
+#include "../status.h"
+#include "pool.h"
+
+static void note_overflow(struct team *team, uint64_t found) {
+    uint64_t known = atomic_load(&team->first_overflow);
+    while (found < known && !atomic_compare_exchange_weak(&team->first_overflow, &known, found))
+        ;
+}
+
+static void run_member(void *job, unsigned index) {
+    struct team *team = job;
+    const struct division *division = team->division;
+    struct worker worker = worker_make(division, team->memory + index * division->worker_bytes);
+    for (;;) {
+        const size_t number = atomic_fetch_add(&team->next, 1);
+        if (number >= division->units)
+            break;
+        const struct unit unit = division_unit(division, team->kind, number);
+        team->work(team, &worker, &unit);
+    }
+    note_overflow(team, worker.first_overflow);
+}
+
+void team_run(struct team *team) {
+    const struct scan *scan = team->division->scan;
+    atomic_init(&team->next, 0);
+    atomic_init(&team->first_overflow, TABLE_NO_OVERFLOW);
+    pool_run(team->division->threads, run_member, team);
+    const uint64_t found = atomic_load(&team->first_overflow);
+    if (scan->first_overflow && found < *scan->first_overflow)
+        *scan->first_overflow = found;
+}
+
+table_status team_run_allocating(struct team *team) {
+    size_t bytes;
+    if (!checked_multiply(team->division->threads, team->division->worker_bytes, &bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "the memory for %u threads does not fit in size_t",
+                           team->division->threads);
+    team->memory = aligned_alloc(CPU_ALIGNMENT, bytes);
+    if (!team->memory)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for %u threads", bytes,
+                           team->division->threads);
+    team_run(team);
+    free(team->memory);
+    return TABLE_OK;
+}

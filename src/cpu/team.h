@@ -1,0 +1,29 @@
+/* Threads that share out the units of a division. */
+#ifndef CPU_TEAM_H
+#define CPU_TEAM_H
+
+#include <stdatomic.h>
+
+#include "worker.h"
+
+struct team {
+    const struct division *division;
+    enum division_kind kind;
+    void (*work)(struct team *team, struct worker *worker, const struct unit *unit);
+    char *memory; /* division->threads times division->worker_bytes, aligned to 64 */
+    void *seeds;  /* for the use of `work`: a seeds table, or one row of sums */
+    void *progress;
+
+    /* Set by team_run(). */
+    atomic_size_t next;
+    _Atomic uint64_t first_overflow;
+};
+
+/* Does all units, each by one call of `work`, and lowers scan->first_overflow to what was found. Units are begun in
+ * their order, one after the other, so that a unit may wait for one before it; they end in any order. */
+void team_run(struct team *team);
+
+/* The same with memory of its own, which is freed again. HOST_MEMORY. */
+table_status team_run_allocating(struct team *team);
+
+#endif

@@ -1,0 +1,149 @@
+/* The kernel for any number of columns: a vector is a piece of one row, and the last piece of a row may be part of a
+ * vector. Included once for each element type. */
+#define KERNEL(name) PASTE(NAME(name), wide)
+#define TOTAL(v)     (v)
+
+#include "group.h"
+#ifndef PFD
+#define AHEAD 0
+#else
+#define AHEAD ((PFD + 8 * SUM_BYTES * in_stride - 1) / (8 * SUM_BYTES * in_stride) * 8 * SUM_BYTES * in_stride)
+#endif
+
+
+/* Where a piece of eight rows comes from and goes to; rows from `rows` on are not there, nor lanes from `lanes` on. */
+struct NAME(piece) {
+    const SUM *in;
+    SUM *out;
+    size_t in_stride, out_stride, rows, lanes, ahead;
+};
+
+INLINE void KERNEL(load_group)(VECTOR v[CPU_GROUP], struct NAME(piece) piece) {
+    for (size_t r = 0; r < CPU_GROUP; r++) {
+#ifdef PFD
+        if (piece.rows == CPU_GROUP)
+            __builtin_prefetch((const char *)(piece.in + r * piece.in_stride) + piece.ahead, 0, PFL);
+#endif
+        if (r >= piece.rows)
+            v[r] = NOTHING;
+        else if (piece.lanes == LANES)
+            v[r] = NAME(load)(piece.in + r * piece.in_stride);
+        else
+            v[r] = NAME(load_part)(piece.in + r * piece.in_stride, piece.lanes);
+    }
+}
+
+INLINE void KERNEL(store_row)(struct NAME(piece) piece, size_t row, VECTOR values) {
+    if (row >= piece.rows)
+        return;
+    if (piece.lanes == LANES)
+        NAME(store)(piece.out + row * piece.out_stride, values);
+    else
+        NAME(store_part)(piece.out + row * piece.out_stride, values, piece.lanes);
+}
+
+/* memory: this piece's vector in each row of cpu_state.memory, `pitch` vectors from one to the next. */
+INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, size_t pitch, struct NAME(piece) piece,
+                               VECTOR *wrong) {
+    VECTOR v[CPU_GROUP], before[CPU_GROUP];
+    KERNEL(load_group)(v, piece);
+    KERNEL(sum_group)(v);
+    VECTOR *const last = memory + CPU_LAST_ROW * pitch;
+    before[0] = *last;
+#if FLOATING
+    VECTOR *const seed = memory + CPU_SEED_ROW * pitch, *const stack = memory + CPU_STACK_ROW * pitch;
+    const VECTOR total = v[CPU_GROUP - 1];
+    if (state->group == 0)
+        *seed = before[0];
+    KERNEL(add_left)(v, stack, pitch, state->group, *seed);
+    KERNEL(push)(total, stack, pitch, state->group);
+#else
+    KERNEL(add_to_all)(v, before[0]);
+#endif
+    *last = v[CPU_GROUP - 1];
+    for (int r = 1; r < CPU_GROUP; r++)
+        before[r] = v[r - 1];
+#if !FLOATING
+    if (state->check)
+        *wrong |= KERNEL(overflow)(before, v, state->signed_values);
+#else
+    (void)wrong;
+#endif
+    for (size_t r = 0; r < CPU_GROUP; r++)
+        KERNEL(store_row)(piece, r, state->exclusive ? before[r] : v[r]);
+}
+
+/* Eight rows, or the fewer that are left. */
+INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(piece) piece, VECTOR *wrong) {
+    VECTOR *memory = (VECTOR *)state->memory;
+    const size_t pitch = state->row_bytes / VECTOR_BYTES;
+    size_t left = state->columns;
+    piece.lanes = LANES;
+    for (; left >= LANES; left -= LANES, memory++, piece.in += LANES, piece.out += LANES)
+        KERNEL(scan_piece)(state, memory, pitch, piece, wrong);
+    piece.lanes = left;
+    if (left > 0)
+        KERNEL(scan_piece)(state, memory, pitch, piece, wrong);
+}
+
+static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride,
+                         size_t rows) {
+    struct NAME(piece) piece = {in, out, in_stride, out_stride, CPU_GROUP, LANES, AHEAD};
+    VECTOR wrong = {0};
+    for (; rows >= CPU_GROUP; rows -= CPU_GROUP) {
+        KERNEL(scan_rows)(state, piece, &wrong);
+        state->group = (state->group + 1) & (state->groups - 1);
+        piece.in += CPU_GROUP * in_stride;
+        piece.out += CPU_GROUP * out_stride;
+    }
+    piece.rows = rows;
+    if (rows > 0)
+        KERNEL(scan_rows)(state, piece, &wrong);
+    NAME(note_overflow)(state, wrong);
+}
+
+INLINE void KERNEL(total_of_piece)(VECTOR *memory, size_t pitch, size_t group, struct NAME(piece) piece) {
+    VECTOR v[CPU_GROUP];
+    KERNEL(load_group)(v, piece);
+    const VECTOR total = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+#if FLOATING
+    KERNEL(push)(total, memory + CPU_STACK_ROW * pitch, pitch, group);
+#else
+    (void)group;
+    memory[CPU_LAST_ROW * pitch] += total;
+#endif
+}
+
+INLINE void KERNEL(totals_of_rows)(const struct cpu_state *state, struct NAME(piece) piece) {
+    VECTOR *memory = (VECTOR *)state->memory;
+    const size_t pitch = state->row_bytes / VECTOR_BYTES;
+    size_t left = state->columns;
+    piece.lanes = LANES;
+    for (; left >= LANES; left -= LANES, memory++, piece.in += LANES)
+        KERNEL(total_of_piece)(memory, pitch, state->group, piece);
+    piece.lanes = left;
+    if (left > 0)
+        KERNEL(total_of_piece)(memory, pitch, state->group, piece);
+}
+
+static void KERNEL(totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows) {
+    struct NAME(piece) piece = {in, NULL, in_stride, 0, CPU_GROUP, LANES, AHEAD};
+    for (; rows >= CPU_GROUP; rows -= CPU_GROUP, state->group++) {
+        KERNEL(totals_of_rows)(state, piece);
+        piece.in += CPU_GROUP * in_stride;
+    }
+    piece.rows = rows;
+    if (rows > 0) {
+        KERNEL(totals_of_rows)(state, piece);
+        state->group++;
+    }
+#if FLOATING
+    const size_t pitch = state->row_bytes / VECTOR_BYTES;
+    VECTOR *const memory = (VECTOR *)state->memory;
+    for (size_t k = 0; k < pitch; k++)
+        memory[k] = KERNEL(sum_stack)(memory + CPU_STACK_ROW * pitch + k, pitch, state->group);
+#endif
+}
+
+#undef KERNEL
+#undef TOTAL

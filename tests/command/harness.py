@@ -1,0 +1,138 @@
+"""What the tests of the command `tuplescan` have in common: it is run as its users run it, on files made by NumPy, and
+what comes out is held against NumPy. Each test file takes the command and arguments of unittest:
+
+    tests/command/test_scan.py build/tools/tuplescan -k carry
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import numpy  # the tests take it from here
+except ImportError:
+    SYSTEM_PYTHON = "/usr/bin/python3"
+    if os.path.realpath(sys.executable) != os.path.realpath(SYSTEM_PYTHON) and os.path.exists(SYSTEM_PYTHON):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON] + sys.argv)
+    print("python3-numpy is not installed: 0 passed, 0 failed, 1 skipped")
+    sys.exit(77)
+
+if len(sys.argv) < 2:
+    sys.exit("usage: %s TUPLESCAN [unittest arguments]" % sys.argv[0])
+COMMAND = os.path.abspath(sys.argv.pop(1))
+USAGE, DATA, NO_INPUT, UNAVAILABLE, OS_ERROR, CANNOT_CREATE, IO_ERROR = 64, 65, 66, 69, 71, 73, 74
+SEED = int(os.environ.get("TUPLESCAN_TEST_SEED", time.time_ns() % 2**32))
+RNG = numpy.random.default_rng(SEED)
+
+NAMES = {"u8": "u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "i32": "<i4", "i64": "<i8", "f32": "<f4", "f64": "<f8"}
+PAIRS = [("u8", "u32"), ("u8", "u64"), ("u16", "u32"), ("u16", "u64"), ("u32", "u32"), ("u32", "u64"), ("u64", "u64"),
+         ("i32", "i32"), ("i32", "i64"), ("i64", "i64"), ("f32", "f32"), ("f32", "f64"), ("f64", "f64")]
+
+
+def random_table(type_name, shape):
+    dtype = numpy.dtype(NAMES[type_name])
+    if dtype.kind == "f":
+        return RNG.standard_normal(shape).astype(dtype)
+    limits = numpy.iinfo(dtype)
+    return RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def running_sums(table, out_type, carry=None, exclusive=False):
+    """The definition in prefix_sum.h, by halves, all columns and chunks at a time."""
+    dtype = numpy.dtype(NAMES[out_type])
+    values = table.astype(dtype).reshape(table.shape[0], int(numpy.prod(table.shape[1:])))
+    rows, columns = values.shape
+    row_bytes = 1
+    while row_bytes < min(128, columns * dtype.itemsize):
+        row_bytes *= 2
+    chunk = 65536 // row_bytes
+    padded = numpy.zeros((-(-rows // chunk) * chunk, columns), dtype)
+    padded[:rows] = values
+    half = 1
+    with numpy.errstate(all="ignore"):
+        while half < chunk:
+            runs = padded.reshape(-1, 2 * half, columns)
+            runs[:, half:] = runs[:, half - 1:half] + runs[:, half:]
+            half *= 2
+        seed = numpy.zeros(columns, dtype) if carry is None else carry.astype(dtype).reshape(columns)
+        before = seed
+        for start in range(0, len(padded), chunk):
+            padded[start:start + chunk] = seed + padded[start:start + chunk]
+            seed = padded[start + chunk - 1].copy()
+    sums = padded[:rows]
+    if exclusive:
+        sums = numpy.concatenate([before[None, :], sums])[:rows]
+    return numpy.ascontiguousarray(sums).reshape(table.shape)
+
+
+def npy(descr="'<f4'", order="False", shape="(2, 3)", data=24, version=(1, 0), header=None, length=None):
+    """A .npy file of any header, with `data` bytes of values."""
+    text = "{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n" % (descr, order, shape) if header is None else header
+    text = text if isinstance(text, bytes) else text.encode()
+    size = len(text) if length is None else length
+    return b"\x93NUMPY" + bytes(version) + size.to_bytes(2 if version[0] == 1 else 4, "little") + text + bytes(data)
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tuplescan-test-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def listing(self):
+        return sorted(os.listdir(self.folder))
+
+    def save(self, name, array):
+        numpy.save(self.path(name), array)
+        return name
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def run_command(self, *arguments, code=0, input=None, **more):
+        """Runs it in the folder; fails the test, with what it said, when the exit code is another one."""
+        result = subprocess.run([COMMAND, *map(str, arguments)], cwd=self.folder, input=input, capture_output=True,
+                                timeout=120, **more)
+        self.assertEqual(result.returncode, code, "%s\n%s" % (arguments, result.stderr.decode(errors="replace")))
+        return result
+
+    def assert_refused(self, code, *arguments, says=(), **more):
+        """Exit code, one line on stderr that says all of `says`, nothing on stdout, no file more or less."""
+        before = self.listing()
+        result = self.run_command(*arguments, code=code, **more)
+        line = result.stderr.decode(errors="replace")
+        self.assertTrue(line.startswith("tuplescan: ") and line.endswith("\n") and line.count("\n") == 1, repr(line))
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, line)
+        self.assertEqual(result.stdout, b"")
+        self.assertEqual(self.listing(), before)
+        return line
+
+    def assert_same(self, found, expected):
+        self.assertEqual(found.shape, expected.shape)
+        self.assertEqual(found.dtype, expected.dtype)
+        unequal = numpy.argwhere(found.view("u%d" % found.itemsize) != expected.view("u%d" % expected.itemsize))
+        self.assertEqual(len(unequal), 0, "seed %d: first of %d differences at %s" % (SEED, len(unequal), unequal[:1]))
+
+
+def main():
+    print("seed %d (TUPLESCAN_TEST_SEED repeats it)" % SEED, file=sys.stderr, flush=True)
+    result = unittest.main(exit=False, verbosity=2).result
+
+    def count(outcomes):
+        return len({getattr(test, "test_case", test).id() for test, _ in outcomes})
+
+    failed, skipped = count(result.failures + result.errors), count(result.skipped)
+    print("%d passed, %d failed, %d skipped" % (result.testsRun - failed - skipped, failed, skipped), flush=True)
+    sys.exit(not result.wasSuccessful())

@@ -1,0 +1,66 @@
+"""tuplescan bench: what it prints, not how fast anything is."""
+import json
+
+from harness import UNAVAILABLE, USAGE, CommandTest, main
+
+SMALL = ["bench", "--backend", "cpu", "--bytes", "32K", "--repeat", "2"]
+
+
+class Bench(CommandTest):
+    def results(self, *arguments):
+        return json.loads(self.run_command(*SMALL, *arguments, "--json", "--quiet").stdout)
+
+    def test_one_result_for_each_case(self):
+        found = self.results("--columns", "1,3,5/9", "--types", "u32,u8:u64,f64", "--threads", "1,2")
+        cases = {(r["columns"], r["stride"], r["in_type"], r["type"]) for r in found["results"]}
+        self.assertEqual(len(cases), 9)
+        self.assertEqual(len(found["results"]), 18)
+        for result in found["results"]:
+            self.assertIs(result["right"], True)
+            self.assertLessEqual(result["rows"] * result["stride"] * int(result["type"][1:]) // 8, 32768)
+            self.assertGreater(result["memcpy_ms"], 0)
+            self.assertAlmostEqual(result["of_memcpy"], result["memcpy_ms"] / result["ms"], places=3)
+            self.assertGreater(result["numpy_ms"] or 0, 0, found["notes"])
+        self.assertEqual(found["notes"], [])
+        self.assertTrue(found["machine"]["cpu"])
+
+    def test_rows_and_overflow(self):
+        found = self.results("--rows", "1,100,2^12", "--columns", "2", "--types", "u32,f32", "--check-overflow")
+        self.assertEqual([r["rows"] for r in found["results"] if r["type"] == "u32" and r["threads"] == 1][:3],
+                         [1, 100, 4096])
+        for result in found["results"]:
+            self.assertEqual(result["overflow_checked"], result["type"] == "u32")
+
+    def test_accuracy(self):
+        found = self.results("--accuracy", "--columns", "1,3")["accuracy"]
+        ours = [line for line in found if line["who"].startswith("tuplescan")]
+        self.assertEqual(len(ours), 12)
+        for line in ours:
+            self.assertEqual(line["differing_between_runs"], 0)
+            self.assertLess(line["largest_relative_error"], 2e-6 if line["type"] == "f32" else 4e-15)
+
+    def test_table_for_people(self):
+        run = self.run_command(*SMALL, "--columns", "4", "--types", "u32", "--threads", "1", "--no-numpy")
+        title, heads, line = run.stdout.decode().splitlines()
+        self.assertTrue(title.startswith("tuplescan "))
+        self.assertEqual(heads.split()[:3], ["rows", "columns", "type"])
+        self.assertEqual(line.split()[:3], ["2048", "4", "u32"])
+
+    def test_bad_arguments(self):
+        for arguments in (["--columns", "0"], ["--columns", "4/3"], ["--columns", "1,,2"], ["--types", "u8"],
+                          ["--types", "u32:f32"], ["--rows", "0"], ["--rows", "2^63"], ["--bytes", "1T"],
+                          ["--bytes", "99999999999999G"], ["--threads", "0"], ["--strategy", "fast"],
+                          ["--backend", "gpu"], ["--repeat", "0"], ["--repeat"], ["--stride", "1"], ["--fast"],
+                          ["--backend", "cpu", "--peers"], ["file"]):
+            with self.subTest(arguments):
+                self.assert_refused(USAGE, "bench", *arguments, says=arguments[0])
+
+    def test_no_gpu(self):
+        devices = json.loads(self.run_command("devices", "--json").stdout)
+        if "cuda" not in json.dumps(devices).replace("cuda_unavailable", ""):
+            self.assert_refused(UNAVAILABLE, "bench", "--backend", "cuda")
+            self.assert_refused(UNAVAILABLE, "bench", "--peers")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""Outputs appear whole or not at all, whatever goes wrong."""
+import os
+import pty
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import time
+
+from harness import (CANNOT_CREATE, COMMAND, IO_ERROR, OS_ERROR, USAGE, CommandTest, main,
+                     numpy, random_table, running_sums)
+
+
+class Outputs(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (1000, 3))
+        self.save("in.npy", self.table)
+        self.sums = running_sums(self.table, "u32")
+
+    def test_existing_ones_stay(self):
+        self.write("out.npy", b"precious")
+        os.symlink("nowhere", self.path("link.npy"))
+        for arguments in (["scan", "in.npy", "-o", "out.npy"], ["scan", "in.npy", "-o", "in.npy"],
+                          ["scan", "in.npy", "-o", "link.npy"],
+                          ["scan", "in.npy", "-o", "new.npy", "--carry-out", "out.npy"],
+                          ["gen", "--type", "u8", "--rows", 1, "--columns", 1, "-o", "out.npy"]):
+            self.assert_refused(CANNOT_CREATE, *arguments, says=arguments[-1])
+        self.assertEqual(self.read("out.npy"), b"precious")
+        self.assert_same(numpy.load(self.path("in.npy")), self.table)
+
+    def test_force_replaces(self):
+        self.write("out.npy", b"old")
+        os.chmod(self.path("out.npy"), 0o640)
+        os.symlink("out.npy", self.path("link.npy"))
+        self.run_command("scan", "in.npy", "-fqo", "link.npy")
+        self.assertTrue(os.path.islink(self.path("link.npy")))
+        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("out.npy")).st_mode), 0o640)
+
+    def test_permissions_follow_the_umask(self):
+        self.run_command("scan", "in.npy", "-qo", "out.npy", preexec_fn=lambda: os.umask(0o027))
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("out.npy")).st_mode), 0o640)
+
+    def test_the_input_itself(self):
+        self.run_command("scan", "in.npy", "-fqo", "in.npy")
+        self.assert_same(numpy.load(self.path("in.npy")), self.sums)
+
+    def test_impossible_places(self):
+        os.mkdir(self.path("folder"))
+        for output in ("folder", "folder/", "absent/out.npy", "in.npy/out.npy", "absent/", "x" * 300,
+                       "y/" * 3000 + "z"):
+            self.assert_refused(CANNOT_CREATE, "scan", "in.npy", "-fo", output, says=output[:100])
+
+    def test_devices_are_written_not_replaced(self):
+        self.run_command("scan", "in.npy", "-qo", "/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        self.assert_refused(IO_ERROR, "scan", "in.npy", "-qo", "/dev/full", says="No space")
+
+    def test_a_fifo(self):
+        os.mkfifo(self.path("fifo"))
+        reader = os.open(self.path("fifo"), os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            self.run_command("scan", "in.npy", "-qo", "fifo")
+            self.assertEqual(os.read(reader, 1 << 16), self.sums.tobytes())
+        finally:
+            os.close(reader)
+        self.assertEqual(self.listing(), ["fifo", "in.npy"])
+
+    def test_no_table_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        try:
+            result = subprocess.run([COMMAND, "scan", "in.npy", "-o", "-"], cwd=self.folder, stdout=theirs,
+                                    stderr=subprocess.PIPE, timeout=60)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+        self.assertEqual(result.returncode, USAGE)
+        self.assertIn(b"terminal", result.stderr)
+
+    def test_closed_standard_files(self):
+        def run(*arguments, closed):
+            def close():
+                for fd in closed:
+                    os.close(fd)
+
+            return subprocess.Popen([COMMAND, *arguments], cwd=self.folder, preexec_fn=close).wait(60)
+
+        self.assertEqual(run("scan", "in.npy", "-o", "out.npy", closed=[0, 1, 2]), 0)
+        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assertEqual(run("scan", "in.npy", "-qo", "-", closed=[1]), IO_ERROR)
+        self.assertEqual(run("scan", "-", "-qfo", "out.npy", closed=[0]), IO_ERROR)
+        # What is printed must not land in the output, which could have been given the number of standard output.
+        self.assertEqual(run("scan", "in.npy", "-fo", "out.npy", "--json", closed=[1]), IO_ERROR)
+        self.assertEqual(os.stat(self.path("out.npy")).st_size, os.stat(self.path("in.npy")).st_size)
+
+    def test_standard_output_that_is_full(self):
+        with open("/dev/full", "wb") as full:
+            for arguments in (["info", "in.npy"], ["devices"], ["--version"], ["help", "scan"],
+                              ["info", "in.npy", "--json"], ["scan", "in.npy", "-o", "-"],
+                              ["scan", "in.npy", "-o", "out.npy", "--json"]):
+                result = subprocess.run([COMMAND, *arguments], cwd=self.folder, stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(result.returncode, IO_ERROR, arguments)
+                self.assertIn(b"standard output", result.stderr)
+
+
+class Faults(CommandTest):
+    """Whatever goes wrong on the way, the output is not there, or is what it was, and no temporary is left."""
+
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (100000, 5))
+        self.save("in.npy", self.table)
+
+    def test_a_pipe_that_closes(self):
+        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-o", "-"], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertEqual(len(process.stdout.read(10)), 10)
+        process.stdout.close()
+        error = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual(process.wait(60), IO_ERROR, error)
+        self.assertEqual(error, b"tuplescan: scan: standard output: Broken pipe\n")
+
+    def test_a_file_size_limit(self):
+        self.write("out.npy", b"precious")
+        for arguments in (["scan", "in.npy"], ["gen", "--type", "u8", "--rows", 10**7, "--columns", 1]):
+            for output in ("out.npy", "new.npy"):
+                self.assert_refused(IO_ERROR, *arguments, "-fo", output, says=[output, "File too large"],
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
+        self.assertEqual(self.read("out.npy"), b"precious")
+
+    def test_a_full_disk(self):
+        os.mkdir(self.path("disk"))
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.path("disk")],
+                          capture_output=True).returncode != 0:
+            self.skipTest("may not mount a small disk here")
+        try:
+            self.write("disk/out.npy", b"precious")
+            for output in ("disk/out.npy", "disk/new.npy"):
+                self.assert_refused(IO_ERROR, "scan", "in.npy", "-fo", output, says=[output, "No space left"])
+                self.assertEqual(os.listdir(self.path("disk")), ["out.npy"])
+            self.assertEqual(self.read("disk/out.npy"), b"precious")
+        finally:
+            subprocess.run(["umount", self.path("disk")], check=True)
+
+    def test_little_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+
+        probe = subprocess.run([COMMAND, "--version"], preexec_fn=limit, capture_output=True)
+        if probe.returncode != 0:
+            self.skipTest("this build does not start in 1 GiB of address space (a sanitizer)")
+        with open(self.path("big.bin"), "wb") as file:
+            file.truncate(600 << 20)
+        self.assert_refused(OS_ERROR, "scan", "big.bin", "--type", "u32", "--columns", 4, "-o", "out.npy",
+                            says="memory", preexec_fn=limit)
+
+    def blocked(self, *arguments):
+        """A scan that has made its temporary and waits for a reader of the FIFO for its --carry-out."""
+        os.mkfifo(self.path("fifo"))
+        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-o", "out.npy", "--carry-out", "fifo", *arguments],
+                                   cwd=self.folder, stderr=subprocess.PIPE)
+        for _ in range(3000):
+            if any(name.startswith(".tuplescan.") for name in self.listing()):
+                return process
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        self.fail("no temporary was made beside the target")
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            process = self.blocked()
+            self.assertNotIn("out.npy", self.listing())
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -number)
+            self.assertEqual(self.listing(), ["fifo", "in.npy"])
+            os.unlink(self.path("fifo"))
+
+    def test_signals_while_writing(self):
+        process = subprocess.Popen([COMMAND, "gen", "--type", "f64", "--rows", str(2**40), "--columns", "1", "-o",
+                                    "out.npy"], cwd=self.folder)
+        try:
+            for _ in range(3000):
+                if len(self.listing()) > 1 and os.stat(self.path(self.listing()[0])).st_size > 1 << 20:
+                    break
+                time.sleep(0.01)
+        finally:
+            process.terminate()
+        self.assertEqual(process.wait(60), -signal.SIGTERM)
+        self.assertEqual(self.listing(), ["in.npy"])
+
+    def test_an_ignored_signal_stays_ignored(self):
+        os.mkfifo(self.path("fifo"))
+        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qo", "out.npy", "--carry-out", "fifo"],
+                                   cwd=self.folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        for _ in range(3000):
+            if len(self.listing()) > 2:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGHUP)
+        self.read("fifo")
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(self.listing(), ["fifo", "in.npy", "out.npy"])
+
+    def test_a_file_that_appears_meanwhile_stays(self):
+        process = self.blocked()
+        self.write("out.npy", b"of somebody else")
+        self.read("fifo")
+        error = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, CANNOT_CREATE, error)
+        self.assertEqual(self.read("out.npy"), b"of somebody else")
+        self.assertEqual(self.listing(), ["fifo", "in.npy", "out.npy"])
+
+    def strace(self, inject, *arguments, **more):
+        """The unmodified command, with system calls that fail."""
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        trace = ["strace", "-f", "-qq", "-o", "/dev/null"]
+        if subprocess.run(trace + [COMMAND, "--version"], capture_output=True).returncode != 0:
+            self.skipTest("strace cannot run the command here (a sanitizer, or a container)")
+        return subprocess.run(trace + ["-e", "inject=" + inject, COMMAND, *arguments], cwd=self.folder,
+                              capture_output=True, timeout=120, **more)
+
+    def test_failing_system_calls(self):
+        cases = [("write:error=ENOSPC:when=1", IO_ERROR), ("write:error=EIO:when=2", IO_ERROR),
+                 ("write:retval=0:when=2", IO_ERROR), ("fsync:error=EIO:when=1", IO_ERROR),
+                 ("fsync:error=ENOSPC:when=1", IO_ERROR), ("rename:error=EACCES", CANNOT_CREATE),
+                 ("openat:error=EMFILE:when=4+", None), ("mmap:error=ENOMEM:when=20+", None),
+                 ("fstat,newfstatat:error=EIO:when=3+", None)]
+        for inject, code in cases:
+            with self.subTest(inject=inject):
+                self.write("out.npy", b"precious")
+                result = self.strace(inject, "scan", "in.npy", "-fqo", "out.npy", "--threads", "1")
+                if code is None and (result.returncode in (0, 127) or b"shared libraries" in result.stderr):
+                    continue  # which of the many such calls it hits differs from one C library to the next
+                if code is not None:
+                    self.assertEqual(result.returncode, code, result.stderr)
+                self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
+                self.assertEqual(self.read("out.npy"), b"precious")
+                self.assertEqual(self.listing(), ["in.npy", "out.npy"])
+
+    def reads_before_standard_input(self):
+        """How many read()s the dynamic loader makes; these may not fail, and differ between machines."""
+        trace = self.path("trace.txt")
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        result = subprocess.run(["strace", "-qq", "-e", "trace=read", "-o", trace, COMMAND, "scan", "-", "-fqo",
+                                 "out.npy"], cwd=self.folder, input=self.read("in.npy"), capture_output=True,
+                                timeout=120)
+        if result.returncode != 0:
+            self.skipTest("strace cannot run the command here (a sanitizer, or a container)")
+        with open(trace, encoding="utf-8") as file:
+            reads = file.readlines()
+        os.remove(trace)
+        return next(i for i, line in enumerate(reads) if line.startswith("read(0,"))
+
+    def test_interrupted_calls_are_continued(self):
+        first = self.reads_before_standard_input() + 1
+        for inject in ("write:error=EINTR:when=1..3", f"read:error=EINTR:when={first}..{first + 6}"):
+            result = self.strace(inject, "scan", "-", "-fqo", "out.npy", input=self.read("in.npy"))
+            self.assertEqual(result.returncode, 0, (inject, result.stderr))
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u32"))
+
+    def test_file_systems_without_rename_flags(self):
+        result = self.strace("renameat2:error=EINVAL", "scan", "in.npy", "-qo", "out.npy")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u32"))
+        self.assertEqual(self.listing(), ["in.npy", "out.npy"])
+
+    def test_a_folder_that_cannot_be_synced_is_said(self):
+        result = self.strace("fsync:error=EIO:when=2", "scan", "in.npy", "-qo", "out.npy")
+        self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+        self.assertIn(b"out.npy: is written", result.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""tuplescan scan: right sums, from and to every kind of file."""
+import io
+import json
+import os
+import subprocess
+
+from harness import COMMAND, DATA, NAMES, PAIRS, RNG, USAGE, CommandTest, main, npy, numpy, random_table, running_sums
+
+
+class Scanning(CommandTest):
+    # Around one chunk of a 1-column f32 table (16384 rows) and of a 3-column one (4096); N-d; one column as 1-d.
+    SHAPES = [(0, 4), (1, 1), (1,), (5,), (4095, 3), (4096, 3), (4097, 3), (40000,), (33, 2, 3), (7, 1, 2, 2),
+              (2, 1000)]
+
+    def test_every_pair_and_shape(self):
+        for in_type, out_type in PAIRS:
+            for shape in self.SHAPES:
+                for exclusive in (False, True):
+                    with self.subTest(pair=(in_type, out_type), shape=shape, exclusive=exclusive):
+                        table = random_table(in_type, shape)
+                        self.save("in.npy", table)
+                        options = ["--exclusive"] if exclusive else []
+                        self.run_command("scan", "in.npy", "-fqo", "out.npy", "--out-type", out_type, *options)
+                        expected = running_sums(table, out_type, exclusive=exclusive)
+                        self.assert_same(numpy.load(self.path("out.npy")), expected)
+                        self.run_command("verify", "in.npy", "out.npy", "-q", *options)
+
+    def test_integers_are_numpys_own(self):
+        table = random_table("i64", (5000, 3))
+        self.save("in.npy", table)
+        self.run_command("scan", "in.npy", "-qo", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0))
+
+    def test_default_types(self):
+        for in_type, out_type in [("u8", "u64"), ("u16", "u64"), ("u32", "u32"), ("i32", "i32"), ("f32", "f32")]:
+            self.save("in.npy", random_table(in_type, (9, 2)))
+            self.run_command("scan", "in.npy", "-fqo", "out.npy")
+            self.assertEqual(numpy.load(self.path("out.npy")).dtype, numpy.dtype(NAMES[out_type]))
+
+    def test_bool_counts(self):
+        table = RNG.integers(0, 2, (1000, 3)).astype(bool)
+        self.save("in.npy", table)
+        self.run_command("scan", "in.npy", "-qo", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0, dtype="u8"))
+
+    def test_special_floats(self):
+        table = numpy.array([[-0.0, 1e308, numpy.inf], [-0.0, 1e308, -numpy.inf], [5e-324, -1e308, 1]])
+        self.save("in.npy", table)
+        self.run_command("scan", "in.npy", "-qo", "out.npy")
+        self.run_command("verify", "in.npy", "out.npy", "-q")
+        found = numpy.load(self.path("out.npy"))
+        self.assertFalse(numpy.signbit(found[0, 0]))  # the carry +0.0 comes first
+        self.assertTrue(numpy.isinf(found[1, 1]) and numpy.isnan(found[1, 2]))
+
+    def test_fields_of_one_type_are_columns(self):
+        table = numpy.zeros(300, dtype=[("a", "<f4"), ("b", "<f4", (2,)), ("c", "<f4")])
+        values = random_table("f32", (300, 4))
+        table["a"], table["b"], table["c"] = values[:, 0], values[:, 1:3], values[:, 3]
+        self.save("in.npy", table)
+        self.run_command("scan", "in.npy", "-qo", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(values, "f32"))
+
+    def test_every_npy_version_and_spelling(self):
+        table = random_table("f32", (2, 3))
+        spellings = {
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
+            "{\"shape\":(2,3,),\"descr\":\"<f4\",\"fortran_order\":False}",
+            " {'fortran_order' : False ,\n\t'shape' : ( 2L , 3L ) , 'descr' : '<f4'}   \n",
+        }
+        for version in (1, 2, 3):
+            for text in spellings:
+                with self.subTest(version=version, text=text):
+                    self.write("in.npy", npy(header=text, version=(version, 0), data=0) + table.tobytes())
+                    self.run_command("scan", "in.npy", "-fqo", "out.npy")
+                    self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+
+    def test_fortran_order_where_it_does_not_matter(self):
+        for shape in [(6,), (6, 1), (1, 6), (1, 1, 6), (0, 6)]:
+            table = random_table("u32", shape)
+            self.write("in.npy", npy(descr="'<u4'", order="True", shape=repr(shape), data=0) + table.tobytes())
+            self.run_command("scan", "in.npy", "-fqo", "out.npy")
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "u32"))
+
+    def test_raw_files(self):
+        table = random_table("f64", (321, 5))
+        for skip in (0, 1, 7, 64, 4097):  # odd ones leave the values where a double may not lie
+            self.write("in.bin", bytes(skip) + table.tobytes())
+            options = ["--type", "f64", "--columns", 5, "--skip", skip]
+            self.run_command("scan", "in.bin", "-fqo", "out.bin", *options)
+            self.assertEqual(self.read("out.bin"), running_sums(table, "f64").tobytes())
+            self.run_command("verify", "in.bin", "out.bin", "-q", *options)
+        self.run_command("scan", "in.bin", "-fqo", "out.npy", *options)
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f64"))
+        self.run_command("scan", "in.bin", "-fqo", "out.npy", "--output-format", "raw", *options)
+        self.assertEqual(self.read("out.npy"), running_sums(table, "f64").tobytes())
+
+    def test_pipes(self):
+        table = random_table("u16", (200000, 4))  # more than a pipe or the first read take at once
+        sums = running_sums(table, "u64")
+        raw = self.run_command("scan", "-", "-qo", "-", "--type", "u16", "--columns", 4, input=table.tobytes())
+        self.assertEqual(raw.stdout, sums.tobytes())
+        file = io.BytesIO()
+        numpy.save(file, table)
+        found = self.run_command("scan", "-", "-qo", "-", "--output-format", "npy", input=file.getvalue())
+        self.assert_same(numpy.load(io.BytesIO(found.stdout)), sums)
+        self.assertEqual(self.run_command("scan", "-", "-qo", "-", input=file.getvalue()).stdout, sums.tobytes())
+
+    def test_standard_input_is_read_from_where_it_stands(self):
+        table = random_table("u32", (100, 2))
+        self.write("in.bin", b"0123" + table.tobytes())
+        with open(self.path("in.bin"), "rb", buffering=0) as file:
+            file.read(4)
+            found = subprocess.run([COMMAND, "scan", "-", "-qo", "-", "--type", "u32", "--columns", "2"], stdin=file,
+                                   capture_output=True, check=True)
+        self.assertEqual(found.stdout, running_sums(table, "u32").tobytes())
+
+    def test_raw_that_begins_like_npy(self):
+        data = b"\x93NUMPY" + bytes(10)
+        self.write("in.bin", data)
+        self.assert_refused(USAGE, "scan", "in.bin", "-o", "out.bin", "--type", "u8", "--columns", 1,
+                            says=["in.bin", "--input-format raw"])
+        self.run_command("scan", "in.bin", "-qo", "out.bin", "--type", "u8", "--columns", 1, "--input-format", "raw")
+        self.assertEqual(self.read("out.bin"), numpy.cumsum(numpy.frombuffer(data, "u1"), dtype="u8").tobytes())
+
+    def test_carry(self):
+        for out_type in ("u32", "f32"):
+            table, carry = random_table(out_type, (5000, 3)), random_table(out_type, (3,))
+            self.save("in.npy", table)
+            for name, shape in [("row.npy", (1, 3)), ("flat.npy", (3,))]:
+                self.save(name, carry.reshape(shape))
+            self.write("carry.bin", carry.tobytes())
+            for exclusive in (False, True):
+                options = ["--exclusive"] if exclusive else []
+                expected = running_sums(table, out_type, carry, exclusive)
+                last = running_sums(table, out_type, carry)[-1]
+                for name in ("row.npy", "flat.npy", "carry.bin"):
+                    self.run_command("scan", "in.npy", "-fqo", "out.npy", "--carry-in", name, "--carry-out", "last.npy",
+                                     *options)
+                    self.assert_same(numpy.load(self.path("out.npy")), expected)
+                    self.assert_same(numpy.load(self.path("last.npy")), last.reshape(1, 3))
+                    self.run_command("verify", "in.npy", "out.npy", "-q", "--carry-in", name, *options)
+                self.assert_refused(DATA, "verify", "in.npy", "out.npy", *options, says="row 0, column")
+
+    def test_pieces_are_the_whole(self):
+        table = random_table("f32", (3 * 4096 + 17, 3))
+        chunk = json.loads(self.run_command("info", self.save("in.npy", table), "--json").stdout)["chunk_rows"]
+        self.assertEqual(chunk, 4096)
+        pieces, carry = [], []
+        for start in range(0, len(table), chunk):
+            self.save("piece.npy", table[start:start + chunk])
+            self.run_command("scan", "piece.npy", "-fqo", "out.npy", "--carry-out", "carry.npy", *carry)
+            carry = ["--carry-in", "carry.npy"]
+            pieces.append(numpy.load(self.path("out.npy")))
+        self.assert_same(numpy.concatenate(pieces), running_sums(table, "f32"))
+
+    def test_options_change_nothing(self):
+        table = random_table("f32", (50000, 5))
+        self.save("in.npy", table)
+        for options in (["--threads", 1], ["--threads", 3], ["--backend", "cpu"], ["--strategy", "host"],
+                        ["--strategy", "recursive"], ["--backend=cpu", "--strategy=host", "--threads=2"]):
+            self.run_command("scan", "in.npy", "-fqo", "out.npy", *options)
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+
+    def test_quiet_and_summary(self):
+        self.save("in.npy", random_table("u32", (10, 2)))
+        quiet = self.run_command("scan", "in.npy", "-qo", "1.npy")
+        self.assertEqual((quiet.stdout, quiet.stderr), (b"", b""))
+        talking = self.run_command("scan", "in.npy", "-o", "2.npy")
+        self.assertEqual(talking.stdout, b"")
+        self.assertIn(b"10 x 2", talking.stderr)
+
+    def test_json(self):
+        self.save("in.npy", random_table("u8", (300, 2, 3)))
+        found = json.loads(self.run_command("scan", "in.npy", "-o", "out.npy", "--json").stdout)
+        expected = {"input": "in.npy", "output": "out.npy", "shape": [300, 2, 3], "rows": 300, "columns": 6,
+                    "in_type": "u8", "out_type": "u64", "exclusive": False, "overflow_checked": False, "overflow": None,
+                    "chunk_rows": 1024, "chunks": 1}
+        self.assertEqual({key: found[key] for key in expected}, expected)
+        self.assertIn(found["backend"], ("cpu", "cuda"))
+        self.assertEqual(len(found["stage_seconds"]), 3)
+        self.assertGreater(found["seconds"], 0)
+        bytes_moved = 300 * 6 * (1 + 8)
+        self.assertAlmostEqual(found["gb_per_second"], bytes_moved / found["seconds"] / 1e9,
+                               delta=1e-6 * found["gb_per_second"])
+
+    def test_json_of_odd_names(self):
+        for name in (b"a\"\\\n\tb.npy", "\u00e9\u4e2d\U0001f600.npy".encode(), b"\xff\xc0\x80.npy"):
+            with open(os.path.join(self.folder.encode(), name), "wb") as file:
+                numpy.save(file, numpy.zeros(3))
+            result = subprocess.run([COMMAND, "info", name, "--json"], cwd=self.folder, capture_output=True, check=True)
+            found = json.loads(result.stdout.decode())["file"]
+            self.assertEqual(found, name.decode(errors="replace"))
+
+
+class Overflow(CommandTest):
+    def check(self, table, first, *options, out_type=None):
+        self.save("in.npy", table)
+        row, column = first if first else (None, None)
+        options = [*options, *(["--out-type", out_type] if out_type else [])]
+        result = self.run_command("scan", "in.npy", "-fo", "out.npy", "--check-overflow", "--json", *options,
+                                  code=DATA if first else 0)
+        self.assertEqual(json.loads(result.stdout)["overflow"], {"row": row, "column": column} if first else None)
+        if first:
+            self.assertIn("row %d, column %d " % first, result.stderr.decode())
+        exclusive = "--exclusive" in options
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, out_type or "u32", exclusive=exclusive))
+
+    def test_first_by_row_then_column(self):
+        table = numpy.zeros((20000, 3), "u4")
+        self.check(table, None)
+        table[:, 1] = 2**32 // 20000
+        self.check(table, None)
+        table[19000:, 2] = 2**31
+        self.check(table, (19001, 2))
+        self.check(table, (19001, 2), "--exclusive")
+        self.check(table, None, out_type="u64")
+        table[19001, 0] = 2**32 - 1
+        self.check(table, (19001, 2))
+        table[19000, 0] = 1
+        self.check(table, (19001, 0))
+
+    def test_signed_both_ways(self):
+        table = numpy.zeros((10, 2), "i4")
+        table[3:5, 1] = -2**30
+        self.check(table, None, out_type="i32")
+        self.check(table, None, out_type="i32")  # the sum is -2^31, which still fits
+        table[9, 1] = -1
+        self.check(table, (9, 1), out_type="i32")
+        table[5, 0], table[7, 0] = 2**31 - 1, 1
+        self.check(table, (7, 0), out_type="i32")
+        table[6, 1] = -1
+        self.check(table, (6, 1), out_type="i32")
+        self.check(table, None, out_type="i64")
+
+    def test_floats_are_refused(self):
+        self.save("in.npy", numpy.zeros((3, 3), "f4"))
+        self.assert_refused(USAGE, "scan", "in.npy", "-o", "out.npy", "--check-overflow", says="f32")
+
+
+if __name__ == "__main__":
+    main()

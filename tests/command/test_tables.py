@@ -1,0 +1,184 @@
+"""tuplescan info, gen, verify and sum."""
+import json
+import time
+
+from harness import DATA, NAMES, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table, running_sums
+
+
+class Info(CommandTest):
+    def test_text_and_json(self):
+        self.save("in.npy", numpy.zeros((7, 2, 5), "u2"))
+        text = self.run_command("info", "in.npy").stdout.decode()
+        for line in ("format      npy", "type        u16", "shape       (7, 2, 5)", "rows        7", "columns     10",
+                     "bytes       140, from byte 128 on", "sums        u64", "chunk rows  512"):
+            self.assertIn(line + "\n", text)
+        found = json.loads(self.run_command("info", "in.npy", "--json", "--out-type", "u32").stdout)
+        self.assertEqual(found, {"file": "in.npy", "format": "npy", "type": "u16", "shape": [7, 2, 5], "rows": 7,
+                                 "columns": 10, "bytes": 140, "offset": 128, "sum_type": "u32", "chunk_rows": 1024})
+
+    def test_raw(self):
+        self.write("in.bin", bytes(43))
+        found = json.loads(self.run_command("info", "in.bin", "--json", "--type", "f32", "--columns", 5, "--skip",
+                                            3).stdout)
+        self.assertEqual((found["format"], found["shape"], found["offset"]), ("raw", [2, 5], 3))
+
+
+def splitmix64(seed, count):
+    with numpy.errstate(over="ignore"):
+        z = numpy.uint64(seed) + numpy.arange(1, count + 1, dtype="u8") * numpy.uint64(0x9e3779b97f4a7c15)
+        z = (z ^ z >> numpy.uint64(30)) * numpy.uint64(0xbf58476d1ce4e5b9)
+        z = (z ^ z >> numpy.uint64(27)) * numpy.uint64(0x94d049bb133111eb)
+    return z ^ z >> numpy.uint64(31)
+
+
+class Gen(CommandTest):
+    def generate(self, *options):
+        self.run_command("gen", "-fo", "out.npy", *options)
+        return numpy.load(self.path("out.npy"))
+
+    def test_published_numbers(self):
+        # The first three of splitmix64 from 1234567, as its author's program prints them.
+        first = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+        self.assertEqual(list(splitmix64(1234567, 3)), first)
+        found = self.generate("--type", "u64", "--rows", 3, "--columns", 1, "--seed", 1234567, "--max", 2**64 - 1)
+        self.assertEqual(list(found[:, 0]), first)
+
+    def test_every_type(self):
+        bits = splitmix64(5, 150000)  # more than one buffer
+        scaled = numpy.array([int(b) * 101 >> 64 for b in bits[:1000]])
+        for type_name in NAMES:
+            found = self.generate("--type", type_name, "--rows", 50000, "--columns", 3, "--seed", 5)
+            self.assertEqual((found.shape, found.dtype), ((50000, 3), numpy.dtype(NAMES[type_name])))
+            values = found.reshape(-1)
+            if type_name == "f64":
+                self.assertTrue((values == (bits >> numpy.uint64(11)).astype("f8") * 2.0**-52 - 1).all())
+            elif type_name == "f32":
+                self.assertTrue((values == (bits >> numpy.uint64(40)).astype("f4") * 2.0**-23 - 1).all())
+            elif type_name[0] == "u":
+                self.assertTrue((values[:1000] == scaled).all())
+                self.assertEqual((values.min(), values.max()), (0, 100))
+            else:
+                self.assertEqual((values.min(), values.max()), (-100, 100))
+
+    def test_greatest(self):
+        for type_name, most in [("u8", 255), ("u16", 65535), ("u32", 2**32 - 1), ("i32", 2**31 - 1),
+                                ("i64", 2**63 - 1)]:
+            found = self.generate("--type", type_name, "--rows", 5000, "--columns", 1, "--max", most)
+            self.assertGreater(int(found.max()), most * 0.99)
+            self.assertLess(int(found.min()), -most * 0.98 if type_name[0] == "i" else most * 0.01 + 1)
+            self.assert_refused(USAGE, "gen", "-o", "no.npy", "--type", type_name, "--rows", 1, "--columns", 1, "--max",
+                                most + 1, says="--max")
+
+    def test_beginning_of_a_longer_one(self):
+        short = self.generate("--type", "i64", "--rows", 10, "--columns", 3, "--seed", 9)
+        long = self.generate("--type", "i64", "--rows", 100, "--columns", 3, "--seed", 9)
+        self.assertTrue((long[:10] == short).all())
+        other = self.generate("--type", "i64", "--rows", 10, "--columns", 3, "--seed", 10)
+        self.assertFalse((other == short).all())
+
+    def test_empty_and_raw(self):
+        self.assertEqual(self.generate("--type", "u8", "--rows", 0, "--columns", 3).shape, (0, 3))
+        raw = self.run_command("gen", "--type", "u8", "--rows", 2, "--columns", 3, "-o", "-").stdout
+        self.assertEqual(len(raw), 6)
+
+
+class Verify(CommandTest):
+    def test_every_single_bit(self):
+        for in_type, out_type in PAIRS:
+            table = random_table(in_type, (9000, 2))
+            self.save("in.npy", table)
+            for exclusive in (False, True):
+                options = ["--exclusive"] if exclusive else []
+                right = running_sums(table, out_type, exclusive=exclusive)
+                wrong = right.copy()
+                row, column = int(RNG.integers(0, 9000)), int(RNG.integers(0, 2))
+                bits = wrong.view("u%d" % wrong.itemsize)
+                bits[row, column] ^= bits.dtype.type(1 << int(RNG.integers(0, 8 * wrong.itemsize)))
+                wrong[row + 1:, column] = 0  # only the first one is named
+                self.save("out.npy", wrong)
+                line = self.assert_refused(DATA, "verify", "in.npy", "out.npy", *options,
+                                           says=["out.npy: row %d, column %d: " % (row, column)])
+                expected, found = line.split("expected ")[1].split(", found ")
+                kind = numpy.dtype(NAMES[out_type]).type
+                self.assertEqual((kind(expected), kind(found)), (right[row, column], wrong[row, column]))
+
+    def test_json(self):
+        self.save("in.npy", numpy.ones((4, 2), "u4"))
+        self.save("out.npy", numpy.array([[1, 1], [2, 2], [3, 7], [4, 4]], "u4"))
+        found = json.loads(self.run_command("verify", "in.npy", "out.npy", "--json", code=DATA).stdout)
+        self.assertEqual((found["equal"], found["first_difference"]),
+                         (False, {"row": 2, "column": 1, "expected": "3", "found": "7"}))
+
+    def test_any_nan_is_as_good_as_another(self):
+        self.save("in.npy", numpy.array([numpy.inf, -numpy.inf, 1], "f4"))
+        sums = running_sums(numpy.load(self.path("in.npy")), "f32")
+        sums.view("u4")[1:] = 0x7fc12345, 0xffc54321
+        self.save("out.npy", sums)
+        self.run_command("verify", "in.npy", "out.npy")
+        sums[1] = numpy.inf
+        self.save("out.npy", sums)
+        self.assert_refused(DATA, "verify", "in.npy", "out.npy", says="row 1, column 0: expected")
+
+    def test_another_shape_or_type(self):
+        self.save("in.npy", numpy.ones((4, 2), "u4"))
+        for array in (numpy.zeros((5, 2), "u4"), numpy.zeros((4, 3), "u4"), numpy.zeros((4, 2), "f4")):
+            self.save("out.npy", array)
+            self.assert_refused(DATA, "verify", "in.npy", "out.npy", says="out.npy")
+
+    def test_raw_sums_of_another_type(self):
+        table = random_table("u32", (50, 3))
+        self.save("in.npy", table)
+        self.run_command("scan", "in.npy", "-qo", "out.bin", "--out-type", "u64")
+        self.run_command("verify", "in.npy", "out.bin", "--out-type", "u64")
+        self.assert_refused(DATA, "verify", "in.npy", "out.bin")
+
+
+class Sum(CommandTest):
+    def test_every_way(self):
+        table = RNG.integers(-1000, 1000, (500, 3)).astype("i8")
+        carry = numpy.array([[10**6, -5, 0]], "i8")
+        self.save("in.npy", table)
+        self.save("carry.npy", carry)
+        for with_carry in (False, True):
+            given = ["--carry-in", "carry.npy"] if with_carry else []
+            for exclusive in (False, True):
+                options = ["--exclusive"] if exclusive else []
+                self.run_command("scan", "in.npy", "-fqo", "out.npy", "--carry-out", "last.bin", *given, *options)
+                self.run_command("scan", "in.npy", "-fqo", "out.bin", *given, *options)
+                raw = ["--type", "i64", "--columns", 3]
+                ends = given + (["--carry-out", "last.bin"] if exclusive else [])
+                for a, b in [(0, 500), (0, 1), (499, 500), (17, 311), (5, 5), (0, 0), (500, 500)]:
+                    expected = [str(v) for v in table[a:b].sum(axis=0)]
+                    for name, how in (("out.npy", []), ("out.bin", raw)):
+                        found = self.run_command("sum", name, "--rows", "%d:%d" % (a, b), *how, *options, *ends)
+                        self.assertEqual(found.stdout.decode().split(), expected, (a, b, options, given))
+                found = json.loads(self.run_command("sum", "out.npy", "--rows", "3:", "--json", *options, *ends).stdout)
+                self.assertEqual((found["sums"], found["to"]), ([int(v) for v in table[3:].sum(axis=0)], 500))
+
+    def test_only_two_rows_are_read(self):
+        # A table of 1 TiB that is a hole with two values in it.
+        size, columns = 2**40, 2
+        with open(self.path("big.bin"), "wb") as file:
+            file.truncate(size)
+            for row, value in ((10**9 - 1, 3.5), (5 * 10**10 - 1, 10.0)):
+                file.seek(16 * row)
+                file.write(numpy.array([value, -value]).tobytes())
+        start = time.monotonic()
+        found = self.run_command("sum", "big.bin", "--type", "f64", "--columns", columns, "--rows",
+                                 "1000000000:50000000000")
+        self.assertEqual(found.stdout.decode().split(), ["6.5", "-6.5"])
+        self.assertLess(time.monotonic() - start, 20)
+
+    def test_refusals(self):
+        self.save("out.npy", numpy.zeros((5, 2), "u4"))
+        self.save("small.npy", numpy.zeros((5, 2), "u1"))
+        for rows in ("3", "3:2", "a:b", "-1:2", "1:6", "6:6", ":", "1:2:3", "0x1:2", " 1:2"):
+            if rows != ":":
+                self.assert_refused(USAGE, "sum", "out.npy", "--rows=" + rows, says="--rows")
+        self.assert_refused(USAGE, "sum", "out.npy", says="--rows")
+        self.assert_refused(USAGE, "sum", "out.npy", "--exclusive", "--rows", "2:5", says="--carry-out")
+        self.assert_refused(DATA, "sum", "small.npy", "--rows", "2:5", says="u8")
+
+
+if __name__ == "__main__":
+    main()

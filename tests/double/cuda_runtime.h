@@ -1,0 +1,14 @@
+/* The same under its C++ name, with the vector types that kernels use. */
+#ifndef DOUBLE_CUDA_RUNTIME_H
+#define DOUBLE_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+#endif

@@ -1,0 +1,229 @@
+/* The device layer of kernels/device/device.cuh, the same names, on the CPU and checked. A kernel's thread is a fiber
+ * here; see CONTRIBUTING for what this cannot show. */
+#ifndef DEVICE_CUH
+#define DEVICE_CUH
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <cuda_runtime.h>
+
+#include "engine.h"
+
+#define KERNEL static void
+#define DEVICE inline
+/* A launch with more threads fails on a GPU. Nothing here can know it of a function's address. */
+#define LAUNCH_BOUNDS(threads, blocks)
+#define UNROLL
+
+/* A static of the enclosing function, of which each instantiation has its own, tells the arrays apart. */
+#define SHARED_ARRAY(type, name, count)                                                                                \
+    static const char name##_key = 0;                                                                                  \
+    type(&name)[count] = *dbl::shared_cast<type, count>(                                                               \
+        dbl::shared_array(&name##_key, count, sizeof(type), alignof(type), #name, __FILE__, __LINE__))
+#define SHARED_DYNAMIC(type, name) type *name = static_cast<type *>(dbl::shared_dynamic(#name, __FILE__, __LINE__))
+
+#define WARP_LANES 32
+#define WARP_ALL   0xffffffffu
+
+namespace dbl {
+template <class T, size_t COUNT> T (*shared_cast(void *memory))[COUNT] { return static_cast<T(*)[COUNT]>(memory); }
+
+template <class T> uint64_t to_bits(T value) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle moves 4 or 8 bytes");
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class T> T from_bits(uint64_t bits) {
+    T value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+} // namespace dbl
+
+DEVICE unsigned thread_index() { return dbl::thread_index(); }
+DEVICE unsigned block_threads() { return dbl::block_threads(); }
+DEVICE unsigned block_index() { return dbl::block_index(); }
+DEVICE unsigned block_count() { return dbl::block_count(); }
+
+DEVICE void block_barrier(DOUBLE_SITE) { dbl::block_barrier(file, line); }
+
+template <class T> DEVICE T warp_shuffle(unsigned mask, T value, unsigned lane, DOUBLE_SITE) {
+    return dbl::from_bits<T>(dbl::meet(dbl::SHUFFLE, mask, dbl::to_bits(value), lane, file, line));
+}
+template <class T> DEVICE T warp_shuffle_xor(unsigned mask, T value, unsigned flip, DOUBLE_SITE) {
+    return dbl::from_bits<T>(dbl::meet(dbl::SHUFFLE_XOR, mask, dbl::to_bits(value), flip, file, line));
+}
+template <class T> DEVICE T warp_shuffle_up(unsigned mask, T value, unsigned lanes, DOUBLE_SITE) {
+    return dbl::from_bits<T>(dbl::meet(dbl::SHUFFLE_UP, mask, dbl::to_bits(value), lanes, file, line));
+}
+template <class T> DEVICE T warp_shuffle_down(unsigned mask, T value, unsigned lanes, DOUBLE_SITE) {
+    return dbl::from_bits<T>(dbl::meet(dbl::SHUFFLE_DOWN, mask, dbl::to_bits(value), lanes, file, line));
+}
+DEVICE unsigned warp_ballot(unsigned mask, bool vote, DOUBLE_SITE) {
+    return static_cast<unsigned>(dbl::meet(dbl::BALLOT, mask, vote, 0, file, line));
+}
+DEVICE bool warp_all(unsigned mask, bool vote, DOUBLE_SITE) {
+    return dbl::meet(dbl::ALL, mask, vote, 0, file, line) != 0;
+}
+DEVICE bool warp_any(unsigned mask, bool vote, DOUBLE_SITE) {
+    return dbl::meet(dbl::ANY, mask, vote, 0, file, line) != 0;
+}
+DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
+    return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
+}
+DEVICE void warp_barrier(unsigned mask, DOUBLE_SITE) { dbl::meet(dbl::WARP_BARRIER, mask, 0, 0, file, line); }
+
+/* Read and written here, not in the engine, so that the sanitizers see it as the kernel's own. */
+template <class V> DEVICE V load_once(const V *from, DOUBLE_SITE) {
+    static_assert(std::is_trivially_copyable<V>::value && sizeof(V) <= 16, "a word of at most 16 bytes");
+    dbl::check_global(from, sizeof(V), sizeof(V), "load_once", file, line);
+    V value;
+    if (!dbl::load_own(from, &value, sizeof(V)))
+        memcpy(&value, from, sizeof(V));
+    return value;
+}
+template <class V> DEVICE void store_once(V *to, const V &value, DOUBLE_SITE) {
+    static_assert(std::is_trivially_copyable<V>::value && sizeof(V) <= 16, "a word of at most 16 bytes");
+    dbl::check_global(to, sizeof(V), sizeof(V), "store_once", file, line);
+    if (!dbl::store_late(to, &value, sizeof(V)))
+        memcpy(to, &value, sizeof(V));
+}
+
+namespace dbl {
+/* Read, changed and written as one; CHANGE: old value -> new value. */
+template <class T, class CHANGE> T atomic_change(T *word, const char *what, DOUBLE_SITE_PLAIN, CHANGE change) {
+    check_any(word, sizeof(T), sizeof(T), what, file, line);
+    give_way(file, line, false);
+    show_stores_at(word);
+    T old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(word, &old, change(old), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    progress();
+    return old;
+}
+template <class T> T load_word(const T *word, int order, const char *what, DOUBLE_SITE_PLAIN) {
+    check_global(word, sizeof(T), sizeof(T), what, file, line);
+    give_way(file, line, false);
+    T value;
+    if (load_own(word, &value, sizeof(T)))
+        return value;
+    if (order == __ATOMIC_ACQUIRE && !fault_relaxed_acquire())
+        return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+template <class T> void store_word(T *word, T value, const char *what, DOUBLE_SITE_PLAIN) {
+    check_global(word, sizeof(T), sizeof(T), what, file, line);
+    give_way(file, line, false);
+    if (!store_late(word, &value, sizeof(T)))
+        __atomic_store_n(word, value, __ATOMIC_RELAXED);
+    progress();
+}
+} // namespace dbl
+
+DEVICE uint32_t atomic_add(uint32_t *word, uint32_t value, DOUBLE_SITE) {
+    return dbl::atomic_change(word, "atomic_add", file, line, [=](uint32_t old) { return old + value; });
+}
+DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value, DOUBLE_SITE) {
+    return dbl::atomic_change(word, "atomic_add", file, line, [=](uint64_t old) { return old + value; });
+}
+DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value, DOUBLE_SITE) {
+    return dbl::atomic_change(word, "atomic_min", file, line, [=](uint32_t old) { return old < value ? old : value; });
+}
+DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value, DOUBLE_SITE) {
+    return dbl::atomic_change(word, "atomic_min", file, line, [=](uint64_t old) { return old < value ? old : value; });
+}
+
+DEVICE uint32_t load_relaxed(const uint32_t *word, DOUBLE_SITE) {
+    return dbl::load_word(word, __ATOMIC_RELAXED, "load_relaxed", file, line);
+}
+DEVICE uint64_t load_relaxed(const uint64_t *word, DOUBLE_SITE) {
+    return dbl::load_word(word, __ATOMIC_RELAXED, "load_relaxed", file, line);
+}
+DEVICE uint32_t load_acquire(const uint32_t *word, DOUBLE_SITE) {
+    return dbl::load_word(word, __ATOMIC_ACQUIRE, "load_acquire", file, line);
+}
+DEVICE void store_relaxed(uint32_t *word, uint32_t value, DOUBLE_SITE) {
+    dbl::store_word(word, value, "store_relaxed", file, line);
+}
+DEVICE void store_relaxed(uint64_t *word, uint64_t value, DOUBLE_SITE) {
+    dbl::store_word(word, value, "store_relaxed", file, line);
+}
+DEVICE void store_release(uint32_t *word, uint32_t value, DOUBLE_SITE) {
+    if (dbl::fault_relaxed_release())
+        return dbl::store_word(word, value, "store_release", file, line);
+    dbl::check_global(word, sizeof *word, sizeof *word, "store_release", file, line);
+    dbl::give_way(file, line, false);
+    dbl::show_stores();
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    dbl::progress();
+}
+
+struct alignas(16) word_pair {
+    uint64_t value, mark;
+};
+DEVICE word_pair load_pair_relaxed(const word_pair *from, DOUBLE_SITE) {
+    dbl::check_global(from, sizeof *from, alignof(word_pair), "load_pair_relaxed", file, line);
+    dbl::give_way(file, line, false);
+    word_pair pair;
+    if (!dbl::load_own(from, &pair, sizeof pair))
+        dbl::load_sixteen(from, &pair);
+    return pair;
+}
+DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, DOUBLE_SITE) {
+    dbl::check_global(to, sizeof *to, alignof(word_pair), "store_pair_relaxed", file, line);
+    dbl::give_way(file, line, false);
+    if (!dbl::store_late(to, &pair, sizeof pair))
+        dbl::store_sixteen(to, &pair);
+    dbl::progress();
+}
+
+DEVICE void wait_a_little(unsigned, DOUBLE_SITE) { dbl::give_way(file, line, true); }
+
+struct bulk_barrier {
+    uint64_t state;
+};
+DEVICE void bulk_barrier_init(bulk_barrier *barrier, unsigned arrivals, DOUBLE_SITE) {
+    dbl::copy_barrier_init(barrier, arrivals, file, line);
+}
+DEVICE void bulk_barrier_expect(bulk_barrier *barrier, unsigned bytes, DOUBLE_SITE) {
+    dbl::copy_barrier_expect(barrier, bytes, file, line);
+}
+DEVICE bool bulk_barrier_passed(bulk_barrier *barrier, unsigned parity, DOUBLE_SITE) {
+    return dbl::copy_barrier_passed(barrier, parity, file, line);
+}
+DEVICE void bulk_load(void *shared, const void *global, unsigned bytes, bulk_barrier *barrier, DOUBLE_SITE) {
+    dbl::copy_load(shared, global, bytes, barrier, file, line);
+}
+DEVICE void bulk_store(void *global, const void *shared, unsigned bytes, DOUBLE_SITE) {
+    dbl::copy_store(global, shared, bytes, file, line);
+}
+DEVICE void bulk_store_commit(DOUBLE_SITE) { dbl::copy_store_commit(file, line); }
+DEVICE void bulk_store_wait_read(DOUBLE_SITE) { dbl::copy_store_wait(true, 0, file, line); }
+DEVICE void bulk_store_wait(DOUBLE_SITE) { dbl::copy_store_wait(false, 0, file, line); }
+DEVICE void bulk_fence(DOUBLE_SITE) { dbl::copy_fence(file, line); }
+
+/* Arguments are converted and kept as the launch does it; each thread gets its own copies. */
+template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                    size_t shared_bytes, void *stream, A... arguments) {
+    return dbl::launch(reinterpret_cast<const void *>(kernel), blocks, threads, shared_bytes, stream, false,
+                       [=] { kernel(P(arguments)...); });
+}
+template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                                size_t shared_bytes, void *stream, A... arguments) {
+    return dbl::launch(reinterpret_cast<const void *>(kernel), blocks, threads, shared_bytes, stream, true,
+                       [=] { kernel(P(arguments)...); });
+}
+template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
+    return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
+}
+template <class... P>
+static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, int *blocks) {
+    return dbl::resident_blocks(reinterpret_cast<const void *>(kernel), threads, shared_bytes, blocks);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* What double.h offers: seeds, reports of misuse, faults. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "internal.h"
+
+namespace dbl {
+
+namespace {
+
+char lock;
+char report[2048];
+bool quiet = false;
+uint64_t seed = 0;
+bool seed_known = false;
+uint64_t launches = 0;
+double_fault fault = DOUBLE_FAULT_NONE;
+int fault_number = 0;
+std::vector<place> barriers; /* the block_barrier() calls of the sources, in the order of their first run */
+
+struct locked { /* not a mutex, in which ThreadSanitizer would see an order between blocks */
+    locked() {
+        while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE)) {
+        }
+    }
+    ~locked() { __atomic_clear(&lock, __ATOMIC_RELEASE); }
+};
+
+void know_seed() {
+    if (seed_known)
+        return;
+    const char *text = getenv("TUPLESCAN_DOUBLE_SEED");
+    seed = text && *text ? strtoull(text, nullptr, 0) : 1;
+    seed_known = true;
+    fprintf(stderr, "double: TUPLESCAN_DOUBLE_SEED=%llu\n", static_cast<unsigned long long>(seed));
+}
+
+void keep_report(const char *text) {
+    locked guard;
+    know_seed();
+    if (!report[0])
+        snprintf(report, sizeof report, "%s (TUPLESCAN_DOUBLE_SEED=%llu, launch %llu)", text,
+                 static_cast<unsigned long long>(seed), static_cast<unsigned long long>(launches));
+    if (!quiet)
+        fprintf(stderr, "double: misuse: %s\n", report);
+}
+
+} // namespace
+
+uint64_t seed_of_launch() {
+    locked guard;
+    know_seed();
+    random_numbers random = {seed * 0x100000001b3u + launches++};
+    return random.next();
+}
+
+bool fault_is(double_fault which) { return fault == which; }
+int fault_which() { return fault_number; }
+bool fault_relaxed_release() { return fault == DOUBLE_FAULT_RELAXED_RELEASE; }
+bool fault_relaxed_acquire() { return fault == DOUBLE_FAULT_RELAXED_ACQUIRE; }
+
+bool fault_removes_barrier(place at) {
+    locked guard;
+    size_t index = 0;
+    while (index < barriers.size() &&
+           (barriers[index].line != at.line || strcmp(barriers[index].file, at.file) != 0))
+        index++;
+    if (index == barriers.size())
+        barriers.push_back(at);
+    return fault == DOUBLE_FAULT_BARRIER && static_cast<size_t>(fault_number) == index;
+}
+
+void misuse_at(const thread *who, place at, const char *format, va_list arguments) {
+    static __thread char what[1400], text[1800];
+    worker *self = here();
+    std::unique_ptr<as_worker> as(self ? new as_worker : nullptr);
+    vsnprintf(what, sizeof what, format, arguments);
+    if (who)
+        snprintf(text, sizeof text, "block %u, thread %u, %s:%d: %s", who->home->index, who->index,
+                 at.file ? at.file : "at its start", at.line, what);
+    else
+        snprintf(text, sizeof text, "%s:%d: %s", at.file ? at.file : "", at.line, what);
+    const bool first = !self || !__atomic_exchange_n(&self->work->failed, true, __ATOMIC_RELAXED);
+    if (first || !self->inside) {
+        keep_report(text);
+        device_failed();
+    }
+    as.reset();
+    if (self && self->inside) {
+        self->finished = self->current->home;
+        fiber_switch(self->current->run, self->main, true);
+    }
+}
+
+void misuse_of(const thread &who, place at, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    misuse_at(&who, at, format, arguments);
+    va_end(arguments);
+}
+
+void misuse(const char *file, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    misuse_at(here() && here()->inside ? &current() : nullptr, {file, line}, format, arguments);
+    va_end(arguments);
+}
+
+} // namespace dbl
+
+using namespace dbl;
+
+void double_seed(uint64_t value) {
+    seed = value;
+    launches = 0;
+    seed_known = true;
+}
+const char *double_report(void) { return report; }
+void double_quiet(int value) { quiet = value != 0; }
+void double_set_fault(enum double_fault value, int which) {
+    fault = value;
+    fault_number = which;
+}
+int double_barriers(void) { return static_cast<int>(barriers.size()); }
+const char *double_barrier_place(int which) {
+    static char text[512];
+    const place &at = barriers.at(static_cast<size_t>(which));
+    snprintf(text, sizeof text, "%s:%d", at.file, at.line);
+    return text;
+}
+int double_fault_rows(void) { return fault == DOUBLE_FAULT_TAIL ? fault_number : 0; }
+
+namespace dbl {
+void report_clear() { report[0] = '\0'; }
+} // namespace dbl

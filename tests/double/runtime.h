@@ -1,0 +1,21 @@
+/* Between the files of the fake runtime. */
+#ifndef DOUBLE_RUNTIME_H
+#define DOUBLE_RUNTIME_H
+
+#include "internal.h"
+
+namespace dbl {
+
+/* Each returns a cudaError_t. */
+int memory_make(void **memory, size_t bytes, bool device);
+int memory_free(void *memory, bool device);
+bool memory_is_device(const void *address);
+bool memory_is_pinned(const void *address);
+size_t memory_objects();
+size_t memory_left();
+
+void report_clear();
+
+} // namespace dbl
+
+#endif

@@ -1,0 +1,144 @@
+/* Stores that other blocks see late. A block's stores through the layer wait in a list until it releases, or until they
+ * are taken out at random; its own loads look there first. Not used under ThreadSanitizer, which knows what is ordered
+ * and what is not without that. */
+#include <cstring>
+
+#include "internal.h"
+
+namespace dbl {
+
+namespace {
+
+constexpr size_t FILTER_BITS = 65536, MOST_LATE = 8192;
+
+size_t filter_bit(const void *address) {
+    return (reinterpret_cast<uintptr_t>(address) >> 4) * 0x9e3779b97f4a7c15u >> 48;
+}
+
+void show(const late_store &store) {
+    switch (store.bytes) {
+    case 1: __atomic_store_n(store.to, store.value[0], __ATOMIC_RELAXED); break;
+    case 2: {
+        uint16_t bits;
+        memcpy(&bits, store.value, 2);
+        __atomic_store_n(reinterpret_cast<uint16_t *>(store.to), bits, __ATOMIC_RELAXED);
+        break;
+    }
+    case 4: {
+        uint32_t bits;
+        memcpy(&bits, store.value, 4);
+        __atomic_store_n(reinterpret_cast<uint32_t *>(store.to), bits, __ATOMIC_RELAXED);
+        break;
+    }
+    case 8: {
+        uint64_t bits;
+        memcpy(&bits, store.value, 8);
+        __atomic_store_n(reinterpret_cast<uint64_t *>(store.to), bits, __ATOMIC_RELAXED);
+        break;
+    }
+    default: store_sixteen(store.to, store.value); break;
+    }
+}
+
+/* The entry that touches the bytes, or NULL. There is at most one: a newer one takes the older's place. */
+late_store *find(block &of, const void *address, size_t bytes) {
+    if (of.late.empty() || !of.late_filter[filter_bit(address)])
+        return nullptr;
+    const unsigned char *from = static_cast<const unsigned char *>(address);
+    for (size_t index = of.late.size(); index-- > 0;) {
+        late_store &store = of.late[index];
+        if (store.to < from + bytes && from < store.to + store.bytes)
+            return &store;
+    }
+    return nullptr;
+}
+
+} // namespace
+
+void show_all(block &of) {
+    if (of.late.empty())
+        return;
+    for (const late_store &store : of.late)
+        show(store);
+    of.late.clear();
+    of.late_filter.assign(FILTER_BITS, false);
+    progress();
+}
+
+void show_one(block &of, random_numbers &random) {
+    if (of.late.empty() || of.work->plan.late == 1)
+        return;
+    late_store &store = of.late[random.below(static_cast<unsigned>(of.late.size()))];
+    show(store);
+    store = of.late.back();
+    of.late.pop_back();
+    progress();
+}
+
+bool store_late(void *to, const void *value, size_t bytes) {
+    worker &self = *here();
+    block &of = *self.current->home;
+    const unsigned late = of.work->plan.late;
+    const bool at_once = DOUBLE_TSAN || late == 0 || (late == 2 && self.random.one_in(2)) || bytes > 16;
+    if (late_store *old = find(of, to, bytes)) {
+        if (old->to == to && old->bytes == bytes && !at_once) {
+            memcpy(old->value, value, bytes);
+            return true;
+        }
+        show_all(of);
+    }
+    if (at_once)
+        return false;
+    if (of.late.size() >= MOST_LATE)
+        show_all(of);
+    if (of.late_filter.empty())
+        of.late_filter.assign(FILTER_BITS, false);
+    of.late.push_back({static_cast<unsigned char *>(to), static_cast<unsigned char>(bytes), {}});
+    memcpy(of.late.back().value, value, bytes);
+    of.late_filter[filter_bit(to)] = true;
+    return true;
+}
+
+bool load_own(const void *from, void *value, size_t bytes) {
+    block &of = *current().home;
+    const late_store *store = find(of, from, bytes);
+    if (!store)
+        return false;
+    if (store->to != from || store->bytes != bytes) { /* a part of one, or of several */
+        show_all(of);
+        return false;
+    }
+    memcpy(value, store->value, bytes);
+    return true;
+}
+
+void show_stores_at(const void *address) {
+    block &of = *current().home;
+    if (find(of, address, 1))
+        show_all(of);
+}
+
+void show_stores() { show_all(*current().home); }
+
+#if defined(__x86_64__)
+void store_sixteen(void *to, const void *value) {
+    uint64_t wanted[2], low, high;
+    memcpy(wanted, value, 16);
+    low = static_cast<volatile uint64_t *>(to)[0];
+    high = static_cast<volatile uint64_t *>(to)[1];
+    asm volatile("1: lock cmpxchg16b (%2)\n\tjnz 1b"
+                 : "+a"(low), "+d"(high)
+                 : "r"(to), "b"(wanted[0]), "c"(wanted[1])
+                 : "memory", "cc");
+}
+void load_sixteen(const void *from, void *value) {
+    uint64_t got[2] = {0, 0};
+    asm volatile("lock cmpxchg16b (%2)" : "+a"(got[0]), "+d"(got[1]) : "r"(from), "b"(0ull), "c"(0ull) : "memory", "cc");
+    memcpy(value, got, 16);
+}
+#else
+void store_sixteen(void *to, const void *value) { memcpy(to, value, 16); }
+void load_sixteen(const void *from, void *value) { memcpy(value, from, 16); }
+#endif
+
+} // namespace dbl

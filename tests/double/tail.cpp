@@ -1,0 +1,27 @@
+/* DOUBLE_FAULT_TAIL: the kernels' door, opened for a table of another number of rows. The tests are linked with
+ * --wrap, so that src/cuda comes here. */
+#include "double.h"
+#include "kernels.h"
+
+static kernel_pass with_fault(const kernel_pass *pass) {
+    kernel_pass changed = *pass;
+    changed.rows += static_cast<size_t>(double_fault_rows());
+    return changed;
+}
+
+extern "C" {
+
+int __real_kernel_stage1_local_counts(const kernel_pass *pass, void *seeds);
+int __wrap_kernel_stage1_local_counts(const kernel_pass *pass, void *seeds);
+int __wrap_kernel_stage1_local_counts(const kernel_pass *pass, void *seeds) {
+    const kernel_pass changed = with_fault(pass);
+    return __real_kernel_stage1_local_counts(&changed, seeds);
+}
+
+int __real_kernel_stage3_global_pass(const kernel_pass *pass, const void *seeds);
+int __wrap_kernel_stage3_global_pass(const kernel_pass *pass, const void *seeds);
+int __wrap_kernel_stage3_global_pass(const kernel_pass *pass, const void *seeds) {
+    const kernel_pass changed = with_fault(pass);
+    return __real_kernel_stage3_global_pass(&changed, seeds);
+}
+}

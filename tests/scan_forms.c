@@ -1,0 +1,266 @@
+#include "scan_run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tuplescan/stages.h>
+
+static void require_ok(const struct run *run, table_status status) {
+    if (status != TABLE_OK)
+        fail_run(run, "%s: %s", table_status_name(status), table_error_detail());
+}
+
+static void require_image(const struct run *run, const struct table *table, const char *name) {
+    struct difference difference;
+    if (table_holds_image(table, &difference))
+        return;
+    if (difference.row >= table->view.rows)
+        fail_run(run, "%s: the memory around the table was written (or cannot be read)", name);
+    fail_run(run, "%s is wrong at row %zu, column %zu%s: expected %#" PRIx64 ", found %#" PRIx64, name, difference.row,
+             difference.column, difference.column >= table->view.columns ? " (in the gap behind the row)" : "",
+             difference.expected, difference.found);
+}
+
+/* One row or word beside the tables: a carry, or the overflow report. */
+static void open_side_block(const struct run *run, struct block *block, bool on_host, size_t bytes, const void *from) {
+    const struct memory *memory = on_host ? &host_memory : run->way->memory;
+    require(run, block_open(block, memory, bytes, 0, EDGE_BACK) && (!from || block_upload(block, from)),
+            "no memory for a row of carry");
+}
+
+static void close_side_block(const struct run *run, struct block *block, const char *name) {
+    if (!block_surroundings_intact(block))
+        fail_run(run, "the memory around %s was written", name);
+    block_close(block);
+}
+
+static void require_row(const struct run *run, const struct block *block, const void *expected, const char *name) {
+    const struct scan_case *c = run->scan_case;
+    const size_t size = element_size(c->out_type);
+    unsigned char *found = malloc(block->bytes);
+    require(run, found && block_download(block, found), "a row of carry cannot be read");
+    for (size_t j = 0; j < c->columns; j++) {
+        const uint64_t right = element_bits((const char *)expected + j * size, c->out_type);
+        const uint64_t wrong = element_bits(found + j * size, c->out_type);
+        if (!elements_same(right, wrong, c->out_type))
+            fail_run(run, "%s is wrong at column %zu: expected %#" PRIx64 ", found %#" PRIx64, name, j, right, wrong);
+    }
+    free(found);
+}
+
+static void require_overflow(const struct run *run, const struct block *word) {
+    uint64_t found;
+    require(run, block_download(word, &found), "first_overflow cannot be read");
+    if (found != run->expected.first_overflow)
+        fail_run(run, "first_overflow: expected %" PRIu64 ", found %" PRIu64, run->expected.first_overflow, found);
+}
+
+/* Puts the input back, and rubbish into the output. */
+static void reset_tables(struct run *run) {
+    memcpy(run->in.image, run->in_values, run->in.block.bytes);
+    require(run, table_upload(&run->in), "the input cannot be written");
+    if (run->out_table == &run->in)
+        return;
+    table_randomize(&run->out, &run->random, PATTERN_BITS);
+    require(run, table_upload(&run->out), "the output cannot be written");
+}
+
+static void require_results(struct run *run) {
+    table_set_packed(run->out_table, run->expected.sums);
+    require_image(run, run->out_table, "out");
+    if (run->out_table != &run->in)
+        require_image(run, &run->in, "in");
+}
+
+static table_view seen(const struct run *run, const struct table *table) {
+    table_view view = table->view;
+    if (run->scan_case->zero_stride && view.stride == view.columns)
+        view.stride = 0;
+    return view;
+}
+
+static table_scan_options plain_options(const struct run *run) {
+    return (table_scan_options){
+        .backend = run->way->backend, .strategy = run->strategy, .threads = run->scan_case->threads};
+}
+
+/* The carries and the overflow word of a call. */
+struct sides {
+    struct block carry_in, carry_out, overflow;
+};
+
+static void open_sides(struct run *run, bool on_host, table_scan_options *options, struct sides *sides) {
+    const struct scan_case *c = run->scan_case;
+    const size_t row_bytes = c->columns * element_size(c->out_type);
+    if (c->carry_in) {
+        open_side_block(run, &sides->carry_in, on_host, row_bytes, run->carry);
+        options->carry_in = sides->carry_in.address;
+    }
+    if (c->carry_out && c->same_carry) {
+        options->carry_out = sides->carry_in.address;
+    } else if (c->carry_out) {
+        open_side_block(run, &sides->carry_out, on_host, row_bytes, NULL);
+        options->carry_out = sides->carry_out.address;
+    }
+    if (c->check_overflow) {
+        const uint64_t rubbish = 3;
+        open_side_block(run, &sides->overflow, on_host, sizeof rubbish, &rubbish);
+        options->first_overflow = sides->overflow.address;
+    }
+}
+
+static void require_sides(struct run *run, struct sides *sides) {
+    const struct scan_case *c = run->scan_case;
+    if (c->carry_out)
+        require_row(run, c->same_carry ? &sides->carry_in : &sides->carry_out, run->expected.carry_out, "carry_out");
+    if (c->carry_in && !c->same_carry)
+        require_row(run, &sides->carry_in, run->carry, "carry_in after the call");
+    if (c->check_overflow)
+        require_overflow(run, &sides->overflow);
+    if (c->carry_in)
+        close_side_block(run, &sides->carry_in, "carry_in");
+    if (c->carry_out && !c->same_carry)
+        close_side_block(run, &sides->carry_out, "carry_out");
+    if (c->check_overflow)
+        close_side_block(run, &sides->overflow, "first_overflow");
+}
+
+static void require_report(const struct run *run, const table_report *report) {
+    const struct scan_case *c = run->scan_case;
+    const size_t chunk_rows = reference_chunk_rows(c->out_type, c->columns);
+    require(run, report->backend == run->way->backend, "the report names another backend");
+    require(run, report->strategy != TABLE_STRATEGY_AUTO, "the report's strategy is AUTO");
+    require(run, run->strategy == TABLE_STRATEGY_AUTO || report->strategy == run->strategy,
+            "the report names another strategy");
+    require(run, report->chunk_rows == chunk_rows, "the report's chunk_rows is wrong");
+    require(run, report->chunks == c->rows / chunk_rows + (c->rows % chunk_rows != 0), "the report's chunks is wrong");
+    require(run, report->seconds >= 0 && report->transfer_seconds >= 0, "the report's seconds are negative");
+}
+
+void check_one_call(struct run *run) {
+    table_scan_options options = plain_options(run);
+    struct sides sides = {0};
+    table_report report = {0};
+    const table_view in = seen(run, &run->in), out = seen(run, run->out_table);
+    run->form = "one call";
+    options.exclusive = run->scan_case->exclusive;
+    if (random_once_in(&run->random, 2))
+        options.report = &report;
+    reset_tables(run);
+    open_sides(run, run->scan_case->host_rows, &options, &sides);
+    require_ok(run, table_prefix_sum(&in, &out, &options));
+    require_results(run);
+    require_sides(run, &sides);
+    if (options.report)
+        require_report(run, &report);
+}
+
+/* A workspace of exactly the bytes asked for, full of rubbish. */
+static void open_workspace(struct run *run, table_scan_options *options, struct block *workspace) {
+    unsigned char *rubbish = malloc(options->workspace_bytes + 1);
+    require(run, rubbish && block_open(workspace, run->way->memory, options->workspace_bytes, 0, EDGE_FRONT),
+            "no memory for the workspace");
+    for (size_t i = 0; i < options->workspace_bytes; i++)
+        rubbish[i] = (unsigned char)random_bits(&run->random);
+    require(run, block_upload(workspace, rubbish), "the workspace cannot be written");
+    free(rubbish);
+    if (options->workspace_bytes > 0)
+        options->workspace = workspace->address;
+}
+
+void check_stream_form(struct run *run) {
+    table_scan_options options = plain_options(run);
+    struct sides sides = {0};
+    struct block workspace;
+    const table_view in = seen(run, &run->in), out = seen(run, run->out_table);
+    run->form = "workspace and stream";
+    options.exclusive = run->scan_case->exclusive;
+    reset_tables(run);
+    open_sides(run, false, &options, &sides);
+    options.stream = run->way->stream_open();
+    require_ok(run, table_prefix_sum_workspace(&in, &out, &options, &options.workspace_bytes));
+    open_workspace(run, &options, &workspace);
+    require_ok(run, table_prefix_sum_async(&in, &out, &options));
+    require(run, run->way->stream_wait(options.stream), "the stream came to an error");
+    run->way->stream_close(options.stream);
+    require_results(run);
+    require_sides(run, &sides);
+    require(run, block_surroundings_intact(&workspace), "the memory around the workspace was written");
+    block_close(&workspace);
+}
+
+void check_totals(struct run *run) {
+    const struct scan_case *c = run->scan_case;
+    table_scan_options options = plain_options(run);
+    struct block carry_in = {0}, totals;
+    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const table_view in = seen(run, &run->in);
+    run->form = "column totals";
+    reset_tables(run);
+    if (c->carry_in) {
+        open_side_block(run, &carry_in, c->host_rows, row_bytes, run->carry);
+        options.carry_in = carry_in.address;
+    }
+    open_side_block(run, &totals, c->host_rows, row_bytes, NULL);
+    require_ok(run, table_column_totals(&in, c->out_type, totals.address, &options));
+    require_row(run, &totals, run->expected.carry_out, "totals");
+    require_image(run, &run->in, "in");
+    close_side_block(run, &totals, "totals");
+    if (c->carry_in)
+        close_side_block(run, &carry_in, "carry_in");
+}
+
+/* Row 0 of the seeds holds the carry; rubbish elsewhere. */
+static void open_seeds(struct run *run, struct table *seeds) {
+    const struct scan_case *c = run->scan_case;
+    const size_t rows = table_seeds_rows(c->out_type, c->rows, c->columns);
+    const size_t chunk_rows = reference_chunk_rows(c->out_type, c->columns);
+    const size_t row_bytes = c->columns * element_size(c->out_type);
+    require(run, rows == c->rows / chunk_rows + (c->rows % chunk_rows != 0) + 1, "table_seeds_rows is wrong");
+    require(run,
+            table_open(seeds, run->way->memory, c->out_type, rows, c->columns, c->columns,
+                       random_below(&run->random, 3), random_once_in(&run->random, 2) ? EDGE_FRONT : EDGE_BACK),
+            "no memory for the seeds");
+    table_randomize(seeds, &run->random, PATTERN_BITS);
+    memcpy(seeds->image, run->expected.seeds, row_bytes); /* S(0) is the carry */
+    require(run, table_upload(seeds), "the seeds cannot be written");
+}
+
+void check_stages(struct run *run) {
+    const struct scan_case *c = run->scan_case;
+    table_scan_options options = plain_options(run);
+    const table_view in = seen(run, &run->in), out = seen(run, run->out_table);
+    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const uint64_t rubbish = 3;
+    struct block overflow = {0};
+    struct table seeds;
+    reset_tables(run);
+    open_seeds(run, &seeds);
+
+    run->form = "stage 1 by itself";
+    require_ok(run, table_stage1_local_counts(&in, &seeds.view, &options));
+    memcpy(seeds.image + row_bytes, run->expected.totals, seeds.block.bytes - row_bytes);
+    require_image(run, &seeds, "seeds");
+    require_image(run, &run->in, "in");
+
+    run->form = "stage 2 by itself";
+    require_ok(run, table_stage2_scan_totals(&seeds.view, &options));
+    memcpy(seeds.image, run->expected.seeds, seeds.block.bytes);
+    require_image(run, &seeds, "seeds");
+
+    run->form = "stage 3 by itself";
+    options.exclusive = c->exclusive;
+    if (c->check_overflow) {
+        open_side_block(run, &overflow, c->host_rows, sizeof rubbish, &rubbish);
+        options.first_overflow = overflow.address;
+    }
+    require_ok(run, table_stage3_global_pass(&in, &seeds.view, &out, &options));
+    require_results(run);
+    require_image(run, &seeds, "seeds");
+    if (c->check_overflow) {
+        require_overflow(run, &overflow);
+        close_side_block(run, &overflow, "first_overflow");
+    }
+    table_close(&seeds);
+}

@@ -1,0 +1,229 @@
+/* What only CUDA has: graphs, work in the order of a stream, and memory of two sides. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { ROWS = 100003, COLUMNS = 5, CELLS = ROWS * COLUMNS };
+
+static uint32_t *host_values, *host_sums;
+static uint32_t *device_values, *device_sums;
+static void *workspace;
+static cudaStream_t stream;
+
+static int open_all(void **state) {
+    (void)state;
+    host_values = malloc(CELLS * sizeof *host_values);
+    host_sums = malloc(CELLS * sizeof *host_sums);
+    if (!host_values || !host_sums)
+        return -1;
+    return cudaMalloc((void **)&device_values, CELLS * sizeof *device_values) ||
+           cudaMalloc((void **)&device_sums, CELLS * sizeof *device_sums) || cudaMalloc(&workspace, 64 << 20) ||
+           cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+}
+
+static int close_all(void **state) {
+    (void)state;
+    free(host_values);
+    free(host_sums);
+    return cudaFree(device_values) || cudaFree(device_sums) || cudaFree(workspace) || cudaStreamDestroy(stream);
+}
+
+static void fill_values(uint32_t seed) {
+    for (size_t i = 0; i < CELLS; i++)
+        host_values[i] = seed = seed * 1664525u + 1013904223u;
+}
+
+static void require_sums(int round) {
+    uint32_t sums[COLUMNS] = {0};
+    for (size_t i = 0; i < CELLS; i++) {
+        sums[i % COLUMNS] += host_values[i];
+        if (host_sums[i] != sums[i % COLUMNS])
+            fail_msg("round %d, row %zu, column %zu: expected %u, found %u", round, i / COLUMNS, i % COLUMNS,
+                     sums[i % COLUMNS], host_sums[i]);
+    }
+}
+
+static const table_view *device_in(void) {
+    static table_view view;
+    view = (table_view){device_values, ROWS, COLUMNS, 0, TABLE_U32};
+    return &view;
+}
+static const table_view *device_out(void) {
+    static table_view view;
+    view = (table_view){device_sums, ROWS, COLUMNS, 0, TABLE_U32};
+    return &view;
+}
+
+/* Copy in, scan, copy out: all queued on the stream, and nothing waits. */
+static table_status queue_round_trip(table_strategy strategy) {
+    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = strategy};
+    options.stream = stream;
+    options.workspace = workspace;
+    options.workspace_bytes = 64 << 20;
+    assert_int_equal(
+        cudaMemcpyAsync(device_values, host_values, CELLS * sizeof *host_values, cudaMemcpyHostToDevice, stream),
+        cudaSuccess);
+    const table_status status = table_prefix_sum_async(device_in(), device_out(), &options);
+    assert_int_equal(cudaMemcpyAsync(host_sums, device_sums, CELLS * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),
+                     cudaSuccess);
+    return status;
+}
+
+static void check_stream_order(table_strategy strategy) {
+    for (int round = 0; round < 5; round++) {
+        fill_values((uint32_t)round);
+        const table_status status = queue_round_trip(strategy);
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        if (status == TABLE_ERROR_STRATEGY)
+            skip();
+        assert_int_equal(status, TABLE_OK);
+        require_sums(round);
+    }
+}
+
+/* A captured scan is replayed on data that changes. */
+static void check_graph(table_strategy strategy) {
+    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = strategy};
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    options.stream = stream;
+    options.workspace = workspace;
+    options.workspace_bytes = 64 << 20;
+    /* Once without capture, as a program that warms up would. */
+    if (table_prefix_sum_async(device_in(), device_out(), &options) == TABLE_ERROR_STRATEGY)
+        skip();
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const table_status status = table_prefix_sum_async(device_in(), device_out(), &options);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(status, TABLE_OK);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    for (int round = 0; round < 1000; round++) {
+        const int checked = round % 50 == 0; /* the rest are there to be many */
+        if (checked) {
+            fill_values((uint32_t)round);
+            assert_int_equal(
+                cudaMemcpy(device_values, host_values, CELLS * sizeof *host_values, cudaMemcpyHostToDevice),
+                cudaSuccess);
+        }
+        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
+        if (!checked)
+            continue;
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        assert_int_equal(cudaMemcpy(host_sums, device_sums, CELLS * sizeof *host_sums, cudaMemcpyDeviceToHost),
+                         cudaSuccess);
+        require_sums(round);
+    }
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+}
+
+static void test_stream_host(void **state) {
+    (void)state;
+    check_stream_order(TABLE_STRATEGY_HOST);
+}
+static void test_stream_recursive(void **state) {
+    (void)state;
+    check_stream_order(TABLE_STRATEGY_RECURSIVE);
+}
+static void test_stream_fused(void **state) {
+    (void)state;
+    check_stream_order(TABLE_STRATEGY_FUSED);
+}
+static void test_graph_recursive(void **state) {
+    (void)state;
+    check_graph(TABLE_STRATEGY_RECURSIVE);
+}
+static void test_graph_fused(void **state) {
+    (void)state;
+    check_graph(TABLE_STRATEGY_FUSED);
+}
+
+static void test_two_sides(void **state) {
+    const table_view host_view = {host_values, ROWS, COLUMNS, 0, TABLE_U32};
+    table_scan_options options = {0};
+    size_t bytes = 12345;
+    (void)state;
+    assert_int_equal(table_prefix_sum(device_in(), &host_view, NULL), TABLE_ERROR_BACKEND);
+    assert_int_equal(table_prefix_sum(&host_view, device_out(), NULL), TABLE_ERROR_BACKEND);
+    options.backend = TABLE_BACKEND_CPU;
+    assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_ERROR_BACKEND);
+    assert_true(strlen(table_error_detail()) > 0);
+    options.backend = TABLE_BACKEND_CUDA;
+    assert_int_equal(table_prefix_sum_workspace(&host_view, &host_view, &options, &bytes), TABLE_ERROR_BACKEND);
+    assert_int_equal(bytes, 12345);
+}
+
+static void test_workspace(void **state) {
+    table_scan_options options = {.strategy = TABLE_STRATEGY_RECURSIVE};
+    size_t bytes = 0;
+    (void)state;
+    options.stream = stream;
+    assert_int_equal(table_prefix_sum_workspace(device_in(), device_out(), &options, &bytes), TABLE_OK);
+    assert_in_range(bytes, 1, 64 << 20);
+    options.workspace_bytes = bytes;
+    assert_int_equal(table_prefix_sum_async(device_in(), device_out(), &options), TABLE_ERROR_WORKSPACE);
+    options.workspace = (char *)workspace + 16;
+    assert_int_equal(table_prefix_sum_async(device_in(), device_out(), &options), TABLE_ERROR_WORKSPACE);
+    options.workspace = workspace;
+    options.workspace_bytes = bytes - 1;
+    assert_int_equal(table_prefix_sum_async(device_in(), device_out(), &options), TABLE_ERROR_WORKSPACE);
+}
+
+/* Device pointers need no option to be found. */
+static void test_auto_goes_where_the_data_is(void **state) {
+    table_report report;
+    table_scan_options options = {.report = &report};
+    (void)state;
+    assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
+    assert_int_equal(report.backend, TABLE_BACKEND_CUDA);
+    assert_true(report.seconds > 0);
+}
+
+static void test_out_of_device_memory(void **state) {
+    /* One row so wide that its totals do not fit beside it. */
+    size_t available = 0, total = 0;
+    void *most = NULL;
+    (void)state;
+    assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
+    size_t bytes = available - available / 64;
+    while (bytes > available / 2 && cudaMalloc(&most, bytes) != cudaSuccess)
+        bytes -= available / 64;
+    if (!most)
+        skip();
+    cudaGetLastError();
+    const table_view row = {most, 1, bytes / 8, 0, TABLE_U64};
+    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_RECURSIVE};
+    const table_status status = table_prefix_sum(&row, &row, &options);
+    assert_int_equal(cudaFree(most), cudaSuccess);
+    assert_int_equal(status, TABLE_ERROR_DEVICE_MEMORY);
+    /* And all is well afterwards. */
+    assert_int_equal(table_prefix_sum(device_in(), device_out(), NULL), TABLE_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stream_host),
+        cmocka_unit_test(test_stream_recursive),
+        cmocka_unit_test(test_stream_fused),
+        cmocka_unit_test(test_graph_recursive),
+        cmocka_unit_test(test_graph_fused),
+        cmocka_unit_test(test_two_sides),
+        cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_auto_goes_where_the_data_is),
+        cmocka_unit_test(test_out_of_device_memory),
+    };
+    if (table_cuda_unavailable()) {
+        printf("skipped: %s\n", table_cuda_unavailable());
+        return 77;
+    }
+    return cmocka_run_group_tests_name("gpu_streams", tests, open_all, close_all);
+}

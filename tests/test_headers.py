@@ -1,0 +1,31 @@
+"""Each public header by itself, as C11 and as C++17, without a warning. Usage: test_headers.py INCLUDE CC [CXX]"""
+import subprocess
+import sys
+from pathlib import Path
+
+WARNINGS = ['-Wall', '-Wextra', '-pedantic', '-Werror', '-Wshadow']
+
+
+def compiles(compiler, standard, language, include, header):
+    command = [*compiler, f'-std={standard}', *WARNINGS, '-fsyntax-only', f'-I{include}', '-x', language, '-']
+    source = f'#include <tuplescan/{header}>\n'
+    source += f'#include <tuplescan/{header}>\nint main(void) {{ return 0; }}\n' # twice: it is guarded
+    done = subprocess.run(command, input=source, text=True, capture_output=True)
+    print(f'{header} as {standard}: {"ok" if done.returncode == 0 else "FAILED"}')
+    print(done.stderr, end='')
+    return done.returncode == 0
+
+
+def main():
+    include, cc = Path(sys.argv[1]), sys.argv[2].split()
+    languages = [(cc, 'c11', 'c')]
+    if len(sys.argv) > 3:
+        languages.append((sys.argv[3].split(), 'c++17', 'c++'))
+    headers = sorted(path.name for path in (include / 'tuplescan').glob('*.h'))
+    results = [compiles(compiler, standard, language, include, header)
+               for compiler, standard, language in languages for header in headers]
+    return 0 if results and all(results) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""Who may include whom, and what kernels may not use. Usage: test_layering.py SOURCE_ROOT"""
+import re
+import sys
+from pathlib import Path
+
+# For each part of the tree, named by how its paths begin: the folders whose files its #include "..." may name, and a
+# pattern of the system headers that it may not see. The first part that fits a file counts.
+CUDA = r'cuda.*|nv.*|cub/.*|cooperative_groups.*'
+PARTS = [
+    ('include/tuplescan', [], CUDA),
+    ('src/cpu', ['src', 'src/cpu'], CUDA),
+    ('src/cuda', ['src', 'src/cuda', 'kernels/kernels.h'], None),
+    ('src', ['src'], CUDA),
+    ('kernels/device', ['kernels/device'], None),
+    ('kernels', ['kernels', 'kernels/device'], CUDA),
+    ('tools', ['tools'], None),
+    # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
+    # and fuzzers inside of the command.
+    ('tests/double', ['src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
+    ('tests/unit', ['src', 'src/cpu', 'tests'], CUDA),
+    ('tests/fuzz_', ['tools'], CUDA),
+    ('tests', ['tests'], None),
+]
+# A kernel finds the machine in the device layer alone.
+BARE_DEVICE = re.compile(r'<<<|\basm\b|\b(thread|block)Idx\b|\b(block|grid)Dim\b|__syncthreads|__shfl|__ballot|__nanosleep'
+                         r'|\batomic(Add|Min|Max|CAS|Exch)\b|__shared__|__global__|__device__')
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
+SUFFIXES = {'.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'}
+
+
+def within(path, places, root):
+    return any(path == root / place or root / place in path.parents for place in places)
+
+
+def check_quoted(path, name, folders, root):
+    """The file that a quoted include finds must belong to the includer's part or to one that it may see."""
+    candidates = [path.parent / name] + [root / folder / name for folder in folders if (root / folder).is_dir()]
+    candidates += [root / folder for folder in folders if folder.endswith('/' + name)]
+    for candidate in candidates:
+        found = candidate.resolve()
+        if found.is_file():
+            # src sees its own top folder; a backend's folder is another part.
+            if 'src' in folders and 'src/cpu' not in folders and within(found, ['src/cpu'], root):
+                return 'is the CPU backend\'s own'
+            if 'src' in folders and 'src/cuda' not in folders and within(found, ['src/cuda'], root):
+                return 'is the CUDA backend\'s own'
+            return None if within(found, folders, root) else 'lies outside of what this part may see'
+    return 'is not found in what this part may see'
+
+
+def check_file(path, root):
+    relative = path.relative_to(root)
+    part = next((p for p in PARTS if relative.as_posix().startswith(p[0])), None)
+    if part is None:
+        return []
+    name, folders, forbidden = part
+    text = path.read_text(encoding='utf-8')
+    faults = []
+    for match in INCLUDE.finditer(text):
+        quote, included = match.groups()
+        line = text.count('\n', 0, match.start()) + 1
+        if quote == '<' and included.startswith('tuplescan/'):
+            reason = None if (root / 'include' / included).is_file() else 'is no public header'
+        elif quote == '<':
+            reason = 'is not for this part' if forbidden and re.fullmatch(forbidden, included) else None
+        else:
+            reason = check_quoted(path, included, folders, root)
+        if reason:
+            faults.append(f'{relative}:{line}: #include {included} {reason}')
+    if name == 'kernels':
+        code = COMMENT.sub(lambda m: '\n' * m.group().count('\n'), text)
+        for match in BARE_DEVICE.finditer(code):
+            line = code.count('\n', 0, match.start()) + 1
+            faults.append(f'{relative}:{line}: {match.group()} belongs into the device layer')
+    return faults
+
+
+def main():
+    root = Path(sys.argv[1]).resolve()
+    files = [path for top in ('include', 'src', 'kernels', 'tools', 'tests') for path in sorted((root / top).rglob('*'))
+             if path.suffix in SUFFIXES]
+    faults = [fault for path in files for fault in check_file(path, root)]
+    for fault in faults:
+        print(fault)
+    print(f'{len(files)} files, {len(faults)} faults')
+    return 1 if faults or not files else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

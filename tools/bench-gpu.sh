@@ -1,0 +1,38 @@
+#!/bin/sh
+# All figures of a GPU, from a folder that was built before: JSON and tables, in two to three minutes.
+#
+#   tools/bench-gpu.sh [BUILD] [OUTPUT]      (build and bench-gpu; OUTPUT is made if it is not there)
+#
+# Pictures: tools/plot_bench.py OUTPUT/*.json
+set -u
+build=${1:-build}
+output=${2:-bench-gpu}
+tuplescan=$build/tools/tuplescan
+if [ ! -x "$tuplescan" ]; then
+    echo "bench-gpu.sh: no $tuplescan; build first: meson setup $build && ninja -C $build" >&2
+    exit 66
+fi
+mkdir -p "$output" || exit 73
+worst=0
+
+# NAME, then the arguments of tuplescan bench.
+measure() {
+    name=$1
+    shift
+    echo "== $name: tuplescan bench $*"
+    "$tuplescan" bench --backend cuda "$@" --json >"$output/$name.json" 2>"$output/$name.txt"
+    code=$?
+    cat "$output/$name.txt"
+    if [ $code -ne 0 ]; then
+        echo "bench-gpu.sh: $name ended with $code" >&2
+        worst=$code
+    fi
+}
+
+measure 512m --peers --bytes 512M
+measure small --peers --rows 2^8,2^12,2^14,2^16,2^18,2^20,2^22 --columns 1,4 --types u32,f32
+measure windows --columns 4/8,64/100 --types u32,f64 --strategy fused,recursive
+measure overflow --check-overflow --columns 1,4,16,100 --types u32,u64 --strategy fused,recursive
+measure 2g --peers --bytes 2G --strategy fused,recursive --repeat 11
+measure accuracy --accuracy
+exit $worst

@@ -1,0 +1,349 @@
+/* tuplescan bench: reads what is asked for, and runs it. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "bench/bench.h"
+#include "commands.h"
+#include "message.h"
+#include "values.h"
+
+static const char HELP[] =
+    "Usage: tuplescan bench [OPTION]...\n"
+    "\n"
+    "Measures table_prefix_sum() beside a plain copy of the same bytes, in one run, and prints medians. On the CPU it\n"
+    "stands beside memcpy, a plain serial loop and numpy.cumsum(axis=0), on a GPU beside cudaMemcpy of device memory.\n"
+    "Each result is compared with another way of computing it before it is timed.\n"
+    "\n"
+    "      --backend B       auto, cpu or cuda; auto is cuda where there is a GPU\n"
+    "      --columns LIST    columns of the tables, such as 1,4,1000; 4/8 is a window of 4 columns in rows of 8\n"
+    "      --stride N        windows in rows of N elements, for all columns\n"
+    "      --types LIST      such as u32,f32, or pairs such as u8:u32\n"
+    "      --pairs LIST      the same, beside the types\n"
+    "      --bytes N         size of the larger of the two tables, with K, M or G; 64M on the CPU, 512M on a GPU\n"
+    "      --rows LIST       that many rows instead, such as 1000,2^20; on a GPU the time of one scan in a replayed\n"
+    "                        CUDA graph, as small tables want it\n"
+    "      --threads LIST    CPU threads, such as 1,2,all\n"
+    "      --strategy LIST   auto, host, recursive, fused; those that there are\n"
+    "      --repeat N        repetitions of each, taken in turns\n"
+    "      --check-overflow  integer sums are checked for overflow, of which these tables then have none\n"
+    "      --peers           on a GPU: also CUB's DeviceScan and a kernel that only copies\n"
+    "      --accuracy        errors against exact sums and differences between two runs, instead of times\n"
+    "      --quick           fewer and smaller tables\n"
+    "      --no-check        do not look whether the results are right\n"
+    "      --no-numpy        leave numpy out\n"
+    "      --json            one JSON object on standard output; the table goes to standard error\n"
+    "  -q, --quiet           no table beside the JSON\n"
+    "  -h, --help            this help\n"
+    "\n"
+    "of memcpy is the time of the copy over the time of the scan: 1 is as fast as copying.\n";
+
+enum code {
+    BACKEND = 256,
+    COLUMNS,
+    STRIDE,
+    TYPES,
+    BYTES,
+    ROWS,
+    THREADS,
+    STRATEGY,
+    REPEAT,
+    CHECK_OVERFLOW,
+    PEERS,
+    ACCURACY,
+    QUICK,
+    NO_CHECK,
+    NO_NUMPY,
+    JSON
+};
+
+static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BACKEND},
+                                        {"columns", required_argument, NULL, COLUMNS},
+                                        {"stride", required_argument, NULL, STRIDE},
+                                        {"types", required_argument, NULL, TYPES},
+                                        {"pairs", required_argument, NULL, TYPES},
+                                        {"bytes", required_argument, NULL, BYTES},
+                                        {"rows", required_argument, NULL, ROWS},
+                                        {"threads", required_argument, NULL, THREADS},
+                                        {"strategy", required_argument, NULL, STRATEGY},
+                                        {"repeat", required_argument, NULL, REPEAT},
+                                        {"check-overflow", no_argument, NULL, CHECK_OVERFLOW},
+                                        {"peers", no_argument, NULL, PEERS},
+                                        {"accuracy", no_argument, NULL, ACCURACY},
+                                        {"quick", no_argument, NULL, QUICK},
+                                        {"no-check", no_argument, NULL, NO_CHECK},
+                                        {"no-numpy", no_argument, NULL, NO_NUMPY},
+                                        {"json", no_argument, NULL, JSON},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+/* ------------------------------------------------------------------------------------------------ single values */
+
+/* Digits, or 2^K; then, if units are allowed, K, M or G. */
+static bool read_size(const char *text, bool units, size_t *size) {
+    char digits[32];
+    size_t length = strlen(text);
+    unsigned shift = 0;
+    uint64_t number;
+    const char *unit = units && length > 0 ? strchr("KMG", text[length - 1]) : NULL;
+    if (unit && *unit) {
+        shift = *unit == 'K' ? 10 : *unit == 'M' ? 20 : 30;
+        length--;
+    }
+    if (length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (strncmp(digits, "2^", 2) == 0) {
+        if (!parse_number(digits + 2, 62, &number))
+            return false;
+        number = (uint64_t)1 << number;
+    } else if (!parse_number(digits, SIZE_MAX, &number)) {
+        return false;
+    }
+    return number > 0 && !__builtin_mul_overflow((size_t)number, (size_t)1 << shift, size);
+}
+
+static int take_columns(struct bench_options *options, char *item) {
+    struct bench_shape *shape = &options->shapes[options->shape_count++];
+    char *slash = strchr(item, '/');
+    if (slash)
+        *slash = '\0';
+    const bool good = read_size(item, false, &shape->columns) &&
+                      (slash ? read_size(slash + 1, false, &shape->stride) : (shape->stride = shape->columns) > 0);
+    if (slash)
+        *slash = '/';
+    return good && shape->stride >= shape->columns
+               ? EX_OK
+               : fail(EX_USAGE, "--columns %s: not a number of columns from 1 on, nor COLUMNS/STRIDE", item);
+}
+
+static int take_pair(struct bench_options *options, char *item) {
+    struct bench_pair *pair = &options->pairs[options->pair_count++];
+    char *colon = strchr(item, ':');
+    if (colon)
+        *colon = '\0';
+    pair->in = type_of_name(item);
+    pair->out = colon ? type_of_name(colon + 1) : pair->in;
+    if (colon)
+        *colon = ':';
+    return pair->in && pair->out && table_types_supported(pair->in, pair->out)
+               ? EX_OK
+               : fail(EX_USAGE, "--types %s: not a type that can be summed, nor a pair such as u8:u32", item);
+}
+
+static int take_rows(struct bench_options *options, char *item) {
+    return read_size(item, false, &options->rows[options->row_count++])
+               ? EX_OK
+               : fail(EX_USAGE, "--rows %s: not a number of rows from 1 on", item);
+}
+
+static int take_threads(struct bench_options *options, char *item) {
+    uint64_t number = 0;
+    if (strcmp(item, "all") != 0 && (!parse_number(item, 65536, &number) || number == 0))
+        return fail(EX_USAGE, "--threads %s: not a number of threads from 1 on, nor all", item);
+    options->threads[options->thread_count++] = (unsigned)number;
+    return EX_OK;
+}
+
+static int take_strategy(struct bench_options *options, char *item) {
+    for (int s = TABLE_STRATEGY_AUTO; s <= TABLE_STRATEGY_FUSED; ++s)
+        if (strcmp(item, bench_strategy_name((table_strategy)s)) == 0) {
+            options->strategies[options->strategy_count++] = (table_strategy)s;
+            return EX_OK;
+        }
+    return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", item);
+}
+
+static int take_backend(struct bench_options *options, const char *text) {
+    options->backend = strcmp(text, "auto") == 0   ? TABLE_BACKEND_AUTO
+                       : strcmp(text, "cpu") == 0  ? TABLE_BACKEND_CPU
+                       : strcmp(text, "cuda") == 0 ? TABLE_BACKEND_CUDA
+                                                   : (table_backend)-1;
+    return (int)options->backend >= 0
+               ? EX_OK
+               : fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
+}
+
+/* ------------------------------------------------------------------------------------------------------- lists */
+
+/* Hands each item of a list with commas to `take`, which adds it to the list that has `count` of them. */
+static int take_list(struct bench_options *options, const char *name, const char *text, const size_t *count,
+                     int (*take)(struct bench_options *options, char *item)) {
+    char items[1024];
+    if (snprintf(items, sizeof items, "%s", text) >= (int)sizeof items)
+        return fail(EX_USAGE, "--%s: longer than %zu letters", name, sizeof items - 1);
+    for (char *item = items, *comma; item; item = comma) {
+        comma = strchr(item, ',');
+        if (comma)
+            *comma++ = '\0';
+        if (*count == BENCH_LIST)
+            return fail(EX_USAGE, "--%s: more than %d in the list", name, (int)BENCH_LIST);
+        const int code = take(options, item);
+        if (code != EX_OK)
+            return code;
+    }
+    return EX_OK;
+}
+
+/* A default is a list that was given by nobody. */
+static void default_list(struct bench_options *options, const char *text, const size_t *count,
+                         int (*take)(struct bench_options *options, char *item)) {
+    if (*count == 0)
+        (void)take_list(options, "default", text, count, take);
+}
+
+static void fill_in_defaults(struct bench_options *options, bool quick) {
+    const bool cuda = options->backend == TABLE_BACKEND_CUDA, small = options->row_count > 0;
+    const char *types = options->accuracy ? "f32,f64" : small ? "u32" : quick ? "u32,f32" : "u32,f32,u64,f64";
+    const char *columns = options->accuracy || small ? "1,4"
+                          : quick                    ? "1,4,16,100,1000"
+                          : cuda                     ? "1,2,3,4,5,7,8,12,16,32,64,100,256,1000,1024,4096"
+                                                     : "1,2,3,4,5,8,16,64,1000";
+    if (cuda && !options->accuracy && !small && !quick && options->pair_count == 0)
+        types = "u32,f32,u64,f64,u8:u32";
+    default_list(options, types, &options->pair_count, take_pair);
+    default_list(options, columns, &options->shape_count, take_columns);
+    default_list(options, "1,all", &options->thread_count, take_threads);
+    default_list(options, small ? "recursive,fused,auto" : "recursive,host,fused", &options->strategy_count,
+                 take_strategy);
+    if (options->bytes == 0)
+        options->bytes = options->accuracy ? (quick ? 4u << 20 : 64u << 20)
+                         : cuda            ? (quick ? 128u << 20 : 512u << 20)
+                                           : (quick ? 16u << 20 : 64u << 20);
+    if (options->repeat == 0)
+        options->repeat = cuda ? (quick ? 7 : 15) : (quick ? 3 : 7);
+}
+
+static int set_stride(struct bench_options *options, size_t stride) {
+    for (size_t s = 0; stride > 0 && s < options->shape_count; ++s) {
+        if (stride < options->shapes[s].columns)
+            return fail(EX_USAGE, "--stride %zu: less than %zu columns", stride, options->shapes[s].columns);
+        options->shapes[s].stride = stride;
+    }
+    return EX_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- the whole line */
+
+struct line {
+    struct bench_options options;
+    size_t stride;
+    bool quick;
+};
+
+static int take_number(const char *name, const char *text, bool units, size_t most, size_t *number) {
+    if (read_size(text, units, number) && *number <= most)
+        return EX_OK;
+    return fail(EX_USAGE, "--%s %s: not a number from 1 to %zu", name, text, most);
+}
+
+static int take_option(struct line *line, int code, const char *value) {
+    struct bench_options *options = &line->options;
+    size_t number = 0;
+    int result = EX_OK;
+    switch (code) {
+    case BACKEND:
+        return take_backend(options, value);
+    case COLUMNS:
+        return take_list(options, "columns", value, &options->shape_count, take_columns);
+    case TYPES:
+        return take_list(options, "types", value, &options->pair_count, take_pair);
+    case ROWS:
+        return take_list(options, "rows", value, &options->row_count, take_rows);
+    case THREADS:
+        return take_list(options, "threads", value, &options->thread_count, take_threads);
+    case STRATEGY:
+        return take_list(options, "strategy", value, &options->strategy_count, take_strategy);
+    case STRIDE:
+        return take_number("stride", value, false, SIZE_MAX, &line->stride);
+    case BYTES:
+        return take_number("bytes", value, true, SIZE_MAX, &options->bytes);
+    case REPEAT:
+        result = take_number("repeat", value, false, BENCH_REPEAT_MOST, &number);
+        options->repeat = (unsigned)number;
+        return result;
+    case CHECK_OVERFLOW:
+        options->overflow = true;
+        return result;
+    case PEERS:
+        options->peers = true;
+        return result;
+    case ACCURACY:
+        options->accuracy = true;
+        return result;
+    case QUICK:
+        line->quick = true;
+        return result;
+    case NO_CHECK:
+        options->check = false;
+        return result;
+    case NO_NUMPY:
+        options->numpy = false;
+        return result;
+    case JSON:
+        options->json = true;
+        return result;
+    default: /* 'q' */
+        options->quiet = true;
+        return result;
+    }
+}
+
+static int bad_option(char **argv, int code) {
+    if (code == ':')
+        return fail(EX_USAGE, "%s: needs a value", argv[optind - 1]);
+    if (optopt && optopt < 256)
+        return fail(EX_USAGE, "-%c: no such option; see tuplescan help %s", optopt, argv[0]);
+    return fail(EX_USAGE, "%s: no such option, or not with a value; see tuplescan help %s", argv[optind - 1], argv[0]);
+}
+
+static int read_line(struct line *line, int argc, char **argv) {
+    optind = 0;
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, ":hq", OPTIONS, NULL)) != -1;) {
+        if (code == 'h') {
+            fputs(HELP, stdout);
+            return EX_OK;
+        }
+        const int result = code == '?' || code == ':' ? bad_option(argv, code) : take_option(line, code, optarg);
+        if (result != EX_OK)
+            return result;
+    }
+    return optind == argc ? GO_ON : fail(EX_USAGE, "%s: not wanted; see tuplescan help %s", argv[optind], argv[0]);
+}
+
+/* The backend that is measured: never AUTO. */
+static int choose_backend(struct bench_options *options) {
+    const char *unavailable = table_cuda_unavailable();
+    if (options->backend == TABLE_BACKEND_AUTO)
+        options->backend = unavailable && !options->peers ? TABLE_BACKEND_CPU : TABLE_BACKEND_CUDA;
+    if (options->backend == TABLE_BACKEND_CUDA && unavailable)
+        return fail(EX_UNAVAILABLE, "%s", unavailable);
+    if (options->backend == TABLE_BACKEND_CPU && options->peers)
+        return fail(EX_USAGE, "--peers: CUB needs --backend cuda");
+    return EX_OK;
+}
+
+int bench_main(int argc, char **argv) {
+    struct line line = {.options = {.check = true, .numpy = true}};
+    struct bench_options *options = &line.options;
+    int code = read_line(&line, argc, argv);
+    if (code != GO_ON)
+        return code;
+    if ((code = choose_backend(options)) != EX_OK)
+        return code;
+    fill_in_defaults(options, line.quick);
+    if ((code = set_stride(options, line.stride)) != EX_OK)
+        return code;
+    struct bench_report *report = report_open(options, argc, argv);
+    if (!report)
+        return fail(EX_OSERR, "out of memory");
+    code = options->accuracy                       ? bench_accuracy(options, report)
+           : options->backend == TABLE_BACKEND_CPU ? bench_cpu(options, report)
+                                                   : bench_cuda(options, report);
+    report_close(report);
+    return code;
+}

@@ -1,0 +1,373 @@
+/* Tables in device memory: this library's strategies beside cudaMemcpy, a copy kernel and CUB. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../message.h"
+#include "../peers/peers.h"
+#include "cuda_work.h"
+#include "device_words.h"
+
+enum { STAGE_RUNS = 3 };
+
+struct device_run {
+    const struct bench_options *options;
+    struct bench_report *report;
+    struct device_tables tables;
+    bool left_out[TABLE_STRATEGY_FUSED + 1]; /* strategies that this library does not have; said once */
+};
+
+/* ------------------------------------------------------------------------------------------------------ memory */
+
+static bool allocate(struct bench_report *report, void **memory, size_t bytes) {
+    return cuda_succeeded(report, cudaMalloc(memory, bytes), "cudaMalloc");
+}
+
+static bool tables_allocate(struct device_tables *tables, struct bench_report *report, size_t bytes, bool check) {
+    tables->bytes = bytes;
+    return cuda_succeeded(report, cudaStreamCreateWithFlags(&tables->stream, cudaStreamNonBlocking),
+                          "cudaStreamCreate") &&
+           allocate(report, &tables->in, bytes) && allocate(report, &tables->out, bytes) &&
+           allocate(report, &tables->lead, 2 * (size_t)LEAD_BYTES) &&
+           allocate(report, (void **)&tables->differing, sizeof *tables->differing) &&
+           allocate(report, (void **)&tables->first_overflow, sizeof *tables->first_overflow) &&
+           cuda_succeeded(report, cudaMallocHost(&tables->host_in, bytes), "cudaMallocHost") &&
+           (!check || (allocate(report, &tables->expected, bytes) &&
+                       cuda_succeeded(report, cudaMallocHost(&tables->host_expected, bytes), "cudaMallocHost"))) &&
+           cuda_succeeded(report, cudaMemset(tables->lead, 1, 2 * (size_t)LEAD_BYTES), "cudaMemset");
+}
+
+static void tables_free(struct device_tables *tables) {
+    void *const device[] = {tables->in,        tables->out,       tables->expected,      tables->lead,
+                            tables->workspace, tables->differing, tables->first_overflow};
+    for (size_t k = 0; k < sizeof device / sizeof *device; ++k)
+        cudaFree(device[k]);
+    cudaFreeHost(tables->host_in);
+    cudaFreeHost(tables->host_expected);
+    if (tables->stream)
+        cudaStreamDestroy(tables->stream);
+}
+
+static bool workspace_grow(struct device_tables *tables, struct bench_report *report, size_t bytes) {
+    if (tables->workspace && bytes <= tables->workspace_bytes)
+        return true;
+    cudaFree(tables->workspace);
+    tables->workspace = NULL;
+    tables->workspace_bytes = bytes > TABLE_WORKSPACE_ALIGNMENT ? bytes : TABLE_WORKSPACE_ALIGNMENT;
+    return allocate(report, &tables->workspace, tables->workspace_bytes);
+}
+
+/* ---------------------------------------------------------------------------------------------- right or wrong */
+
+static size_t out_values(const struct device_case *what) { return what->out.rows * what->shape.stride; }
+
+/* What this library's CPU backend makes of the same table, in device memory. The gaps between the windows are zeros. */
+static bool expect(const struct device_case *what) {
+    const struct device_tables *tables = what->tables;
+    const size_t bytes = out_values(what) * table_type_size(what->pair.out);
+    table_view in = what->in, out = what->out;
+    in.data = tables->host_in;
+    out.data = tables->host_expected;
+    if (what->shape.stride != what->shape.columns)
+        memset(tables->host_expected, 0, bytes);
+    table_scan_options options;
+    memset(&options, 0, sizeof options);
+    options.backend = TABLE_BACKEND_CPU;
+    const table_status status = table_prefix_sum(&in, &out, &options);
+    if (status != TABLE_OK) {
+        report_note(what->report, "the CPU backend: %s: %s", table_status_text(status), table_error_detail());
+        return false;
+    }
+    return cuda_succeeded(
+               what->report,
+               cudaMemcpyAsync(tables->expected, tables->host_expected, bytes, cudaMemcpyHostToDevice, tables->stream),
+               "cudaMemcpyAsync to the device") &&
+           cuda_succeeded(what->report, cudaStreamSynchronize(tables->stream), "cudaStreamSynchronize");
+}
+
+static bool count_wrong(const struct device_case *what, const struct work *work, unsigned long long *wrong) {
+    const struct device_tables *tables = what->tables;
+    const size_t size = table_type_size(what->pair.out);
+    return cuda_succeeded(what->report, cudaMemsetAsync(tables->out, 0, out_values(what) * size, tables->stream),
+                          "cudaMemsetAsync") &&
+           work_queue(what, work) &&
+           cuda_succeeded(what->report,
+                          device_count_differing(tables->out, tables->expected, out_values(what), size,
+                                                 tables->differing, tables->stream),
+                          "comparing with the CPU's result") &&
+           cuda_succeeded(
+               what->report,
+               cudaMemcpyAsync(wrong, tables->differing, sizeof *wrong, cudaMemcpyDeviceToHost, tables->stream),
+               "cudaMemcpyAsync from the device") &&
+           cuda_succeeded(what->report, cudaStreamSynchronize(tables->stream), work_name(work));
+}
+
+/* Ours always, bit for bit; CUB where its order of additions cannot be seen. */
+static int check_all(struct device_case *what) {
+    const bool floating = what->pair.out == TABLE_F32 || what->pair.out == TABLE_F64;
+    int code = EX_OK;
+    if (!expect(what))
+        return EX_UNAVAILABLE;
+    for (size_t w = 0; w < what->work_count; ++w) {
+        struct work *work = &what->works[w];
+        unsigned long long wrong = 0;
+        if (work->kind != WORK_OURS && (work->kind != WORK_CUB || floating))
+            continue;
+        if (!count_wrong(what, work, &wrong))
+            return EX_UNAVAILABLE;
+        work->checked = wrong == 0;
+        if (wrong == 0)
+            continue;
+        report_note(what->report, "WRONG RESULT: %llu of %zu values, %zu x %zu of stride %zu, %s to %s, %s", wrong,
+                    what->out.rows * what->shape.columns, what->out.rows, what->shape.columns, what->shape.stride,
+                    table_type_name(what->pair.in), table_type_name(what->pair.out), work_name(work));
+        code = EX_SOFTWARE;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------------- one case */
+
+/* The works that there are for this shape, and workspace for the hungriest of them. */
+static bool add_work(struct device_run *run, struct device_case *what, enum work_kind kind, table_strategy strategy) {
+    struct work *work = &what->works[what->work_count];
+    table_status reason;
+    if (run->options->row_count > 0 && strategy == TABLE_STRATEGY_HOST) {
+        if (!run->left_out[strategy])
+            report_note(run->report, "host is left out: it waits for the device, so no graph can capture it");
+        run->left_out[strategy] = true;
+        return true;
+    }
+    if (what->work_count == WORK_MOST)
+        return true;
+    work->kind = kind;
+    work->strategy = strategy;
+    if (!work_prepare(what, work, &reason)) {
+        if (reason != TABLE_OK && !run->left_out[strategy])
+            report_note(run->report, "%s is left out, %zu x %zu: %s: %s", work_name(work), what->in.rows,
+                        what->shape.columns, table_status_text(reason), table_error_detail());
+        run->left_out[strategy] |= reason == TABLE_ERROR_STRATEGY;
+        return true;
+    }
+    what->work_count++;
+    return workspace_grow(what->tables, run->report, work->workspace_bytes);
+}
+
+static bool add_works(struct device_run *run, struct device_case *what) {
+    const struct bench_options *options = run->options;
+    bool enough = add_work(run, what, WORK_MEMCPY, TABLE_STRATEGY_AUTO);
+    for (size_t s = 0; s < options->strategy_count; ++s)
+        enough = enough && add_work(run, what, WORK_OURS, options->strategies[s]);
+    if (options->peers)
+        enough = enough && add_work(run, what, WORK_COPY_KERNEL, TABLE_STRATEGY_AUTO) &&
+                 add_work(run, what, WORK_CUB, TABLE_STRATEGY_AUTO);
+    return enough;
+}
+
+/* Each once, which also warms it up. What cannot be queued is taken out, so that it costs the others nothing; what
+ * breaks the device is at least named. */
+static int try_all(struct device_case *what) {
+    int code = EX_OK;
+    for (size_t w = 0; w < what->work_count;) {
+        if (!work_queue(what, &what->works[w])) {
+            code = EX_SOFTWARE;
+            what->work_count--;
+            memmove(&what->works[w], &what->works[w + 1], (what->work_count - w) * sizeof *what->works);
+            continue;
+        }
+        if (!cuda_succeeded(what->report, cudaStreamSynchronize(what->tables->stream), work_name(&what->works[w])))
+            return EX_UNAVAILABLE;
+        w++;
+    }
+    return code;
+}
+
+/* The stages one by one, as the one-call form reports them. */
+static void measure_stages(const struct device_case *what, const struct work *work, double stage_ms[3]) {
+    double samples[3][STAGE_RUNS];
+    table_scan_options options;
+    table_report report;
+    memset(&options, 0, sizeof options);
+    memset(&report, 0, sizeof report);
+    options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = work->strategy;
+    options.report = &report;
+    options.first_overflow = what->check_overflow ? what->tables->first_overflow : NULL;
+    for (int k = 0; k < STAGE_RUNS; ++k) {
+        const table_status status = table_prefix_sum(&what->in, &what->out, &options);
+        if (status != TABLE_OK) {
+            report_note(what->report, "stages of %s: %s: %s", work_name(work), table_status_text(status),
+                        table_error_detail());
+            return;
+        }
+        for (int s = 0; s < 3; ++s)
+            samples[s][k] = report.stage_seconds[s] * 1e3;
+    }
+    for (int s = 0; s < 3; ++s)
+        stage_ms[s] = bench_median(samples[s], STAGE_RUNS);
+}
+
+static void report_case(const struct device_case *what, bool graph) {
+    struct bench_result result = bench_result_empty();
+    result.rows = what->in.rows;
+    result.shape = what->shape;
+    result.pair = what->pair;
+    result.backend = "cuda";
+    result.graph = graph;
+    result.overflow_checked = what->check_overflow;
+    for (size_t w = 0; w < what->work_count; ++w) {
+        const struct work *work = &what->works[w];
+        if (work->kind == WORK_MEMCPY) {
+            result.memcpy_ms = work->ms;
+            result.best_memcpy_ms = work->samples[0]; /* sorted, since there is a median */
+        }
+        if (work->kind == WORK_COPY_KERNEL)
+            result.copy_kernel_ms = work->ms;
+        if (work->kind == WORK_CUB)
+            result.cub_ms = work->ms;
+    }
+    for (size_t w = 0; w < what->work_count; ++w) {
+        const struct work *work = &what->works[w];
+        if (work->kind != WORK_OURS || isnan(work->ms))
+            continue;
+        result.strategy = bench_strategy_name(work->strategy);
+        result.checked = work->checked;
+        result.ms = work->ms;
+        result.best_ms = work->samples[0];
+        for (int s = 0; s < 3; ++s)
+            result.stage_ms[s] = NAN;
+        if (!graph)
+            measure_stages(what, work, result.stage_ms);
+        report_result(what->report, &result);
+    }
+}
+
+static int create_events(struct device_case *what) {
+    for (size_t w = 0; w < what->work_count; ++w)
+        if (!cuda_succeeded(what->report, cudaEventCreate(&what->works[w].start), "cudaEventCreate") ||
+            !cuda_succeeded(what->report, cudaEventCreate(&what->works[w].stop), "cudaEventCreate"))
+            return EX_UNAVAILABLE;
+    return EX_OK;
+}
+
+static void destroy_events(struct device_case *what) {
+    for (size_t w = 0; w < what->work_count; ++w) {
+        if (what->works[w].start)
+            cudaEventDestroy(what->works[w].start);
+        if (what->works[w].stop)
+            cudaEventDestroy(what->works[w].stop);
+    }
+}
+
+static bool goes_on(int code) { return code == EX_OK || code == EX_SOFTWARE || code == EX_OSERR; }
+
+static int measure_case(struct device_run *run, struct device_case *what) {
+    const bool graph = run->options->row_count > 0;
+    int worst = try_all(what);
+    int code = goes_on(worst) && run->options->check ? check_all(what) : worst;
+    worst = code != EX_OK ? code : worst;
+    if (goes_on(worst))
+        code = create_events(what);
+    if (goes_on(code))
+        code = graph ? work_measure_graphs(what) : work_measure_streams(what);
+    worst = code != EX_OK ? code : worst;
+    if (goes_on(worst))
+        report_case(what, graph);
+    destroy_events(what);
+    return worst;
+}
+
+static unsigned scans_per_graph(size_t bytes) { return bytes <= 1 << 20 ? 64 : bytes <= 64 << 20 ? 16 : 4; }
+
+static int run_case(struct device_run *run, struct device_case *what, size_t rows) {
+    size_t in_bytes, out_bytes;
+    if (rows == 0 || !bench_table_bytes(rows, what->shape, what->pair.in, &in_bytes) ||
+        !bench_table_bytes(rows, what->shape, what->pair.out, &out_bytes)) {
+        report_note(run->report, "%zu columns are left out: %s", what->shape.columns,
+                    rows ? "the size does not fit" : "a row is larger than --bytes");
+        return EX_OK;
+    }
+    const struct bench_shape shape = what->shape;
+    what->tables = &run->tables;
+    what->report = run->report;
+    what->repeat = run->options->repeat;
+    what->check_overflow = bench_checks_overflow(run->options, what->pair);
+    what->in = (table_view){run->tables.in, rows, shape.columns, shape.stride, what->pair.in};
+    what->out = (table_view){run->tables.out, rows, shape.columns, shape.stride, what->pair.out};
+    what->copy_bytes = (in_bytes + out_bytes) / 2 / shape.stride * shape.columns;
+    what->scans_per_graph = scans_per_graph(out_bytes);
+    if (!add_works(run, what)) {
+        (void)cudaGetLastError(); /* out of memory: the next shape may need less */
+        return EX_OSERR;
+    }
+    return measure_case(run, what);
+}
+
+/* -------------------------------------------------------------------------------------------------- every case */
+
+static int run_pair(struct device_run *run, struct bench_pair pair, struct device_case *what) {
+    const struct bench_options *options = run->options;
+    struct device_tables *tables = &run->tables;
+    bench_fill(tables->host_in, tables->bytes, pair.in, options->overflow);
+    if (!cuda_succeeded(run->report, cudaMemcpy(tables->in, tables->host_in, tables->bytes, cudaMemcpyHostToDevice),
+                        "cudaMemcpy to the device"))
+        return EX_UNAVAILABLE;
+    int worst = EX_OK;
+    for (size_t s = 0; s < options->shape_count; ++s)
+        for (size_t r = 0; r < bench_row_choices(options) && goes_on(worst); ++r) {
+            memset(what, 0, sizeof *what);
+            what->shape = options->shapes[s];
+            what->pair = pair;
+            const int code = run_case(run, what, bench_rows(options, r, what->shape, pair));
+            worst = code != EX_OK ? code : worst;
+        }
+    return worst;
+}
+
+static int run_pairs(struct device_run *run, struct device_case *what) {
+    const struct bench_options *options = run->options;
+    int code = EX_OK;
+    if (options->peers && !peer_cub_version())
+        report_note(run->report, "CUB is left out: this command was built without its headers");
+    for (size_t p = 0; p < options->pair_count && goes_on(code); ++p) {
+        const int outcome = run_pair(run, options->pairs[p], what);
+        code = outcome != EX_OK ? outcome : code;
+    }
+    return code;
+}
+
+int bench_cuda(const struct bench_options *options, struct bench_report *report) {
+    struct device_run run = {.options = options, .report = report};
+    struct device_case *what = malloc(sizeof *what);
+    const size_t bytes = bench_largest_bytes(options);
+    int code;
+    if (what && tables_allocate(&run.tables, report, bytes, options->check))
+        code = run_pairs(&run, what);
+    else
+        code = fail(EX_OSERR, "%d device tables of %zu bytes could not be had", options->check ? 3 : 2, bytes);
+    tables_free(&run.tables);
+    free(what);
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------------- accuracy */
+
+const char *bench_cub_version(void) { return peer_cub_version(); }
+
+int bench_cub_on_host_table(const table_view *in, const table_view *out) {
+    const size_t bytes = in->rows * in->columns * table_type_size(in->type);
+    void *from = NULL, *to = NULL, *workspace = NULL;
+    size_t workspace_bytes = 0;
+    if (peer_cub_workspace(in->type, in->rows, in->columns, &workspace_bytes) != cudaSuccess)
+        return -1;
+    const bool done =
+        cudaMalloc(&from, bytes) == cudaSuccess && cudaMalloc(&to, bytes) == cudaSuccess &&
+        cudaMalloc(&workspace, workspace_bytes + 1) == cudaSuccess &&
+        cudaMemcpy(from, in->data, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+        peer_cub_scan(in->type, in->rows, in->columns, from, to, workspace, workspace_bytes, NULL) == cudaSuccess &&
+        cudaMemcpy(out->data, to, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
+    cudaFree(from);
+    cudaFree(to);
+    cudaFree(workspace);
+    return done ? 0 : -1;
+}

@@ -1,0 +1,69 @@
+/* The GPU side of the benchmark: one shape of table, and the ways of going through it that are timed side by side. */
+#ifndef CUDA_WORK_H
+#define CUDA_WORK_H
+
+#include <cuda_runtime_api.h>
+
+#include "bench.h"
+
+enum { WORK_MOST = 8 };
+
+enum work_kind { WORK_MEMCPY, WORK_COPY_KERNEL, WORK_CUB, WORK_OURS };
+
+/* One way. */
+struct work {
+    enum work_kind kind;
+    table_strategy strategy; /* of ours */
+    size_t workspace_bytes;
+    int checked; /* as bench_result's */
+    cudaEvent_t start, stop;
+    cudaGraphExec_t graph; /* `scans_per_graph` of it in a row; NULL when it cannot be captured */
+    double ms;             /* the median */
+    double samples[BENCH_REPEAT_MOST];
+};
+
+/* Device memory for the largest case of the run, allocated once. */
+struct device_tables {
+    cudaStream_t stream;
+    void *in, *out, *expected; /* each `bytes` large; expected is NULL when nothing is checked */
+    void *lead;                /* LEAD_BYTES from here are copied to as many behind it, untimed, before each timing */
+    void *workspace;
+    unsigned long long *differing;
+    uint64_t *first_overflow;
+    void *host_in, *host_expected; /* pinned */
+    size_t bytes, workspace_bytes;
+};
+
+enum { LEAD_BYTES = 128 << 20 };
+
+struct device_case {
+    struct device_tables *tables;
+    struct bench_report *report;
+    struct bench_shape shape;
+    struct bench_pair pair;
+    table_view in, out;
+    size_t copy_bytes; /* half of what a scan reads and writes */
+    unsigned repeat, scans_per_graph;
+    bool check_overflow;
+    struct work works[WORK_MOST];
+    size_t work_count;
+};
+
+/* False and a note when a call of the runtime failed. */
+bool cuda_succeeded(struct bench_report *report, int error, const char *what);
+
+/* What `work` is called in notes. */
+const char *work_name(const struct work *work);
+
+/* Finds out how much workspace it needs. False when this shape cannot be had that way; `*reason` is TABLE_OK for a
+ * peer, otherwise this library's answer. */
+bool work_prepare(const struct device_case *what, struct work *work, table_status *reason);
+
+/* Puts it on the stream. False, with a note, when that failed. */
+bool work_queue(const struct device_case *what, const struct work *work);
+
+/* The medians of all works, measured in turns; by events around each, or inside graphs. An exit code. */
+int work_measure_streams(struct device_case *what);
+int work_measure_graphs(struct device_case *what);
+
+#endif

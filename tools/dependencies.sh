@@ -1,0 +1,122 @@
+# shellcheck shell=sh
+# Installs what building and testing need, for the scripts beside it and .ci/run: set -eu; . tools/dependencies.sh
+# Then need_build, need_tests or need_checks. Debian and Ubuntu, as root or with sudo; what is there already is left
+# alone, and when nothing is missing neither root nor a network is needed.
+
+say() { printf '%s\n' "== $*"; }
+
+# A folder that is usual and not always in PATH, and the one that newer_meson makes.
+find_usual_folders() {
+    if ! command -v nvcc >/dev/null 2>&1 && [ -x /usr/local/cuda/bin/nvcc ]; then
+        PATH="$PATH:/usr/local/cuda/bin"
+    fi
+    if [ -x .venv/bin/meson ]; then
+        PATH="$PWD/.venv/bin:$PATH"
+    fi
+    export PATH
+}
+find_usual_folders
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null 2>&1; then
+        sudo "$@"
+    else
+        say "Neither root nor sudo: please install yourself: $missing"
+        exit 1
+    fi
+}
+
+# need PACKAGE COMMAND...: when the command fails, the package is missing.
+missing=
+need() {
+    package=$1
+    shift
+    if ! "$@" >/dev/null 2>&1; then
+        missing="$missing $package"
+    fi
+}
+
+# C and C++ compile and link: the headers of the C library are a package of their own.
+compiler_works() {
+    command -v "$1" && printf '#include <%s>\nint main(void) { return 0; }\n' "$2" | "$1" -x "$3" - -o /dev/null
+}
+
+install_missing() {
+    if [ -z "$missing" ]; then
+        return 0
+    fi
+    if ! command -v apt-get >/dev/null 2>&1; then
+        say "No apt-get here: please install yourself what Debian calls$missing"
+        exit 1
+    fi
+    say "Installing$missing"
+    # A package source of someone else's that is broken need not stop us: what we lack is Debian's own.
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q update ||
+        say "apt-get update failed; trying to go on"
+    # shellcheck disable=SC2086 # a list of words
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q -y --no-install-recommends \
+        install $missing
+    missing=
+}
+
+meson_is_new_enough() {
+    version=$(meson --version 2>/dev/null) && [ "${version%%.*}" -ge 1 ]
+}
+
+# Older releases of Debian and Ubuntu have a Meson from before 1.0.
+newer_meson() {
+    if meson_is_new_enough; then
+        return 0
+    fi
+    say "Meson $(meson --version) is too old; putting a newer one into .venv"
+    need python3-venv python3 -c 'import ensurepip'
+    install_missing
+    python3 -m venv .venv
+    .venv/bin/pip install --quiet 'meson>=1.0'
+    find_usual_folders
+}
+
+need_build() {
+    need gcc command -v cc
+    need libc6-dev compiler_works cc stdio.h c
+    need g++ compiler_works c++ vector c++
+    need meson command -v meson
+    need ninja-build command -v ninja
+    need pkg-config command -v pkg-config
+    install_missing
+    newer_meson
+    if ! command -v nvcc >/dev/null 2>&1; then
+        say "No nvcc here: building for the CPU alone. With the CUDA Toolkit installed, run this again for the GPU."
+    fi
+}
+
+need_tests() {
+    need_build
+    need binutils command -v nm
+    need libcmocka-dev pkg-config --exists cmocka
+    need python3-numpy python3 -c 'import numpy'
+    need strace command -v strace
+    install_missing
+}
+
+# What .ci/run looks through the sources with, and a second compiler.
+need_checks() {
+    need_tests
+    need clang-14 command -v clang-14
+    need clang-format-14 command -v clang-format-14
+    need git command -v git
+    install_missing
+}
+
+# configure FOLDER OPTION...: sets the build folder up, or again when it is there, since the machine may have changed.
+configure() {
+    folder=$1
+    shift
+    if [ -f "$folder/build.ninja" ]; then
+        meson setup --reconfigure "$@" "$folder"
+    else
+        meson setup "$@" "$folder"
+    fi
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Pictures of what `tuplescan bench --json` measured.
+
+    tools/plot_bench.py figures/h200-512m.json figures/h200-small.json -o docs
+
+For each JSON file and each type in it: GB/s over columns, the part of memcpy's speed over columns, and for small tables
+(--rows) the time over rows. Each picture says on which machine and when it was measured, and with which command.
+"""
+import argparse
+import json
+import os
+import sys
+
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("plot_bench.py: matplotlib is missing (Debian: apt install python3-matplotlib)")
+matplotlib.use("Agg")
+matplotlib.rcParams["svg.hashsalt"] = "tuplescan"  # the same figures make the same file
+import matplotlib.pyplot as plt
+
+PEERS = {  # what stands beside each result: its key, name and colour
+    "memcpy_ms": ("memcpy", "0.55"),
+    "copy_kernel_ms": ("copy kernel", "0.75"),
+    "cub_ms": ("CUB DeviceScan", "tab:red"),
+    "serial_ms": ("serial C loop", "tab:brown"),
+    "numpy_ms": ("numpy.cumsum", "tab:orange"),
+}
+OURS = {
+    "fused": "tab:blue",
+    "recursive": "tab:green",
+    "host": "tab:purple",
+    "auto": "navy",
+}
+MARKERS = "osD^v<>*"
+
+
+def size_of(type_name):
+    return int(type_name[1:]) // 8
+
+
+def moved_bytes(result):
+    """Each value read once and written once."""
+    return result["rows"] * result["columns"] * (size_of(result["in_type"]) + size_of(result["type"]))
+
+
+def type_text(result):
+    if result["in_type"] == result["type"]:
+        return result["type"]
+    return result["in_type"] + "-" + result["type"]
+
+
+def contender(result):
+    """The name under which a result of ours is drawn."""
+    if result["backend"] == "cuda":
+        return result["strategy"]
+    return "1 thread" if result["threads"] == 1 else f"{result['threads']} threads"
+
+
+def series(results, x):
+    """{name: (colour, [(x, ms, bytes)])} of ours and of the peers."""
+    lines = {}
+    for result in results:
+        point = (result[x], result["ms"], moved_bytes(result))
+        name = contender(result)
+        lines.setdefault("tuplescan, " + name, (OURS.get(name), []))[1].append(point)
+        for key, (peer, colour) in PEERS.items():
+            if result.get(key) is None:
+                continue
+            points = lines.setdefault(peer, (colour, []))[1]
+            if not any(p[0] == result[x] for p in points):
+                points.append((result[x], result[key], moved_bytes(result)))
+    return {name: (colour, sorted(points)) for name, (colour, points) in lines.items()}
+
+
+def machine_text(run):
+    machine = run["machine"]
+    on_gpu = any(result["backend"] == "cuda" for result in run["results"])
+    hardware = machine["gpu"] if on_gpu else f"{machine['cpu']}, {machine['processors']} processors"
+    command = "tuplescan bench " + " ".join(run["arguments"])
+    return f"{hardware}, {run['date'][:10]}, tuplescan {run['version']}\n{command}"
+
+
+def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
+    figure, axes = plt.subplots(figsize=(8, 5), constrained_layout=True)
+    for k, (name, (colour, points)) in enumerate(lines.items()):
+        ours = name.startswith("tuplescan")
+        axes.plot([p[0] for p in points], [value(p) for p in points], label=name, color=colour,
+                  marker=MARKERS[k % len(MARKERS)], markersize=4, linewidth=2 if ours else 1.2,
+                  linestyle="-" if ours else "--")
+    axes.set_xscale("log", base=2)
+    if logarithmic:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    figure.suptitle(title, fontsize=12)
+    axes.set_title(machine_text(run), fontsize=8)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.grid(True, which="major", alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+    plt.close(figure)
+    print(path)
+
+
+def draw_over_columns(run, results, kind, out):
+    lines = series(results, "columns")
+    memcpy = {p[0]: p[1] for p in lines["memcpy"][1]} if "memcpy" in lines else {}
+    what = f"Running sums of {type_text(results[0])} tables"
+    draw(run, lines, what, "columns", "GB/s, read and written", lambda p: p[2] / p[1] / 1e6, out("gbps", kind), False)
+    if memcpy:
+        draw(run, lines, what + ", as a part of memcpy's speed", "columns", "time of memcpy / time",
+             lambda p: memcpy[p[0]] / p[1], out("of-memcpy", kind), False)
+
+
+def draw_over_rows(run, results, kind, out):
+    for columns in sorted({r["columns"] for r in results}):
+        chosen = [r for r in results if r["columns"] == columns]
+        draw(run, series(chosen, "rows"), f"Small {type_text(chosen[0])} tables of {columns} columns", "rows",
+             "microseconds for one scan", lambda p: p[1] * 1e3, out(f"rows-{columns}-columns", kind), True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("json", nargs="+", help="what tuplescan bench --json wrote")
+    parser.add_argument("-o", "--output", default="docs", metavar="FOLDER", help="where the pictures go (docs)")
+    parser.add_argument("--format", choices=["svg", "png"], default="svg")
+    parser.add_argument("--types", help="only these, such as u32,f32,u8-u32")
+    arguments = parser.parse_args()
+    os.makedirs(arguments.output, exist_ok=True)
+    for path in arguments.json:
+        with open(path, encoding="utf-8") as file:
+            run = json.load(file)
+        name = os.path.splitext(os.path.basename(path))[0]
+        results = [r for r in run.get("results", []) if r["stride"] == r["columns"]]
+        for kind in sorted({type_text(r) for r in results}):
+            if arguments.types and kind not in arguments.types.split(","):
+                continue
+            chosen = [r for r in results if type_text(r) == kind]
+
+            def out(what, kind):
+                return os.path.join(arguments.output, f"{name}-{what}-{kind}.{arguments.format}")
+
+            over_rows = len({r["rows"] * r["columns"] for r in chosen}) > 2 and "--rows" in " ".join(run["arguments"])
+            (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, out)
+
+
+if __name__ == "__main__":
+    main()

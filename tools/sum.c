@@ -1,0 +1,118 @@
+/* tuplescan sum: what running sums are for. Only the two rows that are needed are read of a regular file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "memory.h"
+#include "message.h"
+#include "table_io.h"
+#include "values.h"
+
+static const char help[] =
+    "usage: tuplescan sum SCANNED --rows A:B [options]\n"
+    "\n"
+    "Prints the column sums of the rows A to B - 1 of the table that SCANNED holds the running sums of, one line for\n"
+    "each column, by one subtraction each. A: is to the end, :B is from the beginning. Integers are exact as long as\n"
+    "the sum itself fits in their type; floats are as exact as the running sums are.\n"
+    "\n"
+    "  --exclusive           SCANNED was made with --exclusive\n"
+    "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
+    "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"
+    "  --type, --columns, --skip, --input-format\n"
+    "                        describe a raw SCANNED\n"
+    "  --json                print one object\n"
+    "\n"
+    "example:\n"
+    "  tuplescan sum sums.npy --rows 1000:2000\n";
+
+/* The sums of all rows before `row`: a row of SCANNED, or one of the carries at the ends. NULL: zeros. */
+static int row_before(const struct input_file *scanned, const struct arguments *arguments, size_t row, void **loaded,
+                      const void **sums) {
+    const struct table_layout *layout = &scanned->layout;
+    size_t row_bytes = layout->columns * table_type_size(layout->type);
+    bool at_end = arguments->exclusive && row == layout->rows, at_start = !arguments->exclusive && row == 0;
+    *loaded = NULL;
+    if (!at_start && !at_end) {
+        *sums = (const char *)scanned->data + (arguments->exclusive ? row : row - 1) * row_bytes;
+        return EX_OK;
+    }
+    if (at_end && !arguments->carry_out)
+        return fail(EX_USAGE,
+                    "%s: being exclusive, it lacks the sums through its last row; --carry-out says where they are",
+                    scanned->name);
+    int code = read_row(at_end ? arguments->carry_out : arguments->carry_in, layout->type, layout->columns, loaded);
+    *sums = *loaded;
+    return code;
+}
+
+static void print(const struct input_file *scanned, const struct arguments *arguments, const char *sums) {
+    const struct table_layout *layout = &scanned->layout;
+    size_t size = table_type_size(layout->type);
+    if (arguments->json) {
+        json_object(NULL);
+        json_string("scanned", scanned->name);
+        json_size("from", arguments->rows_from);
+        json_size("to", arguments->rows_to);
+        json_string("type", table_type_name(layout->type));
+        json_array("sums");
+        for (size_t j = 0; j < layout->columns; j++)
+            json_value(NULL, layout->type, sums + j * size);
+        json_end();
+        json_end();
+        return;
+    }
+    for (size_t j = 0; j < layout->columns; j++) {
+        char text[VALUE_TEXT];
+        value_text(layout->type, sums + j * size, text);
+        puts(text);
+    }
+}
+
+static int subtract_and_print(const struct input_file *scanned, const struct arguments *arguments) {
+    const struct table_layout *layout = &scanned->layout;
+    void *loaded[2] = {NULL, NULL};
+    const void *from = NULL, *to = NULL;
+    char *sums = memory_allocate(layout->columns * table_type_size(layout->type));
+    int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
+    if (code == EX_OK)
+        memset(sums, 0, layout->columns * table_type_size(layout->type));
+    if (code == EX_OK && arguments->rows_from < arguments->rows_to) {
+        code = row_before(scanned, arguments, arguments->rows_from, &loaded[0], &from);
+        if (code == EX_OK)
+            code = row_before(scanned, arguments, arguments->rows_to, &loaded[1], &to);
+        if (code == EX_OK)
+            row_subtract(layout->type, sums, to, from ? from : sums, layout->columns);
+    }
+    if (code == EX_OK)
+        print(scanned, arguments, sums);
+    free(loaded[0]);
+    free(loaded[1]);
+    free(sums);
+    return code;
+}
+
+int sum_main(int argc, char **argv) {
+    struct arguments arguments;
+    struct input_file scanned = {0};
+    int code = arguments_parse(&arguments, argc, argv, FOR_SUM, 1, help);
+    if (code != GO_ON)
+        return code;
+    if (!arguments.has_rows)
+        return fail(EX_USAGE, "--rows A:B is missing");
+    code = open_input(&scanned, arguments.operands[0], &arguments, false);
+    const struct table_layout *layout = &scanned.layout;
+    if (code == EX_OK && arguments.rows_to == SIZE_MAX)
+        arguments.rows_to = layout->rows;
+    if (code == EX_OK && (arguments.rows_from > layout->rows || arguments.rows_to > layout->rows))
+        code = fail(EX_USAGE, "--rows %zu:%zu: %s has %zu rows", arguments.rows_from, arguments.rows_to, scanned.name,
+                    layout->rows);
+    if (code == EX_OK && !table_types_supported(layout->type, layout->type))
+        code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned.name,
+                    table_type_name(layout->type));
+    if (code == EX_OK)
+        code = subtract_and_print(&scanned, &arguments);
+    input_close(&scanned);
+    return code;
+}

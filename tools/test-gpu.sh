@@ -1,0 +1,50 @@
+#!/bin/sh
+# test-gpu.sh FOLDER: all GPU tests of a build folder, then the smaller ones again under each tool of compute-sanitizer.
+# Builds and installs nothing: the folder may come from another machine, and needs neither Meson nor the sources.
+# The last line is "N passed, N failed, N skipped".
+set -eu
+folder=$(cd "${1:?usage: test-gpu.sh BUILD_FOLDER}" && pwd)
+LD_LIBRARY_PATH=$folder/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+for place in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer; do
+    PATH="$PATH:$place"
+done
+passed=0 failed=0 skipped=0
+
+# check NAME COMMAND...: counts it by its exit status.
+check() {
+    name=$1
+    shift
+    printf '== %s\n' "$name"
+    status=0
+    "$@" || status=$?
+    case $status in
+    0) passed=$((passed + 1)) result=passed ;;
+    77) skipped=$((skipped + 1)) result=skipped ;;
+    *) failed=$((failed + 1)) result="FAILED with $status" ;;
+    esac
+    printf '== %s: %s\n' "$name" "$result"
+}
+
+for test in test_gpu test_gpu_streams test_gpu_large; do
+    if [ -x "$folder/tests/$test" ]; then
+        check "$test" "$folder/tests/$test"
+    fi
+done
+if [ -x "$folder/tools/tuplescan" ]; then
+    check "devices" "$folder/tools/tuplescan" devices
+fi
+
+# Every access is checked, so tables are small. What the tools find makes the exit status 99.
+for tool in memcheck racecheck initcheck synccheck; do
+    if command -v compute-sanitizer >/dev/null 2>&1; then
+        check "$tool test_gpu" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
+            compute-sanitizer --tool "$tool" --error-exitcode 99 "$folder/tests/test_gpu"
+    else
+        echo "== $tool: skipped, there is no compute-sanitizer"
+        skipped=$((skipped + 1))
+    fi
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Installs what the tests need, builds into build-test/ and runs all tests, on Debian or Ubuntu. Can be run again at no
+# harm. The last line is "N passed, N failed, N skipped". Arguments go to `meson test`, such as --suite unit.
+set -eu
+cd "$(dirname "$0")/.."
+. tools/dependencies.sh
+
+say "Installing what is missing"
+need_tests
+
+say "Building into build-test/"
+configure build-test -Dtests=enabled
+ninja -C build-test
+
+say "Testing"
+tools/run-tests.sh build-test "$@"

@@ -1,0 +1,94 @@
+/* The command: picks the subcommand, and looks after what all of them need. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tuplescan/status.h>
+
+#include "atomic_file.h"
+#include "commands.h"
+#include "message.h"
+
+static const struct subcommand {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *summary;
+} subcommands[] = {
+    {"scan", scan_main, "write the column-wise running sums of a table file"},
+    {"verify", verify_main, "check running sums against an independent serial calculation"},
+    {"sum", sum_main, "column sums of a range of rows, by one subtraction in the running sums"},
+    {"info", info_main, "what is in a table file"},
+    {"gen", gen_main, "write a table of random values"},
+    {"devices", devices_main, "what can be used on this machine"},
+    {"bench", bench_main, "how fast it is here, beside memcpy"},
+};
+enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
+
+static void print_help(FILE *to) {
+    fprintf(to, "tuplescan %s: column-wise running sums (prefix sums) of tables\n\nusage:\n", table_version());
+    for (size_t i = 0; i < SUBCOMMANDS; i++)
+        fprintf(to, "  tuplescan %-8s ...  %s\n", subcommands[i].name, subcommands[i].summary);
+    fputs("  tuplescan help SUBCOMMAND   its options, with examples\n"
+          "  tuplescan --version\n"
+          "\n"
+          "A table file is a .npy (an N-d array is a table of shape[0] rows) or raw values, row by row, in the byte\n"
+          "order of this machine, described by --type and --columns. \"-\" is standard input or output.\n"
+          "\n"
+          "exit codes: 0 fine, 64 wrong usage, 65 bad data (or an overflow, or a difference that was found),\n"
+          "66 no such input, 69 that backend is not there, 71 out of memory, 73 cannot make the output, 74 cannot\n"
+          "read or write\n",
+          to);
+}
+
+static const struct subcommand *find(const char *name) {
+    for (size_t i = 0; i < SUBCOMMANDS; i++)
+        if (strcmp(name, subcommands[i].name) == 0)
+            return &subcommands[i];
+    return NULL;
+}
+
+static int run(int argc, char **argv) {
+    char help_option[] = "--help";
+    bool wants_help = argc > 1 && strcmp(argv[1], "help") == 0;
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        printf("tuplescan %s\n", table_version());
+        return EX_OK;
+    }
+    if (argc < 2) {
+        print_help(stderr);
+        return EX_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (wants_help && argc == 2)) {
+        print_help(stdout);
+        return EX_OK;
+    }
+    char *name = argv[wants_help ? 2 : 1];
+    const struct subcommand *subcommand = find(name);
+    if (!subcommand)
+        return fail(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
+    message_subcommand(subcommand->name);
+    if (wants_help)
+        return subcommand->main(2, (char *[]){name, help_option, NULL});
+    return subcommand->main(argc - 1, argv + 1);
+}
+
+/* What the caller closed is opened the wrong way round: reading or writing it is still an error, and no file of ours
+ * can be given its number. */
+static int open_standard_files(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return -1;
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (open_standard_files() != 0)
+        return EX_OSERR;
+    atomic_file_catch_signals();
+    int code = run(argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EX_OK)
+        return fail(EX_IOERR, "standard output: %s", strerror(errno));
+    return code;
+}
