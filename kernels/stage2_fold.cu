@@ -1,18 +1,20 @@
 /* Stage 2 for totals that must be added from left to right, as floats must: one chain of additions a column, which is
  * bound by the latency of an addition (4 cycles on most devices) and short: one addition for each 64 KiB of a column.
  *
- * A block takes a panel of columns, 32 bytes wide. All its threads bring a piece of rows into shared memory, where one
- * thread a column adds it up while the next piece is on its way; what is added up goes back the same way. In shared
- * memory a column lies side by side, so that its thread reads four values at a time ahead of the chain. */
+ * A block takes a panel of columns; one column, if there are few. All its threads bring a piece of rows into shared
+ * memory, where one thread a column adds it up while the next piece is on its way; what is added up goes back the same
+ * way. In shared memory a column lies side by side, so that its thread reads four values at a time ahead of the chain.
+ */
 #include "kernels.h"
 #include "vector.cuh"
 
 constexpr unsigned FOLD_THREADS = 256;
 constexpr unsigned FOLD_EACH = 16; /* values that a thread carries */
 constexpr unsigned FOLD_VALUES = FOLD_THREADS * FOLD_EACH;
-constexpr unsigned FOLD_PANEL_BYTES = 32;
-constexpr unsigned FOLD_AHEAD = 16; /* rows that are read ahead of the chain */
-constexpr unsigned FOLD_PAD = 20;   /* between columns: room to read ahead, and against bank conflicts */
+constexpr unsigned FOLD_PANEL = 8;    /* columns of a block when there are many, */
+constexpr unsigned FOLD_SINGLES = 64; /* and up to how many columns each has a block of its own */
+constexpr unsigned FOLD_AHEAD = 16;   /* rows that are read ahead of the chain */
+constexpr unsigned FOLD_PAD = 20;     /* between columns: room to read ahead, and against bank conflicts */
 
 /* The panel of a block and the piece of rows in hand, and where the calling thread is in them: in column `column`, at
  * every `step`th row from `row` on. */
@@ -25,13 +27,9 @@ template <class SUM> struct fold_piece {
     bool active;
 };
 
-template <class SUM> DEVICE fold_piece<SUM> fold_first_piece(SUM *seeds, size_t columns) {
-    constexpr unsigned PANEL = FOLD_PANEL_BYTES / sizeof(SUM);
-    const size_t first_column = static_cast<size_t>(block_index()) * PANEL;
+template <class SUM> DEVICE fold_piece<SUM> fold_first_piece(SUM *seeds, size_t columns, unsigned lanes) {
+    const size_t first_column = static_cast<size_t>(block_index()) * lanes;
     const size_t left = columns - first_column;
-    unsigned lanes = 1; /* threads across a row: a power of two */
-    while (lanes < PANEL && lanes < left)
-        lanes *= 2;
     fold_piece<SUM> piece;
     piece.values = seeds + columns + first_column;
     piece.columns = columns;
@@ -69,8 +67,8 @@ template <class SUM> DEVICE void fold_ahead(const SUM *column, SUM (&part)[FOLD_
     }
 }
 
-/* Adds up one column of the piece in shared memory, from `sum` on; the next rows are read while the chain runs over these.
- * What lies beyond the piece is added up, too, but not looked at. */
+/* Adds up one column of the piece in shared memory, from `sum` on; the next rows are read while the chain runs over
+ * these. What lies beyond the piece is added up, too, but not looked at. */
 template <class SUM> DEVICE SUM fold_column(SUM *column, unsigned rows, SUM sum) {
     constexpr unsigned COUNT = 16 / sizeof(SUM);
     SUM part[FOLD_AHEAD], next[FOLD_AHEAD];
@@ -101,9 +99,10 @@ template <class SUM> DEVICE void fold_write(const fold_piece<SUM> &piece, const 
     }
 }
 
-template <class SUM> KERNEL LAUNCH_BOUNDS(FOLD_THREADS, 1) stage2_kernel(SUM *seeds, size_t rows, size_t columns) {
-    SHARED_ARRAY(SUM, shared, FOLD_VALUES + FOLD_PAD * FOLD_PANEL_BYTES / sizeof(SUM));
-    fold_piece<SUM> piece = fold_first_piece(seeds, columns);
+template <class SUM> KERNEL LAUNCH_BOUNDS(FOLD_THREADS, 1)
+    stage2_kernel(SUM *seeds, size_t rows, size_t columns, unsigned panel) {
+    SHARED_ARRAY(SUM, shared, FOLD_VALUES + FOLD_PAD * FOLD_PANEL);
+    fold_piece<SUM> piece = fold_first_piece(seeds, columns, panel);
     SUM *column = shared + piece.column * (piece.most + FOLD_PAD);
     SUM carried[FOLD_EACH], sum = SUM(0);
     if (piece.row == 0 && piece.active)
@@ -131,12 +130,12 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(FOLD_THREADS, 1) stage2_kernel(SUM *se
 }
 
 template <class SUM> static int run_fold(void *seeds, size_t rows, size_t columns, void *stream) {
-    constexpr size_t PANEL = FOLD_PANEL_BYTES / sizeof(SUM);
-    const size_t blocks = (columns + PANEL - 1) / PANEL;
+    const unsigned panel = columns <= FOLD_SINGLES ? 1 : FOLD_PANEL;
+    const size_t blocks = (columns + panel - 1) / panel;
     if (blocks > INT32_MAX)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     return launch(stage2_kernel<SUM>, static_cast<unsigned>(blocks), FOLD_THREADS, 0, stream, static_cast<SUM *>(seeds),
-                  rows, columns);
+                  rows, columns, panel);
 }
 
 int kernel_stage2_fold(void *seeds, size_t rows, size_t columns, table_type type, void *stream) {

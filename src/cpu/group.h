@@ -3,23 +3,23 @@
  * Included once for each kernel. */
 
 /* The running sums of the group, halves by halves. */
-INLINE void KERNEL(sum_group)(VECTOR v[CPU_GROUP]) {
-    for (int half = 1; half < CPU_GROUP; half *= 2)
-        for (int start = half; start < CPU_GROUP; start += 2 * half) {
+INLINE void KERNEL(sum_group)(VECTOR v[GROUP]) {
+    for (int half = 1; half < GROUP; half *= 2)
+        for (int start = half; start < GROUP; start += 2 * half) {
             const VECTOR left = TOTAL(v[start - 1]);
             for (int r = start; r < start + half; r++)
                 v[r] += left;
         }
 }
 
-INLINE void KERNEL(add_to_all)(VECTOR v[CPU_GROUP], VECTOR value) {
-    for (int r = 0; r < CPU_GROUP; r++)
+INLINE void KERNEL(add_to_all)(VECTOR v[GROUP], VECTOR value) {
+    for (int r = 0; r < GROUP; r++)
         v[r] += value;
 }
 
 #if FLOATING
 /* Adds to each vector the totals of the left halves above the group, the smallest first, and the seed. */
-INLINE void KERNEL(add_left)(VECTOR v[CPU_GROUP], const VECTOR *stack, size_t pitch, size_t group, VECTOR seed) {
+INLINE void KERNEL(add_left)(VECTOR v[GROUP], const VECTOR *stack, size_t pitch, size_t group, VECTOR seed) {
     for (size_t bits = group; bits != 0; bits &= bits - 1)
         KERNEL(add_to_all)(v, stack[(size_t)__builtin_ctzll(bits) * pitch]);
     KERNEL(add_to_all)(v, seed);
@@ -41,9 +41,9 @@ INLINE VECTOR KERNEL(sum_stack)(const VECTOR *stack, size_t pitch, size_t groups
 }
 #else
 /* Is any sum of the group wrong? `before` holds the row before each. */
-INLINE VECTOR KERNEL(overflow)(const VECTOR before[CPU_GROUP], const VECTOR v[CPU_GROUP], bool signed_values) {
+INLINE VECTOR KERNEL(overflow)(const VECTOR before[GROUP], const VECTOR v[GROUP], bool signed_values) {
     VECTOR wrong = {0};
-    for (int r = 0; r < CPU_GROUP; r++)
+    for (int r = 0; r < GROUP; r++)
         wrong |= NAME(overflow)(before[r], v[r], signed_values);
     return wrong;
 }

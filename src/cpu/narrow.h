@@ -2,10 +2,11 @@
  * rounded up to a power of two); lanes that are left over hold nothing and stay so.
  * Included once for each element type and number of columns. */
 #define KERNEL(name)   PASTE(NAME(name), COLUMNS)
+#define GROUP          8 /* vectors */
 #define ROWS           (LANES / SLOTS)
 #define VECTOR_VALUES  (ROWS * COLUMNS)
-#define GROUP_ROWS     (CPU_GROUP * ROWS)
-#define GROUP_VALUES   (CPU_GROUP * VECTOR_VALUES)
+#define GROUP_ROWS     (GROUP * ROWS)
+#define GROUP_VALUES   (GROUP * VECTOR_VALUES)
 #define TOTAL(v)       SHUFFLE(v, v, LAST_ROW, 0)
 
 /* Rules for SHUFFLE. */
@@ -24,25 +25,25 @@
 
 /* Vectors that are not full are read and written whole, within the group: what they touch beyond their own rows
  * belongs to the next vector, which is written later. The last one reaches back instead. */
-INLINE void KERNEL(load_group)(VECTOR v[CPU_GROUP], const SUM *in) {
+INLINE void KERNEL(load_group)(VECTOR v[GROUP], const SUM *in) {
 #if COLUMNS == SLOTS
-    for (int r = 0; r < CPU_GROUP; r++)
+    for (int r = 0; r < GROUP; r++)
         v[r] = NAME(load)(in + r * LANES);
 #else
-    for (int r = 0; r < CPU_GROUP - 1; r++)
+    for (int r = 0; r < GROUP - 1; r++)
         v[r] = SHUFFLE(NAME(load)(in + r * VECTOR_VALUES), NOTHING, SPREAD, 0);
-    v[CPU_GROUP - 1] = SHUFFLE(NAME(load)(in + GROUP_VALUES - LANES), NOTHING, SPREAD, LANES - VECTOR_VALUES);
+    v[GROUP - 1] = SHUFFLE(NAME(load)(in + GROUP_VALUES - LANES), NOTHING, SPREAD, LANES - VECTOR_VALUES);
 #endif
 }
 
-INLINE void KERNEL(store_group)(SUM *out, const VECTOR v[CPU_GROUP]) {
+INLINE void KERNEL(store_group)(SUM *out, const VECTOR v[GROUP]) {
 #if COLUMNS == SLOTS
-    for (int r = 0; r < CPU_GROUP; r++)
+    for (int r = 0; r < GROUP; r++)
         NAME(store)(out + r * LANES, v[r]);
 #else
-    for (int r = 0; r < CPU_GROUP - 1; r++)
+    for (int r = 0; r < GROUP - 1; r++)
         NAME(store)(out + r * VECTOR_VALUES, SHUFFLE(v[r], v[r], PACK, 0));
-    NAME(store)(out + GROUP_VALUES - LANES, SHUFFLE(v[CPU_GROUP - 2], v[CPU_GROUP - 1], PACK_LAST, 0));
+    NAME(store)(out + GROUP_VALUES - LANES, SHUFFLE(v[GROUP - 2], v[GROUP - 1], PACK_LAST, 0));
 #endif
 }
 
@@ -73,7 +74,7 @@ INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, size_t rows
 
 /* One whole group. `run` is what it leaves for the next one. */
 INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *run, const SUM *in, SUM *out) {
-    VECTOR v[CPU_GROUP], before[CPU_GROUP];
+    VECTOR v[GROUP], before[GROUP];
     KERNEL(load_group)(v, in);
 #ifdef PFN
     for (int r = 0; r < GROUP_VALUES * SUM_BYTES / 64; r++)
@@ -83,23 +84,23 @@ INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *
     for (int r = 0; r < GROUP_VALUES * SUM_BYTES / 64; r++)
         __builtin_prefetch((const char *)out + PFW + r * 64, 1, 3);
 #endif
-    for (int r = 0; r < CPU_GROUP; r++)
+    for (int r = 0; r < GROUP; r++)
         v[r] = KERNEL(sum_vector)(v[r]);
     KERNEL(sum_group)(v);
 #if FLOATING
     VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
     if (run->group == 0)
         run->seed = TOTAL(run->last);
-    const VECTOR total = TOTAL(v[CPU_GROUP - 1]);
+    const VECTOR total = TOTAL(v[GROUP - 1]);
     KERNEL(add_left)(v, stack, 1, run->group, run->seed);
     KERNEL(push)(total, stack, 1, run->group);
 #else
     KERNEL(add_to_all)(v, TOTAL(run->last));
 #endif
     run->group = (run->group + 1) & (state->groups - 1);
-    for (int r = 0; r < CPU_GROUP; r++)
+    for (int r = 0; r < GROUP; r++)
         before[r] = SHUFFLE(r > 0 ? v[r - 1] : run->last, v[r], ROW_BEFORE, 0);
-    run->last = v[CPU_GROUP - 1];
+    run->last = v[GROUP - 1];
 #if !FLOATING
     if (state->check)
         run->wrong |= KERNEL(overflow)(before, v, state->signed_values);
@@ -130,9 +131,9 @@ static void KERNEL(scan)(struct cpu_state *state, const void *from, size_t in_st
 /* The total of a group. Vectors are joined in pairs, adding up rows that lie side by side, until one is left that holds
  * the sums of ROWS runs of eight rows. */
 INLINE VECTOR KERNEL(total_of_group)(const SUM *in) {
-    VECTOR v[CPU_GROUP];
+    VECTOR v[GROUP];
     KERNEL(load_group)(v, in);
-    for (int left = CPU_GROUP; left > 1; left /= 2)
+    for (int left = GROUP; left > 1; left /= 2)
         for (int r = 0; r < left; r += 2)
             v[r / 2] = SHUFFLE(v[r], v[r + 1], EVEN_ROWS, 0) + SHUFFLE(v[r], v[r + 1], ODD_ROWS, 0);
     return TOTAL(KERNEL(sum_vector)(v[0]));
@@ -164,6 +165,7 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_
 }
 
 #undef KERNEL
+#undef GROUP
 #undef ROWS
 #undef VECTOR_VALUES
 #undef GROUP_VALUES

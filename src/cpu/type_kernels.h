@@ -5,7 +5,7 @@
 #include "wide.h"
 
 #define NARROW_ENTRY(columns, slots)                                                                                   \
-    [columns] = {PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), CPU_GROUP * (LANES / (slots)),              \
+    [columns] = {PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)),              \
                  LANES - (slots), true},
 
 #if LANES >= 2
@@ -63,7 +63,7 @@ static const struct cpu_type_kernels NAME(kernels) = {
             NARROW_ENTRY(5, 8) NARROW_ENTRY(6, 8) NARROW_ENTRY(7, 8) NARROW_ENTRY(8, 8)
 #endif
         },
-    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), CPU_GROUP, 0, false},
+    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), WG, 0, false},
 };
 
 #undef NARROW_ENTRY

@@ -2,12 +2,16 @@
  * vector. Included once for each element type. */
 #define KERNEL(name) PASTE(NAME(name), wide)
 #define TOTAL(v)     (v)
+#ifndef WG
+#define WG 8
+#endif
+#define GROUP        WG /* rows */
 
 #include "group.h"
 #ifndef PFD
 #define AHEAD 0
 #else
-#define AHEAD ((PFD + 8 * SUM_BYTES * in_stride - 1) / (8 * SUM_BYTES * in_stride) * 8 * SUM_BYTES * in_stride)
+#define AHEAD ((PFD + GROUP * SUM_BYTES * in_stride - 1) / (GROUP * SUM_BYTES * in_stride) * GROUP * SUM_BYTES * in_stride)
 #endif
 
 
@@ -18,10 +22,10 @@ struct NAME(piece) {
     size_t in_stride, out_stride, rows, lanes, ahead;
 };
 
-INLINE void KERNEL(load_group)(VECTOR v[CPU_GROUP], struct NAME(piece) piece) {
-    for (size_t r = 0; r < CPU_GROUP; r++) {
+INLINE void KERNEL(load_group)(VECTOR v[GROUP], struct NAME(piece) piece) {
+    for (size_t r = 0; r < GROUP; r++) {
 #ifdef PFD
-        if (piece.rows == CPU_GROUP)
+        if (piece.rows == GROUP)
             __builtin_prefetch((const char *)(piece.in + r * piece.in_stride) + piece.ahead, 0, PFL);
 #endif
         if (r >= piece.rows)
@@ -45,14 +49,14 @@ INLINE void KERNEL(store_row)(struct NAME(piece) piece, size_t row, VECTOR value
 /* memory: this piece's vector in each row of cpu_state.memory, `pitch` vectors from one to the next. */
 INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, size_t pitch, struct NAME(piece) piece,
                                VECTOR *wrong) {
-    VECTOR v[CPU_GROUP], before[CPU_GROUP];
+    VECTOR v[GROUP], before[GROUP];
     KERNEL(load_group)(v, piece);
     KERNEL(sum_group)(v);
     VECTOR *const last = memory + CPU_LAST_ROW * pitch;
     before[0] = *last;
 #if FLOATING
     VECTOR *const seed = memory + CPU_SEED_ROW * pitch, *const stack = memory + CPU_STACK_ROW * pitch;
-    const VECTOR total = v[CPU_GROUP - 1];
+    const VECTOR total = v[GROUP - 1];
     if (state->group == 0)
         *seed = before[0];
     KERNEL(add_left)(v, stack, pitch, state->group, *seed);
@@ -60,8 +64,8 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, si
 #else
     KERNEL(add_to_all)(v, before[0]);
 #endif
-    *last = v[CPU_GROUP - 1];
-    for (int r = 1; r < CPU_GROUP; r++)
+    *last = v[GROUP - 1];
+    for (int r = 1; r < GROUP; r++)
         before[r] = v[r - 1];
 #if !FLOATING
     if (state->check)
@@ -69,7 +73,7 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, si
 #else
     (void)wrong;
 #endif
-    for (size_t r = 0; r < CPU_GROUP; r++)
+    for (size_t r = 0; r < GROUP; r++)
         KERNEL(store_row)(piece, r, state->exclusive ? before[r] : v[r]);
 }
 
@@ -88,13 +92,13 @@ INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(piece) 
 
 static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride,
                          size_t rows) {
-    struct NAME(piece) piece = {in, out, in_stride, out_stride, CPU_GROUP, LANES, AHEAD};
+    struct NAME(piece) piece = {in, out, in_stride, out_stride, GROUP, LANES, AHEAD};
     VECTOR wrong = {0};
-    for (; rows >= CPU_GROUP; rows -= CPU_GROUP) {
+    for (; rows >= GROUP; rows -= GROUP) {
         KERNEL(scan_rows)(state, piece, &wrong);
         state->group = (state->group + 1) & (state->groups - 1);
-        piece.in += CPU_GROUP * in_stride;
-        piece.out += CPU_GROUP * out_stride;
+        piece.in += GROUP * in_stride;
+        piece.out += GROUP * out_stride;
     }
     piece.rows = rows;
     if (rows > 0)
@@ -103,9 +107,12 @@ static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stri
 }
 
 INLINE void KERNEL(total_of_piece)(VECTOR *memory, size_t pitch, size_t group, struct NAME(piece) piece) {
-    VECTOR v[CPU_GROUP];
+    VECTOR v[GROUP];
     KERNEL(load_group)(v, piece);
-    const VECTOR total = ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+    for (int left = GROUP; left > 1; left /= 2)
+        for (int r = 0; r < left; r += 2)
+            v[r / 2] = v[r] + v[r + 1];
+    const VECTOR total = v[0];
 #if FLOATING
     KERNEL(push)(total, memory + CPU_STACK_ROW * pitch, pitch, group);
 #else
@@ -127,10 +134,10 @@ INLINE void KERNEL(totals_of_rows)(const struct cpu_state *state, struct NAME(pi
 }
 
 static void KERNEL(totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows) {
-    struct NAME(piece) piece = {in, NULL, in_stride, 0, CPU_GROUP, LANES, AHEAD};
-    for (; rows >= CPU_GROUP; rows -= CPU_GROUP, state->group++) {
+    struct NAME(piece) piece = {in, NULL, in_stride, 0, GROUP, LANES, AHEAD};
+    for (; rows >= GROUP; rows -= GROUP, state->group++) {
         KERNEL(totals_of_rows)(state, piece);
-        piece.in += CPU_GROUP * in_stride;
+        piece.in += GROUP * in_stride;
     }
     piece.rows = rows;
     if (rows > 0) {
@@ -147,3 +154,4 @@ static void KERNEL(totals)(struct cpu_state *state, const void *in, size_t in_st
 
 #undef KERNEL
 #undef TOTAL
+#undef GROUP

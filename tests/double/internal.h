@@ -74,6 +74,7 @@ struct late_store {
     unsigned char *to;
     unsigned char bytes;
     unsigned char value[16];
+    int32_t next; /* with the same hash */
 };
 
 struct copy { /* one bulk copy under way */
@@ -116,7 +117,7 @@ struct block {
     size_t shared_used = 0, shared_static = 0;
     std::vector<shared_piece> pieces;
     std::vector<late_store> late;
-    std::vector<bool> late_filter;
+    std::vector<int32_t> late_heads; /* by hash: the newest of them, or -1 */
     std::vector<std::unique_ptr<copy>> copies;
     std::vector<std::unique_ptr<copy_barrier>> copy_barriers;
     std::vector<unsigned> groups; /* of each thread: groups committed */

@@ -133,6 +133,7 @@ void open_block(block &in, launch_state &work, unsigned index) {
     in.ready_warps = in.turn = 0;
     in.fenced = false;
     in.late.clear();
+    in.late_heads.clear();
     in.copies.clear();
     in.copy_barriers.clear();
     in.engine_view.clear();

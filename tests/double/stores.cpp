@@ -9,10 +9,12 @@ namespace dbl {
 
 namespace {
 
-constexpr size_t FILTER_BITS = 65536, MOST_LATE = 8192;
+constexpr size_t MOST_LATE = 8192, HEADS = 8192;
 
-size_t filter_bit(const void *address) {
-    return (reinterpret_cast<uintptr_t>(address) >> 4) * 0x9e3779b97f4a7c15u >> 48;
+/* Stores are aligned to their size, at most 16 bytes, so each lies in one granule of 16. */
+int32_t &head_of(block &of, const void *address) {
+    const uint64_t granule = reinterpret_cast<uintptr_t>(address) >> 4;
+    return of.late_heads[granule * 0x9e3779b97f4a7c15u >> 51];
 }
 
 void show(const late_store &store) {
@@ -42,11 +44,11 @@ void show(const late_store &store) {
 
 /* The entry that touches the bytes, or NULL. There is at most one: a newer one takes the older's place. */
 late_store *find(block &of, const void *address, size_t bytes) {
-    if (of.late.empty() || !of.late_filter[filter_bit(address)])
+    if (of.late.empty())
         return nullptr;
     const unsigned char *from = static_cast<const unsigned char *>(address);
-    for (size_t index = of.late.size(); index-- > 0;) {
-        late_store &store = of.late[index];
+    for (int32_t index = head_of(of, address); index >= 0; index = of.late[static_cast<size_t>(index)].next) {
+        late_store &store = of.late[static_cast<size_t>(index)];
         if (store.to < from + bytes && from < store.to + store.bytes)
             return &store;
     }
@@ -59,9 +61,10 @@ void show_all(block &of) {
     if (of.late.empty())
         return;
     for (const late_store &store : of.late)
-        show(store);
+        if (store.bytes > 0)
+            show(store);
     of.late.clear();
-    of.late_filter.assign(FILTER_BITS, false);
+    of.late_heads.assign(HEADS, -1);
     progress();
 }
 
@@ -69,9 +72,10 @@ void show_one(block &of, random_numbers &random) {
     if (of.late.empty() || of.work->plan.late == 1)
         return;
     late_store &store = of.late[random.below(static_cast<unsigned>(of.late.size()))];
+    if (store.bytes == 0)
+        return;
     show(store);
-    store = of.late.back();
-    of.late.pop_back();
+    store.bytes = 0; /* it stays in the list, and touches nothing */
     progress();
 }
 
@@ -91,11 +95,12 @@ bool store_late(void *to, const void *value, size_t bytes) {
         return false;
     if (of.late.size() >= MOST_LATE)
         show_all(of);
-    if (of.late_filter.empty())
-        of.late_filter.assign(FILTER_BITS, false);
-    of.late.push_back({static_cast<unsigned char *>(to), static_cast<unsigned char>(bytes), {}});
+    if (of.late_heads.empty())
+        of.late_heads.assign(HEADS, -1);
+    int32_t &head = head_of(of, to);
+    of.late.push_back({static_cast<unsigned char *>(to), static_cast<unsigned char>(bytes), {}, head});
     memcpy(of.late.back().value, value, bytes);
-    of.late_filter[filter_bit(to)] = true;
+    head = static_cast<int32_t>(of.late.size()) - 1;
     return true;
 }
 

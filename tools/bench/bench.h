@@ -94,9 +94,7 @@ int bench_cub_on_host_table(const table_view *in, const table_view *out);
 size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair);
 size_t bench_row_choices(const struct bench_options *options);
 bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes);
-/* Whether that many tables can be in memory at once. Linux promises more than it has, and ends who takes it at its
- * word.
- */
+/* Whether that many tables can be in memory at once: Linux promises more than it has, and ends who believes it. */
 bool bench_memory_suffices(size_t tables, size_t bytes);
 /* Of any of the tables, input or output. */
 size_t bench_largest_bytes(const struct bench_options *options);
