@@ -82,11 +82,11 @@ DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_sta
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
             before[c] = seed[c] + before[c];
         store_with_row_above<SHAPE>(pass, place, staging, values, before);
-        return;
+    } else {
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
     }
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
 }
 
 #endif
