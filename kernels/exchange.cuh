@@ -10,23 +10,48 @@ template <class SUM, unsigned BYTES = sizeof(SUM)> struct exchange_word;
 template <class SUM> struct exchange_word<SUM, 4> { uint64_t bits; /* the value below, the mark above */ };
 template <class SUM> struct exchange_word<SUM, 8> { word_pair pair; };
 
-template <class SUM> DEVICE void publish(exchange_word<SUM, 4> *word, SUM value) {
-    store_relaxed(&word->bits, (uint64_t(1) << 32) | reinterpret_cast<const uint32_t &>(value));
+template <class SUM> DEVICE uint64_t exchange_bits(SUM value, uint32_t mark) {
+    return (uint64_t(mark) << 32) | reinterpret_cast<const uint32_t &>(value);
 }
-template <class SUM> DEVICE bool look(const exchange_word<SUM, 4> *word, SUM *value) {
-    const uint64_t bits = load_relaxed(&word->bits);
+template <class SUM> DEVICE uint32_t exchange_mark(uint64_t bits, SUM *value) {
     const uint32_t low = static_cast<uint32_t>(bits);
     *value = reinterpret_cast<const SUM &>(low);
-    return bits >> 32 != 0;
+    return static_cast<uint32_t>(bits >> 32);
+}
+template <class SUM> DEVICE word_pair exchange_pair(SUM value, uint32_t mark) {
+    return word_pair{reinterpret_cast<const uint64_t &>(value), mark};
+}
+template <class SUM> DEVICE uint32_t exchange_mark(const word_pair &pair, SUM *value) {
+    *value = reinterpret_cast<const SUM &>(pair.value);
+    return static_cast<uint32_t>(pair.mark);
+}
+
+/* Between blocks. look(): whether the value is there. */
+template <class SUM> DEVICE void publish(exchange_word<SUM, 4> *word, SUM value) {
+    store_relaxed(&word->bits, exchange_bits(value, 1));
+}
+template <class SUM> DEVICE bool look(const exchange_word<SUM, 4> *word, SUM *value) {
+    return exchange_mark(load_relaxed(&word->bits), value) != 0;
 }
 template <class SUM> DEVICE void publish(exchange_word<SUM, 8> *word, SUM value) {
-    const word_pair pair = {reinterpret_cast<const uint64_t &>(value), 1};
-    store_pair_relaxed(&word->pair, pair);
+    store_pair_relaxed(&word->pair, exchange_pair(value, 1));
 }
 template <class SUM> DEVICE bool look(const exchange_word<SUM, 8> *word, SUM *value) {
-    const word_pair pair = load_pair_relaxed(&word->pair);
-    *value = reinterpret_cast<const SUM &>(pair.value);
-    return pair.mark != 0;
+    return exchange_mark(load_pair_relaxed(&word->pair), value) != 0;
+}
+
+/* Between threads of a block, in shared memory. The mark says whose value it is; 0: nobody's. */
+template <class SUM> DEVICE void put(exchange_word<SUM, 4> *word, SUM value, uint32_t mark) {
+    store_relaxed_block(&word->bits, exchange_bits(value, mark));
+}
+template <class SUM> DEVICE uint32_t mark_of(const exchange_word<SUM, 4> *word, SUM *value) {
+    return exchange_mark(load_relaxed_block(&word->bits), value);
+}
+template <class SUM> DEVICE void put(exchange_word<SUM, 8> *word, SUM value, uint32_t mark) {
+    store_pair_relaxed_block(&word->pair, exchange_pair(value, mark));
+}
+template <class SUM> DEVICE uint32_t mark_of(const exchange_word<SUM, 8> *word, SUM *value) {
+    return exchange_mark(load_pair_relaxed_block(&word->pair), value);
 }
 
 #endif

@@ -1,153 +1,195 @@
 /* The three stages in one kernel: each value is read once and written once.
  *
  * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
- * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The block
- * that drew the first ticket does stage 2 for all: it adds up the totals in order, as they appear, and publishes each
- * chunk's seed. Nobody waits before having published, and the one that adds up waits for nothing else: the wait always
- * ends. */
+ * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The blocks
+ * that drew the first tickets do stage 2 for all (spine.cuh); where a row has so many panels that the chunk before is
+ * long done, there are none, and each tile publishes the next one's seed. Nobody waits before having published, and
+ * nobody waits for a later ticket: the wait always ends. */
 #include "dispatch.cuh"
-#include "exchange.cuh"
+#include "spine.cuh"
 #include "tile_finish.cuh"
 
-/* In the workspace, all zeros at the beginning. Words are chunk by chunk, a row of columns each. */
-template <class SUM> struct fused_state {
-    uint32_t *ticket;
-    exchange_word<SUM> *totals;
-    exchange_word<SUM> *seeds;
-    SUM *carry; /* in and out */
+/* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
+ * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
+constexpr unsigned SPINE_SHARE = 8;
+constexpr size_t TICKET_BYTES = 256; /* at the beginning of the workspace; the words behind it are aligned */
+
+/* A tile that is summed up in itself and waits for its seed. Each thread keeps its own values. */
+template <class SHAPE> struct parked_tile {
+    static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vectors[SHAPE::STEPS * VECTORS][BLOCK_THREADS];
 };
 
-constexpr unsigned SPINE_WORDS = 2048; /* that stage 2 looks at in one round */
-
-/* Stage 2, one round: looks at the totals of up to `most` chunks from `chunk` on in `width` columns from `first` on,
- * and adds up those that are there. Returns how many chunks that were. */
-template <class SUM> DEVICE unsigned spine_round(const tile_pass &pass, const fused_state<SUM> &state, SUM *shared,
-                                                 unsigned *ready, size_t chunk, unsigned most, size_t first,
-                                                 unsigned width) {
-    if (thread_index() == 0)
-        *ready = most;
-    block_barrier();
-    for (unsigned k = thread_index(); k < most * width; k += BLOCK_THREADS)
-        if (!look(&state.totals[(chunk + k / width) * pass.columns + first + k % width], &shared[k]))
-            atomic_min(ready, k / width);
-    block_barrier();
-    const unsigned chunks = *ready;
-    if (chunks == 0)
-        return 0;
-    for (unsigned column = thread_index(); column < width; column += BLOCK_THREADS) {
-        SUM seed = state.carry[first + column];
-        for (unsigned k = 0; k < chunks; k++) {
-            seed = seed + shared[k * width + column];
-            publish(&state.seeds[(chunk + k + 1) * pass.columns + first + column], seed);
-        }
-        state.carry[first + column] = seed;
-    }
-    return chunks;
+template <class SHAPE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+        parked.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] =
+            values[k / SHAPE::VALUES][k % SHAPE::VALUES / SHAPE::COLUMNS][k % SHAPE::VALUES % SHAPE::COLUMNS];
 }
 
-/* Stage 2. The carry row holds the running seed from round to round, and is the carry out at the end. */
-template <class SUM> DEVICE void spine(const tile_pass &pass, const fused_state<SUM> &state, size_t chunks) {
-    SHARED_ARRAY(SUM, shared, SPINE_WORDS);
-    SHARED_ARRAY(unsigned, ready, 1);
-    const unsigned width = pass.columns < SPINE_WORDS ? static_cast<unsigned>(pass.columns) : SPINE_WORDS;
-    const unsigned window = SPINE_WORDS / width < BLOCK_THREADS ? SPINE_WORDS / width : BLOCK_THREADS;
-    for (size_t column = thread_index(); column < pass.columns; column += BLOCK_THREADS)
-        publish(&state.seeds[column], state.carry[column]);
-    for (size_t chunk = 0; chunk < chunks;) {
-        unsigned done = 1;
-        for (size_t first = 0; first < pass.columns; first += width) {
-            const size_t left = pass.columns - first;
-            const unsigned most = chunks - chunk < window ? static_cast<unsigned>(chunks - chunk) : window;
-            do {
-                done = spine_round(pass, state, shared, ready, chunk, width < pass.columns ? 1 : most, first,
-                                   left < width ? static_cast<unsigned>(left) : width);
-                block_barrier();
-            } while (done == 0);
-        }
-        chunk += done;
-    }
+template <class SHAPE> DEVICE void unpark_step(const parked_tile<SHAPE> &parked, unsigned step,
+                                               typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] =
+            parked.vectors[(step * SHAPE::VALUES + k) / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
 }
 
-/* Waits for the chunk's seed, one value a column. The first warp looks, the others meet it at the barrier. */
-template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const tile_place &place,
-                                                 const fused_state<typename SHAPE::Sum> &state, warp_row<SHAPE> &shared,
-                                                 typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
-    if (thread_index() < SHAPE::LANES && place.active) {
-        UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            while (!look(&state.seeds[place.chunk * pass.columns + place.column + c], &seed[c]))
-                wait_a_little(20);
-        UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            shared[place.across * SHAPE::COLUMNS + c] = seed[c];
-    }
-    block_barrier();
+/* The column of the table that this thread has in the exchange of a tile: thread c has column c of the panel. */
+DEVICE bool exchange_column(const tile_pass &pass, size_t tile, size_t *column) {
+    *column = tile % pass.panels * pass.panel_columns + thread_index();
+    return thread_index() < pass.panel_columns && *column < pass.columns;
+}
+
+template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
+                                                  size_t tile, const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+    size_t column;
+    if (exchange_column(pass, tile, &column))
+        publish(&state.totals[tile / pass.panels * pass.columns + column],
+                total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, thread_index()));
+}
+
+/* Waits for the seed of a tile. In a chain it hands on the next one, which takes the tile's totals. */
+template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
+                                                 size_t tile, bool chain, warp_row<SHAPE> &seeds) {
+    typedef typename SHAPE::Sum Sum;
+    const size_t chunk = tile / pass.panels;
+    size_t column;
+    Sum seed, total;
+    if (!exchange_column(pass, tile, &column))
+        return;
+    const size_t word = chunk * pass.columns + column;
+    if (chain && chunk == 0)
+        seed = state.carry_in[column];
+    else
+        while (!look(&state.seeds[word], &seed))
+            wait_a_little(20);
+    seeds[thread_index()] = seed;
+    if (!chain)
+        return;
+    look(&state.totals[word], &total);
+    publish(&state.seeds[word + pass.columns], Sum(seed + total));
+    if (pass.rows - chunk * SHAPE::CHUNK_ROWS <= SHAPE::CHUNK_ROWS)
+        state.carry_out[column] = seed + total;
+}
+
+/* Takes a parked tile from its seed to its results, step by step: the next tile's values are in the registers. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pass, size_t tile,
+                                                             const parked_tile<SHAPE> &parked,
+                                                             tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds,
+                                                             typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    typename SHAPE::Sum seed[SHAPE::COLUMNS];
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        seed[c] = shared[place.across * SHAPE::COLUMNS + c];
+        seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
+    seed_before<SHAPE>(seed, before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+        typename SHAPE::Sum values[SHAPE::ROWS][SHAPE::COLUMNS];
+        unpark_step<SHAPE>(parked, step, values);
+        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values, before);
+    }
+}
+
+/* All tiles that this block draws: `ticket` is the first, and NONE in `parked_tile` says that nothing is parked yet. */
+template <class SHAPE, bool ABOVE>
+DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
+                        unsigned spines, unsigned *ticket, parked_tile<SHAPE> &parked) {
+    typedef typename SHAPE::Sum Sum;
+    SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
+    SHARED_ARRAY(warp_row<SHAPE>, seeds, 1);
+    SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
+    constexpr unsigned NONE = 0xffffffffu;
+    unsigned waiting = NONE;
+    Sum before_waiting[SHAPE::COLUMNS] = {};
+    for (unsigned tile = *ticket - spines;;) {
+        Sum before[SHAPE::COLUMNS];
+        tile_values<SHAPE> values;
+        unsigned next = 0;
+        const bool more = tile < tiles;
+        if (more) {
+            const tile_place place = tile_place_of<SHAPE>(pass, tile);
+            tile_load<SHAPE>(pass, place, values);
+            if (thread_index() == 0)
+                next = atomic_add(state.ticket, 1u);
+            scan_warp<SHAPE>(place, values);
+            put_warp_totals<SHAPE>(place, values, totals);
+            block_barrier();
+            publish_totals<SHAPE>(pass, state, tile, totals);
+            scan_warps<SHAPE>(place, totals, values, before);
+        } else {
+            block_barrier();
+        }
+        if (waiting != NONE)
+            wait_for_seed<SHAPE>(pass, state, waiting, spines == 0, seeds[0]);
+        if (thread_index() == 0)
+            *ticket = next;
+        block_barrier();
+        if (waiting != NONE)
+            finish_parked<SHAPE, ABOVE>(pass, waiting, parked, staging[0], seeds[0], before_waiting);
+        if (!more)
+            return;
+        park<SHAPE>(parked, values);
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            before_waiting[c] = before[c];
+        waiting = tile;
+        tile = *ticket - spines;
+    }
 }
 
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
-    fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles) {
-    typedef typename SHAPE::Sum Sum;
-    SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
-    SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
-    SHARED_ARRAY(warp_row<SHAPE>, seeds, 1);
+    fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines) {
     SHARED_ARRAY(unsigned, ticket, 1);
+    SHARED_DYNAMIC(unsigned char, memory);
     if (thread_index() == 0)
         *ticket = atomic_add(state.ticket, 1u);
     block_barrier();
-    if (*ticket == 0) {
-        spine<Sum>(pass, state, tiles / pass.panels);
-        return;
-    }
-    const tile_place place = tile_place_of<SHAPE>(pass, *ticket - 1);
-    Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
-    tile_values<SHAPE> values;
-    tile_load<SHAPE>(pass, place, values);
-    scan_warp<SHAPE>(place, values);
-    UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
-        before[c] = sum_identity<Sum>();
-        if (place.phase == SHAPE::PHASES - 1)
-            totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
-                values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
-    }
-    block_barrier();
-    if (thread_index() < SHAPE::LANES && place.active)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        publish(&state.totals[place.chunk * pass.columns + place.column + c],
-                total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, place.across * SHAPE::COLUMNS + c));
-    scan_warps_level<SHAPE, 1>(place, totals, values, before);
-    scan_warps_level<SHAPE, 2>(place, totals, values, before);
-    scan_warps_level<SHAPE, 4>(place, totals, values, before);
-    scan_warps_level<SHAPE, 8>(place, totals, values, before);
-    wait_for_seed<SHAPE>(pass, place, state, seeds[0], seed);
-    finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
+    if (*ticket < spines)
+        spine(pass, state, *reinterpret_cast<spine_ring<typename SHAPE::Sum> *>(memory), tiles / pass.panels, *ticket);
+    else
+        fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket, *reinterpret_cast<parked_tile<SHAPE> *>(memory));
 }
 
 struct fused_launcher {
-    void *carry, *workspace, *stream;
+    const void *carry_in;
+    void *carry_out, *workspace, *stream;
+
+    template <class SUM> fused_state<SUM> state_of(const tile_pass &pass, unsigned tiles) const {
+        fused_state<SUM> state;
+        state.ticket = static_cast<uint32_t *>(workspace);
+        state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
+        state.seeds = state.totals + static_cast<size_t>(tiles / pass.panels) * pass.columns;
+        state.carry_in = static_cast<const SUM *>(carry_in);
+        state.carry_out = static_cast<SUM *>(carry_out);
+        return state;
+    }
+
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
-        fused_state<Sum> state;
-        const size_t words = static_cast<size_t>(tiles / pass.panels) * pass.columns;
-        state.ticket = static_cast<uint32_t *>(workspace);
-        state.totals = reinterpret_cast<exchange_word<Sum> *>(static_cast<char *>(workspace) + 256);
-        state.seeds = state.totals + words;
-        state.carry = static_cast<Sum *>(carry);
         const auto kernel =
             pass.exclusive || pass.first_overflow ? fused_kernel<SHAPE, true> : fused_kernel<SHAPE, false>;
-        return launch(kernel, tiles + 1, BLOCK_THREADS, 0, stream, pass, state, tiles);
+        const size_t parked = sizeof(parked_tile<SHAPE>), ring = sizeof(spine_ring<Sum>);
+        const size_t shared = parked > ring ? parked : ring;
+        unsigned blocks;
+        int error = allow_shared_bytes(kernel, shared);
+        if (error == 0)
+            error = resident_blocks(kernel, BLOCK_THREADS, shared, &blocks);
+        if (error != 0)
+            return error;
+        const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
+        const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
+        blocks = tiles < blocks - used ? tiles + used : blocks;
+        return launch(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state_of<Sum>(pass, tiles), tiles, used);
     }
 };
 
-extern "C" size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type) {
+size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type) {
     const size_t sum_bytes = type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64 ? 8 : 4;
-    return 256 + (2 * chunks + 1) * columns * 2 * sum_bytes;
+    return TICKET_BYTES + (2 * chunks + 1) * columns * 2 * sum_bytes;
 }
 
-extern "C" int kernel_fused(const kernel_pass *pass, void *carry, void *workspace) {
-    return run_pass(*pass, fused_launcher{carry, workspace, pass->stream});
+int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+    return run_same_pass(*pass, fused_launcher{carry_in, carry_out, workspace, pass->stream});
 }

@@ -36,6 +36,12 @@ int kernel_stage2_fold(void *seeds, size_t rows, size_t columns, table_type type
 /* Each chunk of out = the running sums of that chunk of in, started from its row of seeds. */
 int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds);
 
+/* All three stages in one pass, from carry_in to carry_out, rows of `columns` sums that are not the same. The workspace
+ * has kernel_fused_workspace() bytes, aligned to 256, all of them zero. For compute capability 9.0 and later, and for
+ * tables that are summed into their own type. */
+size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type);
+int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+
 #ifdef __cplusplus
 }
 #endif

@@ -123,8 +123,7 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(FOLD_THREADS, 1)
         if (piece.row == 0)
             sum = fold_column(column, piece.rows, sum);
         block_barrier();
-        fold_write(piece, column);
-        block_barrier();
+        fold_write(piece, column); /* a thread takes back just what it brought, so the next piece needs no barrier */
         piece = next;
     }
 }

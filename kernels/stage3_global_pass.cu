@@ -15,8 +15,14 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         seed[c] =
             place.active ? seeds[place.chunk * pass.columns + place.column + c] : sum_identity<typename SHAPE::Sum>();
-    scan_tile<SHAPE>(place, totals, values, before);
-    finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
+    scan_warp<SHAPE>(place, values);
+    put_warp_totals<SHAPE>(place, values, totals);
+    block_barrier();
+    scan_warps<SHAPE>(place, totals, values, before);
+    seed_before<SHAPE>(seed, before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        finish_step<SHAPE, ABOVE>(pass, place, staging[0], step, seed, values[step], before);
 }
 
 struct stage3_launcher {

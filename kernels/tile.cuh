@@ -18,7 +18,7 @@ constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
 
-constexpr unsigned power_of_two_above(unsigned count) {
+HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
 }
 

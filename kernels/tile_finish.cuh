@@ -36,57 +36,51 @@ template <class SHAPE> DEVICE void check_step(const tile_pass &pass, const tile_
         }
 }
 
-/* Stores, step by step, what stands one row above each value, and checks the overflow of each sum. The row above a
- * lane's first one is the last row of the phase before it; above phase 0 it is the last phase of the step before; above
- * step 0 it is `before`. So each lane takes the last row of the phase before it, the first phase that of the last one.
- */
-template <class SHAPE> DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place,
-                                                        tile_staging<SHAPE> &staging, const tile_values<SHAPE> &values,
-                                                        const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    typename SHAPE::Sum step_before[SHAPE::COLUMNS];
+/* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
+ * above phase 0 it is the last phase of the step before, which is kept in `step_before`. So each lane takes the last
+ * row of the phase before it, the first phase that of the last one. */
+template <class SHAPE> DEVICE void row_above(const tile_place &place,
+                                             const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
+                                             typename SHAPE::Sum (&step_before)[SHAPE::COLUMNS],
+                                             typename SHAPE::Sum (&above)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    typename SHAPE::Sum last[SHAPE::COLUMNS];
+    last_row_of_phase<SHAPE>(place, (place.phase - 1) % SHAPE::PHASES, values, last);
     UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        step_before[c] = before[c];
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
-        typename SHAPE::Sum last[SHAPE::COLUMNS], above[SHAPE::ROWS][SHAPE::COLUMNS];
-        last_row_of_phase<SHAPE>(place, (place.phase - 1) % SHAPE::PHASES, values[step], last);
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        above[0][c] = place.phase == 0 ? step_before[c] : last[c];
+        step_before[c] = last[c];
         UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
-            above[0][c] = place.phase == 0 ? step_before[c] : last[c];
-            step_before[c] = last[c];
-            UNROLL
-            for (unsigned row = 1; row < SHAPE::ROWS; row++)
-                above[row][c] = values[step][row - 1][c];
-        }
-        if (pass.first_overflow && place.active)
-            check_step<SHAPE>(pass, place, step, above, values[step]);
-        if (pass.exclusive)
-            tile_store_step<SHAPE>(pass, place, staging, step, above);
-        else
-            tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
+        for (unsigned row = 1; row < SHAPE::ROWS; row++)
+            above[row][c] = values[row - 1][c];
     }
 }
 
-/* Adds the chunk's seed, one value a column, and stores the results. ABOVE: what stands one row above is wanted, too,
- * for exclusive results or the overflow check. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
-                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
-                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        add_left<SHAPE>(seed, values[step]);
+/* Adds the chunk's seed, one value a column, to one step and stores the results. ABOVE: what stands one row above is
+ * wanted, too, for exclusive results or the overflow check; before the first step, `before` is the sum of all rows
+ * before the warp, seed included. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_step(const tile_pass &pass, const tile_place &place,
+                                                           tile_staging<SHAPE> &staging, unsigned step,
+                                                           const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                                                           typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
+                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    add_left<SHAPE>(seed, values);
     if (ABOVE) {
-        UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            before[c] = seed[c] + before[c];
-        store_with_row_above<SHAPE>(pass, place, staging, values, before);
+        typename SHAPE::Sum above[SHAPE::ROWS][SHAPE::COLUMNS];
+        row_above<SHAPE>(place, values, before, above);
+        if (pass.first_overflow && place.active)
+            check_step<SHAPE>(pass, place, step, above, values);
+        tile_store_step<SHAPE>(pass, place, staging, step, pass.exclusive ? above : values);
     } else {
-        UNROLL
-        for (unsigned step = 0; step < SHAPE::STEPS; step++)
-            tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
+        tile_store_step<SHAPE>(pass, place, staging, step, values);
     }
+}
+
+/* A sum over the rows before the warp becomes one over all rows before it. */
+template <class SHAPE> DEVICE void seed_before(const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] = seed[c] + before[c];
 }
 
 #endif

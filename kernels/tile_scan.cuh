@@ -86,20 +86,23 @@ DEVICE void scan_warps_level(const tile_place &place, const warp_row<SHAPE> (&to
         add_left<SHAPE>(left, values[step]);
 }
 
-/* The whole tile: values become P of the tree. totals is shared memory; it is filled with the warps' totals, and may be
- * used again after the block's next barrier but one. */
-template <class SHAPE> DEVICE void scan_tile(const tile_place &place, warp_row<SHAPE> (&totals)[BLOCK_WARPS],
-                                             tile_values<SHAPE> &values,
-                                             typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    scan_warp<SHAPE>(place, values);
+/* The last row of the warp, which is its total, into shared memory for the other warps. */
+template <class SHAPE> DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values,
+                                                   warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+    if (place.phase == SHAPE::PHASES - 1)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
+            values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
+}
+
+/* The warps of a block, one below the other, after put_warp_totals() and a barrier: values become P of the tree. */
+template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+                                              tile_values<SHAPE> &values,
+                                              typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[c] = sum_identity<typename SHAPE::Sum>();
-        if (place.phase == SHAPE::PHASES - 1)
-            totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
-                values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
-    }
-    block_barrier();
     scan_warps_level<SHAPE, 1>(place, totals, values, before);
     scan_warps_level<SHAPE, 2>(place, totals, values, before);
     scan_warps_level<SHAPE, 4>(place, totals, values, before);

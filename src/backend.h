@@ -9,7 +9,9 @@
 
 struct backend {
     table_backend id;
-    bool has_fused;
+
+    /* Whether the device that the table is on can do the fused pass. */
+    bool (*has_fused)(const struct scan *scan);
 
     /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c) and needs of them
      * no more than `stage2_fold`: rows rows of seeds, in place, row j + 1 += row j, one after the other from the top.

@@ -10,20 +10,21 @@ static table_status mark(const struct backend *backend, const struct scan *scan,
     return scan->clock ? backend->clock_mark(scan, number) : TABLE_OK;
 }
 
-static table_status run_fused(const struct backend *backend, const struct plan *plan, struct scan *scan,
+static table_status run_fused(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               char *workspace, size_t row_bytes) {
-    void *carry = workspace + plan->carry_offset, *carry_out = scan->carry_out;
-    table_status status = put_carry_in(backend, scan, carry, row_bytes);
-    scan->carry_in = carry;
-    scan->carry_out = carry;
+    struct scan inner = *scan;
+    char *carry_in = workspace + plan->carry_in_offset, *carry_out = workspace + plan->carry_out_offset;
+    table_status status = put_carry_in(backend, scan, carry_in, row_bytes);
+    inner.carry_in = carry_in;
+    inner.carry_out = carry_out;
     if (status == TABLE_OK)
         status = mark(backend, scan, 0);
     if (status == TABLE_OK && scan->chunks > 0)
-        status = backend->fused(scan, workspace + plan->fused_offset);
+        status = backend->fused(&inner, workspace + plan->fused_offset);
     if (status == TABLE_OK)
         status = mark(backend, scan, STAGES);
-    if (status == TABLE_OK && carry_out)
-        status = backend->copy(scan, carry_out, carry, row_bytes);
+    if (status == TABLE_OK && scan->carry_out)
+        status = backend->copy(scan, scan->carry_out, scan->chunks > 0 ? carry_out : carry_in, row_bytes);
     return status;
 }
 

@@ -13,8 +13,9 @@ enum { PLAN_LEVELS = 9 };
 struct plan {
     table_strategy strategy; /* never AUTO */
     size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
-    size_t carry_offset;     /* a row: the carry in and out of a fused pass */
-    size_t fused_offset;     /* the backend's own workspace for a fused pass */
+    size_t carry_in_offset;  /* of a fused pass: a row */
+    size_t carry_out_offset;
+    size_t fused_offset; /* the backend's own workspace for a fused pass */
 
     /* Seeds tables, for all strategies but FUSED. Level 0 belongs to the table. Level k + 1 belongs to the seeds of
      * level k when integers recurse; levels counts them. */

@@ -71,11 +71,27 @@ newer_meson() {
         return 0
     fi
     say "Meson $(meson --version) is too old; putting a newer one into .venv"
-    need python3-venv python3 -c 'import ensurepip'
+    need python3-venv /usr/bin/python3 -c 'import ensurepip'
     install_missing
-    python3 -m venv .venv
+    /usr/bin/python3 -m venv --system-site-packages .venv
     .venv/bin/pip install --quiet 'meson>=1.0'
     find_usual_folders
+}
+
+# The vector code wants gcc 12 or clang: Ubuntu 22.04 has gcc 11, and gcc 12 beside it.
+shuffles() {
+    printf '%s\n' 'typedef int v __attribute__((vector_size(16)));' \
+        'v f(v a) { return __builtin_shufflevector(a, a, 1, 0, 3, 2); }' | "$1" -Werror -x c -c - -o /dev/null
+}
+newer_compiler() {
+    if [ -n "${CC:-}" ] || shuffles cc 2>/dev/null; then
+        return 0
+    fi
+    say "The C compiler has no __builtin_shufflevector; using gcc-12"
+    need gcc-12 command -v gcc-12
+    need g++-12 command -v g++-12
+    install_missing
+    export CC=gcc-12 CXX=g++-12
 }
 
 need_build() {
@@ -86,6 +102,7 @@ need_build() {
     need ninja-build command -v ninja
     need pkg-config command -v pkg-config
     install_missing
+    newer_compiler
     newer_meson
     if ! command -v nvcc >/dev/null 2>&1; then
         say "No nvcc here: building for the CPU alone. With the CUDA Toolkit installed, run this again for the GPU."
@@ -96,7 +113,7 @@ need_tests() {
     need_build
     need binutils command -v nm
     need libcmocka-dev pkg-config --exists cmocka
-    need python3-numpy python3 -c 'import numpy'
+    need python3-numpy /usr/bin/python3 -c 'import numpy' # Meson's Python, whatever comes first in PATH
     need strace command -v strace
     install_missing
 }

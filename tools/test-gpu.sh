@@ -4,7 +4,7 @@
 # The last line is "N passed, N failed, N skipped".
 set -eu
 folder=$(cd "${1:?usage: test-gpu.sh BUILD_FOLDER}" && pwd)
-LD_LIBRARY_PATH=$folder/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+LD_LIBRARY_PATH=$folder/src:$folder/tests${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 for place in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer; do
     PATH="$PATH:$place"

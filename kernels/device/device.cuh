@@ -13,6 +13,8 @@
 
 #define KERNEL                         static __global__ void
 #define DEVICE                         __device__ __forceinline__
+#define HOST_DEVICE                    __host__ __device__ inline
+#define DEVICE_CALL                    __device__ __noinline__
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define UNROLL                         _Pragma("unroll")
 
@@ -21,6 +23,9 @@
 #define SHARED_DYNAMIC(type, name)                                                                                     \
     extern __shared__ __align__(128) unsigned char shared_dynamic_memory[];                                            \
     type *name = reinterpret_cast<type *>(shared_dynamic_memory)
+
+/* The address of shared memory as PTX wants it. Only for this file. */
+DEVICE unsigned shared_address(const void *pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
 
 #define WARP_LANES 32
 #define WARP_ALL   0xffffffffu
@@ -46,8 +51,21 @@ template <class T> DEVICE T warp_shuffle_up(unsigned mask, T value, unsigned lan
 DEVICE unsigned warp_ballot(unsigned mask, bool vote) { return __ballot_sync(mask, vote); }
 DEVICE bool warp_all(unsigned mask, bool vote) { return __all_sync(mask, vote) != 0; }
 DEVICE bool warp_any(unsigned mask, bool vote) { return __any_sync(mask, vote) != 0; }
+/* The bits that are set in every lane's. */
+DEVICE unsigned warp_and(unsigned mask, unsigned bits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (unsigned half = 1; half < 32; half *= 2)
+        bits &= __shfl_xor_sync(mask, bits, static_cast<int>(half));
+    return bits;
+#else
+    return __reduce_and_sync(mask, bits);
+#endif
+}
 DEVICE unsigned warp_match(unsigned mask, unsigned value) { return __match_any_sync(mask, value); }
 DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
+
+/* The number of the lowest bit that is set, counted from 0; `bits` is not 0. */
+DEVICE unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__ffs(static_cast<int>(bits)) - 1); }
 
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
  * Stores write through: on an H200 a plain store costs up to twice the time where rows do not begin on a cache line,
@@ -138,6 +156,30 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair) {
 #endif
 }
 
+/* The same between threads of one block, in shared memory. */
+DEVICE uint64_t load_relaxed_block(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(value) : "r"(shared_address(word)) : "memory");
+    return value;
+}
+DEVICE void store_relaxed_block(uint64_t *word, uint64_t value) {
+    asm volatile("st.volatile.shared.u64 [%0], %1;" : : "r"(shared_address(word)), "l"(value) : "memory");
+}
+DEVICE word_pair load_pair_relaxed_block(const word_pair *from) {
+    word_pair pair;
+    asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "r"(shared_address(from))
+                 : "memory");
+    return pair;
+}
+DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair) {
+    asm volatile("st.volatile.shared.v2.u64 [%0], {%1, %2};"
+                 :
+                 : "r"(shared_address(to)), "l"(pair.value), "l"(pair.mark)
+                 : "memory");
+}
+
 /* What a waiting loop calls each time round. */
 DEVICE void wait_a_little(unsigned nanoseconds) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
@@ -152,7 +194,6 @@ struct bulk_barrier {
     uint64_t state;
 };
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-DEVICE unsigned shared_address(const void *pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
 
 /* One thread, before any use: the barrier opens each time `arrivals` threads have arrived and all bytes have come. */
 DEVICE void bulk_barrier_init(bulk_barrier *barrier, unsigned arrivals) {
@@ -226,11 +267,17 @@ template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
 }
 
-/* How many blocks of the kernel fit on one multiprocessor of the current device. */
+/* How many blocks of the kernel the current device runs at once. */
 template <class... P>
-static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, int *blocks) {
-    return static_cast<int>(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, static_cast<int>(threads), shared_bytes));
+static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
+    int device = 0, processors = 0, each = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(threads), shared_bytes);
+    *blocks = static_cast<unsigned>(each * processors);
+    return static_cast<int>(error == cudaSuccess && *blocks == 0 ? cudaErrorInvalidConfiguration : error);
 }
 
 #endif

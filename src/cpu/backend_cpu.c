@@ -72,7 +72,8 @@ static table_status cpu_clock_mark(const struct scan *scan, unsigned mark) {
 
 static table_status cpu_clock_seconds(const struct scan *scan, unsigned from, unsigned to, double *seconds) {
     const struct timespec *marks = ((const struct cpu_clock *)scan->clock)->marks;
-    *seconds = (double)(marks[to].tv_sec - marks[from].tv_sec) + 1e-9 * (double)(marks[to].tv_nsec - marks[from].tv_nsec);
+    *seconds =
+        (double)(marks[to].tv_sec - marks[from].tv_sec) + 1e-9 * (double)(marks[to].tv_nsec - marks[from].tv_nsec);
     return TABLE_OK;
 }
 
@@ -81,10 +82,15 @@ static void cpu_clock_close(struct scan *scan) {
     scan->clock = NULL;
 }
 
+static bool cpu_has_fused(const struct scan *scan) {
+    (void)scan;
+    return true;
+}
+
 const struct backend *backend_cpu(void) {
     static const struct backend backend = {
         .id = TABLE_BACKEND_CPU,
-        .has_fused = true,
+        .has_fused = cpu_has_fused,
         .stage1_local_counts = cpu_stage1_local_counts,
         .stage2_fold = cpu_stage2_fold,
         .stage3_global_pass = cpu_stage3_global_pass,

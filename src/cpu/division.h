@@ -26,20 +26,23 @@ struct division {
     size_t panels;
     size_t units; /* panels, or chunks x panels in the order of the chunks */
 
-    size_t groups;     /* of rows, in a chunk: see kernels.h */
-    size_t row_bytes;  /* of a panel's sums, rounded up */
-    size_t block_rows; /* rows that a kernel is given at a time */
-    bool stage_in;     /* rows are first copied side by side, as values of the output's type */
-    bool stage_out;    /* results are first written side by side into a small buffer */
-    bool stream;       /* and leave it past the caches */
+    size_t groups;      /* of rows, in a chunk: see kernels.h */
+    size_t row_bytes;   /* of a panel's sums, rounded up */
+    size_t block_rows;  /* rows that a kernel is given at a time */
+    bool stage_in;      /* rows are first copied side by side, as values of the output's type */
+    bool stage_out;     /* results are first written side by side into a small buffer */
+    bool stream;        /* and leave it past the caches */
     size_t block_bytes; /* of such a copy or buffer */
     size_t worker_bytes;
 };
 
-/* From which bytes of sums on something is done. Tests lower them, so that small tables take the ways of large ones. */
+/* What decides on threads and on the way results are written. Tests change it, so that small tables on small machines
+ * are worked on as large ones on large machines are. */
 struct division_limits {
-    size_t thread; /* this many for each thread: it is worth starting */
-    size_t stream; /* results leave the caches before anyone reads them, and are written past the caches */
+    size_t thread_bytes; /* this many bytes of sums for each thread: it is worth starting */
+    size_t
+        stream_bytes; /* from here on results leave the caches before anyone reads them: they are written past them */
+    unsigned threads; /* never more; 0: the processors that the process may use */
 };
 extern struct division_limits division_limits;
 

@@ -2,8 +2,8 @@
  *
  * One thread goes from top to bottom and needs no totals. So do several where the rows are long enough to give each
  * thread columns of its own. Where they are not, a thread takes the next chunk, sums it up, which brings it into the
- * core's cache, adds its totals to the seed that the chunk before has left, hands the sum on to the next chunk, and only
- * then goes through its own chunk again. The order of the additions is that of one thread. */
+ * core's cache, adds its totals to the seed that the chunk before has left, hands the sum on to the next chunk, and
+ * only then goes through its own chunk again. The order of the additions is that of one thread. */
 #include <sched.h>
 #include <string.h>
 
@@ -17,12 +17,20 @@ struct progress {
 };
 
 /* Times to look before giving the processor to others. */
-enum { SPINS = 2000, COLUMN_BYTES_PER_THREAD = 1024 };
+enum { SPINS = 2000 };
+
+/* Bytes of a row that make it worth to give each thread columns of its own. And the threads below which going through
+ * everything twice is not worth it: two took between 0.9 and 1.2 times as long as one (64 MiB, 1 to 64 columns, AMD Zen
+ * 5, where one is close to what the memory can do), and several times as long when other processes took their turn. */
+enum { COLUMN_BYTES_PER_THREAD = 1024, CACHED_THREADS_LEAST = 3 };
 
 static struct division divide(const struct scan *scan, enum division_kind *kind) {
-    const unsigned threads = division_threads(scan);
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    *kind = threads == 1 || row_bytes / COLUMN_BYTES_PER_THREAD >= threads ? DIVISION_COLUMNS : DIVISION_CACHED;
+    unsigned threads = division_threads(scan);
+    const bool long_rows = row_bytes / COLUMN_BYTES_PER_THREAD >= threads;
+    if (!long_rows && threads < CACHED_THREADS_LEAST)
+        threads = 1;
+    *kind = threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED;
     return division_make(scan, *kind, threads);
 }
 
@@ -35,8 +43,7 @@ static size_t sums_bytes(const struct division *division) {
 size_t cpu_fused_workspace(const struct scan *scan) {
     enum division_kind kind;
     const struct division division = divide(scan, &kind);
-    return sums_bytes(&division) + division.panels * sizeof(struct progress) +
-           division.threads * division.worker_bytes;
+    return sums_bytes(&division) + division.panels * sizeof(struct progress) + division.threads * division.worker_bytes;
 }
 
 static void only_total(struct worker *worker, const struct division *division, const struct unit *unit) {

@@ -2,14 +2,28 @@
  * own sums have been made; TOTAL(v) is the last row of v in the place of all of them.
  * Included once for each kernel. */
 
-/* The running sums of the group, halves by halves. */
+/* The running sums of the group, halves by halves. Written out, as compilers leave the loops in, and the vectors in
+ * memory. */
 INLINE void KERNEL(sum_group)(VECTOR v[GROUP]) {
-    for (int half = 1; half < GROUP; half *= 2)
-        for (int start = half; start < GROUP; start += 2 * half) {
-            const VECTOR left = TOTAL(v[start - 1]);
-            for (int r = start; r < start + half; r++)
-                v[r] += left;
-        }
+    v[1] += TOTAL(v[0]);
+#if GROUP >= 4
+    v[3] += TOTAL(v[2]);
+    const VECTOR left_2 = TOTAL(v[1]);
+    v[2] += left_2;
+    v[3] += left_2;
+#endif
+#if GROUP >= 8
+    v[5] += TOTAL(v[4]);
+    v[7] += TOTAL(v[6]);
+    const VECTOR left_6 = TOTAL(v[5]);
+    v[6] += left_6;
+    v[7] += left_6;
+    const VECTOR left_4 = TOTAL(v[3]);
+    v[4] += left_4;
+    v[5] += left_4;
+    v[6] += left_4;
+    v[7] += left_4;
+#endif
 }
 
 INLINE void KERNEL(add_to_all)(VECTOR v[GROUP], VECTOR value) {

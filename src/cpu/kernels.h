@@ -1,8 +1,9 @@
 /* The inner loops of the CPU backend, one table of them per instruction set (isa.h picks one).
  *
  * A kernel is fed rows from top to bottom, any number at a time that is a multiple of group_rows (the last call may be
- * fed fewer), and works on "groups" of eight vectors. A narrow kernel takes a fixed number of columns whose rows lie
- * side by side, several rows to a vector; the wide one takes any other number, a vector being a piece of one row.
+ * fed fewer), and works on "groups" of rows. A narrow kernel takes a fixed number of columns whose rows lie side by
+ * side, one or several rows to a vector, eight vectors to a group. The wide one takes any other number, a vector being
+ * a piece of one row, four rows to a group.
  *
  * The tree of tuplescan/prefix_sum.h in one pass: the lowest levels are summed inside a group. Above them the totals of
  * the finished left halves are kept on a stack, level by level, like the digits of a binary counter that counts the
@@ -16,8 +17,8 @@
 
 #include <tuplescan/table.h>
 
-/* Vectors in a group; their logarithm; the most columns that a narrow kernel has. */
-enum { CPU_GROUP = 8, CPU_NARROW_MOST = 8 };
+/* The most columns that a narrow kernel has. */
+enum { CPU_NARROW_MOST = 16 };
 
 /* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each, aligned to 64: the inclusive
  * sums of the row before (see cpu_kernel.last), the seed of the chunk, then the stack, level by level. */
@@ -28,6 +29,7 @@ struct cpu_state {
     size_t group;  /* index in its chunk of the group that comes next */
     size_t groups; /* groups in a chunk, a power of two */
     bool exclusive;
+    bool past_caches;   /* narrow kernels: the output is aligned to vectors, and to be written past the caches */
     bool check;         /* integers: look for overflow */
     bool signed_values; /* for that */
     bool overflowed;    /* set when some sum of the calls so far left its type; never cleared here */
@@ -60,8 +62,8 @@ enum { CPU_TYPES = 9 };
 struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
-    const struct cpu_type_kernels *sums[CPU_SUMS];    /* signed integers are summed as unsigned ones */
-    cpu_convert *convert[CPU_TYPES][CPU_TYPES];       /* [in type][out type] */
+    const struct cpu_type_kernels *sums[CPU_SUMS];            /* signed integers are summed as unsigned ones */
+    cpu_convert *convert[CPU_TYPES][CPU_TYPES];               /* [in type][out type] */
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */
 };

@@ -1,30 +1,30 @@
 /* The kernel for a table of COLUMNS columns, rows side by side. A vector holds ROWS rows, each in SLOTS lanes (COLUMNS
  * rounded up to a power of two); lanes that are left over hold nothing and stay so.
  * Included once for each element type and number of columns. */
-#define KERNEL(name)   PASTE(NAME(name), COLUMNS)
-#define GROUP          8 /* vectors */
-#define ROWS           (LANES / SLOTS)
-#define VECTOR_VALUES  (ROWS * COLUMNS)
-#define GROUP_ROWS     (GROUP * ROWS)
-#define GROUP_VALUES   (GROUP * VECTOR_VALUES)
-#define TOTAL(v)       SHUFFLE(v, v, LAST_ROW, 0)
+#define KERNEL(name)  PASTE(NAME(name), COLUMNS)
+#define GROUP         8 /* vectors */
+#define ROWS          (LANES / SLOTS)
+#define VECTOR_VALUES (ROWS * COLUMNS)
+#define GROUP_ROWS    (GROUP * ROWS)
+#define FULL_VECTORS  (GROUP * COLUMNS / SLOTS)
+#define GROUP_VALUES  (GROUP * VECTOR_VALUES)
+#define TOTAL(v)      SHUFFLE(v, v, LAST_ROW, 0)
 
 /* Rules for SHUFFLE. */
-#define LAST_ROW(l, x)  (LANES - SLOTS + (l) % SLOTS)
-#define ROW_BEFORE(l, x) (LANES - SLOTS + (l))
-#define LEFT_TOTAL(l, half)                                                                                            \
-    ((l) / (half) % 2 ? (l) / (half) * (half) - SLOTS + (l) % SLOTS : LANES + (l))
-#define SPREAD(l, skip) ((l) % SLOTS < COLUMNS ? (l) / SLOTS * COLUMNS + (l) % SLOTS + (skip) : LANES + (l))
-#define PACKED(value)   ((value) / COLUMNS * SLOTS + (value) % COLUMNS)
-#define PACK(l, x)      ((l) < VECTOR_VALUES ? PACKED(l) : (l))
-#define PACK_LAST(l, x)                                                                                                \
-    ((l) < LANES - VECTOR_VALUES ? PACKED((l) + 2 * VECTOR_VALUES - LANES)                                             \
-                                 : LANES + PACKED((l) + VECTOR_VALUES - LANES))
-#define EVEN_ROWS(l, x) ((l) / SLOTS * 2 * SLOTS + (l) % SLOTS)
-#define ODD_ROWS(l, x)  (EVEN_ROWS(l, x) + SLOTS)
+#define LAST_ROW(l, x)      (LANES - SLOTS + (l) % SLOTS)
+#define ROW_BEFORE(l, x)    (LANES - SLOTS + (l))
+#define LEFT_TOTAL(l, half) ((l) / (half) % 2 ? (l) / (half) * (half)-SLOTS + (l) % SLOTS : LANES + (l))
+#define SPREAD(l, skip)     ((l) % SLOTS < COLUMNS ? (l) / SLOTS * COLUMNS + (l) % SLOTS + (skip) : LANES + (l))
+#define PACKED(value)       ((value) / COLUMNS * SLOTS + (value) % COLUMNS)
+#define PACK_TWO(l, start)                                                                                             \
+    ((start) + (l) < VECTOR_VALUES       ? PACKED((start) + (l))                                                       \
+     : (start) + (l) < 2 * VECTOR_VALUES ? LANES + PACKED((start) + (l)-VECTOR_VALUES)                                 \
+                                         : (l))
+#define PACK_THIRD(l, start) ((start) + (l) < 2 * VECTOR_VALUES ? (l) : LANES + PACKED((start) + (l)-2 * VECTOR_VALUES))
+#define EVEN_ROWS(l, x)      ((l) / SLOTS * 2 * SLOTS + (l) % SLOTS)
+#define ODD_ROWS(l, x)       (EVEN_ROWS(l, x) + SLOTS)
 
-/* Vectors that are not full are read and written whole, within the group: what they touch beyond their own rows
- * belongs to the next vector, which is written later. The last one reaches back instead. */
+/* Vectors that are not full are read whole, within the group; the last one reaches back for that. */
 INLINE void KERNEL(load_group)(VECTOR v[GROUP], const SUM *in) {
 #if COLUMNS == SLOTS
     for (int r = 0; r < GROUP; r++)
@@ -36,20 +36,57 @@ INLINE void KERNEL(load_group)(VECTOR v[GROUP], const SUM *in) {
 #endif
 }
 
-INLINE void KERNEL(store_group)(SUM *out, const VECTOR v[GROUP]) {
-#if COLUMNS == SLOTS
-    for (int r = 0; r < GROUP; r++)
-        NAME(store)(out + r * LANES, v[r]);
-#else
-    for (int r = 0; r < GROUP - 1; r++)
-        NAME(store)(out + r * VECTOR_VALUES, SHUFFLE(v[r], v[r], PACK, 0));
-    NAME(store)(out + GROUP_VALUES - LANES, SHUFFLE(v[GROUP - 2], v[GROUP - 1], PACK_LAST, 0));
+/* Brings the values of a group together in its first vectors, which are then full: FULL(n) is made of the vector in
+ * which its first value lies and the one or two after it. What is left over, half a vector or none, stays out. */
+#if COLUMNS != SLOTS
+#define FIRST(n) ((n)*LANES / VECTOR_VALUES < GROUP - 2 ? (n)*LANES / VECTOR_VALUES : GROUP - 2)
+#define START(n) ((n)*LANES - FIRST(n) * VECTOR_VALUES)
+#define THIRD(n) (FIRST(n) + 2 < GROUP ? FIRST(n) + 2 : GROUP - 1)
+#define TWO(n)   SHUFFLE(v[FIRST(n)], v[FIRST(n) + 1], PACK_TWO, START(n))
+#define FULL(n)  (START(n) + LANES <= 2 * VECTOR_VALUES ? TWO(n) : SHUFFLE(TWO(n), v[THIRD(n)], PACK_THIRD, START(n)))
+INLINE void KERNEL(pack)(VECTOR v[GROUP]) {
+    v[0] = FULL(0);
+    v[1] = FULL(1);
+    v[2] = FULL(2);
+    v[3] = FULL(3);
+#if FULL_VECTORS >= 5
+    v[4] = FULL(4);
 #endif
+#if FULL_VECTORS >= 6
+    v[5] = FULL(5);
+#endif
+#if FULL_VECTORS >= 7
+    v[6] = FULL(6);
+#endif
+}
+#undef FIRST
+#undef START
+#undef THIRD
+#undef TWO
+#undef FULL
+#endif
+
+/* What is left over is written by a vector that reaches back. */
+INLINE void KERNEL(store_group)(SUM *out, VECTOR v[GROUP], bool past_caches) {
+#if GROUP_VALUES % LANES != 0
+    NAME(store)(out + GROUP_VALUES - LANES, SHUFFLE(v[GROUP - 2], v[GROUP - 1], PACK_TWO, 2 * VECTOR_VALUES - LANES));
+#endif
+#if COLUMNS != SLOTS
+    KERNEL(pack)(v);
+#endif
+    for (int n = 0; n < FULL_VECTORS; n++) {
+        if (past_caches && GROUP_VALUES % LANES == 0)
+            NAME(stream)(out + n * LANES, v[n]);
+        else
+            NAME(store)(out + n * LANES, v[n]);
+    }
 }
 
 /* The running sums inside a vector. */
 INLINE VECTOR KERNEL(sum_vector)(VECTOR v) {
+#if ROWS >= 2
     v += SHUFFLE(v, NOTHING, LEFT_TOTAL, SLOTS);
+#endif
 #if ROWS >= 4
     v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 2 * SLOTS);
 #endif
@@ -73,17 +110,10 @@ INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, size_t rows
 #include "group.h"
 
 /* One whole group. `run` is what it leaves for the next one. */
-INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *run, const SUM *in, SUM *out) {
+INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) * run, const SUM *in, SUM *out,
+                               bool past_caches) {
     VECTOR v[GROUP], before[GROUP];
     KERNEL(load_group)(v, in);
-#ifdef PFN
-    for (int r = 0; r < GROUP_VALUES * SUM_BYTES / 64; r++)
-        __builtin_prefetch((const char *)in + PFN + r * 64, 0, 3);
-#endif
-#ifdef PFW
-    for (int r = 0; r < GROUP_VALUES * SUM_BYTES / 64; r++)
-        __builtin_prefetch((const char *)out + PFW + r * 64, 1, 3);
-#endif
     for (int r = 0; r < GROUP; r++)
         v[r] = KERNEL(sum_vector)(v[r]);
     KERNEL(sum_group)(v);
@@ -105,10 +135,9 @@ INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *
     if (state->check)
         run->wrong |= KERNEL(overflow)(before, v, state->signed_values);
 #endif
-    if (state->exclusive)
-        KERNEL(store_group)(out, before);
-    else
-        KERNEL(store_group)(out, v);
+    for (int r = 0; r < GROUP && state->exclusive; r++)
+        v[r] = before[r];
+    KERNEL(store_group)(out, v, past_caches);
 }
 
 static void KERNEL(scan)(struct cpu_state *state, const void *from, size_t in_stride, void *to, size_t out_stride,
@@ -118,25 +147,27 @@ static void KERNEL(scan)(struct cpu_state *state, const void *from, size_t in_st
     struct NAME(run) run = NAME(resume)(state);
     (void)in_stride, (void)out_stride;
     for (; rows >= GROUP_ROWS; rows -= GROUP_ROWS, in += GROUP_VALUES, out += GROUP_VALUES)
-        KERNEL(scan_group)(state, &run, in, out);
+        KERNEL(scan_group)(state, &run, in, out, state->past_caches);
     if (rows > 0) {
         SUM values[GROUP_VALUES];
         KERNEL(fill_up)(values, in, rows);
-        KERNEL(scan_group)(state, &run, values, values);
+        KERNEL(scan_group)(state, &run, values, values, false);
         memcpy(out, values, rows * COLUMNS * SUM_BYTES);
     }
     NAME(suspend)(state, &run);
 }
 
-/* The total of a group. Vectors are joined in pairs, adding up rows that lie side by side, until one is left that holds
- * the sums of ROWS runs of eight rows. */
+/* Two vectors become one by adding up rows that lie side by side. */
+INLINE VECTOR KERNEL(join)(VECTOR a, VECTOR b) { return SHUFFLE(a, b, EVEN_ROWS, 0) + SHUFFLE(a, b, ODD_ROWS, 0); }
+
+/* The total of a group. Joined three times over, its vectors become one that holds the sums of ROWS runs of eight rows.
+ */
 INLINE VECTOR KERNEL(total_of_group)(const SUM *in) {
     VECTOR v[GROUP];
     KERNEL(load_group)(v, in);
-    for (int left = GROUP; left > 1; left /= 2)
-        for (int r = 0; r < left; r += 2)
-            v[r / 2] = SHUFFLE(v[r], v[r + 1], EVEN_ROWS, 0) + SHUFFLE(v[r], v[r + 1], ODD_ROWS, 0);
-    return TOTAL(KERNEL(sum_vector)(v[0]));
+    const VECTOR front = KERNEL(join)(KERNEL(join)(v[0], v[1]), KERNEL(join)(v[2], v[3]));
+    const VECTOR back = KERNEL(join)(KERNEL(join)(v[4], v[5]), KERNEL(join)(v[6], v[7]));
+    return TOTAL(KERNEL(sum_vector)(KERNEL(join)(front, back)));
 }
 
 static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_stride, size_t rows) {
@@ -169,6 +200,7 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_
 #undef ROWS
 #undef VECTOR_VALUES
 #undef GROUP_VALUES
+#undef FULL_VECTORS
 #undef GROUP_ROWS
 #undef TOTAL
 #undef LAST_ROW
@@ -176,7 +208,7 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_
 #undef LEFT_TOTAL
 #undef SPREAD
 #undef PACKED
-#undef PACK
-#undef PACK_LAST
+#undef PACK_TWO
+#undef PACK_THIRD
 #undef EVEN_ROWS
 #undef ODD_ROWS

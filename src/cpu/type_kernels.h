@@ -4,27 +4,20 @@
 #include "vector.h"
 #include "wide.h"
 
-#define NARROW_ENTRY(columns, slots)                                                                                   \
-    [columns] = {PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)),              \
-                 LANES - (slots), true},
-
-#if LANES >= 2
-#define COLUMNS 1
+/* Every number of columns that fits in a vector has a kernel of its own. */
 #define SLOTS   1
+#define COLUMNS 1
 #include "narrow.h"
 #undef COLUMNS
 #undef SLOTS
-#endif
-#if LANES >= 4
-#define COLUMNS 2
 #define SLOTS   2
+#define COLUMNS 2
 #include "narrow.h"
 #undef COLUMNS
 #undef SLOTS
-#endif
-#if LANES >= 8
-#define COLUMNS 3
+#if LANES >= 4
 #define SLOTS   4
+#define COLUMNS 3
 #include "narrow.h"
 #undef COLUMNS
 #define COLUMNS 4
@@ -32,9 +25,9 @@
 #undef COLUMNS
 #undef SLOTS
 #endif
-#if LANES >= 16
-#define COLUMNS 5
+#if LANES >= 8
 #define SLOTS   8
+#define COLUMNS 5
 #include "narrow.h"
 #undef COLUMNS
 #define COLUMNS 6
@@ -48,25 +41,68 @@
 #undef COLUMNS
 #undef SLOTS
 #endif
+#if LANES >= 16
+#define SLOTS   16
+#define COLUMNS 9
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 10
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 11
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 12
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 13
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 14
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 15
+#include "narrow.h"
+#undef COLUMNS
+#define COLUMNS 16
+#include "narrow.h"
+#undef COLUMNS
+#undef SLOTS
+#endif
+
+#define NARROW(columns, slots)                                                                                         \
+    { PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)), LANES - (slots), true }
 
 static const struct cpu_type_kernels NAME(kernels) = {
     .narrow =
         {
-            NARROW_ENTRY(1, 1)
+            [1] = NARROW(1, 1),
+            [2] = NARROW(2, 2),
 #if LANES >= 4
-            NARROW_ENTRY(2, 2)
+            [3] = NARROW(3, 4),
+            [4] = NARROW(4, 4),
 #endif
 #if LANES >= 8
-            NARROW_ENTRY(3, 4) NARROW_ENTRY(4, 4)
+            [5] = NARROW(5, 8),
+            [6] = NARROW(6, 8),
+            [7] = NARROW(7, 8),
+            [8] = NARROW(8, 8),
 #endif
 #if LANES >= 16
-            NARROW_ENTRY(5, 8) NARROW_ENTRY(6, 8) NARROW_ENTRY(7, 8) NARROW_ENTRY(8, 8)
+            [9] = NARROW(9, 16),
+            [10] = NARROW(10, 16),
+            [11] = NARROW(11, 16),
+            [12] = NARROW(12, 16),
+            [13] = NARROW(13, 16),
+            [14] = NARROW(14, 16),
+            [15] = NARROW(15, 16),
+            [16] = NARROW(16, 16),
 #endif
         },
-    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), WG, 0, false},
+    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false},
 };
 
-#undef NARROW_ENTRY
+#undef NARROW
 #undef NAME
 #undef VECTOR
 #undef UNALIGNED

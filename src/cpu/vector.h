@@ -15,8 +15,8 @@ typedef SUM NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(SU
 #endif
 
 /* Fills a vector from two by a rule: lane l takes lane RULE(l, x) of both, the second counting from LANES. */
-#define SHUFFLE_4(RULE, x, l)  RULE((l), x), RULE((l + 1), x), RULE((l + 2), x), RULE((l + 3), x)
-#define SHUFFLE_8(RULE, x, l)  SHUFFLE_4(RULE, x, l), SHUFFLE_4(RULE, x, (l) + 4)
+#define SHUFFLE_4(RULE, x, l) RULE((l), x), RULE((l + 1), x), RULE((l + 2), x), RULE((l + 3), x)
+#define SHUFFLE_8(RULE, x, l) SHUFFLE_4(RULE, x, l), SHUFFLE_4(RULE, x, (l) + 4)
 #if LANES == 2
 #define SHUFFLE(a, b, RULE, x) __builtin_shufflevector(a, b, RULE(0, x), RULE(1, x))
 #elif LANES == 4
@@ -30,6 +30,19 @@ typedef SUM NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(SU
 INLINE VECTOR NAME(load)(const SUM *from) { return *(const UNALIGNED *)from; }
 
 INLINE void NAME(store)(SUM *to, VECTOR values) { *(UNALIGNED *)to = values; }
+
+/* Past the caches, where there is such a thing; aligned to the vector. */
+INLINE void NAME(stream)(SUM *to, VECTOR values) {
+#if !defined(__x86_64__)
+    NAME(store)(to, values);
+#elif VECTOR_BYTES == 64
+    _mm512_stream_si512((void *)to, (__m512i)values);
+#elif VECTOR_BYTES == 32
+    _mm256_stream_si256((__m256i *)to, (__m256i)values);
+#else
+    _mm_stream_si128((__m128i *)to, (__m128i)values);
+#endif
+}
 
 /* The first `count` lanes, 0 < count < LANES, of a vector at any element; the others come as zeros, or stay in memory
  * as they are. */
@@ -88,8 +101,8 @@ INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
 }
 #endif
 
-/* The highest bit of a lane is set where `sum`, which follows `before`, has left the type. The value added is their difference,
- * and for signed values the sum is wrong when its sign differs from those of both that were added. */
+/* The highest bit of a lane is set where `sum`, which follows `before`, has left the type. The value added is their
+ * difference, and for signed values the sum is wrong when its sign differs from those of both that were added. */
 #if !FLOATING
 INLINE VECTOR NAME(overflow)(VECTOR before, VECTOR sum, bool signed_values) {
     if (signed_values)
@@ -118,7 +131,7 @@ INLINE struct NAME(run) NAME(resume)(const struct cpu_state *state) {
     return (struct NAME(run)){memory[CPU_LAST_ROW], memory[CPU_SEED_ROW], {0}, state->group};
 }
 
-INLINE void NAME(suspend)(struct cpu_state *state, const struct NAME(run) *run) {
+INLINE void NAME(suspend)(struct cpu_state *state, const struct NAME(run) * run) {
     VECTOR *const memory = (VECTOR *)state->memory;
     memory[CPU_LAST_ROW] = run->last;
     memory[CPU_SEED_ROW] = run->seed;

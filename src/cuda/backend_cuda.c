@@ -67,6 +67,9 @@ static void cuda_close(struct scan *scan) {
 
 static const struct backend cuda_backend = {
     .id = TABLE_BACKEND_CUDA,
+    .has_fused = cuda_has_fused,
+    .fused_workspace = cuda_fused_workspace,
+    .fused = cuda_fused,
     .stage1_local_counts = cuda_stage1_local_counts,
     .stage2_fold = cuda_stage2_fold,
     .stage3_global_pass = cuda_stage3_global_pass,

@@ -215,10 +215,15 @@ class Faults(CommandTest):
         self.assertEqual(self.read("out.npy"), b"of somebody else")
         self.assertEqual(self.listing(), ["fifo", "in.npy", "out.npy"])
 
-    def strace(self, inject, *arguments, **more):
-        """The unmodified command, with system calls that fail."""
+    def require_strace(self):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
+        if "TSAN_OPTIONS" in os.environ:
+            self.skipTest("ThreadSanitizer makes system calls of its own, which cannot be told from the command's")
+
+    def strace(self, inject, *arguments, **more):
+        """The unmodified command, with system calls that fail."""
+        self.require_strace()
         trace = ["strace", "-f", "-qq", "-o", "/dev/null"]
         if subprocess.run(trace + [COMMAND, "--version"], capture_output=True).returncode != 0:
             self.skipTest("strace cannot run the command here (a sanitizer, or a container)")
@@ -246,8 +251,7 @@ class Faults(CommandTest):
     def reads_before_standard_input(self):
         """How many read()s the dynamic loader makes; these may not fail, and differ between machines."""
         trace = self.path("trace.txt")
-        if not shutil.which("strace"):
-            self.skipTest("strace is not installed")
+        self.require_strace()
         result = subprocess.run(["strace", "-qq", "-e", "trace=read", "-o", trace, COMMAND, "scan", "-", "-fqo",
                                  "out.npy"], cwd=self.folder, input=self.read("in.npy"), capture_output=True,
                                 timeout=120)

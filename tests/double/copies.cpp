@@ -241,8 +241,8 @@ void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, 
     open_view(in);
     fill_raw(shared, NOT_COME, bytes);
     asan_poison(shared, bytes);
-    add_copy(in, {true, static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global), bytes, barrier,
-                  nullptr, 0, false, false, nullptr, tsan_thread_create(), self.at});
+    add_copy(in, {true, static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global), bytes,
+                  barrier, nullptr, 0, false, false, nullptr, tsan_thread_create(), self.at});
 }
 
 void copy_store(void *global, const void *shared, unsigned bytes, const char *file, int line) {
@@ -253,8 +253,8 @@ void copy_store(void *global, const void *shared, unsigned bytes, const char *fi
     check_in_use(shared, bytes, "bulk_store", self.at);
     open_view(in);
     copies_refresh_view(in);
-    add_copy(in, {false, static_cast<unsigned char *>(global), static_cast<const unsigned char *>(shared), bytes, nullptr,
-                  &self, 0, false, false, nullptr, tsan_thread_create(), self.at});
+    add_copy(in, {false, static_cast<unsigned char *>(global), static_cast<const unsigned char *>(shared), bytes,
+                  nullptr, &self, 0, false, false, nullptr, tsan_thread_create(), self.at});
 }
 
 void copy_store_commit(const char *file, int line) {

@@ -1,5 +1,6 @@
 /* The part of the CUDA runtime that src/cuda, the kernels' launchers and the tests use, played on the CPU. Names and
- * numbers are CUDA's. Work that is put on a stream is done when somebody waits for it, or at once, as the seed has it. */
+ * numbers are CUDA's. Work that is put on a stream is done when somebody waits for it, or at once, as the seed has it.
+ */
 #ifndef DOUBLE_CUDA_RUNTIME_API_H
 #define DOUBLE_CUDA_RUNTIME_API_H
 
@@ -110,12 +111,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault
 };
-enum cudaMemoryType {
-    cudaMemoryTypeUnregistered,
-    cudaMemoryTypeHost,
-    cudaMemoryTypeDevice,
-    cudaMemoryTypeManaged
-};
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 struct cudaPointerAttributes {
     enum cudaMemoryType type;
     int device;

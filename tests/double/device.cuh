@@ -13,8 +13,10 @@
 
 #include "engine.h"
 
-#define KERNEL static void
-#define DEVICE inline
+#define KERNEL      static void
+#define DEVICE      inline
+#define HOST_DEVICE inline
+#define DEVICE_CALL __attribute__((noinline))
 /* A launch with more threads fails on a GPU. Nothing here can know it of a function's address. */
 #define LAUNCH_BOUNDS(threads, blocks)
 #define UNROLL
@@ -72,6 +74,14 @@ DEVICE bool warp_all(unsigned mask, bool vote, DOUBLE_SITE) {
 }
 DEVICE bool warp_any(unsigned mask, bool vote, DOUBLE_SITE) {
     return dbl::meet(dbl::ANY, mask, vote, 0, file, line) != 0;
+}
+DEVICE unsigned warp_and(unsigned mask, unsigned bits, DOUBLE_SITE) {
+    return static_cast<unsigned>(dbl::meet(dbl::AND, mask, bits, 0, file, line));
+}
+DEVICE unsigned lowest_bit(unsigned bits, DOUBLE_SITE) {
+    if (bits == 0)
+        dbl::misuse(file, line, "lowest_bit: no bit is set");
+    return static_cast<unsigned>(__builtin_ctz(bits));
 }
 DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
@@ -182,6 +192,38 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, DOUBLE_SITE
     dbl::progress();
 }
 
+DEVICE uint64_t load_relaxed_block(const uint64_t *word, DOUBLE_SITE) {
+    dbl::check_shared(word, sizeof *word, sizeof *word, "load_relaxed_block", file, line);
+    dbl::give_way(file, line, false);
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+DEVICE void store_relaxed_block(uint64_t *word, uint64_t value, DOUBLE_SITE) {
+    dbl::check_shared(word, sizeof *word, sizeof *word, "store_relaxed_block", file, line);
+    dbl::give_way(file, line, false);
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+    dbl::progress();
+}
+DEVICE word_pair load_pair_relaxed_block(const word_pair *from, DOUBLE_SITE) {
+    dbl::check_shared(from, sizeof *from, alignof(word_pair), "load_pair_relaxed_block", file, line);
+    dbl::give_way(file, line, false);
+    word_pair pair;
+    dbl::load_sixteen(from, &pair);
+    return pair;
+}
+DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair, DOUBLE_SITE) {
+    dbl::check_shared(to, sizeof *to, alignof(word_pair), "store_pair_relaxed_block", file, line);
+    dbl::give_way(file, line, false);
+    dbl::store_sixteen(to, &pair);
+    dbl::progress();
+}
+
+DEVICE void prefetch_l2(const void *from, unsigned bytes, DOUBLE_SITE) {
+    if (bytes % 16 != 0)
+        dbl::misuse(file, line, "prefetch_l2: %u bytes are not a multiple of 16", bytes);
+    if (bytes > 0)
+        dbl::check_global(from, bytes, 16, "prefetch_l2", file, line);
+}
+
 DEVICE void wait_a_little(unsigned, DOUBLE_SITE) { dbl::give_way(file, line, true); }
 
 struct bulk_barrier {
@@ -222,7 +264,7 @@ template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t
     return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
 }
 template <class... P>
-static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, int *blocks) {
+static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
     return dbl::resident_blocks(reinterpret_cast<const void *>(kernel), threads, shared_bytes, blocks);
 }
 

@@ -24,8 +24,9 @@ void double_clear(void);
 /* 1: misuses are kept, but not printed. */
 void double_quiet(int quiet);
 
-/* The n-th call of the runtime from now on (1: the next) fails with that cudaError_t, and does nothing; a launch is a
- * call too. 0: none. double_calls(): how many there were since double_clear(). */
+/* The n-th call of the runtime from now on (1: the next) fails with that cudaError_t, and does nothing (what gives
+ * back or waits does so nevertheless); a launch is a call too. 0: none. double_calls(): how many there were since
+ * double_clear(). */
 void double_fail_call(uint64_t n, int error);
 uint64_t double_calls(void);
 

@@ -67,12 +67,10 @@ cudaError_t keep(int error) {
     if (const int failed = dbl::runtime_call(name))                                                                    \
     return keep(failed)
 
-/* The same for what gives back: that works after a kernel's failure, too, though it is told of it. */
-#define CALL_TO_FREE(name)                                                                                             \
+/* The same for what gives back or waits: it does so even when it fails, with the error of something else. */
+#define CALL_AND_DO(name)                                                                                              \
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());                                                \
-    const int failed = dbl::runtime_call(name);                                                                        \
-    if (failed && !dbl::device_has_failed())                                                                           \
-    return keep(failed)
+    const int failed = dbl::runtime_call(name)
 
 double seconds_now() {
     timespec time;
@@ -123,11 +121,16 @@ enum place_of_copy { FROM, TO };
 bool place_fits(const void *address, cudaMemcpyKind kind, place_of_copy which) {
     const bool device = dbl::memory_is_device(address);
     switch (kind) {
-    case cudaMemcpyHostToHost: return !device;
-    case cudaMemcpyHostToDevice: return device == (which == TO);
-    case cudaMemcpyDeviceToHost: return device == (which == FROM);
-    case cudaMemcpyDeviceToDevice: return device;
-    default: return true;
+    case cudaMemcpyHostToHost:
+        return !device;
+    case cudaMemcpyHostToDevice:
+        return device == (which == TO);
+    case cudaMemcpyDeviceToHost:
+        return device == (which == FROM);
+    case cudaMemcpyDeviceToDevice:
+        return device;
+    default:
+        return true;
     }
 }
 
@@ -235,8 +238,7 @@ static const std::tuple<cudaError_t, const char *, const char *> ERRORS[] = {
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
-     "too many blocks in cooperative launch"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
@@ -304,24 +306,41 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     if (error != cudaSuccess)
         return error;
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = all.maxThreadsPerBlock; break;
-    case cudaDevAttrMultiProcessorCount: *value = all.multiProcessorCount; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = all.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = all.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = all.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = static_cast<int>(dbl::PROCESSOR_SHARED); break;
-    case cudaDevAttrCooperativeLaunch: *value = 1; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(dbl::SHARED_LIMIT); break;
-    default: return keep(cudaErrorInvalidValue);
+    case cudaDevAttrMaxThreadsPerBlock:
+        *value = all.maxThreadsPerBlock;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = all.multiProcessorCount;
+        break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+        *value = all.maxThreadsPerMultiProcessor;
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = all.major;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = all.minor;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = static_cast<int>(dbl::PROCESSOR_SHARED);
+        break;
+    case cudaDevAttrCooperativeLaunch:
+        *value = 1;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = static_cast<int>(dbl::SHARED_LIMIT);
+        break;
+    default:
+        return keep(cudaErrorInvalidValue);
     }
     return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize(void) {
-    CALL("cudaDeviceSynchronize");
+    CALL_AND_DO("cudaDeviceSynchronize");
     if (capturing_any())
         return keep(cudaErrorStreamCaptureUnsupported);
     drain_all();
-    return keep(state().sticky);
+    return keep(failed ? failed : state().sticky);
 }
 cudaError_t cudaMemGetInfo(size_t *unused, size_t *total) {
     CALL("cudaMemGetInfo");
@@ -349,7 +368,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    CALL_TO_FREE("cudaStreamDestroy");
+    CALL_AND_DO("cudaStreamDestroy");
     if (state().streams.count(stream) == 0)
         return keep(cudaErrorInvalidResourceHandle);
     drain(*stream);
@@ -361,12 +380,12 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return keep(failed);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    CALL("cudaStreamSynchronize");
+    CALL_AND_DO("cudaStreamSynchronize");
     if (capturing(stream_of(stream)))
         return keep(cudaErrorStreamCaptureUnsupported);
     order_with_default(stream_of(stream));
     drain(stream_of(stream));
-    return keep(state().sticky);
+    return keep(failed ? failed : state().sticky);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     CALL("cudaStreamQuery");
@@ -414,19 +433,19 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         enqueue(stream, work);
     return cudaSuccess;
 }
-static cudaError_t destroy_graph(double_graph *graph) {
+static cudaError_t destroy_graph(double_graph *graph, int failed) {
     if (state().graphs.erase(graph) == 0)
         return keep(cudaErrorInvalidValue);
     delete graph;
-    return cudaSuccess;
+    return keep(failed);
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    CALL("cudaGraphDestroy");
-    return destroy_graph(graph);
+    CALL_AND_DO("cudaGraphDestroy");
+    return destroy_graph(graph, failed);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-    CALL("cudaGraphExecDestroy");
-    return destroy_graph(exec);
+    CALL_AND_DO("cudaGraphExecDestroy");
+    return destroy_graph(exec, failed);
 }
 
 /* ---- events ---- */
@@ -439,7 +458,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    CALL_TO_FREE("cudaEventDestroy");
+    CALL_AND_DO("cudaEventDestroy");
     if (state().events.count(event) == 0)
         return keep(cudaErrorInvalidResourceHandle);
     if (event->stream)
@@ -460,10 +479,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return keep(error);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    CALL("cudaEventSynchronize");
+    CALL_AND_DO("cudaEventSynchronize");
     if (event->stream)
         drain(*event->stream, event->after);
-    return keep(state().sticky);
+    return keep(failed ? failed : state().sticky);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     CALL("cudaEventQuery");
@@ -505,7 +524,7 @@ cudaError_t cudaMallocHost(void **memory, size_t bytes) {
     return keep(dbl::memory_make(memory, bytes, false));
 }
 cudaError_t cudaFree(void *memory) {
-    CALL_TO_FREE("cudaFree");
+    CALL_AND_DO("cudaFree");
     drain_all();
     const int error = dbl::memory_free(memory, true);
     return keep(failed ? failed : error);
@@ -515,7 +534,7 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
     return keep(enqueue(stream, [memory] { dbl::memory_free(memory, true); }));
 }
 cudaError_t cudaFreeHost(void *memory) {
-    CALL_TO_FREE("cudaFreeHost");
+    CALL_AND_DO("cudaFreeHost");
     drain_all();
     const int error = dbl::memory_free(memory, false);
     return keep(failed ? failed : error);

@@ -28,7 +28,7 @@ void give_way(DOUBLE_SITE_PLAIN, bool waiting);
 void progress();
 
 /* Meetings of a warp. `value` is the caller's bits; returns what the caller gets. */
-enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, WARP_BARRIER };
+enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, WARP_BARRIER };
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, DOUBLE_SITE_PLAIN);
 void block_barrier(DOUBLE_SITE_PLAIN);
 
@@ -36,8 +36,9 @@ void block_barrier(DOUBLE_SITE_PLAIN);
 void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, DOUBLE_SITE_PLAIN);
 void *shared_dynamic(const char *name, DOUBLE_SITE_PLAIN);
 
-/* Held against what was allocated, `align` too; global (or else shared, where that is allowed) memory. */
+/* Held against what was allocated, `align` too: global memory, the block's shared memory, either. */
 void check_global(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
+void check_shared(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
 void check_any(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
 
 /* Stores that other blocks may see late: at a release by this block, at its end, or any time before. The block's own
@@ -70,7 +71,7 @@ void copy_fence(DOUBLE_SITE_PLAIN);
 int launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared_bytes, void *stream, bool cooperative,
            std::function<void()> body);
 int allow_shared_bytes(const void *kernel, size_t bytes);
-int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, int *blocks);
+int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, unsigned *blocks);
 
 } // namespace dbl
 

@@ -101,7 +101,7 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
 }
 
 /* Every block tells its number and waits for that of all others: they must be resident together. */
-KERNEL exchange_kernel(word_pair *words, uint64_t *sums) {
+[[maybe_unused]] KERNEL exchange_kernel(word_pair *words, uint64_t *sums) {
     if (thread_index() == 0)
         store_pair_relaxed(&words[block_index()], word_pair{block_index() + 1u, 1});
     if (thread_index() < WARP_LANES) {

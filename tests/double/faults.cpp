@@ -18,7 +18,8 @@ bool seed_known = false;
 uint64_t launches = 0;
 double_fault fault = DOUBLE_FAULT_NONE;
 int fault_number = 0;
-std::vector<place> barriers; /* the block_barrier() calls of the sources, in the order of their first run */
+place barriers[512]; /* the block_barrier() calls of the sources, in the order of their first run */
+size_t barrier_count = 0;
 
 struct locked { /* not a mutex, in which ThreadSanitizer would see an order between blocks */
     locked() {
@@ -64,11 +65,10 @@ bool fault_relaxed_acquire() { return fault == DOUBLE_FAULT_RELAXED_ACQUIRE; }
 bool fault_removes_barrier(place at) {
     locked guard;
     size_t index = 0;
-    while (index < barriers.size() &&
-           (barriers[index].line != at.line || strcmp(barriers[index].file, at.file) != 0))
+    while (index < barrier_count && (barriers[index].line != at.line || strcmp(barriers[index].file, at.file) != 0))
         index++;
-    if (index == barriers.size())
-        barriers.push_back(at);
+    if (index == barrier_count && barrier_count < sizeof barriers / sizeof *barriers)
+        barriers[barrier_count++] = at;
     return fault == DOUBLE_FAULT_BARRIER && static_cast<size_t>(fault_number) == index;
 }
 
@@ -123,10 +123,10 @@ void double_set_fault(enum double_fault value, int which) {
     fault = value;
     fault_number = which;
 }
-int double_barriers(void) { return static_cast<int>(barriers.size()); }
+int double_barriers(void) { return static_cast<int>(barrier_count); }
 const char *double_barrier_place(int which) {
     static char text[512];
-    const place &at = barriers.at(static_cast<size_t>(which));
+    const place &at = barriers[which];
     snprintf(text, sizeof text, "%s:%d", at.file, at.line);
     return text;
 }

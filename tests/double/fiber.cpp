@@ -23,6 +23,10 @@ void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 void __tsan_read_range(void *address, unsigned long size);
 void __tsan_write_range(void *address, unsigned long size);
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
 }
 #endif
 
@@ -155,6 +159,10 @@ void tsan_thread_switch(void *thread) {
 }
 void tsan_acquire(void *address) { __tsan_acquire(address); }
 void tsan_release(void *address) { __tsan_release(address); }
+void tsan_ignore(bool ignored) {
+    (ignored ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)(__FILE__, __LINE__);
+    (ignored ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)(__FILE__, __LINE__);
+}
 #else
 void *tsan_thread() { return nullptr; }
 void *tsan_thread_create() { return nullptr; }
@@ -162,6 +170,7 @@ void tsan_thread_destroy(void *) {}
 void tsan_thread_switch(void *) {}
 void tsan_acquire(void *) {}
 void tsan_release(void *) {}
+void tsan_ignore(bool) {}
 #endif
 
 void copy_seen(void *to, const void *from, size_t bytes, bool read, bool write) {

@@ -1,7 +1,8 @@
 /* Threads of execution that give way to each other by hand: one for every thread of a block of the double.
  *
  * Both sanitizers are told of every switch: AddressSanitizer which stack is in use, ThreadSanitizer which thread is now
- * running. No switch orders memory for ThreadSanitizer, so that it sees only the order that the kernel itself asked for.
+ * running. No switch orders memory for ThreadSanitizer, so that it sees only the order that the kernel itself asked
+ * for.
  */
 #ifndef DOUBLE_FIBER_H
 #define DOUBLE_FIBER_H
@@ -59,6 +60,8 @@ void tsan_thread_destroy(void *thread);
 void tsan_thread_switch(void *thread);
 void tsan_acquire(void *address);
 void tsan_release(void *address);
+/* What the running thread of ThreadSanitizer does until it is told otherwise is no matter. */
+void tsan_ignore(bool ignored);
 /* A copy that the running thread is seen to make. */
 void copy_seen(void *to, const void *from, size_t bytes, bool read, bool write);
 

@@ -82,12 +82,12 @@ struct copy { /* one bulk copy under way */
     unsigned char *to;
     const unsigned char *from;
     unsigned bytes;
-    void *barrier;  /* load */
-    thread *owner;  /* store */
-    unsigned group; /* store: 0 until committed */
+    void *barrier;                         /* load */
+    thread *owner;                         /* store */
+    unsigned group;                        /* store: 0 until committed */
     bool done, read;                       /* store: copied; waited for so far that its source may be used again */
     std::unique_ptr<unsigned char[]> kept; /* store: the source, once it was read */
-    void *tsan;                          /* the copy is a thread of its own */
+    void *tsan;                            /* the copy is a thread of its own */
     place at;
 };
 
@@ -141,15 +141,15 @@ struct schedule {
 
 struct launch_state {
     unsigned blocks, threads;
-    size_t dynamic_bytes, allowed_bytes;
+    size_t dynamic_bytes, allowed_bytes; /* allowed: with the fixed arrays */
     bool cooperative;
     std::function<void()> body;
     schedule plan;
     uint64_t seed;
     std::vector<unsigned> order;
     unsigned starved;
-    unsigned next = 0;        /* of `order`, the following are shared by all workers: atomic */
-    unsigned unfinished = 0;  /* blocks */
+    unsigned next = 0;       /* of `order`, the following are shared by all workers: atomic */
+    unsigned unfinished = 0; /* blocks */
     uint64_t progress = 0;
     bool failed = false;
     char sync; /* an address for ThreadSanitizer: the end of the launch */

@@ -23,8 +23,12 @@ std::vector<block *> &pool = *new std::vector<block *>; /* until the very end */
 void lock_pool() {
     while (__atomic_test_and_set(&pool_lock, __ATOMIC_ACQUIRE))
         std::this_thread::yield();
+    tsan_acquire(&pool_lock); /* an order of workers, not of blocks: workers learn nothing of what their blocks did */
 }
-void unlock_pool() { __atomic_clear(&pool_lock, __ATOMIC_RELEASE); }
+void unlock_pool() {
+    tsan_release(&pool_lock);
+    __atomic_clear(&pool_lock, __ATOMIC_RELEASE);
+}
 
 unsigned char *map_memory(size_t bytes) {
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -178,6 +182,7 @@ void run_worker(launch_state &work, unsigned index, size_t room) {
     self.random.state = work.seed ^ (index + 1) * 0x9e3779b97f4a7c15u;
     this_worker = &self;
     fiber_adopt(self.main);
+    tsan_ignore(true); /* the engine's own */
     for (;;) {
         while (!work.failed && self.resident.size() < room) {
             const unsigned next = __atomic_fetch_add(&work.next, 1, __ATOMIC_RELAXED);
@@ -202,6 +207,7 @@ void run_worker(launch_state &work, unsigned index, size_t room) {
     }
     for (block *left : self.resident)
         close_block(*left);
+    tsan_ignore(false);
     this_worker = nullptr;
 }
 
@@ -295,11 +301,11 @@ int allow_shared_bytes(const void *kernel, size_t bytes) {
     return cudaSuccess;
 }
 
-int resident_blocks(const void *, unsigned threads, size_t shared_bytes, int *blocks) {
+int resident_blocks(const void *, unsigned threads, size_t shared_bytes, unsigned *blocks) {
     if (const int failed = runtime_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor"))
         return failed;
-    *blocks = static_cast<int>(fit_blocks(threads, shared_bytes));
-    return cudaSuccess;
+    *blocks = PROCESSORS * fit_blocks(threads, shared_bytes);
+    return *blocks == 0 ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
 
 int launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared_bytes, void *stream, bool cooperative,
@@ -311,21 +317,22 @@ int launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared_
     lock_pool();
     const auto found = allowed.find(kernel);
     const size_t most = found == allowed.end() ? STATIC_SHARED_LIMIT : std::max(found->second, STATIC_SHARED_LIMIT);
+    const size_t most_with_fixed = found == allowed.end() ? STATIC_SHARED_LIMIT : SHARED_LIMIT;
     unlock_pool();
     if (shared_bytes > most)
         return cudaErrorInvalidValue;
     if (cooperative && blocks > PROCESSORS * fit_blocks(threads, shared_bytes))
         return cudaErrorCooperativeLaunchTooLarge;
     return enqueue(stream, [=] { /* more than once, when it is part of a graph */
-        launch_state work = {};
-        work.blocks = blocks;
-        work.threads = threads;
-        work.dynamic_bytes = shared_bytes;
-        work.allowed_bytes = most;
-        work.cooperative = cooperative;
-        work.body = body;
-        work.seed = seed_of_launch();
-        run_launch(work);
+                                 launch_state work = {};
+                                 work.blocks = blocks;
+                                 work.threads = threads;
+                                 work.dynamic_bytes = shared_bytes;
+                                 work.allowed_bytes = most_with_fixed;
+                                 work.cooperative = cooperative;
+                                 work.body = body;
+                                 work.seed = seed_of_launch();
+                                 run_launch(work);
     });
 }
 

@@ -63,7 +63,7 @@ void check_guards(const unsigned char *base, size_t bytes) {
 int memory_make(void **memory, size_t bytes, bool device) {
     locked guard;
     *memory = nullptr;
-    if (bytes > bytes_limit - bytes_in_use || bytes > SIZE_MAX - 4 * GUARD)
+    if (bytes_in_use > bytes_limit || bytes > bytes_limit - bytes_in_use || bytes > SIZE_MAX - 4 * GUARD)
         return cudaErrorMemoryAllocation;
     const size_t whole = (bytes + 2 * GUARD + GUARD - 1) / GUARD * GUARD;
     unsigned char *base = static_cast<unsigned char *>(aligned_alloc(GUARD, whole));
@@ -131,7 +131,7 @@ size_t memory_objects() {
 
 size_t memory_left() {
     locked guard;
-    return bytes_limit - bytes_in_use;
+    return bytes_limit > bytes_in_use ? bytes_limit - bytes_in_use : 0;
 }
 
 void device_memory_reachable(bool now) {
@@ -174,6 +174,13 @@ void check_global(const void *address, size_t bytes, size_t align, const char *w
         misuse(file, line, "%s: %p is not aligned to %zu bytes", what, address, align);
     if (!in_allocation(address, bytes))
         misuse(file, line, "%s: %zu bytes at %p are not in device memory", what, bytes, address);
+}
+
+void check_shared(const void *address, size_t bytes, size_t align, const char *what, const char *file, int line) {
+    if (reinterpret_cast<uintptr_t>(address) % align != 0)
+        misuse(file, line, "%s: %p is not aligned to %zu bytes", what, address, align);
+    if (!shared_find(*current().home, address, bytes))
+        misuse(file, line, "%s: %zu bytes at %p are not in the block's shared memory", what, bytes, address);
 }
 
 void check_any(const void *address, size_t bytes, size_t align, const char *what, const char *file, int line) {

@@ -1,6 +1,6 @@
 /* Who runs next, and when nobody can. */
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <sched.h>
 
 #include "internal.h"
@@ -63,7 +63,6 @@ block &choose_block(worker &self) {
     return *chosen;
 }
 
-
 /* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
 void list_waiting(const block &in, char *text, size_t room) {
     size_t used = 0;
@@ -80,9 +79,9 @@ void list_waiting(const block &in, char *text, size_t room) {
         last = at;
         if (++listed > 6)
             break;
-        const char *where = of.barrier & bit   ? "at the block's barrier"
-                            : of.met & bit ? "for lanes of its warp"
-                                               : "for a word, a copy or another block";
+        const char *where = of.barrier & bit ? "at the block's barrier"
+                            : of.met & bit   ? "for lanes of its warp"
+                                             : "for a word, a copy or another block";
         const int more = snprintf(text + used, room - used, "%s thread %u waits %s at %s:%d", listed > 1 ? ";" : "",
                                   index, where, at.file ? at.file : "its start", at.line);
         used += more > 0 ? static_cast<size_t>(more) : 0;

@@ -1,5 +1,5 @@
-/* Shared memory: one arena for each block, its pieces set apart by zones that nobody may touch. AddressSanitizer watches
- * the zones; without it they hold a pattern that is looked at when the block ends. */
+/* Shared memory: one arena for each block, its pieces set apart by zones that nobody may touch. AddressSanitizer
+ * watches the zones; without it they hold a pattern that is looked at when the block ends. */
 #include <algorithm>
 
 #include "internal.h"
@@ -88,9 +88,9 @@ void *shared_array(const void *key, size_t count, size_t size, size_t align, con
     if (in.shared_static > STATIC_SHARED_LIMIT)
         misuse_of(self, self.at, "'%s' makes %zu bytes of fixed shared memory; %zu are the most", name,
                   in.shared_static, STATIC_SHARED_LIMIT);
-    if (in.shared_static + in.work->dynamic_bytes > std::max(in.work->allowed_bytes, STATIC_SHARED_LIMIT))
+    if (in.shared_static + in.work->dynamic_bytes > in.work->allowed_bytes)
         misuse_of(self, self.at, "'%s': %zu bytes of fixed and %zu of dynamic shared memory are more than %zu", name,
-                  in.shared_static, in.work->dynamic_bytes, std::max(in.work->allowed_bytes, STATIC_SHARED_LIMIT));
+                  in.shared_static, in.work->dynamic_bytes, in.work->allowed_bytes);
     return add_piece(in, key, name, bytes, align).data;
 }
 

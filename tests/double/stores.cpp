@@ -19,7 +19,9 @@ int32_t &head_of(block &of, const void *address) {
 
 void show(const late_store &store) {
     switch (store.bytes) {
-    case 1: __atomic_store_n(store.to, store.value[0], __ATOMIC_RELAXED); break;
+    case 1:
+        __atomic_store_n(store.to, store.value[0], __ATOMIC_RELAXED);
+        break;
     case 2: {
         uint16_t bits;
         memcpy(&bits, store.value, 2);
@@ -38,7 +40,9 @@ void show(const late_store &store) {
         __atomic_store_n(reinterpret_cast<uint64_t *>(store.to), bits, __ATOMIC_RELAXED);
         break;
     }
-    default: store_sixteen(store.to, store.value); break;
+    default:
+        store_sixteen(store.to, store.value);
+        break;
     }
 }
 
@@ -138,7 +142,10 @@ void store_sixteen(void *to, const void *value) {
 }
 void load_sixteen(const void *from, void *value) {
     uint64_t got[2] = {0, 0};
-    asm volatile("lock cmpxchg16b (%2)" : "+a"(got[0]), "+d"(got[1]) : "r"(from), "b"(0ull), "c"(0ull) : "memory", "cc");
+    asm volatile("lock cmpxchg16b (%2)"
+                 : "+a"(got[0]), "+d"(got[1])
+                 : "r"(from), "b"(0ull), "c"(0ull)
+                 : "memory", "cc");
     memcpy(value, got, 16);
 }
 #else

@@ -100,6 +100,7 @@ KERNEL votes_kernel(unsigned *wrong) {
     bool right = warp_ballot(mask, lane % 3 == 0) == (0x49249249u & mask);
     right &= warp_all(mask, lane < 32) && !warp_all(mask, lane == 0);
     right &= warp_any(mask, lane == 0) && !warp_any(mask, lane == 40);
+    right &= warp_and(mask, 0xf0u | lane) == 0xf0u && lowest_bit(0xf0u) == 4;
     right &= warp_match(mask, lane % 2) == ((lane % 2 ? 0xaaaaaaaau : 0x55555555u) & mask);
     right &= warp_shuffle(mask, uint64_t(lane) << 33, 3) == uint64_t(3) << 33;
     right &= warp_shuffle_down(mask, lane, 32) == lane;
@@ -128,7 +129,7 @@ static void test_features(unsigned seeds) {
         CHECK(lookback_is_right(EXAMPLE_THREADS * 37 + 5));
         CHECK(pipeline_is_right(23, 3));
         CHECK(pipeline_is_right(2, 2));
-        CHECK(exchange_is_right(40));
+        CHECK(exchange_is_right(30));
         CHECK(votes_are_right());
     }
     CHECK(double_objects() == 0);
@@ -143,7 +144,7 @@ KERNEL dynamic_kernel(unsigned words) {
 }
 
 static void test_launches() {
-    int blocks = 0;
+    unsigned blocks = 0, most = 0;
     CHECK(launch(nothing_kernel, 0, 32, 0, nullptr) == cudaErrorInvalidConfiguration);
     CHECK(launch(nothing_kernel, 1, 0, 0, nullptr) == cudaErrorInvalidConfiguration);
     CHECK(launch(nothing_kernel, 1, 1025, 0, nullptr) == cudaErrorInvalidConfiguration);
@@ -153,10 +154,10 @@ static void test_launches() {
     CHECK(allow_shared_bytes(dynamic_kernel, 227 * 1024) == cudaSuccess);
     CHECK(launch(dynamic_kernel, 3, 32, 227 * 1024, nullptr, 227u * 256) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
-    CHECK(resident_blocks(nothing_kernel, 512, 0, &blocks) == cudaSuccess && blocks == 2);
-    CHECK(resident_blocks(dynamic_kernel, 512, 120 * 1024, &blocks) == cudaSuccess && blocks == 1);
-    CHECK(launch_cooperative(nothing_kernel, 8, 512, 0, nullptr) == cudaSuccess);
-    CHECK(launch_cooperative(nothing_kernel, 9, 512, 0, nullptr) == cudaErrorCooperativeLaunchTooLarge);
+    CHECK(resident_blocks(nothing_kernel, 512, 0, &most) == cudaSuccess && most == 8);
+    CHECK(resident_blocks(dynamic_kernel, 512, 120 * 1024, &blocks) == cudaSuccess && blocks == 4);
+    CHECK(launch_cooperative(nothing_kernel, most, 512, 0, nullptr) == cudaSuccess);
+    CHECK(launch_cooperative(nothing_kernel, most + 1, 512, 0, nullptr) == cudaErrorCooperativeLaunchTooLarge);
     CHECK(launch(nothing_kernel, 3000, 1, 0, nullptr) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
@@ -188,7 +189,13 @@ static bool is_told(void (*what)(uint32_t *), const char *text, unsigned blocks 
     return told;
 }
 
-#define TOLD(text, ...) CHECK(is_told([](uint32_t * global) { (void)global; __VA_ARGS__ }, text))
+#define TOLD(text, ...)                                                                                                \
+    CHECK(is_told(                                                                                                     \
+        [](uint32_t *global) {                                                                                         \
+            (void)global;                                                                                              \
+            __VA_ARGS__                                                                                                \
+        },                                                                                                             \
+        text))
 
 static void two_shuffles(uint32_t *) {
     if (thread_index() == 9)
@@ -213,8 +220,7 @@ static void test_misuse_of_warps() {
     CHECK(is_told(two_shuffles, "waits in warp_shuffle"));
     TOLD("which the mask 0000ffff does not name",
          if (thread_index() < 16) warp_shuffle(0xffffu, 1, thread_index() + 16););
-    TOLD("waits", if (thread_index() == 3) while (load_relaxed(global) == 0) wait_a_little(1);
-         warp_barrier(WARP_ALL););
+    TOLD("waits", if (thread_index() == 3) while (load_relaxed(global) == 0) wait_a_little(1); warp_barrier(WARP_ALL););
 }
 
 static void test_misuse_of_blocks() {
@@ -230,44 +236,48 @@ static void test_misuse_of_blocks() {
 
 static void test_misuse_of_copies() {
     TOLD("not a barrier", SHARED_ARRAY(bulk_barrier, b, 1); bulk_barrier_expect(b, 16););
-    TOLD("no block_barrier() since", SHARED_ARRAY(bulk_barrier, b, 1);
-         if (thread_index() == 0) bulk_barrier_init(b, 1);
+    TOLD("no block_barrier() since", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) bulk_barrier_init(b, 1);
          while (thread_index() == 33 && load_relaxed(global) == 0) wait_a_little(1);
          if (thread_index() == 0) store_release(global, 1); if (thread_index() == 33) bulk_barrier_expect(b, 16););
-    TOLD("multiple of 16", SHARED_ARRAY(bulk_barrier, b, 1); SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
-        bulk_barrier_init(b, 1);
-        bulk_load(d, global, 24, b);
-    });
-    TOLD("not aligned to 16", SHARED_ARRAY(bulk_barrier, b, 1); SHARED_DYNAMIC(uint32_t, d);
-         if (thread_index() == 0) {
-             bulk_barrier_init(b, 1);
-             bulk_load(d, global + 1, 16, b);
-         });
-    TOLD("not in the block's shared memory", SHARED_ARRAY(bulk_barrier, b, 1); SHARED_DYNAMIC(uint32_t, d);
-         if (thread_index() == 0) {
-             bulk_barrier_init(b, 1);
-             bulk_load(d + 1020, global, 32, b);
-         });
-    TOLD("without bulk_store_wait_read() or _wait()", SHARED_DYNAMIC(uint32_t, d);
-         if (thread_index() == 0) {
-             bulk_store(global, d, 16);
-             bulk_store_commit();
-             if (false)
-                 bulk_store_wait();
-         });
-    TOLD("all of which have come", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {
-        bulk_barrier_init(b, 1);
-        bulk_barrier_expect(b, 16);
-        bulk_barrier_expect(b, 16);
-    });
-    TOLD("made already", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {
-        bulk_barrier_init(b, 1);
-        bulk_barrier_init(b, 1);
-    });
-    TOLD("announced bytes not come", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {
-        bulk_barrier_init(b, 1);
-        bulk_barrier_expect(b, 32);
-    });
+    TOLD(
+        "multiple of 16", SHARED_ARRAY(bulk_barrier, b, 1); SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
+            bulk_barrier_init(b, 1);
+            bulk_load(d, global, 24, b);
+        });
+    TOLD(
+        "not aligned to 16", SHARED_ARRAY(bulk_barrier, b, 1); SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
+            bulk_barrier_init(b, 1);
+            bulk_load(d, global + 1, 16, b);
+        });
+    TOLD(
+        "not in the block's shared memory", SHARED_ARRAY(bulk_barrier, b, 1); SHARED_DYNAMIC(uint32_t, d);
+        if (thread_index() == 0) {
+            bulk_barrier_init(b, 1);
+            bulk_load(d + 1020, global, 32, b);
+        });
+    TOLD(
+        "without bulk_store_wait_read() or _wait()", SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
+            bulk_store(global, d, 16);
+            bulk_store_commit();
+            if (false)
+                bulk_store_wait();
+        });
+    TOLD(
+        "all of which have come", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {
+            bulk_barrier_init(b, 1);
+            bulk_barrier_expect(b, 16);
+            bulk_barrier_expect(b, 16);
+        });
+    TOLD(
+        "made already", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {
+            bulk_barrier_init(b, 1);
+            bulk_barrier_init(b, 1);
+        });
+    TOLD(
+        "announced bytes not come", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {
+            bulk_barrier_init(b, 1);
+            bulk_barrier_expect(b, 32);
+        });
 }
 
 /* A kernel that needs its blocks in order, without a ticket: some schedule starts a later one first. */

@@ -15,7 +15,7 @@
 #include "examples.cuh"
 #include "fiber.h"
 
-constexpr uint64_t MOST_SEEDS = 16;
+constexpr uint64_t MOST_SEEDS = 16, SEEDS_WITHOUT_FAULT = DOUBLE_TSAN || DOUBLE_ASAN ? 3 : MOST_SEEDS;
 
 struct memory { /* of the device */
     void *data = nullptr;
@@ -65,13 +65,34 @@ static bool table_is_right(table_type type, size_t rows, size_t columns, bool ex
            overflow == overflow_expected;
 }
 
+/* Stage 2 of more chunks than its kernel takes at once. */
+static bool fold_is_right() {
+    const size_t rows = 9001, columns = 2;
+    std::vector<float> expected(rows * columns), got(rows * columns);
+    for (size_t index = 0; index < expected.size(); index++)
+        expected[index] = 1e-3f * static_cast<float>(index * 2654435761u >> 12 & 0xffff);
+    const memory seeds(expected.size() * 4, expected.data());
+    table_view view = {expected.data(), rows, columns, 0, TABLE_F32};
+    table_scan_options options = {};
+    options.backend = TABLE_BACKEND_CPU;
+    options.strategy = TABLE_STRATEGY_HOST;
+    if (table_stage2_scan_totals(&view, &options) != TABLE_OK)
+        abort();
+    view.data = seeds.data;
+    options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = TABLE_STRATEGY_RECURSIVE;
+    return table_stage2_scan_totals(&view, &options) == TABLE_OK &&
+           cudaMemcpy(got.data(), seeds.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
+}
+
 static bool tables_are_right() {
     const table_type types[] = {TABLE_U32, TABLE_F32, TABLE_I64};
     for (const table_type type : types)
         for (const size_t columns : {1, 3, 40}) {
-            const size_t rows = 2 * table_chunk_rows(type, columns) + 77;
+            const size_t rows = 3 * table_chunk_rows(type, columns) + 77;
             if (!table_is_right(type, rows, columns, columns == 3, TABLE_STRATEGY_HOST) ||
-                !table_is_right(type, rows, columns, columns == 40, TABLE_STRATEGY_RECURSIVE))
+                !table_is_right(type, rows, columns, columns == 40, TABLE_STRATEGY_RECURSIVE) ||
+                !table_is_right(type, rows, columns, columns == 1, TABLE_STRATEGY_FUSED))
                 return false;
         }
     return true;
@@ -100,7 +121,10 @@ static bool examples_are_right() {
     return true;
 }
 
-static bool all_is_right() { return examples_are_right() && tables_are_right() && !double_report()[0]; }
+/* Under ThreadSanitizer a process is dear, and the tables' own tests cover the kernels. */
+static bool all_is_right() {
+    return examples_are_right() && (DOUBLE_TSAN || (tables_are_right() && fold_is_right())) && !double_report()[0];
+}
 
 /* In a process of its own: whether the fault was noticed with that seed. */
 static bool notices(const char *self, double_fault fault, int which, uint64_t seed) {
@@ -133,16 +157,22 @@ static void expect_caught(const char *self, const char *name, double_fault fault
 
 int main(int argc, char **argv) {
     if (argc == 4) {
-        double_quiet(1);
+        double_quiet(getenv("TUPLESCAN_DOUBLE_LOUD") == nullptr);
         double_seed(strtoull(argv[3], nullptr, 0));
         double_set_fault(static_cast<double_fault>(atoi(argv[1])), atoi(argv[2]));
         return all_is_right() ? 0 : 1;
     }
+    setvbuf(stdout, nullptr, _IOLBF, 0);
     double_seed(1);
     if (!all_is_right()) {
         printf("wrong without a fault: %s\n", double_report());
         return 1;
     }
+    for (uint64_t seed = 1; seed <= SEEDS_WITHOUT_FAULT; seed++)
+        if (notices(argv[0], DOUBLE_FAULT_NONE, 0, seed)) {
+            printf("seed %llu notices a fault where there is none\n", static_cast<unsigned long long>(seed));
+            missed++;
+        }
     const int barriers = double_barriers();
     for (int which = 0; which < barriers; which++)
         expect_caught(argv[0], (std::string("block_barrier at ") + double_barrier_place(which)).c_str(),
@@ -151,8 +181,10 @@ int main(int argc, char **argv) {
     if (DOUBLE_TSAN)
         expect_caught(argv[0], "load_acquire relaxed", DOUBLE_FAULT_RELAXED_ACQUIRE, 0);
     expect_caught(argv[0], "shuffle masks without lane 31", DOUBLE_FAULT_MASK, 31);
-    expect_caught(argv[0], "tail one row short", DOUBLE_FAULT_TAIL, -1);
-    expect_caught(argv[0], "tail one row long", DOUBLE_FAULT_TAIL, 1);
+    if (!DOUBLE_TSAN) {
+        expect_caught(argv[0], "tail one row short", DOUBLE_FAULT_TAIL, -1);
+        expect_caught(argv[0], "tail one row long", DOUBLE_FAULT_TAIL, 1);
+    }
     expect_caught(argv[0], "bulk copies not waited for", DOUBLE_FAULT_COPY_WAIT, 0);
     expect_caught(argv[0], "stage buffer used again too early", DOUBLE_FAULT_COPY_REUSE, 0);
     if (!DOUBLE_TSAN)

@@ -5,8 +5,9 @@ namespace dbl {
 
 namespace {
 
-const char *const NAMES[] = {"warp_shuffle", "warp_shuffle_xor", "warp_shuffle_up", "warp_shuffle_down", "warp_ballot",
-                             "warp_all",     "warp_any",         "warp_match",      "warp_barrier"};
+const char *const NAMES[] = {"warp_shuffle", "warp_shuffle_xor", "warp_shuffle_up", "warp_shuffle_down",
+                             "warp_ballot",  "warp_all",         "warp_any",        "warp_match",
+                             "warp_and",     "warp_barrier"};
 
 bool same_place(place a, place b) { return a.line == b.line && a.file == b.file; }
 
@@ -73,11 +74,16 @@ void check_not_named(const thread &self, const warp &in, const char *what, place
 
 unsigned source_lane(const warp::slot &of, unsigned lane) {
     switch (of.kind) {
-    case SHUFFLE: return of.argument % LANES;
-    case SHUFFLE_XOR: return (lane ^ of.argument) < LANES ? lane ^ of.argument : lane;
-    case SHUFFLE_UP: return of.argument <= lane ? lane - of.argument : lane;
-    case SHUFFLE_DOWN: return lane + of.argument < LANES ? lane + of.argument : lane;
-    default: return lane;
+    case SHUFFLE:
+        return of.argument % LANES;
+    case SHUFFLE_XOR:
+        return (lane ^ of.argument) < LANES ? lane ^ of.argument : lane;
+    case SHUFFLE_UP:
+        return of.argument <= lane ? lane - of.argument : lane;
+    case SHUFFLE_DOWN:
+        return lane + of.argument < LANES ? lane + of.argument : lane;
+    default:
+        return lane;
     }
 }
 
@@ -85,16 +91,26 @@ uint64_t outcome(const thread &self, const warp &in, unsigned lane, uint32_t vot
     const warp::slot &of = in.slots[lane];
     uint32_t alike = 0;
     switch (of.kind) {
-    case BALLOT: return votes;
-    case ALL: return votes == of.mask;
-    case ANY: return votes != 0;
+    case BALLOT:
+        return votes;
+    case ALL:
+        return votes == of.mask;
+    case ANY:
+        return votes != 0;
     case MATCH:
         for (unsigned other = 0; other < LANES; other++)
             if (of.mask >> other & 1 && in.slots[other].value == of.value)
                 alike |= uint32_t(1) << other;
         return alike;
-    case WARP_BARRIER: return 0;
-    default: break;
+    case AND:
+        alike = ~uint32_t(0);
+        for (uint32_t rest = of.mask; rest; rest &= rest - 1)
+            alike &= static_cast<uint32_t>(in.slots[__builtin_ctz(rest)].value);
+        return alike;
+    case WARP_BARRIER:
+        return 0;
+    default:
+        break;
     }
     const unsigned from = source_lane(of, lane);
     if (!(of.mask >> from & 1)) {

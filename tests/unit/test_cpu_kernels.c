@@ -13,6 +13,7 @@
 #include "backend.h"
 #include "division.h"
 #include "isa.h"
+#include "pool.h"
 #include "random.h"
 #include "reference.h"
 
@@ -175,7 +176,7 @@ static void check_trial(const struct trial *trial, struct random *random, bool s
     const uint64_t expected_overflow = expect(trial, &t, &scan.in);
 
     isa_force(trial->kernels);
-    division_limits = (struct division_limits){.thread = 1, .stream = trial->streamed ? 0 : SIZE_MAX};
+    division_limits = (struct division_limits){1, trial->streamed ? 0 : SIZE_MAX, POOL_THREADS_MOST};
     const bool done = run_way(trial, &scan) == TABLE_OK;
     isa_force(NULL);
 
@@ -279,7 +280,7 @@ static void test_overflow_is_found(void **state) {
     const struct backend *backend = backend_cpu();
     enum { ROWS = 5000 };
     (void)state;
-    division_limits = (struct division_limits){.thread = 1, .stream = SIZE_MAX};
+    division_limits = (struct division_limits){1, SIZE_MAX, POOL_THREADS_MOST};
     for (int i = 0; i < 60; i++) {
         const size_t columns = 1 + random_below(&random, 40), cells = ROWS * columns;
         const bool is_signed = random_once_in(&random, 2);

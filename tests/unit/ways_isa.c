@@ -45,7 +45,8 @@ static void add(const struct cpu_kernels *kernels, struct division_limits limits
 }
 
 const char *ways_unavailable(void) {
-    const struct division_limits as_it_is = division_limits, low = {.thread = 1024, .stream = 1};
+    const struct division_limits as_it_is = division_limits,
+                                 low = {.thread_bytes = 1024, .stream_bytes = 1, .threads = 8};
     for (int isa = 0; isa < CPU_ISAS; isa++) {
         const struct cpu_kernels *kernels = isa_kernels((enum cpu_isa)isa);
         if (!kernels) {
