@@ -36,6 +36,10 @@ struct backend {
     table_status (*copy_rows)(const struct scan *scan, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t rows);
 
+    /* Host memory that copies to and from the backend are fast with, for a short while; NULL when there is none. */
+    void *(*host_allocate)(size_t bytes);
+    void (*host_release)(void *memory);
+
     /* A stream of the backend's own for a one-call form: open() sets scan->stream (and the device), close() gives it
      * back. wait() returns when all that was queued is done, with what went wrong in it. */
     table_status (*open)(struct scan *scan);

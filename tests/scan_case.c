@@ -26,25 +26,27 @@ const char *strategy_name(table_strategy strategy) {
     return names[strategy];
 }
 
-static bool ask_for_strategy(const struct way *way, table_strategy strategy) {
-    uint32_t value = 1;
-    const table_view view = {.data = &value, .rows = 1, .columns = 1, .type = TABLE_U32};
+static bool ask_for_strategy(const struct way *way, table_strategy strategy, table_type in, table_type out) {
+    uint64_t value = 1, sum;
+    const table_view view = {.data = &value, .rows = 1, .columns = 1, .type = in};
+    const table_view to = {.data = &sum, .rows = 1, .columns = 1, .type = out};
     const table_scan_options options = {.backend = way->backend, .strategy = strategy};
     way_enter(way);
-    return table_prefix_sum(&view, &view, &options) != TABLE_ERROR_STRATEGY;
+    return table_prefix_sum(&view, &to, &options) != TABLE_ERROR_STRATEGY;
 }
 
-bool way_has_strategy(const struct way *way, table_strategy strategy) {
+bool way_has_strategy(const struct way *way, table_strategy strategy, table_type in, table_type out) {
+    enum { TYPES = TABLE_F64 + 1 };
     static const struct way *asked_way;
-    static bool asked[STRATEGIES], there[STRATEGIES];
+    static bool asked[STRATEGIES][TYPES][TYPES], there[STRATEGIES][TYPES][TYPES];
     if (asked_way != way) {
         asked_way = way;
         memset(asked, 0, sizeof asked);
     }
-    if (!asked[strategy])
-        there[strategy] = ask_for_strategy(way, strategy);
-    asked[strategy] = true;
-    return there[strategy];
+    if (!asked[strategy][in][out])
+        there[strategy][in][out] = ask_for_strategy(way, strategy, in, out);
+    asked[strategy][in][out] = true;
+    return there[strategy][in][out];
 }
 
 void fail_run(const struct run *run, const char *format, ...) {
@@ -124,7 +126,7 @@ void scan_case_check(const struct scan_case *scan_case, const struct way *way) {
     const size_t chosen = random_below(&run.random, STRATEGIES); /* the dearer forms in one strategy each time */
     for (size_t i = 0; i < STRATEGIES; i++) {
         run.strategy = all_strategies[i];
-        if (!way_has_strategy(way, run.strategy))
+        if (!way_has_strategy(way, run.strategy, scan_case->in_type, scan_case->out_type))
             continue;
         check_one_call(&run);
         if (way->direct && (i == chosen || i == 0))

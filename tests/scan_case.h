@@ -42,7 +42,7 @@ void scan_case_vary(struct scan_case *scan_case, struct random *random);
 void scan_case_check(const struct scan_case *scan_case, const struct way *way);
 
 /* Whether the strategy is there on the way's backend. */
-bool way_has_strategy(const struct way *way, table_strategy strategy);
+bool way_has_strategy(const struct way *way, table_strategy strategy, table_type in, table_type out);
 
 const char *strategy_name(table_strategy strategy);
 

@@ -109,9 +109,12 @@ static void check_graph(table_strategy strategy) {
         const int checked = round % 50 == 0; /* the rest are there to be many */
         if (checked) {
             fill_values((uint32_t)round);
-            assert_int_equal(
-                cudaMemcpy(device_values, host_values, CELLS * sizeof *host_values, cudaMemcpyHostToDevice),
-                cudaSuccess);
+            /* On the stream: it does not wait for the default stream, whose copies may end after cudaMemcpy() returns.
+             */
+            assert_int_equal(cudaMemcpyAsync(device_values, host_values, CELLS * sizeof *host_values,
+                                             cudaMemcpyHostToDevice, stream),
+                             cudaSuccess);
+            assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
         }
         assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
         if (!checked)

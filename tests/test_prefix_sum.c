@@ -44,11 +44,11 @@ static void test_strategies_are_there(void **state) {
     for (size_t i = 0; i < way_count; i++) {
         printf("%s:", ways[i].name);
         for (table_strategy strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++)
-            if (way_has_strategy(&ways[i], strategy))
+            if (way_has_strategy(&ways[i], strategy, TABLE_U32, TABLE_U32))
                 printf(" %s", strategy_name(strategy));
         printf("\n");
-        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_HOST));
-        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_RECURSIVE));
+        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_HOST, TABLE_U32, TABLE_U32));
+        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_U32, TABLE_U32));
     }
 }
 
@@ -151,11 +151,11 @@ static void scan_in_pieces(const struct way *way, const struct table *in, const 
         to.data = (char *)to.data + row * to.stride * element_size(to.type);
         from.rows = to.rows = rows;
         const table_strategy strategy = (table_strategy)random_below(random, 4);
-        const table_scan_options options = {.backend = way->backend,
-                                            .strategy =
-                                                way_has_strategy(way, strategy) ? strategy : TABLE_STRATEGY_AUTO,
-                                            .carry_in = carry,
-                                            .carry_out = carry};
+        const table_scan_options options = {
+            .backend = way->backend,
+            .strategy = way_has_strategy(way, strategy, from.type, to.type) ? strategy : TABLE_STRATEGY_AUTO,
+            .carry_in = carry,
+            .carry_out = carry};
         assert_int_equal(table_prefix_sum(&from, &to, &options), TABLE_OK);
         row += rows;
     }

@@ -35,11 +35,17 @@ if [ -x "$folder/tools/tuplescan" ]; then
     check "devices" "$folder/tools/tuplescan" devices
 fi
 
-# Every access is checked, so tables are small. What the tools find makes the exit status 99.
+# Every access is checked, so tables are small. What the tools find makes the exit status 99. racecheck knows barriers
+# only: it takes the words by which the threads of a spine block (kernels/spine.cuh) talk to each other for races, so the
+# fused kernel is left out of it; the test double has that protocol under ThreadSanitizer.
 for tool in memcheck racecheck initcheck synccheck; do
+    case $tool in
+    racecheck) filter='--kernel-name-exclude kernel_substring=fused_kernel' ;;
+    *) filter= ;;
+    esac
     if command -v compute-sanitizer >/dev/null 2>&1; then
         check "$tool test_gpu" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
-            compute-sanitizer --tool "$tool" --error-exitcode 99 "$folder/tests/test_gpu"
+            compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/test_gpu"
     else
         echo "== $tool: skipped, there is no compute-sanitizer"
         skipped=$((skipped + 1))

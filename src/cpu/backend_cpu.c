@@ -91,6 +91,8 @@ const struct backend *backend_cpu(void) {
     static const struct backend backend = {
         .id = TABLE_BACKEND_CPU,
         .has_fused = cpu_has_fused,
+        .host_allocate = malloc,
+        .host_release = free,
         .stage1_local_counts = cpu_stage1_local_counts,
         .stage2_fold = cpu_stage2_fold,
         .stage3_global_pass = cpu_stage3_global_pass,

@@ -5,6 +5,7 @@
 
 #include "../status.h"
 #include "clock.h"
+#include "pinned.h"
 #include "runtime.h"
 
 table_status cuda_check(cudaError_t error, const char *what) {
@@ -68,6 +69,8 @@ static void cuda_close(struct scan *scan) {
 static const struct backend cuda_backend = {
     .id = TABLE_BACKEND_CUDA,
     .has_fused = cuda_has_fused,
+    .host_allocate = pinned_allocate,
+    .host_release = pinned_release,
     .fused_workspace = cuda_fused_workspace,
     .fused = cuda_fused,
     .stage1_local_counts = cuda_stage1_local_counts,
@@ -134,7 +137,7 @@ static bool describe_device(int index, table_device *device) {
                              .minor = properties.minor,
                              .processors = properties.multiProcessorCount,
                              .memory = properties.totalGlobalMem};
-    snprintf(device->name, sizeof device->name, "%s", properties.name);
+    snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, properties.name);
     return true;
 }
 

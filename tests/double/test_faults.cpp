@@ -15,7 +15,7 @@
 #include "examples.cuh"
 #include "fiber.h"
 
-constexpr uint64_t MOST_SEEDS = 16, SEEDS_WITHOUT_FAULT = DOUBLE_TSAN || DOUBLE_ASAN ? 3 : MOST_SEEDS;
+constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = DOUBLE_TSAN || DOUBLE_ASAN ? 3 : 12;
 
 struct memory { /* of the device */
     void *data = nullptr;

@@ -1,0 +1,11 @@
+/* Host memory for copies to and from a device. */
+#ifndef CUDA_PINNED_H
+#define CUDA_PINNED_H
+
+#include <stddef.h>
+
+/* `bytes` of host memory, page-locked if possible, or NULL; to be released soon, by the same thread. */
+void *pinned_allocate(size_t bytes);
+void pinned_release(void *memory);
+
+#endif
