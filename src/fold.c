@@ -2,10 +2,13 @@
 
 /* Integers are added as unsigned ones, which wrap; the bits are those of the signed sum. */
 #define DEFINE_FOLD(NAME, TYPE)                                                                                        \
+    static void NAME##_row(const TYPE *restrict above, TYPE *restrict row, size_t columns) {                           \
+        for (size_t j = 0; j < columns; j++)                                                                           \
+            row[j] = above[j] + row[j];                                                                                \
+    }                                                                                                                  \
     static void NAME(TYPE *values, size_t rows, size_t columns) {                                                      \
         for (size_t i = 1; i < rows; i++)                                                                              \
-            for (size_t j = 0; j < columns; j++)                                                                       \
-                values[i * columns + j] = values[(i - 1) * columns + j] + values[i * columns + j];                     \
+            NAME##_row(values + (i - 1) * columns, values + i * columns, columns);                                     \
     }
 
 DEFINE_FOLD(fold_u32, uint32_t)

@@ -10,5 +10,5 @@ echo "$log" | tail -n 40
 echo "FAILED: TUPLESCAN_DOUBLE_SEED=$1 TUPLESCAN_TEST_SEED=$1 TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW=$TUPLESCAN_TEST_FEW $0"
 exit 1'
 seq "$first" $((first + count - 1)) |
-    xargs -P "$(nproc)" -I SEED sh -c "$run" "$build/tests/double/test_double_prefix_sum" SEED &&
+    xargs -P "$(nproc)" -I {} sh -c "$run" "$build/tests/double/test_double_prefix_sum" {} &&
     echo "$count passed, 0 failed, 0 skipped"
