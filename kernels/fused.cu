@@ -3,8 +3,8 @@
  * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
  * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The blocks
  * that drew the first tickets do stage 2 for all (spine.cuh); where a row has so many panels that the chunk before is
- * long done, there are none, and each tile publishes the next one's seed. Nobody waits before having published, and
- * nobody waits for a later ticket: the wait always ends. */
+ * long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a cooperative
+ * launch). Nobody waits before having published, and nobody waits for a later ticket: the wait always ends. */
 #include "dispatch.cuh"
 #include "spine.cuh"
 #include "tile_finish.cuh"
@@ -181,7 +181,8 @@ struct fused_launcher {
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
         const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
-        return launch(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state_of<Sum>(pass, tiles), tiles, used);
+        return launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state_of<Sum>(pass, tiles),
+                                  tiles, used);
     }
 };
 

@@ -31,7 +31,9 @@ template <class SUM> struct fused_state {
     SUM *carry_out;
 };
 
-template <class SUM> struct spine_ring { exchange_word<SUM> words[SPINE_RING]; };
+/* A column's words lie side by side, `rows` of them, a power of two; the columns are one word more apart, so that a
+ * warp meets no bank conflicts either way, along a column or across. */
+template <class SUM> struct spine_ring { exchange_word<SUM> words[SPINE_RING + SPINE_ADDERS]; };
 
 /* The columns of one spine block. */
 struct spine_panel {

@@ -8,8 +8,9 @@
 #include <cuda_runtime_api.h>
 
 static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
-static void *buffer;
+static void *buffer; /* these two belong to whoever holds in_use */
 static size_t buffer_bytes;
+static _Thread_local void *held; /* the buffer, while this thread holds it */
 
 /* The buffer, grown to `bytes`; NULL when that is not to be had. */
 static void *grown_buffer(size_t bytes) {
@@ -29,15 +30,17 @@ static void *grown_buffer(size_t bytes) {
 void *pinned_allocate(size_t bytes) {
     if (pthread_mutex_trylock(&in_use) != 0)
         return malloc(bytes);
-    void *memory = grown_buffer(bytes);
-    if (!memory)
+    held = grown_buffer(bytes);
+    if (!held)
         pthread_mutex_unlock(&in_use);
-    return memory ? memory : malloc(bytes);
+    return held ? held : malloc(bytes);
 }
 
 void pinned_release(void *memory) {
-    if (memory && memory == buffer)
-        pthread_mutex_unlock(&in_use);
-    else
+    if (!memory || memory != held) {
         free(memory);
+        return;
+    }
+    held = NULL;
+    pthread_mutex_unlock(&in_use);
 }

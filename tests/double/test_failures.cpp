@@ -40,6 +40,7 @@ static table_status scan(const form &how, void *data, size_t rows) {
 static void check_form(const form &how) {
     const size_t rows = 9000, bytes = rows * 3 * 4;
     std::vector<uint32_t> values(rows * 3, 7);
+    scan(how, values.data(), rows); /* what is kept for the life of the process is there then */
     for (unsigned call = 1;; call++) {
         void *data = values.data();
         double_clear();
@@ -81,10 +82,11 @@ static void check_no_device() {
 static void check_no_memory() {
     const form how = {"no device memory", false, false, TABLE_STRATEGY_AUTO};
     std::vector<uint32_t> values(30000);
+    const size_t objects = double_objects();
     double_memory_limit(64);
     check(scan(how, values.data(), 10000) == TABLE_ERROR_DEVICE_MEMORY, how.name, 0);
     double_memory_limit(SIZE_MAX);
-    check(double_objects() == 0, how.name, 0);
+    check(double_objects() == objects, how.name, 0);
 }
 
 int main() {
