@@ -10,8 +10,9 @@
 struct backend {
     table_backend id;
 
-    /* Whether the device that the table is on can do the fused pass. */
+    /* Whether the device that the table is on can do the fused pass, and whether AUTO takes it where it can. */
     bool (*has_fused)(const struct scan *scan);
+    bool prefers_fused;
 
     /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c) and needs of them
      * no more than `stage2_fold`: rows rows of seeds, in place, row j + 1 += row j, one after the other from the top.

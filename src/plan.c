@@ -58,7 +58,7 @@ static table_status choose_strategy(const struct backend *backend, const struct 
     const bool has_fused = backend->has_fused(scan);
     *strategy = wanted;
     if (wanted == TABLE_STRATEGY_AUTO)
-        *strategy = has_fused ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
+        *strategy = has_fused && backend->prefers_fused ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
     if (*strategy == TABLE_STRATEGY_FUSED && !has_fused)
         return status_fail(TABLE_ERROR_STRATEGY, "options->strategy: there is no fused pass on this device");
     if (*strategy == TABLE_STRATEGY_FUSED && totals_only)

@@ -47,12 +47,13 @@ typedef enum table_backend {
     TABLE_BACKEND_CUDA = 2
 } table_backend;
 
-/* How the three stages are carried out. Results do not depend on it. */
+/* How the three stages are carried out. Results do not depend on it. FUSED is there on CUDA for compute capability 9.0
+ * and later and for tables that are summed into their own type. */
 typedef enum table_strategy {
-    TABLE_STRATEGY_AUTO = 0,      /* the fastest that there is on the backend */
+    TABLE_STRATEGY_AUTO = 0,      /* FUSED on the CPU, RECURSIVE on CUDA */
     TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */
     TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is; integer totals by the same stages again */
-    TABLE_STRATEGY_FUSED = 3      /* the three stages in one pass: every value is read once and written once */
+    TABLE_STRATEGY_FUSED = 3      /* one pass: every value is read once and written once; on CUDA see below */
 } table_strategy;
 
 /* What `first_overflow` holds when there was none. */

@@ -91,6 +91,7 @@ const struct backend *backend_cpu(void) {
     static const struct backend backend = {
         .id = TABLE_BACKEND_CPU,
         .has_fused = cpu_has_fused,
+        .prefers_fused = true,
         .host_allocate = malloc,
         .host_release = free,
         .stage1_local_counts = cpu_stage1_local_counts,
