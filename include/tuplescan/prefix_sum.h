@@ -53,7 +53,7 @@ typedef enum table_strategy {
     TABLE_STRATEGY_AUTO = 0,      /* FUSED on the CPU, RECURSIVE on CUDA */
     TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */
     TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is; integer totals by the same stages again */
-    TABLE_STRATEGY_FUSED = 3      /* one pass: every value is read once and written once; on CUDA see below */
+    TABLE_STRATEGY_FUSED = 3      /* one pass: every value is read once and written once */
 } table_strategy;
 
 /* What `first_overflow` holds when there was none. */
