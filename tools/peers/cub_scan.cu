@@ -3,6 +3,7 @@
 #include "peers.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 
 #include <cub/device/device_scan.cuh>
@@ -97,11 +98,10 @@ bool fits(size_t rows) { return rows > 0 && rows <= static_cast<size_t>(std::num
 
 } // namespace
 
-#define TEXT_OF(number) #number
-#define TEXT(number)    TEXT_OF(number)
-
 const char *peer_cub_version(void) {
-    return TEXT(CUB_MAJOR_VERSION) "." TEXT(CUB_MINOR_VERSION) "." TEXT(CUB_SUBMINOR_VERSION);
+    static char text[32]; /* the version's parts are expressions, so they cannot be pasted */
+    std::snprintf(text, sizeof text, "%d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
+    return text;
 }
 
 int peer_cub_workspace(table_type type, size_t rows, size_t columns, size_t *bytes) {
