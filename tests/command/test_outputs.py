@@ -157,11 +157,17 @@ class Faults(CommandTest):
         self.assert_refused(OS_ERROR, "scan", "big.bin", "--type", "u32", "--columns", 4, "-o", "out.npy",
                             says="memory", preexec_fn=limit)
 
+    @staticmethod
+    def notice_signals():
+        """For a new process: whoever started the tests may have had it ignore signals, as nohup and background jobs do."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_DFL)
+
     def blocked(self, *arguments):
         """A scan that has made its temporary and waits for a reader of the FIFO for its --carry-out."""
         os.mkfifo(self.path("fifo"))
         process = subprocess.Popen([COMMAND, "scan", "in.npy", "-o", "out.npy", "--carry-out", "fifo", *arguments],
-                                   cwd=self.folder, stderr=subprocess.PIPE)
+                                   cwd=self.folder, stderr=subprocess.PIPE, preexec_fn=self.notice_signals)
         for _ in range(3000):
             if any(name.startswith(".tuplescan.") for name in self.listing()):
                 return process
@@ -182,7 +188,7 @@ class Faults(CommandTest):
 
     def test_signals_while_writing(self):
         process = subprocess.Popen([COMMAND, "gen", "--type", "f64", "--rows", str(2**40), "--columns", "1", "-o",
-                                    "out.npy"], cwd=self.folder)
+                                    "out.npy"], cwd=self.folder, preexec_fn=self.notice_signals)
         try:
             for _ in range(3000):
                 if len(self.listing()) > 1 and os.stat(self.path(self.listing()[0])).st_size > 1 << 20:
