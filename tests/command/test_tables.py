@@ -156,16 +156,16 @@ class Sum(CommandTest):
                 self.assertEqual((found["sums"], found["to"]), ([int(v) for v in table[3:].sum(axis=0)], 500))
 
     def test_only_two_rows_are_read(self):
-        # A table of 1 TiB that is a hole with two values in it.
-        size, columns = 2**40, 2
+        # A table of 128 GiB that is a hole with two values in it; ThreadSanitizer has no room to map much more.
+        size, columns = 2**37, 2
         with open(self.path("big.bin"), "wb") as file:
             file.truncate(size)
-            for row, value in ((10**9 - 1, 3.5), (5 * 10**10 - 1, 10.0)):
+            for row, value in ((10**9 - 1, 3.5), (5 * 10**9 - 1, 10.0)):
                 file.seek(16 * row)
                 file.write(numpy.array([value, -value]).tobytes())
         start = time.monotonic()
         found = self.run_command("sum", "big.bin", "--type", "f64", "--columns", columns, "--rows",
-                                 "1000000000:50000000000")
+                                 "1000000000:5000000000")
         self.assertEqual(found.stdout.decode().split(), ["6.5", "-6.5"])
         self.assertLess(time.monotonic() - start, 20)
 
