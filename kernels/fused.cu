@@ -92,7 +92,7 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pa
     }
 }
 
-/* All tiles that this block draws: `ticket` is the first, and NONE in `parked_tile` says that nothing is parked yet. */
+/* All tiles that this block draws: `ticket` is the first. `waiting` is the one that is parked, or NONE. */
 template <class SHAPE, bool ABOVE>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
                         unsigned spines, unsigned *ticket, parked_tile<SHAPE> &parked) {

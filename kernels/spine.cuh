@@ -1,7 +1,7 @@
 /* Stage 2 inside the fused kernel: one block adds up the chunks' totals from left to right, as they appear, and
  * publishes the seeds. It is on everybody's way, so it is built for latency: half of its threads look for totals in
- * global memory and put them into a ring in shared memory; the others, one a column, add up what has come and never
- * leave the chip. */
+ * global memory and put them into a ring in shared memory; the others add up what has come and read nothing from
+ * outside the chip. */
 #ifndef SPINE_CUH
 #define SPINE_CUH
 

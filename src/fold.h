@@ -8,4 +8,7 @@
  * type: one that can be summed into itself. */
 void fold_rows(void *rows_data, size_t rows, size_t columns, table_type type);
 
+/* One step of it: row += above. The rows do not overlap. */
+void fold_row(const void *above, void *row, size_t columns, table_type type);
+
 #endif

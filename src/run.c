@@ -15,14 +15,19 @@ table_status run_and_wait(struct call *call, bool timed, run_work *work, void *c
     return status;
 }
 
+struct table_report run_report_head(const struct call *call, table_strategy strategy) {
+    const bool on_cpu = call->backend->id == TABLE_BACKEND_CPU;
+    return (struct table_report){.backend = call->backend->id,
+                                 .strategy = strategy,
+                                 .chunk_rows = call->scan.chunk_rows,
+                                 .chunks = call->scan.chunks,
+                                 .threads = on_cpu ? call->scan.threads : 0};
+}
+
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report) {
     const struct backend *backend = call->backend;
     table_status status = TABLE_OK;
-    *report = (struct table_report){.backend = backend->id,
-                                    .strategy = strategy,
-                                    .chunk_rows = call->scan.chunk_rows,
-                                    .chunks = call->scan.chunks,
-                                    .threads = backend->id == TABLE_BACKEND_CPU ? call->scan.threads : 0};
+    *report = run_report_head(call, strategy);
     for (unsigned stage = 0; stage < STAGES && status == TABLE_OK; stage++)
         if (strategy != TABLE_STRATEGY_FUSED)
             status = backend->clock_seconds(&call->scan, stage, stage + 1, &report->stage_seconds[stage]);

@@ -9,6 +9,9 @@
 typedef table_status run_work(struct call *call, void *context);
 table_status run_and_wait(struct call *call, bool timed, run_work *work, void *context);
 
+/* A report of what was done, without the times. */
+struct table_report run_report_head(const struct call *call, table_strategy strategy);
+
 /* Seconds between the clock's marks into the report: stages, or the fused pass. Fills in what was done, too. */
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report);
 

@@ -50,11 +50,7 @@ static table_status run_stage_checked(const struct backend *backend, const struc
 
 static table_status report_stage(const struct call *call, const struct plan *plan, const struct stage_work *work) {
     struct table_report *report = work->report;
-    *report = (struct table_report){.backend = call->backend->id,
-                                    .strategy = plan->strategy,
-                                    .chunk_rows = call->scan.chunk_rows,
-                                    .chunks = call->scan.chunks,
-                                    .threads = call->backend->id == TABLE_BACKEND_CPU ? call->scan.threads : 0};
+    *report = run_report_head(call, plan->strategy);
     const table_status status = call->backend->clock_seconds(&call->scan, work->stage - 1, work->stage,
                                                              &report->stage_seconds[work->stage - 1]);
     report->seconds = report->stage_seconds[work->stage - 1];
@@ -99,11 +95,8 @@ static table_status validate_seeds(const struct call *call, const struct table_v
     return status;
 }
 
-static table_status run_stage_call(struct call *call, struct stage_work *work, const struct table_view *seeds,
-                                   const table_scan_options *options) {
-    table_status status = validate_seeds(call, seeds, &work->seeds);
-    if (status != TABLE_OK)
-        return status;
+/* `work` has its seeds. */
+static table_status run_stage_call(struct call *call, struct stage_work *work, const table_scan_options *options) {
     if (call->backend->copy_rows && call->device < 0)
         return status_fail(TABLE_ERROR_BACKEND, "the stages on CUDA need tables in device memory");
     work->report = options ? options->report : NULL;
@@ -129,8 +122,10 @@ table_status table_stage1_local_counts(const table_view *in, const table_view *s
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "seeds" : "in");
     inner.first_overflow = NULL;
     const struct table_view nowhere = {.columns = in->columns, .type = seeds->type};
-    const table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
-    return status == TABLE_OK ? run_stage_call(&call, &work, seeds, options) : status;
+    table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
+    if (status == TABLE_OK)
+        status = validate_seeds(&call, seeds, &work.seeds);
+    return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;
 }
 
 table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_options *options) {
@@ -148,11 +143,8 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     status = validate_scan(seeds, seeds, &inner, CALL_AND_WAIT, &call);
     if (status != TABLE_OK)
         return status;
-    if (call.backend->copy_rows && call.device < 0)
-        return status_fail(TABLE_ERROR_BACKEND, "the stages on CUDA need tables in device memory");
-    work.seeds = checked;
-    work.report = options ? options->report : NULL;
-    return run_and_wait(&call, work.report != NULL, stage_at_once, &work);
+    work.seeds = call.scan.in;
+    return run_stage_call(&call, &work, options);
 }
 
 table_status table_stage3_global_pass(const table_view *in, const table_view *seeds, const table_view *out,
@@ -160,9 +152,11 @@ table_status table_stage3_global_pass(const table_view *in, const table_view *se
     const struct table_scan_options inner = without_carries(options);
     struct stage_work work = {.stage = 3};
     struct call call;
-    const table_status status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
+    table_status status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
     if (status == TABLE_OK && seeds && seeds->type != call.scan.out.type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s and out->type %s", table_type_name(seeds->type),
                            table_type_name(call.scan.out.type));
-    return status == TABLE_OK ? run_stage_call(&call, &work, seeds, options) : status;
+    if (status == TABLE_OK)
+        status = validate_seeds(&call, seeds, &work.seeds);
+    return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;
 }

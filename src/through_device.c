@@ -149,18 +149,14 @@ static table_status work_through_device(struct call *call, void *context) {
     struct pieces pieces = {
         .piece = *call, .rows = piece_rows(&call->scan), .first_overflow = TABLE_NO_OVERFLOW, .report = context};
     const double begun = now();
-    if (pieces.report)
-        *pieces.report = (struct table_report){.backend = call->backend->id};
     table_status status = allocate_pieces(call->backend, &call->scan, &pieces);
+    if (pieces.report)
+        *pieces.report = run_report_head(call, pieces.plan.strategy);
     if (status == TABLE_OK)
         status = run_pieces(call->backend, &call->scan, &pieces);
     release_pieces(call->backend, &pieces);
-    if (status == TABLE_OK && pieces.report) {
-        pieces.report->strategy = pieces.plan.strategy;
-        pieces.report->chunk_rows = call->scan.chunk_rows;
-        pieces.report->chunks = call->scan.chunks;
+    if (status == TABLE_OK && pieces.report)
         pieces.report->transfer_seconds = now() - begun - pieces.report->seconds;
-    }
     return status;
 }
 

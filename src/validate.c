@@ -70,59 +70,42 @@ table_status validate_apart(const char *name_a, const struct table_view *a, cons
                        same_allowed ? " and are not the same table (same data, type and stride)" : "");
 }
 
-/* A row of options that must be aligned and lie in neither table. */
-static table_status validate_row(const char *name, const void *row, const struct scan *scan) {
-    struct table_view view = {
-        .data = (void *)(uintptr_t)row, .rows = 1, .columns = scan->in.columns, .type = scan->out.type};
-    if (!row)
-        return TABLE_OK;
-    table_status status = validate_view(name, &view, &view);
+/* A row of the options as a table, without rows when there is none. */
+static struct table_view option_row(const void *row, size_t columns, table_type type) {
+    return (struct table_view){
+        .data = (void *)(uintptr_t)row, .rows = row != NULL, .columns = columns, .stride = columns, .type = type};
+}
+
+/* It must be aligned and lie in neither table. */
+static table_status validate_row(const char *name, const struct table_view *row, const struct scan *scan) {
+    struct table_view checked;
+    table_status status = validate_view(name, row, &checked);
     if (status == TABLE_OK)
-        status = validate_apart(name, &view, "in", &scan->in, false);
+        status = validate_apart(name, row, "in", &scan->in, false);
     if (status == TABLE_OK && scan->out.data)
-        status = validate_apart(name, &view, "out", &scan->out, false);
+        status = validate_apart(name, row, "out", &scan->out, false);
     return status;
 }
 
-/* A row of options as a table, without rows when there is none. */
-static struct table_view carry_row(const void *row, const struct scan *scan) {
-    return (struct table_view){.data = (void *)(uintptr_t)row,
-                               .rows = row != NULL,
-                               .columns = scan->in.columns,
-                               .stride = scan->in.columns,
-                               .type = scan->out.type};
-}
-
-static table_status validate_carries(const struct scan *scan) {
-    const struct table_view carry_in = carry_row(scan->carry_in, scan), carry_out = carry_row(scan->carry_out, scan);
-    table_status status = validate_row("options->carry_in", scan->carry_in, scan);
+/* The carries, which may be the same row, and the overflow's word, which may be in neither. */
+static table_status validate_rows(const struct scan *scan) {
+    const struct table_view carry_in = option_row(scan->carry_in, scan->in.columns, scan->out.type);
+    const struct table_view carry_out = option_row(scan->carry_out, scan->in.columns, scan->out.type);
+    const struct table_view found = option_row(scan->first_overflow, 1, TABLE_U64);
+    table_status status = validate_row("options->carry_in", &carry_in, scan);
     if (status == TABLE_OK)
-        status = validate_row("options->carry_out", scan->carry_out, scan);
+        status = validate_row("options->carry_out", &carry_out, scan);
     if (status == TABLE_OK)
         status = validate_apart("options->carry_in", &carry_in, "options->carry_out", &carry_out, true);
-    return status;
-}
-
-static table_status validate_overflow(const struct scan *scan) {
-    struct table_view word = {.data = scan->first_overflow, .rows = 1, .columns = 1, .stride = 1, .type = TABLE_U64};
-    if (!scan->first_overflow)
-        return TABLE_OK;
-    if (!plan_is_integer(scan->out.type))
+    if (status == TABLE_OK && scan->first_overflow && !plan_is_integer(scan->out.type))
         return status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
                            table_type_name(scan->out.type));
-    table_status status = validate_view("options->first_overflow", &word, &word);
     if (status == TABLE_OK)
-        status = validate_apart("options->first_overflow", &word, "in", &scan->in, false);
-    if (status == TABLE_OK && scan->out.data)
-        status = validate_apart("options->first_overflow", &word, "out", &scan->out, false);
-    if (status == TABLE_OK) {
-        const struct table_view carry = carry_row(scan->carry_in, scan);
-        status = validate_apart("options->first_overflow", &word, "options->carry_in", &carry, false);
-    }
-    if (status == TABLE_OK) {
-        const struct table_view carry = carry_row(scan->carry_out, scan);
-        status = validate_apart("options->first_overflow", &word, "options->carry_out", &carry, false);
-    }
+        status = validate_row("options->first_overflow", &found, scan);
+    if (status == TABLE_OK)
+        status = validate_apart("options->first_overflow", &found, "options->carry_in", &carry_in, false);
+    if (status == TABLE_OK)
+        status = validate_apart("options->first_overflow", &found, "options->carry_out", &carry_out, false);
     return status;
 }
 
@@ -193,9 +176,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     scan->stream = options->stream;
     call->strategy = options->strategy;
     plan_chunks(scan);
-    status = validate_carries(scan);
-    if (status == TABLE_OK)
-        status = validate_overflow(scan);
+    status = validate_rows(scan);
     if (status == TABLE_OK)
         status = validate_backend(scan->in.data, scan->out.data, options->backend, call);
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../checked.h"
+#include "../fold.h"
 #include "stages.h"
 #include "team.h"
 
@@ -54,7 +55,7 @@ static void only_total(struct worker *worker, const struct division *division, c
         if (chunk.rows > division->scan->chunk_rows)
             chunk.rows = division->scan->chunk_rows;
         worker_totals(worker, division, &chunk);
-        worker_add_row(division, worker->sums, worker->totals, unit->columns);
+        fold_row(worker->totals, worker->sums, unit->columns, division->scan->out.type);
     }
 }
 
@@ -84,7 +85,7 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct un
     worker_totals(worker, division, unit);
     wait_for(&progress->chunks, unit->chunk);
     memcpy(worker->sums, sums, bytes);
-    worker_add_row(division, sums, worker->totals, unit->columns);
+    fold_row(worker->totals, sums, unit->columns, division->scan->out.type);
     atomic_store_explicit(&progress->chunks, unit->chunk + 1, memory_order_release);
     if (division->scan->out.data)
         worker_scan(worker, division, unit);

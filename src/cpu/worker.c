@@ -166,30 +166,3 @@ void worker_scan(struct worker *worker, const struct division *division, const s
     if (division->stream)
         division->kernels->stream_end();
 }
-
-#define DEFINE_ADD(name, TYPE)                                                                                         \
-    static void name(TYPE *to, const TYPE *from, size_t columns) {                                                     \
-        for (size_t j = 0; j < columns; j++)                                                                           \
-            to[j] += from[j];                                                                                          \
-    }
-
-DEFINE_ADD(add_u32, uint32_t)
-DEFINE_ADD(add_u64, uint64_t)
-DEFINE_ADD(add_f32, float)
-DEFINE_ADD(add_f64, double)
-
-void worker_add_row(const struct division *division, void *to, const void *from, size_t columns) {
-    switch (division->scan->out.type) {
-    case TABLE_F32:
-        add_f32(to, from, columns);
-        break;
-    case TABLE_F64:
-        add_f64(to, from, columns);
-        break;
-    default: /* signed integers are added as unsigned ones, which wrap */
-        if (division->value_bytes == sizeof(uint64_t))
-            add_u64(to, from, columns);
-        else
-            add_u32(to, from, columns);
-    }
-}

@@ -24,7 +24,4 @@ void worker_totals(struct worker *worker, const struct division *division, const
  * row begins a chunk. A wrong sum lowers worker->first_overflow. */
 void worker_scan(struct worker *worker, const struct division *division, const struct unit *unit);
 
-/* to += from, `columns` values of the output's type. */
-void worker_add_row(const struct division *division, void *to, const void *from, size_t columns);
-
 #endif
