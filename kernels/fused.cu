@@ -87,8 +87,7 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const ti
         seed[c] = shared[place.across * SHAPE::COLUMNS + c];
 }
 
-template <class SHAPE, bool ABOVE>
-KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
+template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles) {
     typedef typename SHAPE::Sum Sum;
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);

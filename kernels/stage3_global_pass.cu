@@ -3,8 +3,7 @@
 #include "dispatch.cuh"
 #include "tile_finish.cuh"
 
-template <class SHAPE, bool ABOVE>
-KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
+template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     stage3_kernel(tile_pass pass, const typename SHAPE::Sum *seeds) {
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
     SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);

@@ -117,7 +117,7 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
             for (unsigned k = 0; k < SHAPE::VECTOR; k++)
                 part.at[k] = sum_identity<Input>();
             if (whole)
-                part = load_once(reinterpret_cast<const vector *>(from + step * step_stride + first));
+                part = load_vector(reinterpret_cast<const vector *>(from + step * step_stride + first));
             UNROLL
             for (unsigned k = 0; k < SHAPE::VECTOR; k++)
                 read[step][first + k] = part.at[k];
@@ -135,9 +135,8 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
 }
 
 /* Writes the values of one step, each lane its own; rows beyond the table are left alone. */
-template <class SHAPE>
-DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAPE::Sum *to,
-                            const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAPE::Sum *to,
+                                                   const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     if (place.active && row + SHAPE::ROWS <= place.end) {
         UNROLL
@@ -146,7 +145,7 @@ DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAP
             UNROLL
             for (unsigned k = 0; k < SHAPE::VECTOR; k++)
                 part.at[k] = values[(first + k) / SHAPE::COLUMNS][(first + k) % SHAPE::COLUMNS];
-            store_once(reinterpret_cast<vector *>(to + first), part);
+            store_vector(reinterpret_cast<vector *>(to + first), part);
         }
     } else if (SHAPE::ROWS > 1 && place.active) {
         UNROLL
@@ -156,12 +155,11 @@ DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAP
     }
 }
 
-/* The same where a lane has several vectors: written by itself, each would go to a sector of its own, half filled, which
- * costs a third of the speed. So the vectors of half a warp are put in order in shared memory, from where
- * the warp writes them side by side. */
-template <class SHAPE>
-DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
-                              const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+/* The same where a lane has several vectors: written by itself, each would go to a sector of its own, half filled,
+ * which costs a third of the speed. So the vectors of half a warp are put in order in shared memory, from where the
+ * warp writes them side by side. */
+template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
+                                                     const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     constexpr unsigned HALF = WARP_LANES / 2, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
     const unsigned lane = thread_index() % WARP_LANES;
@@ -170,23 +168,23 @@ DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum 
     for (unsigned half = 0; half < 2; half++) {
         if (lane / HALF == half)
             UNROLL
-            for (unsigned k = 0; k < SHAPE::VALUES; k++)
-                staged[lane % HALF * VECTORS + k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
-                    values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+        for (unsigned k = 0; k < SHAPE::VALUES; k++)
+            staged[lane % HALF * VECTORS + k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
+                values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
         warp_barrier(WARP_ALL);
         UNROLL
         for (unsigned first = 0; first < HALF * VECTORS; first += WARP_LANES)
             if (first + lane < HALF * VECTORS)
-                store_once(reinterpret_cast<vector *>(warp_to) + half * HALF * VECTORS + first + lane,
-                           staged[first + lane]);
+                store_vector(reinterpret_cast<vector *>(warp_to) + half * HALF * VECTORS + first + lane,
+                             staged[first + lane]);
         warp_barrier(WARP_ALL);
     }
 }
 
 /* Writes the values of one step. All lanes of a warp call it together. */
-template <class SHAPE>
-DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
-                            const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+template <class SHAPE> DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place,
+                                                   tile_staging<SHAPE> &staging, unsigned step,
+                                                   const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
     typedef typename SHAPE::Sum Sum;
     const unsigned row = place.row + step * SHAPE::STEP_ROWS, warp_row = row - place.phase * SHAPE::ROWS;
     Sum *chunk_to = static_cast<Sum *>(pass.out) + place.chunk * SHAPE::CHUNK_ROWS * pass.out_stride + place.column;

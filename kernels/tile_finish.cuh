@@ -40,9 +40,8 @@ template <class SHAPE> DEVICE void check_step(const tile_pass &pass, const tile_
  * lane's first one is the last row of the phase before it; above phase 0 it is the last phase of the step before; above
  * step 0 it is `before`. So each lane takes the last row of the phase before it, the first phase that of the last one.
  */
-template <class SHAPE>
-DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
-                                 const tile_values<SHAPE> &values,
+template <class SHAPE> DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place,
+                                                        tile_staging<SHAPE> &staging, const tile_values<SHAPE> &values,
                                                         const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     typename SHAPE::Sum step_before[SHAPE::COLUMNS];
     UNROLL
@@ -71,10 +70,10 @@ DEVICE void store_with_row_above(const tile_pass &pass, const tile_place &place,
 
 /* Adds the chunk's seed, one value a column, and stores the results. ABOVE: what stands one row above is wanted, too,
  * for exclusive results or the overflow check. */
-template <class SHAPE, bool ABOVE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
-                                                           const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
-                                                           tile_values<SHAPE> &values,
-                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
+                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
+                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         add_left<SHAPE>(seed, values[step]);
@@ -83,11 +82,11 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_tile(const tile_pass &pass
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
             before[c] = seed[c] + before[c];
         store_with_row_above<SHAPE>(pass, place, staging, values, before);
-        return;
+    } else {
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
     }
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        tile_store_step<SHAPE>(pass, place, staging, step, values[step]);
 }
 
 #endif

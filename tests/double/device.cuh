@@ -79,17 +79,17 @@ DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
 DEVICE void warp_barrier(unsigned mask, DOUBLE_SITE) { dbl::meet(dbl::WARP_BARRIER, mask, 0, 0, file, line); }
 
 /* Read and written here, not in the engine, so that the sanitizers see it as the kernel's own. */
-template <class V> DEVICE V load_once(const V *from, DOUBLE_SITE) {
+template <class V> DEVICE V load_vector(const V *from, DOUBLE_SITE) {
     static_assert(std::is_trivially_copyable<V>::value && sizeof(V) <= 16, "a word of at most 16 bytes");
-    dbl::check_global(from, sizeof(V), sizeof(V), "load_once", file, line);
+    dbl::check_global(from, sizeof(V), sizeof(V), "load_vector", file, line);
     V value;
     if (!dbl::load_own(from, &value, sizeof(V)))
         memcpy(&value, from, sizeof(V));
     return value;
 }
-template <class V> DEVICE void store_once(V *to, const V &value, DOUBLE_SITE) {
+template <class V> DEVICE void store_vector(V *to, const V &value, DOUBLE_SITE) {
     static_assert(std::is_trivially_copyable<V>::value && sizeof(V) <= 16, "a word of at most 16 bytes");
-    dbl::check_global(to, sizeof(V), sizeof(V), "store_once", file, line);
+    dbl::check_global(to, sizeof(V), sizeof(V), "store_vector", file, line);
     if (!dbl::store_late(to, &value, sizeof(V)))
         memcpy(to, &value, sizeof(V));
 }

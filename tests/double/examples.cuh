@@ -35,10 +35,10 @@ KERNEL lookback_kernel(const uint32_t *in, uint32_t *out, unsigned count, uint32
         drawn[0] = atomic_add(ticket, 1u);
     block_barrier(); /* barrier B: the ticket is there */
     const unsigned tile = drawn[0], at = tile * EXAMPLE_THREADS + thread_index();
-    const uint32_t sum = sum_of_block(at < count ? load_once(&in[at]) : 0, totals);
+    const uint32_t sum = sum_of_block(at < count ? load_vector(&in[at]) : 0, totals);
     if (thread_index() == EXAMPLE_THREADS - 1) {
         uint32_t before = 0;
-        store_once(&states[tile].total, sum);
+        store_vector(&states[tile].total, sum);
         store_release(&states[tile].flag, 1);
         for (unsigned look = tile; look > 0;) {
             const uint32_t flag = load_acquire(&states[look - 1].flag);
@@ -46,16 +46,16 @@ KERNEL lookback_kernel(const uint32_t *in, uint32_t *out, unsigned count, uint32
                 wait_a_little(20);
                 continue;
             }
-            before += flag == 2 ? load_once(&states[look - 1].prefix) : load_once(&states[look - 1].total);
+            before += flag == 2 ? load_vector(&states[look - 1].prefix) : load_vector(&states[look - 1].total);
             look = flag == 2 ? 0 : look - 1;
         }
-        store_once(&states[tile].prefix, before + sum);
+        store_vector(&states[tile].prefix, before + sum);
         store_release(&states[tile].flag, 2);
         drawn[1] = before;
     }
     block_barrier(); /* barrier C: the sum of all tiles before is there */
     if (at < count)
-        store_once(&out[at], drawn[1] + sum);
+        store_vector(&out[at], drawn[1] + sum);
 }
 
 /* Persistent blocks: bulk copies in, add one in shared memory, bulk copies out of the same stage. */

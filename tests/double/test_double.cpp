@@ -221,9 +221,9 @@ static void test_misuse_of_blocks() {
     TOLD("barrier", if (thread_index() == 63) return; block_barrier(););
     CHECK(is_told(two_barriers, "in another one"));
     TOLD("waits forever", while (load_acquire(global) == 0) wait_a_little(1););
-    TOLD("not in device memory", store_once(&global[64], 1u););
+    TOLD("not in device memory", store_vector(&global[64], 1u););
     TOLD("not in device memory", uint32_t own = 0; atomic_add(&own, 1u););
-    TOLD("not aligned", load_once(reinterpret_cast<const uint64_t *>(global + 1)););
+    TOLD("not aligned", load_vector(reinterpret_cast<const uint64_t *>(global + 1)););
     TOLD("fixed shared memory", SHARED_ARRAY(char, large, 48 * 1024 + 1); (void)large;);
     TOLD("fixed and 4096 of dynamic", SHARED_ARRAY(char, large, 45 * 1024); (void)large;);
 }

@@ -105,7 +105,7 @@ uint64_t outcome(const thread &self, const warp &in, unsigned lane, uint32_t vot
     return in.slots[from].value;
 }
 
-void resolve(const thread &self, warp &in, unsigned mask) {
+__attribute__((noinline)) void resolve(const thread &self, warp &in, unsigned mask) {
     uint64_t results[LANES];
     uint32_t votes = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {

@@ -1,0 +1,14 @@
+#!/bin/sh
+# many-seeds.sh BUILD [N]: the tests on the double with N seeds (100) that were not used before, two at a time. BUILD is
+# a build folder of Meson; with sanitizers or without. Prints the seeds that fail; ends with 1 if there are any.
+build=${1:?usage: many-seeds.sh BUILD [N]} count=${2:-100}
+first=$(date +%s)
+export TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-4}"
+ninja -C "$build" tests/double/test_double_prefix_sum || exit 1
+run='log=$(TUPLESCAN_DOUBLE_SEED=$1 TUPLESCAN_TEST_SEED=$1 "$0" 2>&1) && exit 0
+echo "$log" | tail -n 40
+echo "FAILED: TUPLESCAN_DOUBLE_SEED=$1 TUPLESCAN_TEST_SEED=$1 TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW=$TUPLESCAN_TEST_FEW $0"
+exit 1'
+seq "$first" $((first + count - 1)) |
+    xargs -P "$(nproc)" -I SEED sh -c "$run" "$build/tests/double/test_double_prefix_sum" SEED &&
+    echo "$count passed, 0 failed, 0 skipped"
