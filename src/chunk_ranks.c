@@ -4,9 +4,17 @@
 
 enum { TOTALS, OFFSETS, RANKS };
 
+/* In the place of tables whose memory is not known while they are planned: the workspace of a scan depends on which of
+ * its tables are there, and on whether they are one. */
+static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
+
 /* A scan of the call's own threads and stream. */
 static struct scan scan_of(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
     struct scan scan = {.in = *in, .out = *out, .threads = call->call.scan.threads, .stream = call->call.scan.stream};
+    if (!in->data)
+        scan.in.data = stand_ins[0];
+    if (!out->data)
+        scan.out.data = stand_ins[1];
     plan_chunks(&scan);
     return scan;
 }
@@ -22,6 +30,7 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
     plan->step[TOTALS] = scan_of(call, counters, ranks);
     plan->step[OFFSETS] = scan_of(call, &row, &row);
     plan->step[RANKS] = scan_of(call, counters, ranks);
+    plan->step[TOTALS].out.data = NULL;
     plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
     for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++) {
         status = plan_make(call->call.backend, &plan->step[i], TABLE_STRATEGY_AUTO, i == TOTALS, &plan->plan[i]);
@@ -42,7 +51,6 @@ table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ran
         step[i].stream = call->call.scan.stream;
     }
     step[TOTALS].in.data = step[RANKS].in.data = counters;
-    step[TOTALS].out.data = NULL;
     step[TOTALS].carry_out = totals;
     step[OFFSETS].in.data = totals;
     step[OFFSETS].out.data = offsets;
@@ -97,7 +105,8 @@ static table_status validate_tables(const table_view *counters, const table_view
         return status;
     const table_type in = checked->counters.type, out = checked->ranks.type;
     if ((in != TABLE_U32 && in != TABLE_U64) || (out != TABLE_U64 && out != in))
-        return status_fail(TABLE_ERROR_TYPE, "counters are %s and ranks %s; u32 to u32 or u64, and u64 to u64 are there",
+        return status_fail(TABLE_ERROR_TYPE,
+                           "counters are %s and ranks %s; u32 to u32 or u64, and u64 to u64 are there",
                            table_type_name(in), table_type_name(out));
     if (checked->counters.rows != checked->ranks.rows || checked->counters.columns != checked->ranks.columns)
         return status_fail(TABLE_ERROR_SHAPE, "counters is %zu x %zu and ranks is %zu x %zu", checked->counters.rows,

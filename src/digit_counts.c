@@ -105,8 +105,7 @@ table_status table_digit_counts(const table_view *keys, const table_digit *digit
                                 const table_view *counters, const table_pipeline_options *options) {
     struct key_call call;
     struct counts_call counts;
-    const table_status status =
-        prepare(keys, digit, chunk_length, counters, options, CALL_AND_WAIT, &call, &counts);
+    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_AND_WAIT, &call, &counts);
     return status == TABLE_OK ? key_call_run(&call, work, &counts) : status;
 }
 
@@ -117,8 +116,7 @@ table_status table_digit_counts_workspace(const table_view *keys, const table_di
     struct counts_call counts;
     if (!bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status =
-        prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
+    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
     if (status == TABLE_OK)
         *bytes = call.layout.bytes;
     return status;
@@ -128,7 +126,6 @@ table_status table_digit_counts_async(const table_view *keys, const table_digit 
                                       const table_view *counters, const table_pipeline_options *options) {
     struct key_call call;
     struct counts_call counts;
-    const table_status status =
-        prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
+    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
     return status == TABLE_OK ? key_call_queue(&call, work, &counts) : status;
 }

@@ -125,8 +125,8 @@ static table_status validate_edges(const table_bins *bins, table_type type) {
         return status_fail(TABLE_ERROR_BACKEND, "bins->edges is device memory, and must be host memory");
     const size_t bad = bad_edge(bins->edges, bins->count, type);
     if (bad <= bins->count)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bins->edges are not sorted: edge %zu is less than the one before it, or not a number",
-                           bad);
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "bins->edges are not sorted: edge %zu is less than the one before it, or not a number", bad);
     return TABLE_OK;
 }
 
@@ -178,7 +178,7 @@ static table_status validate_result(const table_view *result, bool weighted, siz
     if (weighted ? !table_types_supported(pass->weights.type, view->type)
                  : view->type != TABLE_U32 && view->type != TABLE_U64)
         return status_fail(TABLE_ERROR_TYPE, "result is %s; %s", table_type_name(view->type),
-                           !weighted                        ? "counts are u32 or u64"
+                           !weighted                         ? "counts are u32 or u64"
                            : pass->weights.type == TABLE_F32 ? "sums of f32 weights are f32 or f64"
                                                              : "sums of f64 weights are f64");
     if (view->rows != rows || view->columns != pass->bins.count)

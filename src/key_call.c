@@ -57,9 +57,10 @@ table_status key_call_lacks(const struct key_call *call, const char *what) {
 }
 
 table_status key_call_layout(const struct key_call *call) {
-    return call->layout.too_large ? status_fail(TABLE_ERROR_TOO_LARGE, "the workspace for %zu keys does not fit in memory",
-                                                call->call.scan.in.rows)
-                                  : TABLE_OK;
+    return call->layout.too_large
+               ? status_fail(TABLE_ERROR_TOO_LARGE, "the workspace for %zu keys does not fit in memory",
+                             call->call.scan.in.rows)
+               : TABLE_OK;
 }
 
 table_status key_call_mark(const struct key_call *call, unsigned mark) {
@@ -105,8 +106,8 @@ static table_status run_in_own_workspace(struct call *inner, void *context) {
 table_status key_call_run(struct key_call *call, key_work *work, const void *plan) {
     struct key_run run = {.call = call, .work = work, .plan = plan};
     if (call->report)
-        *call->report = (struct table_pipeline_report){
-            .backend = call->call.backend->id, .threads = key_call_on_host(call) ? call->call.scan.threads : 0};
+        *call->report = (struct table_pipeline_report){.backend = call->call.backend->id,
+                                                       .threads = key_call_on_host(call) ? call->call.scan.threads : 0};
     return run_and_wait(&call->call, call->report != NULL, run_in_own_workspace, &run);
 }
 

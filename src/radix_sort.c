@@ -48,12 +48,12 @@ static void *place(char *workspace, size_t offset) { return workspace ? workspac
 /* The counters of digit `number`, in the place that it has in the table. */
 static struct table_view counters_of(const struct sort_call *sort, unsigned number, char *workspace) {
     const size_t columns = (size_t)1 << sort->pass.bits, size = table_type_size(sort->counter_type);
-    return (struct table_view){
-        .data = place(workspace, sort->counters_at + (sort->at_once ? number * columns * size : 0)),
-        .rows = sort->pass.chunks,
-        .columns = columns,
-        .stride = sort->at_once ? columns * sort->passes : columns,
-        .type = sort->counter_type};
+    return (struct table_view){.data =
+                                   place(workspace, sort->counters_at + (sort->at_once ? number * columns * size : 0)),
+                               .rows = sort->pass.chunks,
+                               .columns = columns,
+                               .stride = sort->at_once ? columns * sort->passes : columns,
+                               .type = sort->counter_type};
 }
 
 static struct table_view ranks_of(const struct sort_call *sort, char *workspace) {
@@ -82,9 +82,9 @@ static table_status count(const struct key_call *call, const struct sort_call *s
     counted.digits = sort->at_once ? sort->passes : 1;
     counters.columns = (size_t)counted.digits << pass->bits;
     const table_status status = clear_unused(call, sort, pass, &counters);
-    return status == TABLE_OK ? call->call.backend->digit_counts(&call->call.scan, &counted, &counters,
-                                                                 workspace + sort->pass_at)
-                              : status;
+    return status == TABLE_OK
+               ? call->call.backend->digit_counts(&call->call.scan, &counted, &counters, workspace + sort->pass_at)
+               : status;
 }
 
 /* Whether all keys have the same digit, as far as the host can see it. */
@@ -94,8 +94,8 @@ static bool is_sorted_already(const struct key_call *call, const struct sort_cal
     if (!key_call_on_host(call))
         return false;
     for (size_t digit = 0; digit < (size_t)1 << sort->pass.bits; digit++) {
-        const uint64_t total = sort->counter_type == TABLE_U32 ? ((const uint32_t *)totals)[digit]
-                                                               : ((const uint64_t *)totals)[digit];
+        const uint64_t total =
+            sort->counter_type == TABLE_U32 ? ((const uint32_t *)totals)[digit] : ((const uint64_t *)totals)[digit];
         if (total > 0)
             return total == keys;
     }
@@ -209,9 +209,8 @@ static table_status validate_options(const table_sort_options *options, table_ty
     if (options->descending != 0 && options->descending != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->descending is %d, not 0 or 1", options->descending);
     if (options->first_bit >= width || options->bits > width - options->first_bit)
-        return status_fail(TABLE_ERROR_ARGUMENT,
-                           "options->first_bit %u and bits %u reach beyond the %u bits of %s", options->first_bit,
-                           options->bits, width, table_type_name(type));
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->first_bit %u and bits %u reach beyond the %u bits of %s",
+                           options->first_bit, options->bits, width, table_type_name(type));
     sort->first_bit = options->first_bit;
     sort->end_bit = options->bits ? options->first_bit + options->bits : width;
     sort->passes = (unsigned)divide_up(sort->end_bit - sort->first_bit, DIGIT_BITS);
@@ -232,7 +231,8 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     pass->chunks = keys > 0 ? backend->pipeline_chunks(&call->call.scan, keys) : 1;
     pass->chunk_length = keys > 0 ? divide_up(keys, pass->chunks) : 1;
     pass->chunks = divide_up(keys, pass->chunk_length);
-    sort->at_once = pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;
+    sort->at_once =
+        pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;
     for (unsigned side = 0; side < 2; side++) {
         const bool own_keys = side == 1 || sort->kind == SORT_ORDER;
         const bool own_values = sort->kind != SORT_KEYS && (side == 1 || sort->kind == SORT_INDEXED);

@@ -71,8 +71,8 @@ table_status table_prefix_sum_async(const table_view *in, const table_view *out,
     if (status == TABLE_OK)
         status = plan_make(call.backend, &call.scan, call.strategy, false, &plan);
     if (status == TABLE_OK)
-        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0,
-                                    plan.bytes);
+        status =
+            validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, plan.bytes);
     if (status != TABLE_OK)
         return status;
     return pipeline_run(call.backend, &plan, &call.scan, options->workspace);

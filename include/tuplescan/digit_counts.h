@@ -63,8 +63,7 @@ TABLE_API table_status table_digit_counts_async(const table_view *keys, const ta
 TABLE_API table_status table_chunk_ranks(const table_view *counters, const table_view *ranks, void *totals,
                                          void *offsets, const table_pipeline_options *options);
 TABLE_API table_status table_chunk_ranks_workspace(const table_view *counters, const table_view *ranks, void *totals,
-                                                   void *offsets, const table_pipeline_options *options,
-                                                   size_t *bytes);
+                                                   void *offsets, const table_pipeline_options *options, size_t *bytes);
 TABLE_API table_status table_chunk_ranks_async(const table_view *counters, const table_view *ranks, void *totals,
                                                void *offsets, const table_pipeline_options *options);
 

@@ -75,8 +75,8 @@ TABLE_API size_t table_histogram_chunk_length(size_t bins);
  *           apart from values and weights, on the same side. Without weights u32 (up to 2^32 - 1 values, TOO_LARGE) or
  *           u64; of f32 weights f32 or f64, of f64 weights f64.
  * Errors: pipeline.h. A count of bins that is not 1 to 2^20, a range that is empty, infinite or NaN, edges that descend
- * or are NaN are ARGUMENT errors; INTEGER bins of floats and weights of another type are TYPE errors; fewer weights than
- * values is a SHAPE error. */
+ * or are NaN are ARGUMENT errors; INTEGER bins of floats and weights of another type are TYPE errors; fewer weights
+ * than values is a SHAPE error. */
 TABLE_API table_status table_histogram(const table_view *values, const table_bins *bins, const table_view *result,
                                        const table_histogram_options *options);
 TABLE_API table_status table_histogram_workspace(const table_view *values, const table_bins *bins,

@@ -13,8 +13,8 @@
  *   f32 f64          the value's bits with the top bit flipped, or with all bits flipped where the top bit is set
  *
  * Sort keys ascend as the values do. For floats that is the total order of IEEE 754: negative NaNs, -infinity, ...,
- * -0.0, +0.0, ..., +infinity, positive NaNs; NaNs among themselves by their bits. -0.0 and +0.0 are thus two keys. Bit 0
- * of a sort key is its least. Descending order takes the sort keys with all bits flipped, so that what is equal keeps
+ * -0.0, +0.0, ..., +infinity, positive NaNs; NaNs among themselves by their bits. -0.0 and +0.0 are thus two keys. Bit
+ * 0 of a sort key is its least. Descending order takes the sort keys with all bits flipped, so that what is equal keeps
  * its order there too. */
 #ifndef TUPLESCAN_PIPELINE_H
 #define TUPLESCAN_PIPELINE_H
@@ -30,11 +30,11 @@ typedef struct table_pipeline_report {
     unsigned threads;      /* CPU threads that took part; 0 on CUDA */
     size_t chunk_length;   /* keys in a chunk */
     size_t chunks;
-    unsigned passes;       /* how often the keys were moved; a sort leaves out the digits that all keys share */
-    double count_seconds;  /* counting: chunks x bins */
-    double scan_seconds;   /* the prefix sums of the counters */
-    double move_seconds;   /* writing keys and values to their places */
-    double seconds;        /* all of it */
+    unsigned passes;      /* how often the keys were moved; a sort leaves out the digits that all keys share */
+    double count_seconds; /* counting: chunks x bins */
+    double scan_seconds;  /* the prefix sums of the counters */
+    double move_seconds;  /* writing keys and values to their places */
+    double seconds;       /* all of it */
 } table_pipeline_report;
 
 /* How a call is run; all zero is the default. Clear the whole struct before you fill it in. */

@@ -7,14 +7,16 @@
 #include "key_kernels.h"
 #include "pipelines.h"
 
-/* Few keys do not pay for a thread; several chunks for each thread even out what the threads are kept from. */
-enum { KEYS_PER_CHUNK = 1 << 16, CHUNKS_PER_THREAD = 4 };
+struct key_limits key_limits = {.chunk = 1 << 16, .lines = 4 << 20};
+
+/* So that a thread that is kept from its work holds up the others less. */
+enum { CHUNKS_PER_THREAD = 4 };
 
 /* What is counted in 32 bits before it is added to a row. */
 enum { KEYS_AT_ONCE = 1 << 30 };
 
 size_t cpu_pipeline_chunks(const struct scan *scan, size_t keys) {
-    const size_t useful = divide_up(keys, KEYS_PER_CHUNK);
+    const size_t useful = divide_up(keys, key_limits.chunk);
     const size_t wanted = scan->threads > 1 ? (size_t)jobs_threads(scan->threads, useful) * CHUNKS_PER_THREAD : 1;
     return useful < wanted ? useful : wanted;
 }

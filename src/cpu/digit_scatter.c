@@ -5,15 +5,12 @@
 #include "key_kernels.h"
 #include "pipelines.h"
 
-/* From that many bytes of keys and values on, lines are written past the caches. */
-enum { LINES_FROM = 4 << 20 };
-
 /* Most places that lines are kept for: beyond, they are too many for the caches themselves. */
 enum { LINES_BITS_MOST = 11 };
 
 /* For each digit: two words, a line of keys, a line of values. */
 size_t cpu_digit_scatter_bytes(const struct digit_pass *pass) {
-    return (2 * sizeof(uint64_t) + 2 * KEY_LINE) << pass->bits;
+    return divide_up((2 * sizeof(uint64_t) + 2 * KEY_LINE) << pass->bits, KEY_LINE) * KEY_LINE;
 }
 
 struct scattering {
@@ -73,7 +70,8 @@ table_status cpu_digit_scatter(const struct scan *scan, const struct digit_pass 
     const struct scattering scattering = {.pass = pass,
                                           .move = move,
                                           .kind = kind_of(move),
-                                          .lines = aligned && bytes >= LINES_FROM && pass->bits <= LINES_BITS_MOST,
+                                          .lines =
+                                              aligned && bytes >= key_limits.lines && pass->bits <= LINES_BITS_MOST,
                                           .workspace = workspace};
     struct jobs jobs = {.work = scatter_chunk, .context = &scattering, .count = pass->chunks};
     jobs_run(&jobs, scan->threads);

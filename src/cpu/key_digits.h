@@ -32,8 +32,8 @@ static void DIGITS_NAME(count_one)(const struct key_digits *digits, uint32_t *ta
     uint32_t *const third = first + (turns > 2 ? 2 * pitch : 0), *const fourth = second + (third - first);
     size_t i = 0;
 #if KEY_IN_WORD > 1
-    const uint64_t each = ~(uint64_t)0 / (KEY)~(KEY)0; /* times a key is that key in all places of a word */
-    const uint64_t flips = each * flip, masks = each * (KEY)(mask & ((KEY)~(KEY)0 >> shift));
+    const uint64_t each = ~(uint64_t)0 / (KEY) ~(KEY)0; /* times a key is that key in all places of a word */
+    const uint64_t flips = each * flip, masks = each * (KEY)(mask & ((KEY) ~(KEY)0 >> shift));
     for (uint64_t words[4 / KEY_IN_WORD + 1]; i + 4 <= digits->count && i + KEY_IN_WORD <= digits->count;) {
         enum { AT_ONCE = KEY_IN_WORD > 4 ? KEY_IN_WORD : 4, WORDS = AT_ONCE / KEY_IN_WORD };
         for (unsigned w = 0; w < WORDS; w++) {

@@ -131,7 +131,8 @@ DEFINE_ADD_WEIGHTS(add_f32_f32_alone, 1, float, float)
 DEFINE_ADD_WEIGHTS(add_f32_f64_alone, 1, float, double)
 DEFINE_ADD_WEIGHTS(add_f64_f64_alone, 1, double, double)
 
-#define SCATTERS(TAG) {scatter_keys_##TAG, scatter_4_##TAG, scatter_8_##TAG, scatter_index_4_##TAG, scatter_index_8_##TAG}
+#define SCATTERS(TAG)                                                                                                  \
+    { scatter_keys_##TAG, scatter_4_##TAG, scatter_8_##TAG, scatter_index_4_##TAG, scatter_index_8_##TAG }
 #define FINDS(TAG)                                                                                                     \
     {                                                                                                                  \
         [TABLE_BINS_EVEN] = find_even_##TAG, [TABLE_BINS_EDGES] = find_edges_##TAG,                                    \
