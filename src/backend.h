@@ -5,6 +5,7 @@
 #ifndef BACKEND_H
 #define BACKEND_H
 
+#include "keys.h"
 #include "scan.h"
 
 struct backend {
@@ -25,6 +26,20 @@ struct backend {
      * workspace has fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. */
     size_t (*fused_workspace)(const struct scan *scan);
     table_status (*fused)(const struct scan *scan, void *workspace);
+
+    /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too; NULL where
+     * the backend does not have it yet. Each works in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT,
+     * contents unspecified. pipeline_chunks: into how many chunks keys are best cut where nobody can see the cuts. */
+    size_t (*pipeline_chunks)(const struct scan *scan, size_t keys);
+    size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);
+    /* counters: chunks x (digits * 2^bits), u32 or u64, written whole. */
+    table_status (*digit_counts)(const struct scan *scan, const struct digit_pass *pass,
+                                 const struct table_view *counters, void *workspace);
+    table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
+                                  void *workspace);
+    table_status (*gather)(const struct scan *scan, const struct gather *gather);
+    size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
+    table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
 
     /* Memory of the backend. copy() and fill() (every byte) are ordered with the stages; a copy may cross sides. */
     table_status (*allocate)(size_t bytes, void **memory);

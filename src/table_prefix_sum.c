@@ -64,18 +64,6 @@ table_status table_prefix_sum_workspace(const table_view *in, const table_view *
     return status;
 }
 
-static table_status validate_workspace(const table_scan_options *options, size_t needed) {
-    if (!options || !options->workspace)
-        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace is missing, %zu bytes are needed", needed);
-    if ((uintptr_t)options->workspace % TABLE_WORKSPACE_ALIGNMENT != 0)
-        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace %p is not aligned to %d bytes",
-                           options->workspace, TABLE_WORKSPACE_ALIGNMENT);
-    if (options->workspace_bytes < needed)
-        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace_bytes is %zu, %zu are needed",
-                           options->workspace_bytes, needed);
-    return TABLE_OK;
-}
-
 table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {
     struct call call;
     struct plan plan;
@@ -83,7 +71,8 @@ table_status table_prefix_sum_async(const table_view *in, const table_view *out,
     if (status == TABLE_OK)
         status = plan_make(call.backend, &call.scan, call.strategy, false, &plan);
     if (status == TABLE_OK)
-        status = validate_workspace(options, plan.bytes);
+        status =
+            validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, plan.bytes);
     if (status != TABLE_OK)
         return status;
     return pipeline_run(call.backend, &plan, &call.scan, options->workspace);

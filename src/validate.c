@@ -184,3 +184,14 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
     return status;
 }
+
+table_status validate_workspace(const void *workspace, size_t bytes, size_t needed) {
+    if (!workspace)
+        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace is missing, %zu bytes are needed", needed);
+    if ((uintptr_t)workspace % TABLE_WORKSPACE_ALIGNMENT != 0)
+        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace %p is not aligned to %d bytes", workspace,
+                           TABLE_WORKSPACE_ALIGNMENT);
+    if (bytes < needed)
+        return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace_bytes is %zu, %zu are needed", bytes, needed);
+    return TABLE_OK;
+}

@@ -29,4 +29,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
 /* Picks the backend for tables at `first` and `second` (NULL: no such table) as the options say. */
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call);
 
+/* Checks the workspace of a stream form, options->workspace and workspace_bytes. */
+table_status validate_workspace(const void *workspace, size_t bytes, size_t needed);
+
 #endif

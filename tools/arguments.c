@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
@@ -26,10 +27,30 @@ enum code {
     ROWS,
     ROW_RANGE,
     SEED,
-    MAX
+    MAX,
+    BITS,
+    FIRST_BIT,
+    CHUNK,
+    RANKS,
+    BINS,
+    RANGE,
+    FIRST,
+    EDGES,
+    WEIGHTS,
+    PLOT,
+    VALUES,
+    VALUES_OUT,
+    VALUE_BYTES,
+    DESCENDING,
+    ARGSORT
 };
 
-enum { READS_TABLE = FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_INFO, WRITES_TABLE = FOR_SCAN | FOR_GEN };
+enum {
+    ON_KEYS = FOR_COUNT | FOR_HIST | FOR_SORT, /* whatever shape they have */
+    HAS_COLUMNS = FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_INFO,
+    READS_TABLE = HAS_COLUMNS | ON_KEYS,
+    WRITES_TABLE = FOR_SCAN | FOR_GEN | ON_KEYS
+};
 
 static const struct rule {
     const char *name;
@@ -40,25 +61,40 @@ static const struct rule {
     {"help", no_argument, 'h', ~0u},
     {"output", required_argument, 'o', WRITES_TABLE},
     {"force", no_argument, 'f', WRITES_TABLE},
-    {"quiet", no_argument, 'q', FOR_SCAN | FOR_VERIFY},
+    {"quiet", no_argument, 'q', FOR_SCAN | FOR_VERIFY | ON_KEYS},
     {"json", no_argument, JSON, READS_TABLE | FOR_DEVICES},
     {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
-    {"columns", required_argument, COLUMNS, READS_TABLE | FOR_GEN},
+    {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN},
     {"skip", required_argument, SKIP, READS_TABLE},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE},
-    {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_VERIFY | FOR_INFO},
+    {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_VERIFY | FOR_INFO | FOR_COUNT},
     {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
     {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM},
     {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
     {"backend", required_argument, BACKEND, FOR_SCAN},
     {"strategy", required_argument, STRATEGY, FOR_SCAN},
-    {"threads", required_argument, THREADS, FOR_SCAN},
+    {"threads", required_argument, THREADS, FOR_SCAN | ON_KEYS},
     {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN},
     {"rows", required_argument, ROWS, FOR_GEN},
     {"rows", required_argument, ROW_RANGE, FOR_SUM},
     {"seed", required_argument, SEED, FOR_GEN},
     {"max", required_argument, MAX, FOR_GEN},
+    {"bits", required_argument, BITS, FOR_COUNT | FOR_SORT},
+    {"first-bit", required_argument, FIRST_BIT, FOR_COUNT | FOR_SORT},
+    {"chunk", required_argument, CHUNK, FOR_COUNT | FOR_HIST},
+    {"ranks", no_argument, RANKS, FOR_COUNT},
+    {"bins", required_argument, BINS, FOR_HIST},
+    {"range", required_argument, RANGE, FOR_HIST},
+    {"first", required_argument, FIRST, FOR_HIST},
+    {"edges", required_argument, EDGES, FOR_HIST},
+    {"weights", required_argument, WEIGHTS, FOR_HIST},
+    {"plot", no_argument, PLOT, FOR_HIST},
+    {"values", required_argument, VALUES, FOR_SORT},
+    {"values-out", required_argument, VALUES_OUT, FOR_SORT},
+    {"value-bytes", required_argument, VALUE_BYTES, FOR_SORT},
+    {"descending", no_argument, DESCENDING, FOR_COUNT | FOR_SORT},
+    {"argsort", no_argument, ARGSORT, FOR_SORT},
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 
@@ -150,7 +186,84 @@ static int take_row_range(const char *text, size_t *from, size_t *to) {
     return GO_ON;
 }
 
+static int take_bits(const char *option, const char *text, unsigned *bits) {
+    uint64_t number = 0;
+    const int code = take_number(option, text, UINT_MAX, &number);
+    *bits = (unsigned)number;
+    return code;
+}
+
+/* A:B, two numbers of any kind; what they may be is for the library to say. */
+static int take_range(const char *text, double *low, double *high) {
+    char *end = NULL, *last = NULL;
+    *low = strtod(text, &end);
+    if (end == text || *end != ':')
+        return fail(EX_USAGE, "--range %s: not A:B", text);
+    *high = strtod(end + 1, &last);
+    if (last == end + 1 || *last)
+        return fail(EX_USAGE, "--range %s: not A:B with two numbers", text);
+    return GO_ON;
+}
+
+static int take_integer(const char *option, const char *text, int64_t *number) {
+    const bool negative = *text == '-';
+    uint64_t size;
+    if (!parse_number(text + negative, (uint64_t)INT64_MAX + negative, &size))
+        return fail(EX_USAGE, "--%s %s: not an integer of 64 bits", option, text);
+    *number = negative ? (int64_t)(0 - size) : (int64_t)size;
+    return GO_ON;
+}
+
+/* The options of count, hist and sort. */
+static int take_key_option(struct arguments *arguments, int code, const char *value) {
+    switch (code) {
+    case BITS:
+        arguments->has_bits = true;
+        return take_bits("bits", value, &arguments->bits);
+    case FIRST_BIT:
+        return take_bits("first-bit", value, &arguments->first_bit);
+    case CHUNK:
+        return take_size("chunk", value, 1, &arguments->chunk);
+    case BINS:
+        return take_size("bins", value, 1, &arguments->bins);
+    case RANGE:
+        arguments->has_range = true;
+        return take_range(value, &arguments->low, &arguments->high);
+    case FIRST:
+        arguments->has_first = true;
+        return take_integer("first", value, &arguments->first);
+    case VALUE_BYTES:
+        return take_size("value-bytes", value, 1, &arguments->value_bytes);
+    case EDGES:
+        arguments->edges = value;
+        return GO_ON;
+    case WEIGHTS:
+        arguments->weights = value;
+        return GO_ON;
+    case VALUES:
+        arguments->values = value;
+        return GO_ON;
+    case VALUES_OUT:
+        arguments->values_out = value;
+        return GO_ON;
+    case RANKS:
+        arguments->ranks = true;
+        return GO_ON;
+    case PLOT:
+        arguments->plot = true;
+        return GO_ON;
+    case DESCENDING:
+        arguments->descending = true;
+        return GO_ON;
+    default: /* ARGSORT */
+        arguments->argsort = true;
+        return GO_ON;
+    }
+}
+
 static int take_option(struct arguments *arguments, int code, const char *value) {
+    if (code > MAX)
+        return take_key_option(arguments, code, value);
     switch (code) {
     case 'o':
         arguments->output = value;

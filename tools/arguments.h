@@ -9,7 +9,17 @@
 #include <tuplescan/prefix_sum.h>
 
 /* One bit for each subcommand that is parsed here. */
-enum { FOR_SCAN = 1, FOR_VERIFY = 2, FOR_SUM = 4, FOR_INFO = 8, FOR_GEN = 16, FOR_DEVICES = 32 };
+enum {
+    FOR_SCAN = 1,
+    FOR_VERIFY = 2,
+    FOR_SUM = 4,
+    FOR_INFO = 8,
+    FOR_GEN = 16,
+    FOR_DEVICES = 32,
+    FOR_COUNT = 64,
+    FOR_HIST = 128,
+    FOR_SORT = 256
+};
 
 enum { GO_ON = -1 };
 
@@ -27,6 +37,14 @@ struct arguments {
     table_backend backend;
     table_strategy strategy;
     unsigned threads;
+    size_t chunk, bins, value_bytes; /* count, hist, sort; 0: not said */
+    unsigned bits, first_bit;        /* count, sort; bits 0: not said */
+    bool has_bits;
+    bool has_range, has_first;
+    double low, high; /* hist: of the range */
+    int64_t first;    /* hist: of bins of one integer each */
+    const char *edges, *weights, *values, *values_out;
+    bool ranks, plot, descending, argsort;
     bool exclusive, check_overflow, json, force, quiet;
 };
 

@@ -29,6 +29,8 @@ static const char HELP[] =
     "      --repeat N        repetitions of each, taken in turns\n"
     "      --check-overflow  integer sums are checked for overflow, of which these tables then have none\n"
     "      --peers           on a GPU: also CUB's DeviceScan and a kernel that only copies\n"
+    "      --pipelines       sorting beside qsort and std::sort, histograms beside reading memory, on the CPU; takes\n"
+    "                        --bytes (of keys; default 256M), --threads, --repeat, --quick, --json\n"
     "      --accuracy        errors against exact sums and differences between two runs, instead of times\n"
     "      --quick           fewer and smaller tables\n"
     "      --no-check        do not look whether the results are right\n"
@@ -52,6 +54,7 @@ enum code {
     CHECK_OVERFLOW,
     PEERS,
     ACCURACY,
+    PIPELINES,
     QUICK,
     NO_CHECK,
     NO_NUMPY,
@@ -71,6 +74,7 @@ static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BAC
                                         {"check-overflow", no_argument, NULL, CHECK_OVERFLOW},
                                         {"peers", no_argument, NULL, PEERS},
                                         {"accuracy", no_argument, NULL, ACCURACY},
+                                        {"pipelines", no_argument, NULL, PIPELINES},
                                         {"quick", no_argument, NULL, QUICK},
                                         {"no-check", no_argument, NULL, NO_CHECK},
                                         {"no-numpy", no_argument, NULL, NO_NUMPY},
@@ -274,6 +278,9 @@ static int take_option(struct line *line, int code, const char *value) {
     case ACCURACY:
         options->accuracy = true;
         return result;
+    case PIPELINES:
+        options->pipelines = true;
+        return result;
     case QUICK:
         line->quick = true;
         return result;
@@ -333,11 +340,20 @@ int bench_main(int argc, char **argv) {
     int code = read_line(&line, argc, argv);
     if (code != GO_ON)
         return code;
+    if (options->pipelines) {
+        if (options->backend == TABLE_BACKEND_CUDA)
+            return fail(EX_USAGE, "--pipelines: is for the CPU so far");
+        options->backend = TABLE_BACKEND_CPU;
+        if (options->bytes == 0)
+            options->bytes = line.quick ? 16u << 20 : 256u << 20;
+    }
     if ((code = choose_backend(options)) != EX_OK)
         return code;
     fill_in_defaults(options, line.quick);
     if ((code = set_stride(options, line.stride)) != EX_OK)
         return code;
+    if (options->pipelines)
+        return bench_pipelines(options);
     struct bench_report *report = report_open(options, argc, argv);
     if (!report)
         return fail(EX_OSERR, "out of memory");

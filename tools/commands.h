@@ -7,6 +7,9 @@ int verify_main(int argc, char **argv);
 int sum_main(int argc, char **argv);
 int info_main(int argc, char **argv);
 int gen_main(int argc, char **argv);
+int count_main(int argc, char **argv);
+int hist_main(int argc, char **argv);
+int sort_main(int argc, char **argv);
 int devices_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 

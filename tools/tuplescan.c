@@ -21,6 +21,9 @@ static const struct subcommand {
     {"sum", sum_main, "column sums of a range of rows, by one subtraction in the running sums"},
     {"info", info_main, "what is in a table file"},
     {"gen", gen_main, "write a table of random values"},
+    {"count", count_main, "count the digits of keys, or the bytes of a file, chunk by chunk"},
+    {"hist", hist_main, "histogram of the values of a file"},
+    {"sort", sort_main, "sort keys, and values with them"},
     {"devices", devices_main, "what can be used on this machine"},
     {"bench", bench_main, "how fast it is here, beside memcpy"},
 };

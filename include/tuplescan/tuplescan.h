@@ -2,7 +2,11 @@
 #ifndef TUPLESCAN_TUPLESCAN_H
 #define TUPLESCAN_TUPLESCAN_H
 
+#include <tuplescan/digit_counts.h>
+#include <tuplescan/histogram.h>
+#include <tuplescan/pipeline.h>
 #include <tuplescan/prefix_sum.h>
+#include <tuplescan/radix_sort.h>
 #include <tuplescan/stages.h>
 #include <tuplescan/status.h>
 #include <tuplescan/table.h>

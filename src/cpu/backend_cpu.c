@@ -11,6 +11,7 @@
 #include "../checked.h"
 #include "../status.h"
 #include "isa.h"
+#include "pipelines.h"
 #include "stages.h"
 
 static table_status cpu_allocate(size_t bytes, void **memory) {
@@ -99,6 +100,13 @@ const struct backend *backend_cpu(void) {
         .stage3_global_pass = cpu_stage3_global_pass,
         .fused_workspace = cpu_fused_workspace,
         .fused = cpu_fused,
+        .pipeline_chunks = cpu_pipeline_chunks,
+        .digit_workspace = cpu_digit_workspace,
+        .digit_counts = cpu_digit_counts,
+        .digit_scatter = cpu_digit_scatter,
+        .gather = cpu_gather,
+        .histogram_workspace = cpu_histogram_workspace,
+        .histogram = cpu_histogram,
         .allocate = cpu_allocate,
         .release = cpu_release,
         .copy = cpu_copy,

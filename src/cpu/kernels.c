@@ -54,6 +54,8 @@
 #include "convert.h"
 #include "stream.h"
 
+extern const struct cpu_key_kernels KEY_KERNELS;
+
 const struct cpu_kernels KERNELS = {
     .name = KERNELS_NAME,
     .vector_bytes = VECTOR_BYTES,
@@ -69,6 +71,7 @@ const struct cpu_kernels KERNELS = {
             [TABLE_F32] = {[TABLE_F32] = convert_u32_u32, [TABLE_F64] = convert_f32_f64},
             [TABLE_F64] = {[TABLE_F64] = convert_u64_u64},
         },
+    .keys = &KEY_KERNELS,
     .stream = stream,
     .stream_end = stream_end,
 };

@@ -59,12 +59,15 @@ typedef void cpu_convert(void *to, size_t to_stride, const void *from, size_t fr
 enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
 enum { CPU_TYPES = 9 };
 
+struct cpu_key_kernels;
+
 struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
     const struct cpu_type_kernels *sums[CPU_SUMS];            /* signed integers are summed as unsigned ones */
     cpu_convert *convert[CPU_TYPES][CPU_TYPES];               /* [in type][out type] */
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
+    const struct cpu_key_kernels *keys; /* key_kernels.h */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */
 };
 

@@ -61,6 +61,16 @@ class Bench(CommandTest):
             self.assert_refused(UNAVAILABLE, "bench", "--backend", "cuda")
             self.assert_refused(UNAVAILABLE, "bench", "--peers")
 
+    def test_pipelines(self):
+        found = json.loads(self.run_command("bench", "--pipelines", "--bytes", "64K", "--repeat", 2, "--threads", "1,2",
+                                            "--json", "-q").stdout)["results"]
+        self.assertEqual(len({(r["what"], r["type"], r["spread"], r["threads"]) for r in found}), len(found))
+        self.assertEqual({r["threads"] for r in found}, {1, 2})
+        for result in found:
+            self.assertGreater(result["ms"], 0)
+            self.assertEqual(result["of_read"] is None, result["what"].startswith("sort"))
+        self.assertEqual(len([r for r in found if r["qsort_ms"]]), 2)
+
 
 if __name__ == "__main__":
     main()

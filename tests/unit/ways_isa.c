@@ -6,10 +6,12 @@
 
 #include "division.h"
 #include "isa.h"
+#include "pipelines.h"
 
 struct setting {
     const struct cpu_kernels *kernels;
     struct division_limits limits;
+    struct key_limits keys;
     char name[64];
 };
 
@@ -27,11 +29,13 @@ static void enter(const struct way *way) {
     const struct setting *setting = way->context;
     isa_force(setting->kernels);
     division_limits = setting->limits;
+    key_limits = setting->keys;
 }
 
-static void add(const struct cpu_kernels *kernels, struct division_limits limits, const char *limits_name) {
+static void add(const struct cpu_kernels *kernels, struct division_limits limits, struct key_limits keys,
+                const char *limits_name) {
     struct setting *setting = &settings[way_count];
-    *setting = (struct setting){.kernels = kernels, .limits = limits};
+    *setting = (struct setting){.kernels = kernels, .limits = limits, .keys = keys};
     snprintf(setting->name, sizeof setting->name, "cpu %s%s", kernels->name, limits_name);
     list[way_count++] = (struct way){.name = setting->name,
                                      .backend = TABLE_BACKEND_CPU,
@@ -47,14 +51,15 @@ static void add(const struct cpu_kernels *kernels, struct division_limits limits
 const char *ways_unavailable(void) {
     const struct division_limits as_it_is = division_limits,
                                  low = {.thread_bytes = 1024, .stream_bytes = 1, .threads = 8};
+    const struct key_limits keys_as_they_are = key_limits, few_keys = {.chunk = 500, .lines = 1};
     for (int isa = 0; isa < CPU_ISAS; isa++) {
         const struct cpu_kernels *kernels = isa_kernels((enum cpu_isa)isa);
         if (!kernels) {
             printf("instruction set %d is not there: left out\n", isa);
             continue;
         }
-        add(kernels, as_it_is, "");
-        add(kernels, low, ", low limits");
+        add(kernels, as_it_is, keys_as_they_are, "");
+        add(kernels, low, few_keys, ", low limits");
     }
     return way_count > 0 ? NULL : "no kernels";
 }

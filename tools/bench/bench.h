@@ -35,7 +35,7 @@ struct bench_options {
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
     unsigned repeat;
-    bool accuracy, peers, numpy, check, overflow, json, quiet;
+    bool accuracy, pipelines, peers, numpy, check, overflow, json, quiet;
 };
 
 /* What one line says. Times in milliseconds for one scan; NAN is "not measured". */
@@ -83,6 +83,9 @@ struct bench_result bench_result_empty(void);
 int bench_cpu(const struct bench_options *options, struct bench_report *report);
 int bench_cuda(const struct bench_options *options, struct bench_report *report);
 int bench_accuracy(const struct bench_options *options, struct bench_report *report);
+
+/* pipelines.c: digit counts, histograms and sorts instead, with figures and printing of their own. */
+int bench_pipelines(const struct bench_options *options);
 
 /* The version of the CUB that was built in, or NULL. */
 const char *bench_cub_version(void);

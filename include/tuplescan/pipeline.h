@@ -1,0 +1,75 @@
+/* What the calls of digit_counts.h, histogram.h and radix_sort.h have in common: the order of keys, and how a call is
+ * run. These calls are users of table_prefix_sum(): each cuts its keys into chunks, counts in parallel what the keys of
+ * a chunk are, which makes a table of chunks x bins, and scans that table down its rows.
+ *
+ * Keys
+ * ----
+ * Keys (and the values of a histogram) are a table_view of one column whose rows lie side by side: columns 1, stride 0
+ * or 1. Every element type is a key. Where keys have bits or are sorted, what counts is the sort key, an unsigned
+ * integer of the same width:
+ *
+ *   u8 u16 u32 u64   the value
+ *   i32 i64          the value with its top bit flipped
+ *   f32 f64          the value's bits with the top bit flipped, or with all bits flipped where the top bit is set
+ *
+ * Sort keys ascend as the values do. For floats that is the total order of IEEE 754: negative NaNs, -infinity, ...,
+ * -0.0, +0.0, ..., +infinity, positive NaNs; NaNs among themselves by their bits. -0.0 and +0.0 are thus two keys. Bit
+ * 0 of a sort key is its least. Descending order takes the sort keys with all bits flipped, so that what is equal keeps
+ * its order there too. */
+#ifndef TUPLESCAN_PIPELINE_H
+#define TUPLESCAN_PIPELINE_H
+
+#include <tuplescan/prefix_sum.h>
+
+TABLE_BEGIN
+
+/* What was done and how long it took, for the one-call forms. Seconds are wall-clock on the CPU and device time on
+ * CUDA, without allocation; a step that the call does not have, or that was part of another, has 0. */
+typedef struct table_pipeline_report {
+    table_backend backend; /* never AUTO */
+    unsigned threads;      /* CPU threads that took part; 0 on CUDA */
+    size_t chunk_length;   /* keys in a chunk */
+    size_t chunks;
+    unsigned passes;      /* how often the keys were moved; a sort leaves out the digits that all keys share */
+    double count_seconds; /* counting: chunks x bins */
+    double scan_seconds;  /* the prefix sums of the counters */
+    double move_seconds;  /* writing keys and values to their places */
+    double seconds;       /* all of it */
+} table_pipeline_report;
+
+/* How a call is run; all zero is the default. Clear the whole struct before you fill it in. */
+typedef struct table_pipeline_options {
+    /* AUTO: where the keys are decides. There is no CUDA for keys in host memory (BACKEND). */
+    table_backend backend;
+
+    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process may use. */
+    unsigned threads;
+
+    /* One-call forms only; NULL: no report. Host memory. */
+    table_pipeline_report *report;
+
+    /* Stream forms (..._async) only, an ARGUMENT error in the one-call forms; as in table_scan_options: memory of the
+     * backend, aligned to TABLE_WORKSPACE_ALIGNMENT, of at least the bytes that the call's ..._workspace() named for
+     * the same arguments, in use until the work that was given it is done. */
+    void *stream; /* a cudaStream_t; NULL is CUDA's default stream */
+    void *workspace;
+    size_t workspace_bytes;
+} table_pipeline_options;
+
+/* Every call below comes in three forms, with the same arguments:
+ *
+ *   table_X()            returns when the work is done; allocates what it needs and frees it. Device memory may be used
+ *                        by no other stream meanwhile.
+ *   table_X_workspace()  the bytes of workspace that the stream form needs; can be 0. Nothing is read but the pointers
+ *                        themselves, to tell host from device memory, and what a call's comment says.
+ *   table_X_async()      puts the work on options->stream: on CUDA it returns as soon as that is queued, allocates
+ *                        nothing, waits for nothing and can be captured in a graph. On the CPU the work is done before
+ *                        it returns.
+ *
+ * Errors of all three: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE, BACKEND and WORKSPACE (stream form) are
+ * found before anything is written. HOST_MEMORY, DEVICE_MEMORY and DEVICE leave the results unspecified.
+ * Results do not depend on backend, threads or form. Thread-safe for memory that is not shared. */
+
+TABLE_END
+
+#endif

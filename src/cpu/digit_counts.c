@@ -1,0 +1,91 @@
+/* Digit counts: every chunk into its row of the counter table, in any order. */
+#include <string.h>
+
+#include "../checked.h"
+#include "isa.h"
+#include "jobs.h"
+#include "key_kernels.h"
+#include "pipelines.h"
+
+struct key_limits key_limits = {.chunk = 1 << 16, .lines = 4 << 20};
+
+/* So that a thread that is kept from its work holds up the others less. */
+enum { CHUNKS_PER_THREAD = 4 };
+
+/* What is counted in 32 bits before it is added to a row. */
+enum { KEYS_AT_ONCE = 1 << 30 };
+
+size_t cpu_pipeline_chunks(const struct scan *scan, size_t keys) {
+    const size_t useful = divide_up(keys, key_limits.chunk);
+    const size_t wanted = scan->threads > 1 ? (size_t)jobs_threads(scan->threads, useful) * CHUNKS_PER_THREAD : 1;
+    return useful < wanted ? useful : wanted;
+}
+
+static size_t counters_of(const struct digit_pass *pass) {
+    return (size_t)pass->digits * key_tables(pass->bits, pass->digits) << pass->bits;
+}
+
+size_t cpu_digit_counts_bytes(const struct digit_pass *pass) {
+    return divide_up(counters_of(pass) * sizeof(uint32_t), KEY_LINE) * KEY_LINE;
+}
+
+size_t cpu_digit_workspace(const struct scan *scan, const struct digit_pass *pass) {
+    const size_t counts = cpu_digit_counts_bytes(pass), scatter = cpu_digit_scatter_bytes(pass);
+    return jobs_threads(scan->threads, pass->chunks) * (counts > scatter ? counts : scatter);
+}
+
+#define DEFINE_ADD_COUNTERS(NAME, TYPE)                                                                                \
+    static void NAME(TYPE *row, const uint32_t *counters, unsigned tables, size_t pitch, size_t count) {               \
+        for (unsigned table = 0; table < tables; table++)                                                              \
+            for (size_t i = 0; i < count; i++)                                                                         \
+                row[i] += counters[table * pitch + i];                                                                 \
+    }
+
+DEFINE_ADD_COUNTERS(add_counters_u32, uint32_t)
+DEFINE_ADD_COUNTERS(add_counters_u64, uint64_t)
+
+void cpu_add_counters(void *row, table_type type, const uint32_t *counters, unsigned tables, size_t pitch,
+                      size_t count) {
+    if (type == TABLE_U32)
+        add_counters_u32(row, counters, tables, pitch, count);
+    else
+        add_counters_u64(row, counters, tables, pitch, count);
+}
+
+struct counting {
+    const struct digit_pass *pass;
+    const struct table_view *counters;
+    char *workspace;
+};
+
+static void count_chunk(const struct jobs *jobs, size_t number, unsigned thread) {
+    const struct counting *counting = jobs->context;
+    const struct digit_pass *pass = counting->pass;
+    const struct table_view *counters = counting->counters;
+    const size_t key_bytes = table_type_size(pass->keys.type), size = table_type_size(counters->type);
+    const size_t columns = (size_t)pass->digits << pass->bits;
+    const size_t begin = number * pass->chunk_length, left = pass->keys.rows - begin;
+    uint32_t *tables = (uint32_t *)(void *)(counting->workspace + thread * cpu_digit_counts_bytes(pass));
+    char *row = (char *)counters->data + number * counters->stride * size;
+    struct key_digits digits = {.keys = (const char *)pass->keys.data + begin * key_bytes,
+                                .flip = key_flip(pass->keys.type, pass->descending),
+                                .shift = pass->first_bit,
+                                .bits = pass->bits,
+                                .digits = pass->digits};
+    memset(row, 0, columns * size);
+    for (size_t rest = left < pass->chunk_length ? left : pass->chunk_length; rest > 0; rest -= digits.count) {
+        digits.count = rest < KEYS_AT_ONCE ? rest : KEYS_AT_ONCE;
+        memset(tables, 0, counters_of(pass) * sizeof *tables);
+        isa_kernels_in_use()->keys->count[pass->keys.type](&digits, tables);
+        cpu_add_counters(row, counters->type, tables, key_tables(pass->bits, pass->digits), columns, columns);
+        digits.keys = (const char *)digits.keys + digits.count * key_bytes;
+    }
+}
+
+table_status cpu_digit_counts(const struct scan *scan, const struct digit_pass *pass, const struct table_view *counters,
+                              void *workspace) {
+    const struct counting counting = {.pass = pass, .counters = counters, .workspace = workspace};
+    struct jobs jobs = {.work = count_chunk, .context = &counting, .count = pass->chunks};
+    jobs_run(&jobs, scan->threads);
+    return TABLE_OK;
+}

@@ -1,0 +1,79 @@
+/* Moving keys to their ranks: every chunk from its row of ranks on, in any order. */
+#include "../checked.h"
+#include "isa.h"
+#include "jobs.h"
+#include "key_kernels.h"
+#include "pipelines.h"
+
+/* Most places that lines are kept for: beyond, they are too many for the caches themselves. */
+enum { LINES_BITS_MOST = 11 };
+
+/* For each digit: two words, a line of keys, a line of values. */
+size_t cpu_digit_scatter_bytes(const struct digit_pass *pass) {
+    return divide_up((2 * sizeof(uint64_t) + 2 * KEY_LINE) << pass->bits, KEY_LINE) * KEY_LINE;
+}
+
+struct scattering {
+    const struct digit_pass *pass;
+    const struct digit_move *move;
+    enum key_move kind;
+    bool lines;
+    char *workspace;
+};
+
+static enum key_move kind_of(const struct digit_move *move) {
+    if (move->value_bytes == 0)
+        return MOVE_KEYS;
+    if (move->values_from)
+        return move->value_bytes == 4 ? MOVE_4 : MOVE_8;
+    return move->value_bytes == 4 ? MOVE_INDEX_4 : MOVE_INDEX_8;
+}
+
+static void read_ranks(const struct table_view *ranks, size_t row, uint64_t *places, size_t count) {
+    const size_t first = row * ranks->stride;
+    for (size_t i = 0; i < count; i++)
+        places[i] = ranks->type == TABLE_U32 ? ((const uint32_t *)ranks->data)[first + i]
+                                             : ((const uint64_t *)ranks->data)[first + i];
+}
+
+static void scatter_chunk(const struct jobs *jobs, size_t number, unsigned thread) {
+    const struct scattering *scattering = jobs->context;
+    const struct digit_pass *pass = scattering->pass;
+    const struct digit_move *move = scattering->move;
+    const size_t key_bytes = table_type_size(pass->keys.type), count = (size_t)1 << pass->bits;
+    const size_t begin = number * pass->chunk_length, left = pass->keys.rows - begin;
+    char *memory = scattering->workspace + thread * cpu_digit_scatter_bytes(pass);
+    char *lines = memory, *words = memory + 2 * KEY_LINE * count;
+    const struct key_digits digits = {.keys = (const char *)pass->keys.data + begin * key_bytes,
+                                      .count = left < pass->chunk_length ? left : pass->chunk_length,
+                                      .flip = key_flip(pass->keys.type, pass->descending),
+                                      .shift = pass->first_bit,
+                                      .bits = pass->bits,
+                                      .digits = 1};
+    const struct key_places places = {
+        .keys = move->keys,
+        .values_from = move->values_from ? (const char *)move->values_from + begin * move->value_bytes : NULL,
+        .values = move->values,
+        .first_index = begin,
+        .places = (uint64_t *)(void *)words,
+        .firsts = (uint64_t *)(void *)words + count,
+        .key_lines = scattering->lines ? lines : NULL,
+        .value_lines = lines + KEY_LINE * count};
+    read_ranks(&move->ranks, number, places.places, count);
+    isa_kernels_in_use()->keys->scatter[pass->keys.type][scattering->kind](&digits, &places);
+}
+
+table_status cpu_digit_scatter(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
+                               void *workspace) {
+    const size_t bytes = pass->keys.rows * (table_type_size(pass->keys.type) + move->value_bytes);
+    const bool aligned = move->value_bytes == 0 || (uintptr_t)move->values % move->value_bytes == 0;
+    const struct scattering scattering = {.pass = pass,
+                                          .move = move,
+                                          .kind = kind_of(move),
+                                          .lines =
+                                              aligned && bytes >= key_limits.lines && pass->bits <= LINES_BITS_MOST,
+                                          .workspace = workspace};
+    struct jobs jobs = {.work = scatter_chunk, .context = &scattering, .count = pass->chunks};
+    jobs_run(&jobs, scan->threads);
+    return TABLE_OK;
+}

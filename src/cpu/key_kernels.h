@@ -1,0 +1,81 @@
+/* The inner loops of the pipelines on keys, one table of them per instruction set: cpu_kernels.keys of kernels.h.
+ *
+ * A sort key is made of a key by `flip`: see key_flip(). Digits are looked at in sort keys, and keys are moved as they
+ * are. */
+#ifndef CPU_KEY_KERNELS_H
+#define CPU_KEY_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tuplescan/histogram.h>
+
+enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };
+
+/* What is counted, or moved, by one call. */
+struct key_digits {
+    const void *keys;
+    size_t count; /* counting: less than 2^32 */
+    uint64_t flip;
+    unsigned shift, bits; /* of the first digit */
+    unsigned digits;      /* counting: how many, one beside the other */
+};
+
+/* How many tables a digit is counted into in turns. A counter that was just written cannot be read again at once, so
+ * that keys which repeat are slow in one table; but the tables must fit in a first cache. */
+static inline unsigned key_tables(unsigned bits, unsigned digits) {
+    return digits > 1 || bits > 12 ? 1 : bits == 12 ? 2 : 4;
+}
+
+/* What moves beside a key. */
+enum key_move { MOVE_KEYS, MOVE_4, MOVE_8, MOVE_INDEX_4, MOVE_INDEX_8 };
+
+/* Where keys go. `places` has the rank of the next key of each digit, and moves on. `lines` has, for each digit, a line
+ * of keys and one of values, and `firsts` a word: they are written out when a line is full, past the caches, so that
+ * the many places do not push each other out of them. Without lines every key is written by itself. */
+struct key_places {
+    void *keys;
+    const void *values_from; /* the values of key_digits.keys; NULL for indices */
+    void *values;
+    uint64_t first_index; /* of the first key */
+    uint64_t *places, *firsts;
+    char *key_lines, *value_lines; /* aligned to KEY_LINE; NULL: no lines */
+};
+
+/* bins, below: bins->count, above: bins->count + 1, not a number: bins->count + 2. */
+struct bin_search {
+    struct table_bins bins;
+    double scale; /* EVEN: bins in a unit */
+};
+
+typedef void key_count(const struct key_digits *digits, uint32_t *tables);
+typedef void key_scatter(const struct key_digits *digits, const struct key_places *places);
+typedef void bin_find(const struct bin_search *search, const void *values, size_t count, uint32_t *bins);
+typedef void bin_add(void *const sums[BIN_CHUNKS], uint32_t *const bins[BIN_CHUNKS],
+                     const void *const weights[BIN_CHUNKS], size_t count);
+
+struct cpu_key_kernels {
+    /* [key type] tables += counts: key_tables() times `digits` times 2^bits counters. */
+    key_count *count[KEY_TYPES];
+    key_scatter *scatter[KEY_TYPES][KEY_MOVES];
+
+    /* [value type][kind of bins] the bins of up to BIN_BLOCK values. */
+    bin_find *find[KEY_TYPES][4];
+
+    /* One more for each bin, in BIN_TABLES tables, `pitch` counters apart, in turns. */
+    void (*add_ones)(uint32_t *tables, size_t pitch, const uint32_t *bins, size_t count);
+
+    /* sums[c][bins[c][i]] += weights[c][i], i ascending, in all or in the first of the BIN_CHUNKS chunks c: chunks that
+     * take turns do not wait for each other's sums. [0]: f32 to f32, [1]: f32 to f64, [2]: f64 to f64. */
+    bin_add *add_weights[3], *add_weights_alone[3];
+};
+
+/* What makes sort keys of keys, besides what floats do by themselves: see key_digits.h. */
+static inline uint64_t key_flip(table_type type, bool descending) {
+    const unsigned top = 8 * (unsigned)table_type_size(type) - 1;
+    const bool has_sign = type == TABLE_I32 || type == TABLE_I64 || type == TABLE_F32 || type == TABLE_F64;
+    return (has_sign ? (uint64_t)1 << top : 0) ^ (descending ? ~(uint64_t)0 : 0);
+}
+
+#endif

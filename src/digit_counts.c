@@ -1,0 +1,131 @@
+/* The digit counts of tuplescan/digit_counts.h; chunk_ranks.c is the other half. */
+#include "checked.h"
+#include "key_call.h"
+#include "status.h"
+
+enum { LEAST_CHUNK = 16384, KEYS_PER_COUNTER = 16 };
+
+size_t table_digit_chunk_length(unsigned bits) {
+    if (bits < 1 || bits > TABLE_DIGIT_BITS_MOST)
+        return 0;
+    const size_t length = (size_t)KEYS_PER_COUNTER << bits;
+    return length > LEAST_CHUNK ? length : LEAST_CHUNK;
+}
+
+size_t table_digit_chunks(size_t keys, size_t chunk_length, unsigned bits) {
+    const size_t length = chunk_length ? chunk_length : table_digit_chunk_length(bits);
+    return length ? divide_up(keys, length) : 0;
+}
+
+struct counts_call {
+    struct digit_pass pass;
+    struct table_view counters;
+};
+
+static table_status work(struct key_call *call, const void *context, char *workspace) {
+    const struct counts_call *counts = context;
+    const struct backend *backend = call->call.backend;
+    table_status status = key_call_mark(call, 0);
+    if (status == TABLE_OK && counts->pass.chunks > 0)
+        status = backend->digit_counts(&call->call.scan, &counts->pass, &counts->counters, workspace);
+    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK; mark++)
+        status = key_call_mark(call, mark);
+    if (status == TABLE_OK)
+        status = key_call_lap(call);
+    if (call->report) {
+        call->report->chunk_length = counts->pass.chunk_length;
+        call->report->chunks = counts->pass.chunks;
+    }
+    return status;
+}
+
+static table_status validate_digit(const table_digit *digit, table_type type) {
+    const size_t width = 8 * table_type_size(type);
+    if (!digit)
+        return status_fail(TABLE_ERROR_ARGUMENT, "digit is a null pointer");
+    if (digit->bits < 1 || digit->bits > TABLE_DIGIT_BITS_MOST)
+        return status_fail(TABLE_ERROR_ARGUMENT, "digit->bits is %u, not 1 to %d", digit->bits, TABLE_DIGIT_BITS_MOST);
+    if (digit->first_bit >= width)
+        return status_fail(TABLE_ERROR_ARGUMENT, "digit->first_bit is %u, and %s has the bits 0 to %zu",
+                           digit->first_bit, table_type_name(type), width - 1);
+    if (digit->descending != 0 && digit->descending != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "digit->descending is %d, not 0 or 1", digit->descending);
+    return TABLE_OK;
+}
+
+static table_status validate_counters(const table_view *counters, struct counts_call *counts) {
+    struct table_view *view = &counts->counters;
+    const table_status status = validate_view("counters", counters, view);
+    if (status != TABLE_OK)
+        return status;
+    if (view->type != TABLE_U32 && view->type != TABLE_U64)
+        return status_fail(TABLE_ERROR_TYPE, "counters are u32 or u64, not %s", table_type_name(view->type));
+    if (view->rows != counts->pass.chunks || view->columns != (size_t)1 << counts->pass.bits)
+        return status_fail(TABLE_ERROR_SHAPE,
+                           "counters is %zu x %zu; %zu keys in chunks of %zu, and %u bits, need %zu x %zu", view->rows,
+                           view->columns, counts->pass.keys.rows, counts->pass.chunk_length, counts->pass.bits,
+                           counts->pass.chunks, (size_t)1 << counts->pass.bits);
+    if (view->type == TABLE_U32 && counts->pass.keys.rows > UINT32_MAX)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%zu keys are too many for u32 counters", counts->pass.keys.rows);
+    return validate_apart("counters", view, "keys", &counts->pass.keys, false);
+}
+
+static table_status prepare(const table_view *keys, const table_digit *digit, size_t chunk_length,
+                            const table_view *counters, const table_pipeline_options *options, enum call_form form,
+                            struct key_call *call, struct counts_call *counts) {
+    struct digit_pass *pass = &counts->pass;
+    *counts = (struct counts_call){0};
+    table_status status = key_call_begin(call, options, form);
+    if (status == TABLE_OK)
+        status = key_call_column("keys", keys, &pass->keys);
+    if (status == TABLE_OK)
+        status = validate_digit(digit, pass->keys.type);
+    if (status != TABLE_OK)
+        return status;
+    pass->first_bit = digit->first_bit;
+    pass->bits = digit->bits;
+    pass->digits = 1;
+    pass->descending = digit->descending;
+    pass->chunk_length = chunk_length ? chunk_length : table_digit_chunk_length(digit->bits);
+    pass->chunks = divide_up(pass->keys.rows, pass->chunk_length);
+    status = validate_counters(counters, counts);
+    if (status == TABLE_OK)
+        status = key_call_backend(call, "keys", &pass->keys);
+    if (status == TABLE_OK)
+        status = key_call_same_side(call, "counters", counts->counters.data);
+    if (status == TABLE_OK && !call->call.backend->digit_counts)
+        status = key_call_lacks(call, "digit counts");
+    if (status != TABLE_OK)
+        return status;
+    layout_place(&call->layout, call->call.backend->digit_workspace(&call->call.scan, pass), 1);
+    return key_call_layout(call);
+}
+
+table_status table_digit_counts(const table_view *keys, const table_digit *digit, size_t chunk_length,
+                                const table_view *counters, const table_pipeline_options *options) {
+    struct key_call call;
+    struct counts_call counts;
+    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_AND_WAIT, &call, &counts);
+    return status == TABLE_OK ? key_call_run(&call, work, &counts) : status;
+}
+
+table_status table_digit_counts_workspace(const table_view *keys, const table_digit *digit, size_t chunk_length,
+                                          const table_view *counters, const table_pipeline_options *options,
+                                          size_t *bytes) {
+    struct key_call call;
+    struct counts_call counts;
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
+    if (status == TABLE_OK)
+        *bytes = call.layout.bytes;
+    return status;
+}
+
+table_status table_digit_counts_async(const table_view *keys, const table_digit *digit, size_t chunk_length,
+                                      const table_view *counters, const table_pipeline_options *options) {
+    struct key_call call;
+    struct counts_call counts;
+    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
+    return status == TABLE_OK ? key_call_queue(&call, work, &counts) : status;
+}

@@ -1,0 +1,319 @@
+/* The calls of tuplescan/histogram.h: each chunk's histogram is a row of a table, whose column totals are the whole. */
+#include <math.h>
+
+#include "checked.h"
+#include "key_call.h"
+#include "status.h"
+
+enum { LEAST_CHUNK = 65536, VALUES_PER_BIN = 16 };
+
+size_t table_histogram_chunk_length(size_t bins) {
+    return bins > LEAST_CHUNK / VALUES_PER_BIN ? bins * VALUES_PER_BIN : LEAST_CHUNK;
+}
+
+/* A checked call, and where its pieces lie in the workspace. */
+struct histogram_call {
+    struct histogram_pass pass; /* result and outside of the pass are set when the workspace is known */
+    struct table_view result;   /* the caller's */
+    uint64_t *outside;          /* likewise; NULL: not wanted */
+    bool direct;                /* the rows of the pass are the rows of the result */
+    size_t edges_at, edges_bytes, outside_at, rows_at, pass_at, totals_at;
+    struct scan totals; /* of the chunks' rows */
+    struct plan totals_plan;
+};
+
+static table_status run_totals(const struct key_call *call, const struct histogram_call *histogram, char *workspace) {
+    struct scan totals = histogram->totals;
+    totals.stream = call->call.scan.stream;
+    totals.in.data = workspace + histogram->rows_at;
+    totals.carry_out = histogram->result.data;
+    return pipeline_run(call->call.backend, &histogram->totals_plan, &totals, workspace + histogram->totals_at);
+}
+
+/* Without values there is no pass; its result is nothing counted. */
+static table_status run_pass(const struct key_call *call, const struct histogram_pass *pass, void *workspace) {
+    const struct backend *backend = call->call.backend;
+    if (pass->chunks > 0)
+        return backend->histogram(&call->call.scan, pass, workspace);
+    return pass->result.rows > 0 ? backend->fill(&call->call.scan, pass->result.data, 0,
+                                                 pass->result.columns * table_type_size(pass->result.type))
+                                 : TABLE_OK;
+}
+
+static table_status work(struct key_call *call, const void *context, char *workspace) {
+    const struct histogram_call *histogram = context;
+    const struct backend *backend = call->call.backend;
+    const struct scan *scan = &call->call.scan;
+    const size_t outside_bytes = TABLE_OUTSIDE_WORDS * sizeof(uint64_t);
+    struct histogram_pass pass = histogram->pass;
+    pass.outside = (uint64_t *)(workspace + histogram->outside_at);
+    if (!histogram->direct)
+        pass.result.data = workspace + histogram->rows_at;
+    table_status status = backend->fill(scan, pass.outside, 0, outside_bytes);
+    if (status == TABLE_OK && histogram->edges_bytes > 0) {
+        status = backend->copy(scan, workspace + histogram->edges_at, pass.bins.edges, histogram->edges_bytes);
+        pass.bins.edges = workspace + histogram->edges_at;
+    }
+    if (status == TABLE_OK)
+        status = key_call_mark(call, 0);
+    if (status == TABLE_OK)
+        status = run_pass(call, &pass, workspace + histogram->pass_at);
+    if (status == TABLE_OK)
+        status = key_call_mark(call, 1);
+    if (status == TABLE_OK && !histogram->direct)
+        status = run_totals(call, histogram, workspace);
+    if (status == TABLE_OK && histogram->outside)
+        status = backend->copy(scan, histogram->outside, pass.outside, outside_bytes);
+    for (unsigned mark = 2; mark <= STAGES && status == TABLE_OK; mark++)
+        status = key_call_mark(call, mark);
+    if (status == TABLE_OK)
+        status = key_call_lap(call);
+    if (call->report) {
+        call->report->chunk_length = pass.chunk_length;
+        call->report->chunks = pass.chunks;
+    }
+    return status;
+}
+
+/* The first edge that is less than the one before it, or NaN; count + 1 when there is none. */
+#define DEFINE_BAD_EDGE(NAME, TYPE)                                                                                    \
+    static size_t NAME(const TYPE *edges, size_t count) {                                                              \
+        size_t i = edges[0] == edges[0] ? 1 : 0;                                                                       \
+        while (i > 0 && i <= count && edges[i - 1] <= edges[i])                                                        \
+            i++;                                                                                                       \
+        return i;                                                                                                      \
+    }
+
+DEFINE_BAD_EDGE(bad_edge_u8, uint8_t)
+DEFINE_BAD_EDGE(bad_edge_u16, uint16_t)
+DEFINE_BAD_EDGE(bad_edge_u32, uint32_t)
+DEFINE_BAD_EDGE(bad_edge_u64, uint64_t)
+DEFINE_BAD_EDGE(bad_edge_i32, int32_t)
+DEFINE_BAD_EDGE(bad_edge_i64, int64_t)
+DEFINE_BAD_EDGE(bad_edge_f32, float)
+DEFINE_BAD_EDGE(bad_edge_f64, double)
+
+static size_t bad_edge(const void *edges, size_t count, table_type type) {
+    switch (type) {
+    case TABLE_U8:
+        return bad_edge_u8(edges, count);
+    case TABLE_U16:
+        return bad_edge_u16(edges, count);
+    case TABLE_U32:
+        return bad_edge_u32(edges, count);
+    case TABLE_U64:
+        return bad_edge_u64(edges, count);
+    case TABLE_I32:
+        return bad_edge_i32(edges, count);
+    case TABLE_I64:
+        return bad_edge_i64(edges, count);
+    case TABLE_F32:
+        return bad_edge_f32(edges, count);
+    default:
+        return bad_edge_f64(edges, count);
+    }
+}
+
+static table_status validate_edges(const table_bins *bins, table_type type) {
+    const size_t size = table_type_size(type);
+    if (!bins->edges)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bins->edges is a null pointer");
+    if ((uintptr_t)bins->edges % size != 0)
+        return status_fail(TABLE_ERROR_ALIGNMENT, "bins->edges %p is not aligned to the %zu bytes of %s", bins->edges,
+                           size, table_type_name(type));
+    if (backend_device_of(bins->edges) >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "bins->edges is device memory, and must be host memory");
+    const size_t bad = bad_edge(bins->edges, bins->count, type);
+    if (bad <= bins->count)
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "bins->edges are not sorted: edge %zu is less than the one before it, or not a number", bad);
+    return TABLE_OK;
+}
+
+static table_status validate_bins(const table_bins *bins, table_type type) {
+    if (!bins)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bins is a null pointer");
+    if (bins->count < 1 || bins->count > TABLE_BINS_MOST)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bins->count is %zu, not 1 to %d", bins->count, TABLE_BINS_MOST);
+    switch (bins->kind) {
+    case TABLE_BINS_EVEN:
+        if (!isfinite(bins->low) || !isfinite(bins->high) || !(bins->low < bins->high) ||
+            !isfinite(bins->high - bins->low) || !isfinite((double)bins->count / (bins->high - bins->low)))
+            return status_fail(TABLE_ERROR_ARGUMENT, "bins: the range from low %g to high %g is empty, or not finite",
+                               bins->low, bins->high);
+        return TABLE_OK;
+    case TABLE_BINS_EDGES:
+        return validate_edges(bins, type);
+    case TABLE_BINS_INTEGER:
+        if (!plan_is_integer(type))
+            return status_fail(TABLE_ERROR_TYPE, "bins of single integers are not for values of %s",
+                               table_type_name(type));
+        return TABLE_OK;
+    }
+    return status_fail(TABLE_ERROR_ARGUMENT, "bins->kind %d is no kind of bins", (int)bins->kind);
+}
+
+static table_status validate_weights(const table_view *weights, struct histogram_call *histogram) {
+    struct table_view *checked = &histogram->pass.weights;
+    const size_t rows = histogram->pass.values.rows;
+    if (!weights)
+        return TABLE_OK;
+    const table_status status = key_call_column("options->weights", weights, checked);
+    if (status != TABLE_OK)
+        return status;
+    if (plan_is_integer(checked->type))
+        return status_fail(TABLE_ERROR_TYPE, "options->weights are f32 or f64, not %s", table_type_name(checked->type));
+    if (checked->rows != rows)
+        return status_fail(TABLE_ERROR_SHAPE, "options->weights has %zu rows for %zu values", checked->rows, rows);
+    return TABLE_OK;
+}
+
+static table_status validate_result(const table_view *result, bool weighted, size_t rows,
+                                    struct histogram_call *histogram) {
+    const struct histogram_pass *pass = &histogram->pass;
+    struct table_view *view = &histogram->result;
+    table_status status = validate_view("result", result, view);
+    if (status != TABLE_OK)
+        return status;
+    if (weighted ? !table_types_supported(pass->weights.type, view->type)
+                 : view->type != TABLE_U32 && view->type != TABLE_U64)
+        return status_fail(TABLE_ERROR_TYPE, "result is %s; %s", table_type_name(view->type),
+                           !weighted                         ? "counts are u32 or u64"
+                           : pass->weights.type == TABLE_F32 ? "sums of f32 weights are f32 or f64"
+                                                             : "sums of f64 weights are f64");
+    if (view->rows != rows || view->columns != pass->bins.count)
+        return status_fail(TABLE_ERROR_SHAPE, "result is %zu x %zu, and %zu x %zu is needed", view->rows, view->columns,
+                           rows, pass->bins.count);
+    if (view->type == TABLE_U32 && pass->values.rows > UINT32_MAX)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%zu values are too many for u32 counts", pass->values.rows);
+    status = validate_apart("result", view, "values", &pass->values, false);
+    return status == TABLE_OK && weighted ? validate_apart("result", view, "options->weights", &pass->weights, false)
+                                          : status;
+}
+
+static table_status validate_outside(uint64_t *outside, struct histogram_call *histogram) {
+    struct table_view view = {.data = outside, .rows = 1, .columns = TABLE_OUTSIDE_WORDS, .type = TABLE_U64};
+    histogram->outside = outside;
+    if (!outside)
+        return TABLE_OK;
+    table_status status = validate_view("options->outside", &view, &view);
+    if (status == TABLE_OK)
+        status = validate_apart("options->outside", &view, "values", &histogram->pass.values, false);
+    if (status == TABLE_OK)
+        status = validate_apart("options->outside", &view, "result", &histogram->result, false);
+    if (status == TABLE_OK && histogram->pass.weights.data)
+        status = validate_apart("options->outside", &view, "options->weights", &histogram->pass.weights, false);
+    return status;
+}
+
+/* Where only exact totals are wanted, the backend cuts the chunks as it likes, as long as a chunk has more values than
+ * its row of counts. */
+static void choose_chunks(const struct key_call *call, const table_histogram_options *options,
+                          struct histogram_pass *pass) {
+    const size_t rows = pass->values.rows, most = rows / VALUES_PER_BIN / pass->bins.count;
+    if (!options->per_chunk && !options->weights && rows > 0) {
+        size_t chunks = call->call.backend->pipeline_chunks(&call->call.scan, rows);
+        if (chunks > most)
+            chunks = most > 0 ? most : 1;
+        pass->chunk_length = divide_up(rows, chunks);
+    }
+    pass->chunks = divide_up(rows, pass->chunk_length);
+}
+
+static table_status plan_work(struct key_call *call, bool per_chunk, struct histogram_call *histogram) {
+    const struct backend *backend = call->call.backend;
+    struct histogram_pass *pass = &histogram->pass;
+    struct layout *layout = &call->layout;
+    table_status status = TABLE_OK;
+    histogram->direct = per_chunk || pass->chunks <= 1;
+    pass->result = histogram->result;
+    histogram->outside_at = layout_place(layout, TABLE_OUTSIDE_WORDS, sizeof(uint64_t));
+    histogram->edges_bytes =
+        pass->bins.kind == TABLE_BINS_EDGES ? (pass->bins.count + 1) * table_type_size(pass->values.type) : 0;
+    histogram->edges_at = layout_place(layout, histogram->edges_bytes, 1);
+    if (!histogram->direct) {
+        size_t row_bytes = pass->bins.count * table_type_size(histogram->result.type);
+        pass->result.rows = pass->chunks;
+        pass->result.stride = pass->bins.count;
+        histogram->rows_at = layout_place(layout, pass->chunks, row_bytes);
+        histogram->totals = (struct scan){.in = pass->result, .out = pass->result, .threads = call->call.scan.threads};
+        histogram->totals.out.data = NULL;
+        plan_chunks(&histogram->totals);
+        status = plan_make(backend, &histogram->totals, TABLE_STRATEGY_AUTO, true, &histogram->totals_plan);
+        histogram->totals_at = layout_place(layout, histogram->totals_plan.bytes, 1);
+    }
+    histogram->pass_at = layout_place(layout, backend->histogram_workspace(&call->call.scan, pass), 1);
+    return status == TABLE_OK ? key_call_layout(call) : status;
+}
+
+static table_status prepare_tables(const table_view *values, const table_bins *bins,
+                                   const table_histogram_options *options, struct histogram_call *histogram) {
+    struct histogram_pass *pass = &histogram->pass;
+    if (options->per_chunk != 0 && options->per_chunk != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->per_chunk is %d, not 0 or 1", options->per_chunk);
+    table_status status = key_call_column("values", values, &pass->values);
+    if (status == TABLE_OK)
+        status = validate_bins(bins, pass->values.type);
+    if (status != TABLE_OK)
+        return status;
+    pass->bins = *bins;
+    pass->chunk_length = options->chunk_length ? options->chunk_length : table_histogram_chunk_length(bins->count);
+    return validate_weights(options->weights, histogram);
+}
+
+static table_status prepare(const table_view *values, const table_bins *bins, const table_view *result,
+                            const table_histogram_options *options, enum call_form form, struct key_call *call,
+                            struct histogram_call *histogram) {
+    static const struct table_histogram_options defaults;
+    struct histogram_pass *pass = &histogram->pass;
+    *histogram = (struct histogram_call){0};
+    options = options ? options : &defaults;
+    table_status status = key_call_begin(call, &options->run, form);
+    if (status == TABLE_OK)
+        status = prepare_tables(values, bins, options, histogram);
+    if (status == TABLE_OK)
+        status = validate_result(result, options->weights != NULL,
+                                 options->per_chunk ? divide_up(pass->values.rows, pass->chunk_length) : 1, histogram);
+    if (status == TABLE_OK)
+        status = validate_outside(options->outside, histogram);
+    if (status == TABLE_OK)
+        status = key_call_backend(call, "values", &pass->values);
+    if (status == TABLE_OK)
+        status = key_call_same_side(call, "result", histogram->result.data);
+    if (status == TABLE_OK)
+        status = key_call_same_side(call, "options->weights", pass->weights.data);
+    if (status == TABLE_OK && !call->call.backend->histogram)
+        status = key_call_lacks(call, "histogram");
+    if (status != TABLE_OK)
+        return status;
+    choose_chunks(call, options, pass);
+    return plan_work(call, options->per_chunk, histogram);
+}
+
+table_status table_histogram(const table_view *values, const table_bins *bins, const table_view *result,
+                             const table_histogram_options *options) {
+    struct key_call call;
+    struct histogram_call histogram;
+    const table_status status = prepare(values, bins, result, options, CALL_AND_WAIT, &call, &histogram);
+    return status == TABLE_OK ? key_call_run(&call, work, &histogram) : status;
+}
+
+table_status table_histogram_workspace(const table_view *values, const table_bins *bins, const table_view *result,
+                                       const table_histogram_options *options, size_t *bytes) {
+    struct key_call call;
+    struct histogram_call histogram;
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    const table_status status = prepare(values, bins, result, options, CALL_ON_STREAM, &call, &histogram);
+    if (status == TABLE_OK)
+        *bytes = call.layout.bytes;
+    return status;
+}
+
+table_status table_histogram_async(const table_view *values, const table_bins *bins, const table_view *result,
+                                   const table_histogram_options *options) {
+    struct key_call call;
+    struct histogram_call histogram;
+    const table_status status = prepare(values, bins, result, options, CALL_ON_STREAM, &call, &histogram);
+    return status == TABLE_OK ? key_call_queue(&call, work, &histogram) : status;
+}

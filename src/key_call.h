@@ -1,0 +1,50 @@
+/* What the calls on keys (digit counts, chunk ranks, histogram, radix sort) have in common: their options, the checks
+ * of their tables, and the three forms in which each can be run. */
+#ifndef KEY_CALL_H
+#define KEY_CALL_H
+
+#include "layout.h"
+#include "run.h"
+
+/* A checked call on keys. */
+struct key_call {
+    struct call call; /* call.scan.in is the keys */
+    struct table_pipeline_options options;
+    struct layout layout;                 /* of the workspace */
+    struct table_pipeline_report *report; /* NULL: not wanted */
+};
+
+/* Checks the options (NULL: all defaults) for the form, and begins the call. */
+table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, enum call_form form);
+
+/* As validate_view(), for one column side by side. */
+table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked);
+
+/* Picks the backend for `keys`, checked, which are called `name`. */
+table_status key_call_backend(struct key_call *call, const char *name, const struct table_view *keys);
+
+/* Fails unless memory at `pointer` (NULL: any) is on the keys' side. */
+table_status key_call_same_side(const struct key_call *call, const char *name, const void *pointer);
+
+/* BACKEND: the backend does not have this, called `what`, yet. */
+table_status key_call_lacks(const struct key_call *call, const char *what);
+
+/* TOO_LARGE when the workspace does not fit. */
+table_status key_call_layout(const struct key_call *call);
+
+/* What a call does in its workspace of call->layout.bytes. */
+typedef table_status key_work(struct key_call *call, const void *plan, char *workspace);
+
+/* The one-call form, and the stream form. */
+table_status key_call_run(struct key_call *call, key_work *work, const void *plan);
+table_status key_call_queue(struct key_call *call, key_work *work, const void *plan);
+
+/* The clock of a report: marks 0 to 3 around counting, scanning and moving; a lap adds what lay between them to the
+ * report, and waits for that. Nothing when no report is wanted. */
+table_status key_call_mark(const struct key_call *call, unsigned mark);
+table_status key_call_lap(struct key_call *call);
+
+/* Whether the host can look at the backend's memory. */
+static inline bool key_call_on_host(const struct key_call *call) { return call->call.backend->copy_rows == NULL; }
+
+#endif

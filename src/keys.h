@@ -1,0 +1,49 @@
+/* What a backend is told about the keys of a pipeline: digit counts, histogram, radix sort. All of it is checked, and
+ * every pointer is memory of the backend. */
+#ifndef KEYS_H
+#define KEYS_H
+
+#include <stdbool.h>
+
+#include <tuplescan/digit_counts.h>
+#include <tuplescan/histogram.h>
+#include <tuplescan/radix_sort.h>
+
+/* Keys side by side, in chunks, and the digit that is looked at: see tuplescan/digit_counts.h. */
+struct digit_pass {
+    struct table_view keys;
+    unsigned first_bit, bits;
+    unsigned digits; /* counted at once: one beside the other, each of `bits` bits, the first at first_bit */
+    bool descending;
+    size_t chunk_length, chunks;
+};
+
+/* Where the keys of a pass, and the values that go with them, go to. */
+struct digit_move {
+    struct table_view ranks; /* chunks x 2^bits, u32 or u64 */
+    void *keys;
+    const void *values_from; /* NULL with value_bytes: a key's value is its index in the pass */
+    void *values;
+    size_t value_bytes; /* 0: no values; 4 or 8 */
+};
+
+/* to[i] = from[order[i]], values of value_bytes each, any alignment. */
+struct gather {
+    void *to;
+    const void *from;
+    size_t value_bytes, count;
+    const void *order;
+    size_t order_bytes; /* of one index: 4 or 8 */
+};
+
+/* Chunks of values into rows of `result`: see tuplescan/histogram.h. */
+struct histogram_pass {
+    struct table_view values;
+    struct table_view weights; /* data is NULL: each value counts 1 */
+    struct table_bins bins;    /* edges is memory of the backend */
+    size_t chunk_length, chunks;
+    struct table_view result; /* chunks x bins.count; written whole */
+    uint64_t *outside;        /* TABLE_OUTSIDE_WORDS words, added to */
+};
+
+#endif

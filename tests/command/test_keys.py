@@ -1,0 +1,228 @@
+"""tuplescan count, hist and sort against NumPy, and what they refuse."""
+import json
+
+from harness import (CANNOT_CREATE, DATA, NAMES, NO_INPUT, RNG, SEED, USAGE, CommandTest, main, numpy,
+                     random_table)
+
+TYPES = list(NAMES)
+
+
+def sort_keys(keys):
+    """The order of pipeline.h: unsigned integers that ascend as the keys do."""
+    bits = keys.view("u%d" % keys.itemsize)
+    top = bits.dtype.type(1 << (8 * keys.itemsize - 1))
+    if keys.dtype.kind == "f":
+        return numpy.where(bits & top, ~bits, bits ^ top)
+    return bits ^ top if keys.dtype.kind == "i" else bits
+
+
+def special_keys(type_name, count):
+    keys = random_table(type_name, count)
+    if keys.dtype.kind == "f":
+        keys[::7] = numpy.nan
+        keys[1::11] = -0.0
+        keys[2::11] = 0.0
+        keys[3::13] = -numpy.inf
+    keys[count // 2:] = keys[:count - count // 2]  # each twice, so that being stable shows
+    return keys
+
+
+class Count(CommandTest):
+    def counts(self, digits, chunk, columns):
+        return numpy.array([numpy.bincount(digits[i:i + chunk].astype(numpy.int64), minlength=columns)
+                            for i in range(0, len(digits), chunk)], "u8").reshape(-1, columns)
+
+    def test_types_and_bits(self):
+        for type_name in TYPES:
+            keys = random_table(type_name, (70, 100))
+            self.save("keys.npy", keys)
+            for first, bits in ((0, 8), (3, 5), (keys.itemsize * 8 - 4, 10)):
+                self.run_command("count", "keys.npy", "-o", "out.npy", "-f", "--chunk", 999, "--bits", bits,
+                                 "--first-bit", first)
+                digits = (sort_keys(keys.reshape(-1)) >> first) % 2**bits if bits < 8 * keys.itemsize else \
+                    sort_keys(keys.reshape(-1)) >> first
+                self.assert_same(numpy.load(self.path("out.npy")), self.counts(digits, 999, 2**bits))
+
+    def test_any_file_is_bytes_and_a_range_is_one_subtraction(self):
+        data = RNG.integers(0, 200, 300001, "u1")
+        self.write("some.bin", data.tobytes())
+        self.run_command("count", "some.bin", "--chunk", 65536, "-o", "counts.npy")
+        self.assert_same(numpy.load(self.path("counts.npy")), self.counts(data, 65536, 256))
+        self.run_command("scan", "counts.npy", "-o", "sums.npy")
+        said = self.run_command("sum", "sums.npy", "--rows", "1:4").stdout.split()
+        expected = numpy.bincount(data[65536:4 * 65536], minlength=256)
+        self.assertEqual([int(line) for line in said], expected.tolist())
+
+    def test_ranks_and_types_of_counters(self):
+        keys = random_table("u16", 5000)
+        self.save("keys.npy", keys)
+        self.run_command("count", "keys.npy", "--chunk", 100, "--bits", 6, "--ranks", "--out-type", "u32", "-o", "r.npy")
+        digits = keys % 64
+        counts = self.counts(digits, 100, 64)
+        totals = counts.sum(axis=0)
+        ranks = numpy.cumsum(counts, axis=0) - counts + numpy.cumsum(totals) - totals
+        self.assert_same(numpy.load(self.path("r.npy")), ranks.astype("<u4"))
+
+    def test_json_pipes_and_nothing(self):
+        self.write("none.bin", b"")
+        said = json.loads(self.run_command("count", "none.bin", "-o", "out.npy", "--json").stdout)
+        self.assertEqual((said["chunks"], said["key_count"], said["bits"], said["type"]), (0, 0, 8, "u8"))
+        self.assertEqual(numpy.load(self.path("out.npy")).shape, (0, 256))
+        out = self.run_command("count", "-", "-o", "-", "-q", "--bits", 1, "--out-type", "u32", input=b"\1\2\3").stdout
+        self.assertEqual(numpy.frombuffer(out, "<u4").tolist(), [1, 2])
+
+    def test_refusals(self):
+        self.write("keys.bin", bytes(10))
+        self.write("there.npy", b"there")
+        count = ["count", "keys.bin", "-o", "out.npy"]
+        for bits in (0, 17):
+            self.assert_refused(USAGE, *count, "--bits", bits, says=["--bits %d" % bits, "1 to 16"])
+        self.assert_refused(USAGE, *count, "--first-bit", 8, says="first-bit 8")
+        self.assert_refused(USAGE, *count, "--chunk", 0, says="--chunk 0")
+        self.assert_refused(USAGE, *count, "--out-type", "f32", says="f32")
+        self.assert_refused(DATA, *count, "--type", "u32", says=["keys.bin", "10 bytes", "4 bytes"])
+        self.assert_refused(USAGE, "count", "keys.bin", says="-o")
+        self.assert_refused(USAGE, "count", "keys.bin", "-o", "-", "--json", says="standard output")
+        self.assert_refused(NO_INPUT, "count", "missing", "-o", "out.npy", says="missing")
+        self.assert_refused(CANNOT_CREATE, "count", "keys.bin", "-o", "there.npy", says="there.npy")
+
+
+class Hist(CommandTest):
+    def test_even_bins(self):
+        for type_name in TYPES:
+            values = random_table(type_name, 5000)
+            if values.dtype.kind == "f":
+                values[::100] = numpy.nan
+            self.save("values.npy", values)
+            low, high, bins = (-1.0, 1.5, 7) if values.dtype.kind == "f" else (10.0, 0.3 * 2.0**(8 * values.itemsize), 33)
+            said = json.loads(self.run_command("hist", "values.npy", "--bins", bins, "--range", "%r:%r" % (low, high),
+                                               "--json").stdout)
+            wide = values.astype(float)
+            inside = wide[(wide >= low) & (wide <= high)]
+            expected = numpy.minimum(((inside - low) * (bins / (high - low))).astype(int), bins - 1)
+            self.assertEqual(said["counts"], numpy.bincount(expected, minlength=bins).tolist())
+            self.assertEqual((said["below"], said["above"], said["nan"]),
+                             (int((wide < low).sum()), int((wide > high).sum()), int(numpy.isnan(wide).sum())))
+            self.assertEqual(len(said["edges"]), bins + 1)
+
+    def test_edges_weights_and_chunks(self):
+        values, weights = random_table("f32", 9000), random_table("f32", 9000)
+        edges = numpy.sort(random_table("f32", 20))
+        for name, array in (("values", values), ("weights", weights), ("edges", edges)):
+            self.save(name + ".npy", array)
+        said = json.loads(self.run_command("hist", "values.npy", "--edges", "edges.npy", "--json").stdout)
+        self.assertEqual(said["counts"], numpy.histogram(values, edges)[0].tolist(), "seed %d" % SEED)
+        self.run_command("hist", "values.npy", "--edges", "edges.npy", "--weights", "weights.npy", "--chunk", 1000,
+                         "-o", "sums.npy")
+        sums = numpy.load(self.path("sums.npy"))
+        expected = numpy.zeros((9, 19))
+        for i, (value, weight) in enumerate(zip(values, weights.astype(float))):
+            bin = numpy.searchsorted(edges, value, "right") - 1
+            if edges[0] <= value <= edges[-1]:
+                expected[i // 1000, min(bin, 18)] += weight
+        self.assert_same(sums, expected)
+
+    def test_text_and_plot(self):
+        self.save("values.npy", numpy.array([0, 1, 1, 2, 2, 2, 9], "<i4"))
+        text = self.run_command("hist", "values.npy", "--bins", 3, "--range", "0:3").stdout.decode()
+        self.assertEqual(text, "0\t1\t1\n1\t2\t2\n2\t3\t3\n# above: 1\n")
+        plot = self.run_command("hist", "values.npy", "--first", 1, "--bins", 2, "--plot").stdout.decode().splitlines()
+        self.assertEqual([line.count("#") for line in plot[:2]], [33, 50])
+        self.assertEqual(plot[2:], ["# below: 1", "# above: 1"])
+        text = self.run_command("hist", "values.npy").stdout.decode().splitlines()
+        self.assertEqual((text[0], text[-1]), ("0\t0.9\t1", "8.1\t9\t1"))
+
+    def test_bytes(self):
+        data = RNG.integers(0, 256, 10000, "u1")
+        self.write("some.bin", data.tobytes())
+        self.run_command("hist", "some.bin", "-o", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.bincount(data, minlength=256).astype("<u8")[None, :])
+
+    def test_refusals(self):
+        self.save("values.npy", random_table("f64", 10))
+        self.save("nans.npy", numpy.full(5, numpy.nan))
+        self.save("unsorted.npy", numpy.array([0.0, 2.0, 1.0]))
+        self.save("nan-edge.npy", numpy.array([0.0, numpy.nan, 1.0]))
+        self.save("one.npy", numpy.array([0.0]))
+        self.save("wrong-type.npy", numpy.array([0, 1], "<i4"))
+        self.save("large.npy", numpy.array([5, 6, 2**63 + 1, 2**63], "<u8"))
+        for range in ("1:1", "2:1", "nan:1", "0:nan", "0:inf", "-1e308:1e308"):
+            self.assert_refused(USAGE, "hist", "values.npy", "--range", range, says="--range")
+        for range in ("1", "a:b", "1:", "1:2x"):
+            self.assert_refused(USAGE, "hist", "values.npy", "--range", range, says=["--range " + range, "A:B"])
+        self.assert_refused(USAGE, "hist", "values.npy", "--bins", 0, says="--bins 0")
+        self.assert_refused(USAGE, "hist", "values.npy", "--bins", 2**20 + 1, says="--bins")
+        self.assert_refused(DATA, "hist", "values.npy", "--edges", "unsorted.npy", says=["unsorted.npy", "edge 2"])
+        self.assert_refused(DATA, "hist", "values.npy", "--edges", "nan-edge.npy", says=["nan-edge.npy", "edge 1"])
+        self.assert_refused(DATA, "hist", "large.npy", "--edges", "large.npy", says=["large.npy", "edge 3"])
+        self.assert_refused(DATA, "hist", "values.npy", "--edges", "one.npy", says="one.npy")
+        self.assert_refused(DATA, "hist", "values.npy", "--edges", "wrong-type.npy", says=["wrong-type.npy", "i32"])
+        self.assert_refused(DATA, "hist", "values.npy", "--weights", "one.npy", says=["one.npy", "1 weights for 10"])
+        self.assert_refused(DATA, "hist", "values.npy", "--weights", "wrong-type.npy", says=["wrong-type.npy", "i32"])
+        self.assert_refused(DATA, "hist", "nans.npy", says=["nans.npy", "--range"])
+        self.assert_refused(USAGE, "hist", "values.npy", "--first", 0, says="f64")
+        self.assert_refused(USAGE, "hist", "values.npy", "--chunk", 5, says="-o")
+        self.assert_refused(USAGE, "hist", "values.npy", "--edges", "one.npy", "--range", "0:1", says="only one")
+        self.assert_refused(DATA, "hist", "one.npy", "--input-format", "raw", "--type", "f64", "--skip", 1, says="one.npy")
+
+
+class Sort(CommandTest):
+    def test_types(self):
+        for type_name in TYPES:
+            keys = special_keys(type_name, 3000)
+            self.save("keys.npy", keys)
+            values = random_table("u8", (3000, 3))
+            self.save("values.npy", values)
+            for descending in ([], ["--descending"]):
+                ranks = sort_keys(keys)
+                order = numpy.argsort(~ranks if descending else ranks, kind="stable")
+                self.run_command("sort", "keys.npy", "-o", "out.npy", "--values", "values.npy", "--values-out",
+                                 "moved.npy", "-f", *descending)
+                self.assert_same(numpy.load(self.path("out.npy")), keys[order])
+                self.assert_same(numpy.load(self.path("moved.npy")), values[order])
+                self.run_command("sort", "keys.npy", "-o", "order.npy", "--argsort", "-f", *descending)
+                self.assert_same(numpy.load(self.path("order.npy")), order.astype("<u4"))
+
+    def test_raw_bits_and_json(self):
+        keys = random_table("u32", 1000)
+        self.write("keys.bin", keys.tobytes())
+        self.write("values.bin", keys.astype("<u8").tobytes())
+        said = json.loads(self.run_command("sort", "keys.bin", "--type", "u32", "--first-bit", 4, "--bits", 13, "-o",
+                                           "out.bin", "--values", "values.bin", "--values-out", "moved.bin",
+                                           "--json").stdout)
+        self.assertEqual((said["key_count"], said["value_bytes"], said["passes"]), (1000, 8, 2))
+        order = numpy.argsort((keys >> 4) % 2**13, kind="stable")
+        self.assertEqual(self.read("out.bin"), keys[order].tobytes())
+        self.assertEqual(self.read("moved.bin"), keys[order].astype("<u8").tobytes())
+        self.assertEqual(self.run_command("sort", "-", "-o", "-", "-q", input=b"banana").stdout, b"aaabnn")
+
+    def test_shape_is_kept(self):
+        keys = random_table("i64", (20, 5))
+        self.save("keys.npy", keys)
+        self.run_command("sort", "keys.npy", "-o", "out.npy", "-q")
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.sort(keys, axis=None).reshape(20, 5))
+
+    def test_refusals(self):
+        self.save("keys.npy", random_table("u32", 10))
+        self.save("short.npy", random_table("u32", 9))
+        self.write("short.bin", bytes(39))
+        self.write("there", b"there")
+        sort = ["sort", "keys.npy", "-o", "out.npy"]
+        with_values = [*sort, "--values-out", "moved", "--values"]
+        self.assert_refused(DATA, *with_values, "short.npy", says=["short.npy", "10 keys"])
+        self.assert_refused(DATA, *with_values, "short.bin", says=["short.bin", "39 bytes", "10 keys"])
+        self.assert_refused(DATA, *with_values, "short.bin", "--value-bytes", 4, says=["short.bin", "10 keys"])
+        self.assert_refused(USAGE, *with_values, "short.npy", "--value-bytes", 4, says="short.npy")
+        self.assert_refused(USAGE, *with_values, "short.npy", "--argsort", says="--argsort")
+        self.assert_refused(USAGE, *sort, "--values", "short.npy", says="--values-out")
+        self.assert_refused(USAGE, *sort, "--values", "keys.npy", "--values-out", "out.npy", says="same file")
+        self.assert_refused(CANNOT_CREATE, *sort, "--values", "keys.npy", "--values-out", "there", says="there")
+        self.assert_refused(USAGE, *sort, "--bits", 0, says="--bits 0")
+        self.assert_refused(USAGE, *sort, "--bits", 33, says="--bits 33")
+        self.assert_refused(USAGE, *sort, "--first-bit", 32, says="--first-bit 32")
+        self.assert_refused(USAGE, "sort", "keys.npy", says="-o")
+        self.assert_refused(DATA, "sort", "short.bin", "--type", "u16", "-o", "out", says=["short.bin", "39 bytes"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,342 @@
+/* Histograms against a plain loop, and sums of weights bit for bit against the order that the header fixes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "key_case.h"
+#include "reference.h"
+
+struct filling {
+    table_view values, weights, result;
+    table_bins bins;
+    table_histogram_options options;
+};
+
+static table_histogram_options options_of(const struct filling *filling, const table_pipeline_options *run) {
+    table_histogram_options options = filling->options;
+    options.run = *run;
+    return options;
+}
+
+static table_status fill_now(void *context, const table_pipeline_options *run) {
+    const struct filling *filling = context;
+    const table_histogram_options options = options_of(filling, run);
+    return table_histogram(&filling->values, &filling->bins, &filling->result, &options);
+}
+
+static table_status fill_workspace(void *context, const table_pipeline_options *run, size_t *bytes) {
+    const struct filling *filling = context;
+    const table_histogram_options options = options_of(filling, run);
+    return table_histogram_workspace(&filling->values, &filling->bins, &filling->result, &options, bytes);
+}
+
+static table_status fill_queue(void *context, const table_pipeline_options *run) {
+    const struct filling *filling = context;
+    const table_histogram_options options = options_of(filling, run);
+    return table_histogram_async(&filling->values, &filling->bins, &filling->result, &options);
+}
+
+static const struct key_call_forms forms = {fill_now, fill_workspace, fill_queue};
+
+/* For differences of any two integers of 64 bits. */
+__extension__ typedef __int128 wide_integer;
+
+/* A value as the widest number of its kind: exact. */
+struct number {
+    enum { SIGNED, UNSIGNED, FLOATING } kind;
+    int64_t i;
+    uint64_t u;
+    double f;
+};
+
+static struct number number_at(const void *values, table_type type, size_t i) {
+    switch (type) {
+    case TABLE_U8:
+        return (struct number){.kind = UNSIGNED, .u = ((const uint8_t *)values)[i]};
+    case TABLE_U16:
+        return (struct number){.kind = UNSIGNED, .u = ((const uint16_t *)values)[i]};
+    case TABLE_U32:
+        return (struct number){.kind = UNSIGNED, .u = ((const uint32_t *)values)[i]};
+    case TABLE_U64:
+        return (struct number){.kind = UNSIGNED, .u = ((const uint64_t *)values)[i]};
+    case TABLE_I32:
+        return (struct number){.kind = SIGNED, .i = ((const int32_t *)values)[i]};
+    case TABLE_I64:
+        return (struct number){.kind = SIGNED, .i = ((const int64_t *)values)[i]};
+    case TABLE_F32:
+        return (struct number){.kind = FLOATING, .f = (double)((const float *)values)[i]};
+    default:
+        return (struct number){.kind = FLOATING, .f = ((const double *)values)[i]};
+    }
+}
+
+static double as_double(struct number a) {
+    return a.kind == FLOATING ? a.f : a.kind == SIGNED ? (double)a.i : (double)a.u;
+}
+
+/* Of one kind. */
+static bool is_less(struct number a, struct number b) {
+    return a.kind == FLOATING ? a.f < b.f : a.kind == SIGNED ? a.i < b.i : a.u < b.u;
+}
+
+/* The bin of a value; count + 0, 1, 2: below, above, not a number. */
+static size_t plain_bin(const struct filling *filling, const void *values, size_t i) {
+    const table_bins *bins = &filling->bins;
+    const table_type type = filling->values.type;
+    const struct number value = number_at(values, type, i);
+    const double v = as_double(value);
+    if (isnan(v))
+        return bins->count + TABLE_OUTSIDE_NAN;
+    if (bins->kind == TABLE_BINS_EVEN) {
+        if (v < bins->low || v > bins->high)
+            return bins->count + (v < bins->low ? TABLE_OUTSIDE_BELOW : TABLE_OUTSIDE_ABOVE);
+        const double scale = (double)bins->count / (bins->high - bins->low), bin = floor((v - bins->low) * scale);
+        return bin < (double)(bins->count - 1) ? (size_t)bin : bins->count - 1;
+    }
+    if (bins->kind == TABLE_BINS_EDGES) {
+        if (is_less(value, number_at(bins->edges, type, 0)))
+            return bins->count + TABLE_OUTSIDE_BELOW;
+        if (is_less(number_at(bins->edges, type, bins->count), value))
+            return bins->count + TABLE_OUTSIDE_ABOVE;
+        size_t bin = bins->count - 1;
+        while (is_less(value, number_at(bins->edges, type, bin)))
+            bin--;
+        return bin;
+    }
+    const wide_integer wide = value.kind == SIGNED ? (wide_integer)value.i : (wide_integer)value.u;
+    const wide_integer bin = wide - bins->first;
+    return bin < 0                            ? bins->count + TABLE_OUTSIDE_BELOW
+           : bin >= (wide_integer)bins->count ? bins->count + TABLE_OUTSIDE_ABOVE
+                                              : (size_t)bin;
+}
+
+/* A table of chunks x bins of the result's type. */
+static void *plain_rows(const struct filling *filling, const void *values, const void *weights, size_t length,
+                        size_t chunks, uint64_t outside[TABLE_OUTSIDE_WORDS]) {
+    const size_t bins = filling->bins.count, size = table_type_size(filling->result.type);
+    void *rows = calloc(chunks * bins + 1, size);
+    assert_non_null(rows);
+    for (size_t i = 0; i < filling->values.rows; i++) {
+        const size_t bin = plain_bin(filling, values, i), cell = i / length * bins + bin;
+        if (bin >= bins)
+            outside[bin - bins]++;
+        else if (filling->result.type == TABLE_U32)
+            ((uint32_t *)rows)[cell]++;
+        else if (filling->result.type == TABLE_U64)
+            ((uint64_t *)rows)[cell]++;
+        else if (filling->result.type == TABLE_F32)
+            ((float *)rows)[cell] += ((const float *)weights)[i];
+        else
+            ((double *)rows)[cell] +=
+                filling->weights.type == TABLE_F32 ? (double)((const float *)weights)[i] : ((const double *)weights)[i];
+    }
+    return rows;
+}
+
+/* The rows' totals by the tree of prefix_sum.h. */
+static void *plain_totals(const struct filling *filling, void *rows, size_t chunks) {
+    const size_t bins = filling->bins.count;
+    void *totals = calloc(bins, table_type_size(filling->result.type));
+    const table_view view = {rows, chunks, bins, 0, filling->result.type};
+    struct reference reference = {.type = filling->result.type, .carry_out = totals};
+    assert_non_null(totals);
+    assert_true(reference_prefix_sum(&view, NULL, false, &reference));
+    return totals;
+}
+
+static void check_result(const struct filling *filling, const char *found, const char *expected, const char *what) {
+    const table_view *view = &filling->result;
+    const size_t size = table_type_size(view->type), stride = view->stride ? view->stride : view->columns;
+    for (size_t row = 0; row < view->rows; row++)
+        for (size_t bin = 0; bin < view->columns; bin++)
+            if (memcmp(found + (row * stride + bin) * size, expected + (row * view->columns + bin) * size, size) != 0)
+                fail_msg("%s: row %zu, bin %zu is wrong", what, row, bin);
+}
+
+/* The memory of one case on the host. */
+struct host {
+    void *values, *weights, *edges;
+};
+
+static void check_filling(const struct way *way, struct filling *filling, const struct host *host, bool weighted,
+                          bool outside_wanted, struct random *random, const char *what) {
+    const size_t count = filling->values.rows, size = table_type_size(filling->result.type);
+    const size_t value_bytes = table_type_size(filling->values.type),
+                 weight_bytes = weighted ? table_type_size(filling->weights.type) : 1;
+    const size_t length = filling->options.chunk_length ? filling->options.chunk_length
+                                                        : table_histogram_chunk_length(filling->bins.count);
+    const size_t chunks = (count + length - 1) / length;
+    uint64_t outside[TABLE_OUTSIDE_WORDS] = {0}, found_outside[TABLE_OUTSIDE_WORDS];
+    filling->result.rows = filling->options.per_chunk ? chunks : 1;
+    const size_t cells =
+        filling->result.rows ? (filling->result.rows - 1) * filling->result.stride + filling->bins.count : 0;
+    struct placed values = place(way, host->values, count * value_bytes, value_bytes, random);
+    struct placed weights = place(way, host->weights, weighted ? count * weight_bytes : 0, weight_bytes, random);
+    struct placed result = place(way, NULL, cells * size, size, random);
+    struct placed words = place(way, NULL, sizeof outside, 8, random);
+    void *rows = plain_rows(filling, host->values, host->weights, length, chunks, outside);
+    void *expected = filling->options.per_chunk ? rows : plain_totals(filling, rows, chunks);
+    char *found = malloc(cells * size + 1);
+    assert_non_null(found);
+    filling->values.data = values.address;
+    filling->weights.data = weights.address;
+    filling->result.data = result.address;
+    filling->options.weights = weighted ? &filling->weights : NULL;
+    filling->options.outside = outside_wanted ? words.address : NULL;
+    make_call(way, &forms, filling, random, what);
+    take_back(&result, found);
+    check_result(filling, found, expected, what);
+    take_back(&words, found_outside);
+    for (unsigned i = 0; outside_wanted && i < TABLE_OUTSIDE_WORDS; i++)
+        if (found_outside[i] != outside[i])
+            fail_msg("%s: outside[%u] is %llu, and should be %llu", what, i, (unsigned long long)found_outside[i],
+                     (unsigned long long)outside[i]);
+    take_back(&values, NULL);
+    take_back(&weights, NULL);
+    if (expected != rows)
+        free(expected);
+    free(rows);
+    free(found);
+}
+
+static int compare_values(table_type type, const void *a, const void *b) {
+    const struct number left = number_at(a, type, 0), right = number_at(b, type, 0);
+    return is_less(left, right) ? -1 : is_less(right, left);
+}
+
+/* Edges from among such values as there are, without NaN, sorted by insertion. */
+static void *random_edges(table_type type, size_t count, struct random *random) {
+    const size_t size = table_type_size(type);
+    char *edges = malloc((count + 1) * size), edge[8];
+    assert_non_null(edges);
+    for (size_t i = 0; i <= count; i++) {
+        do {
+            keys_fill(edge, type, 1,
+                      random_once_in(random, 3)   ? SPECIAL
+                      : random_once_in(random, 2) ? UNIFORM
+                                                  : ZIPF,
+                      random);
+        } while (isnan(as_double(number_at(edge, type, 0))));
+        size_t j = i;
+        for (; j > 0 && compare_values(type, edge, edges + (j - 1) * size) < 0; j--)
+            memcpy(edges + j * size, edges + (j - 1) * size, size);
+        memcpy(edges + j * size, edge, size);
+    }
+    return edges;
+}
+
+static void vary_bins(struct filling *filling, struct host *host, struct random *random) {
+    static const size_t counts[] = {1, 2, 3, 10, 255, 256, 257, 1000, 2045, 2046, 4096, 70000, TABLE_BINS_MOST};
+    static const struct {
+        double low, high;
+    } ranges[] = {{0, 256}, {0, 0x1p16},   {0, 0x1p32},      {-0x1p31, 0x1p31},
+                  {-1, 1},  {-1e30, 1e30}, {0.1, 1234567.9}, {3, 4}};
+    table_bins *bins = &filling->bins;
+    const bool integer = filling->values.type != TABLE_F32 && filling->values.type != TABLE_F64;
+    const size_t range = random_below(random, sizeof ranges / sizeof *ranges);
+    static const int64_t firsts[] = {0, -3, 5, 250, INT32_MAX - 2, INT32_MIN, INT64_MAX, INT64_MIN, -1};
+    do
+        bins->count = counts[random_below(random, sizeof counts / sizeof *counts)];
+    while (bins->count > 5000 && (run_small() || !random_once_in(random, 20)));
+    bins->kind = (table_bins_kind)(1 + random_below(random, integer ? 3 : 2));
+    bins->low = ranges[range].low;
+    bins->high = ranges[range].high;
+    bins->first = firsts[random_below(random, sizeof firsts / sizeof *firsts)];
+    if (bins->kind == TABLE_BINS_EDGES && bins->count > 5000)
+        bins->count = 300;
+    if (bins->kind == TABLE_BINS_EDGES)
+        bins->edges = host->edges = random_edges(filling->values.type, bins->count, random);
+}
+
+static void random_weights(void *weights, table_type type, size_t count, struct random *random) {
+    for (size_t i = 0; i < count; i++) {
+        const double weight = ldexp(random_unit(random) - 0.5, (int)random_below(random, 20));
+        if (type == TABLE_F32)
+            ((float *)weights)[i] = (float)weight;
+        else
+            ((double *)weights)[i] = weight;
+    }
+}
+
+static void check_case(table_type type, enum spread spread, size_t count, struct random *random) {
+    const size_t lengths[] = {0, 0, 1000, 777, count + 1};
+    char what[240];
+    for (size_t w = 0; w < way_count; w++) {
+        struct filling filling = {.values = {NULL, count, 1, 0, type},
+                                  .weights = {NULL, count, 1, 0, random_once_in(random, 2) ? TABLE_F32 : TABLE_F64}};
+        struct host host = {malloc(count * 8 + 8), malloc(count * 8 + 8), NULL};
+        const bool weighted = random_once_in(random, 3), wide = random_once_in(random, 2);
+        assert_true(host.values && host.weights);
+        keys_fill(host.values, type, count, spread, random);
+        random_weights(host.weights, filling.weights.type, count, random);
+        vary_bins(&filling, &host, random);
+        filling.options.per_chunk = random_once_in(random, 3);
+        filling.options.chunk_length = lengths[random_below(random, sizeof lengths / sizeof *lengths)];
+        if (filling.bins.count > 5000)
+            filling.options.chunk_length = 0;
+        filling.result =
+            (table_view){.columns = filling.bins.count, .stride = filling.bins.count + random_below(random, 2)};
+        filling.result.type = !weighted                                   ? (wide ? TABLE_U64 : TABLE_U32)
+                              : filling.weights.type == TABLE_F64 || wide ? TABLE_F64
+                                                                          : TABLE_F32;
+        snprintf(what, sizeof what,
+                 "%s: %zu %s values, %s, %zu bins of kind %d from %g to %g or %lld, %s%s, chunks of %zu", ways[w].name,
+                 count, table_type_name(type), spread_names[spread], filling.bins.count, (int)filling.bins.kind,
+                 filling.bins.low, filling.bins.high, (long long)filling.bins.first, weighted ? "weighted " : "",
+                 table_type_name(filling.result.type), filling.options.chunk_length);
+        check_filling(&ways[w], &filling, &host, weighted, random_once_in(random, 2), random, what);
+        free(host.values);
+        free(host.weights);
+        free(host.edges);
+    }
+}
+
+/* Sizes with reasons: none, one, a block of values and its neighbours, several chunks taken in turns. */
+static void test_types_spreads_and_sizes(void **state) {
+    static const size_t counts[] = {0, 1, 2, 3, 7, 8, 63, 1000, 1023, 1024, 1025, 2500, 5000, 9001, 70000, 300000};
+    struct random random = {run_seed() + 51};
+    (void)state;
+    for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
+        for (enum spread spread = 0; spread < SPREADS; spread++)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts - (run_small() ? 2 : 0); c++)
+                if (random_once_in(&random, run_small() ? 8 : run_few()))
+                    check_case(key_types[t], spread, counts[c], &random);
+}
+
+/* The ends of the bins, by hand. */
+static void test_edges_of_bins(void **state) {
+    const double values[] = {-0.0, 0.0, 0.999, 1.0, 2.0, 3.0, 3.0000001, -1e-300, INFINITY, -INFINITY, NAN};
+    const double edges[] = {0, 1, 1, 3, 3};
+    const table_view view = {(void *)(uintptr_t)values, 11, 1, 0, TABLE_F64};
+    uint64_t counts[4], outside[3];
+    const table_view result = {counts, 1, 4, 0, TABLE_U64};
+    const table_bins bins = {.kind = TABLE_BINS_EDGES, .count = 4, .edges = edges};
+    const table_histogram_options options = {.outside = outside};
+    (void)state;
+    assert_int_equal(table_histogram(&view, &bins, &result, &options), TABLE_OK);
+    const uint64_t expected[] = {3, 0, 2, 1}, expected_outside[] = {2, 2, 1};
+    assert_memory_equal(counts, expected, sizeof counts);
+    assert_memory_equal(outside, expected_outside, sizeof outside);
+    const table_bins even = {.kind = TABLE_BINS_EVEN, .count = 4, .low = 0, .high = 3};
+    assert_int_equal(table_histogram(&view, &even, &result, &options), TABLE_OK);
+    const uint64_t expected_even[] = {2, 2, 1, 1};
+    assert_memory_equal(counts, expected_even, sizeof counts);
+    assert_memory_equal(outside, expected_outside, sizeof outside);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes),
+                                       cmocka_unit_test(test_edges_of_bins)};
+    const char *unavailable = ways_unavailable();
+    if (unavailable) {
+        printf("skipped: %s\n", unavailable);
+        return 77;
+    }
+    run_seed();
+    return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* Sorting: keys alone, with values of any size, and the order alone, against a plain stable sort. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "key_case.h"
+
+/* Sizes around which something changes: nothing; lines of 64 bytes; a byte's digits; the keys of a thread's chunk; and
+ * so many that lines are written past the caches. */
+static const size_t sizes[] = {0,   1,   2,   3,   5,   15,   16,   17,   31,   33,    63,    64,    65,     127,
+                               255, 256, 257, 499, 501, 1000, 4095, 4097, 9999, 65535, 65536, 65537, 131073, 1200001};
+enum { SIZES = sizeof sizes / sizeof *sizes, SMALL_SIZES = 23 };
+
+struct sort {
+    table_view keys, order;
+    void *values;
+    size_t value_bytes;
+    table_sort_options options;
+    bool argsort;
+};
+
+static table_sort_options options_of(const struct sort *sort, const table_pipeline_options *run) {
+    table_sort_options options = sort->options;
+    options.run = *run;
+    return options;
+}
+
+static table_status sort_now(void *context, const table_pipeline_options *run) {
+    const struct sort *sort = context;
+    const table_sort_options options = options_of(sort, run);
+    return sort->argsort ? table_argsort(&sort->keys, &sort->order, &options)
+                         : table_radix_sort(&sort->keys, sort->values, sort->value_bytes, &options);
+}
+
+static table_status sort_workspace(void *context, const table_pipeline_options *run, size_t *bytes) {
+    const struct sort *sort = context;
+    const table_sort_options options = options_of(sort, run);
+    return sort->argsort ? table_argsort_workspace(&sort->keys, &sort->order, &options, bytes)
+                         : table_radix_sort_workspace(&sort->keys, sort->values, sort->value_bytes, &options, bytes);
+}
+
+static table_status sort_queue(void *context, const table_pipeline_options *run) {
+    const struct sort *sort = context;
+    const table_sort_options options = options_of(sort, run);
+    return sort->argsort ? table_argsort_async(&sort->keys, &sort->order, &options)
+                         : table_radix_sort_async(&sort->keys, sort->values, sort->value_bytes, &options);
+}
+
+static const struct key_call_forms forms = {sort_now, sort_workspace, sort_queue};
+
+/* What is to come out: rows of `bytes` bytes in the order. */
+static char *arranged(const char *rows, const size_t *order, size_t count, size_t bytes) {
+    char *result = malloc(count * bytes + 1);
+    assert_non_null(result);
+    for (size_t i = 0; i < count; i++)
+        memcpy(result + i * bytes, rows + order[i] * bytes, bytes);
+    return result;
+}
+
+static void check_same(const char *found, const char *expected, size_t count, size_t bytes, const char *what,
+                       const char *which) {
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(found + i * bytes, expected + i * bytes, bytes) != 0)
+            fail_msg("%s: %s %zu of %zu is wrong", what, which, i, count);
+}
+
+static void check_order(const struct sort *sort, const void *found, const size_t *order, size_t count,
+                        const char *what) {
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t index =
+            sort->order.type == TABLE_U32 ? ((const uint32_t *)found)[i] : ((const uint64_t *)found)[i];
+        if (index != order[i])
+            fail_msg("%s: place %zu of %zu has key %llu, and should have %zu", what, i, count,
+                     (unsigned long long)index, order[i]);
+    }
+}
+
+/* The memory of one case on the host: keys, values, order. */
+struct host {
+    char *keys, *values;
+    size_t *order;
+};
+
+static struct host host_of(struct sort *sort, enum spread spread, size_t count, struct random *random) {
+    const size_t key_bytes = table_type_size(sort->keys.type);
+    struct host host = {malloc(count * key_bytes + 8), malloc(count * sort->value_bytes + 1),
+                        malloc((count + 1) * sizeof(size_t))};
+    assert_true(host.keys && host.values && host.order);
+    keys_fill(host.keys, sort->keys.type, count, spread, random);
+    for (size_t i = 0; i < count * sort->value_bytes; i++)
+        host.values[i] = (char)random_bits(random);
+    return host;
+}
+
+static void check_sorted(const struct way *way, struct sort *sort, const struct host *host, size_t count,
+                         struct random *random, const char *what) {
+    const size_t key_bytes = table_type_size(sort->keys.type);
+    const size_t value_align = random_once_in(random, 3) || sort->value_bytes == 0 ? 1 : sort->value_bytes;
+    struct placed keys = place(way, host->keys, count * key_bytes, key_bytes, random);
+    struct placed values = place(way, host->values, count * sort->value_bytes, value_align, random);
+    char *sorted_keys = arranged(host->keys, host->order, count, key_bytes);
+    char *sorted_values = arranged(host->values, host->order, count, sort->value_bytes);
+    char *found = malloc(count * (key_bytes + sort->value_bytes) + 1);
+    assert_non_null(found);
+    sort->keys.data = keys.address;
+    sort->values = sort->value_bytes ? values.address : NULL;
+    make_call(way, &forms, sort, random, what);
+    take_back(&keys, found);
+    check_same(found, sorted_keys, count, key_bytes, what, "key");
+    take_back(&values, found);
+    check_same(found, sorted_values, count, sort->value_bytes, what, "value");
+    free(sorted_keys);
+    free(sorted_values);
+    free(found);
+}
+
+static void check_argsorted(const struct way *way, struct sort *sort, const struct host *host, size_t count,
+                            struct random *random, const char *what) {
+    const size_t key_bytes = table_type_size(sort->keys.type), order_bytes = table_type_size(sort->order.type);
+    struct placed keys = place(way, host->keys, count * key_bytes, key_bytes, random);
+    struct placed order = place(way, NULL, count * order_bytes, order_bytes, random);
+    char *found = malloc(count * 8 + 1);
+    assert_non_null(found);
+    sort->keys.data = keys.address;
+    sort->order.data = order.address;
+    make_call(way, &forms, sort, random, what);
+    take_back(&order, found);
+    check_order(sort, found, host->order, count, what);
+    take_back(&keys, found);
+    check_same(found, host->keys, count, key_bytes, what, "key that was to stay");
+    free(found);
+}
+
+static void vary(struct sort *sort, struct random *random) {
+    static const size_t value_bytes[] = {0, 0, 4, 8, 1, 2, 3, 12, 16, 24, 100};
+    const unsigned width = 8 * (unsigned)table_type_size(sort->keys.type);
+    sort->options.descending = random_once_in(random, 2);
+    if (random_once_in(random, 3)) {
+        sort->options.first_bit = (unsigned)random_below(random, width);
+        sort->options.bits = (unsigned)random_below(random, width - sort->options.first_bit + 1);
+    }
+    sort->argsort = random_once_in(random, 4);
+    sort->order.type = random_once_in(random, 2) ? TABLE_U32 : TABLE_U64;
+    sort->value_bytes = sort->argsort ? 0 : value_bytes[random_below(random, sizeof value_bytes / sizeof *value_bytes)];
+}
+
+static void check_case(table_type type, enum spread spread, size_t count, struct random *random) {
+    char what[200];
+    for (size_t w = 0; w < way_count; w++) {
+        struct sort sort = {.keys = {NULL, count, 1, 0, type}, .order = {NULL, count, 1, 0, TABLE_U32}};
+        vary(&sort, random);
+        const unsigned width = 8 * (unsigned)table_type_size(type), first = sort.options.first_bit;
+        struct host host = host_of(&sort, spread, count, random);
+        keys_order(host.keys, type, count, sort.options.descending, first,
+                   sort.options.bits ? sort.options.bits : width - first, host.order);
+        snprintf(what, sizeof what, "%s: %zu %s keys, %s, %s%s of %zu bytes, bits %u+%u", ways[w].name, count,
+                 table_type_name(type), spread_names[spread], sort.options.descending ? "descending " : "",
+                 sort.argsort ? "order" : "values", sort.value_bytes, first, sort.options.bits);
+        if (sort.argsort)
+            check_argsorted(&ways[w], &sort, &host, count, random, what);
+        else
+            check_sorted(&ways[w], &sort, &host, count, random, what);
+        free(host.keys);
+        free(host.values);
+        free(host.order);
+    }
+}
+
+static void test_types_spreads_and_sizes(void **state) {
+    struct random random = {run_seed() + 31};
+    (void)state;
+    for (unsigned round = 0; round < run_rounds(); round++)
+        for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
+            for (enum spread spread = 0; spread < SPREADS; spread++)
+                for (size_t s = 0; s < SMALL_SIZES; s++)
+                    if (random_once_in(&random, run_small() ? 8 : run_few()))
+                        check_case(key_types[t], spread, sizes[s], &random);
+}
+
+static void test_many_keys(void **state) {
+    struct random random = {run_seed() + 32};
+    (void)state;
+    for (size_t s = SMALL_SIZES; s < SIZES; s++)
+        for (unsigned i = 0; i < (run_small() ? 1 : 4); i++)
+            if (!run_small() || sizes[s] < 100000)
+                check_case(key_types[random_below(&random, KEY_TYPE_COUNT)],
+                           (enum spread)random_below(&random, SPREADS), sizes[s], &random);
+}
+
+/* A sort by each range of bits in turn, from the least, is a sort by all of them: it is stable. */
+static void test_ranges_in_turn(void **state) {
+    struct random random = {run_seed() + 33};
+    uint64_t keys[1000], whole[1000];
+    (void)state;
+    keys_fill(keys, TABLE_U64, 1000, ZIPF, &random);
+    memcpy(whole, keys, sizeof keys);
+    const table_view view = {keys, 1000, 1, 0, TABLE_U64}, whole_view = {whole, 1000, 1, 0, TABLE_U64};
+    for (unsigned first = 0; first < 64; first += 13) {
+        const table_sort_options options = {
+            .run = {.backend = TABLE_BACKEND_CPU}, .first_bit = first, .bits = first + 13 > 64 ? 64 - first : 13};
+        assert_int_equal(table_radix_sort(&view, NULL, 0, &options), TABLE_OK);
+    }
+    assert_int_equal(table_radix_sort(&whole_view, NULL, 0, NULL), TABLE_OK);
+    assert_memory_equal(keys, whole, sizeof keys);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes), cmocka_unit_test(test_many_keys),
+                                       cmocka_unit_test(test_ranges_in_turn)};
+    const char *unavailable = ways_unavailable();
+    if (unavailable) {
+        printf("skipped: %s\n", unavailable);
+        return 77;
+    }
+    run_seed();
+    return cmocka_run_group_tests_name("radix_sort", tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* tuplescan count: the digits of keys, chunk by chunk, as a table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "keys.h"
+#include "memory.h"
+#include "message.h"
+
+static const char help[] =
+    "usage: tuplescan count KEYS -o OUTPUT [options]\n"
+    "\n"
+    "Writes a table with one row for each chunk of consecutive keys and one column for each digit: how many keys of\n"
+    "the chunk have that digit. A file that is no .npy has bytes for keys, whose digits are the bytes themselves. The\n"
+    "running sums of the table (tuplescan scan) give the counts of any range of chunks by one subtraction (tuplescan\n"
+    "sum).\n"
+    "\n"
+    "  -o, --output FILE     where to: .npy when its name says so, else raw counters; - is standard output\n"
+    "  -f, --force           replace OUTPUT if it exists\n"
+    "  --chunk N             keys in a chunk. Default: 16384, or 16 for each column if that is more\n"
+    "  --bits N              bits of a digit, 1 to 16, which make 2^N columns. Default: 8\n"
+    "  --first-bit N         the digit's lowest bit; 0 is the lowest of a key. Signed integers and floats are counted\n"
+    "                        in their sort order: signs flipped, negative floats with all bits flipped. Default: 0\n"
+    "  --descending          digits for descending order: all bits flipped\n"
+    "  --ranks               write where the keys of each chunk and digit go in a stable sort by that digit, instead\n"
+    "                        of how many there are\n"
+    "  --out-type T          u32 or u64. Default: u64\n"
+    "  --threads N           CPU threads at most; 0 is as many as help\n"
+    "  --type T, --skip BYTES, --input-format F, --output-format F\n"
+    "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --json                print one object about the run on standard output\n"
+    "  -q, --quiet           print nothing but errors\n"
+    "\n"
+    "example: the bytes of a file, in blocks of 64 KiB, and how many of each there are in its second MiB\n"
+    "  tuplescan count FILE --chunk 65536 -o counts.npy\n"
+    "  tuplescan scan counts.npy -o sums.npy\n"
+    "  tuplescan sum sums.npy --rows 16:32\n";
+
+struct count_job {
+    struct arguments arguments;
+    struct input_file input;
+    struct atomic_file output;
+    struct table_layout layout;
+    void *counters;
+    table_digit digit;
+    table_pipeline_report report, rank_report;
+};
+
+static int check_arguments(struct count_job *job) {
+    struct arguments *arguments = &job->arguments;
+    job->digit = (table_digit){.first_bit = arguments->first_bit,
+                               .bits = arguments->has_bits ? arguments->bits : 8,
+                               .descending = arguments->descending};
+    if (!arguments->output)
+        return fail(EX_USAGE, "-o OUTPUT is missing");
+    if (job->digit.bits < 1 || job->digit.bits > TABLE_DIGIT_BITS_MOST)
+        return fail(EX_USAGE, "--bits %u: not 1 to %d", job->digit.bits, TABLE_DIGIT_BITS_MOST);
+    if (arguments->out_type && arguments->out_type != TABLE_U32 && arguments->out_type != TABLE_U64)
+        return fail(EX_USAGE, "--out-type %s: counters are u32 or u64", table_type_name(arguments->out_type));
+    if (arguments->json && strcmp(arguments->output, "-") == 0)
+        return fail(EX_USAGE, "--json and -o - both want standard output");
+    return atomic_file_check(arguments->output, arguments->force);
+}
+
+static int count(struct count_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const table_view keys = keys_view(&job->input);
+    const table_type type = arguments->out_type ? arguments->out_type : TABLE_U64;
+    const size_t width = 8 * table_type_size(keys.type);
+    if (job->digit.first_bit >= width)
+        return fail(EX_USAGE, "--first-bit %u: keys of %s have the bits 0 to %zu", job->digit.first_bit,
+                    table_type_name(keys.type), width - 1);
+    if (!layout_set(&job->layout, type, table_digit_chunks(keys.rows, arguments->chunk, job->digit.bits),
+                    (size_t)1 << job->digit.bits))
+        return fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
+    job->counters = memory_allocate(job->layout.bytes);
+    if (!job->counters)
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counters", job->input.name, job->layout.bytes);
+    const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, type};
+    table_pipeline_options options = {.threads = arguments->threads, .report = &job->report};
+    table_status status = table_digit_counts(&keys, &job->digit, arguments->chunk, &counters, &options);
+    options.report = &job->rank_report;
+    if (status == TABLE_OK && arguments->ranks)
+        status = table_chunk_ranks(&counters, &counters, NULL, NULL, &options);
+    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+}
+
+static void print_json(const struct count_job *job) {
+    json_object(NULL);
+    json_string("keys", job->input.name);
+    json_string("output", job->arguments.output);
+    json_string("type", table_type_name(job->input.layout.type));
+    json_size("key_count", keys_view(&job->input).rows);
+    json_size("chunk_length", job->report.chunk_length);
+    json_size("chunks", job->layout.rows);
+    json_size("first_bit", job->digit.first_bit);
+    json_size("bits", job->digit.bits);
+    json_string("out_type", table_type_name(job->layout.type));
+    json_bool("ranks", job->arguments.ranks);
+    table_pipeline_report both = job->report;
+    both.scan_seconds += job->rank_report.scan_seconds;
+    both.seconds += job->rank_report.seconds;
+    print_report(&both, job->input.layout.bytes);
+    json_end();
+}
+
+static int run(struct count_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    int code = open_keys(&job->input, arguments->operands[0], arguments);
+    if (code == EX_OK)
+        code = count(job);
+    if (code == EX_OK)
+        code = atomic_file_open(&job->output, arguments->output, arguments->force);
+    if (code == EX_OK)
+        code = write_whole(&job->output, output_format_for(arguments->output, arguments->output_format), &job->layout,
+                           job->counters);
+    if (code == EX_OK)
+        code = atomic_file_publish(&job->output);
+    if (code == EX_OK && arguments->json)
+        print_json(job);
+    else if (code == EX_OK && !arguments->quiet)
+        message("%zu keys of %s in %zu chunks of %zu, %zu digits: %.3g ms", keys_view(&job->input).rows,
+                table_type_name(job->input.layout.type), job->layout.rows, job->report.chunk_length,
+                job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds));
+    return code;
+}
+
+int count_main(int argc, char **argv) {
+    struct count_job job = {.output = {.fd = -1, .slot = -1}};
+    int code = arguments_parse(&job.arguments, argc, argv, FOR_COUNT, 1, help);
+    if (code != GO_ON)
+        return code;
+    code = check_arguments(&job);
+    if (code == EX_OK)
+        code = run(&job);
+    atomic_file_discard(&job.output);
+    input_close(&job.input);
+    free(job.counters);
+    return code;
+}

@@ -1,0 +1,215 @@
+/* tuplescan hist: how many values fall into each bin. */
+#include "hist.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "memory.h"
+#include "message.h"
+
+static const char help[] =
+    "usage: tuplescan hist VALUES [--bins N] [--range A:B | --edges FILE | --first I] [options]\n"
+    "\n"
+    "Prints a line for each bin: where it begins, where it ends, and how many of the values are in it. A bin has its\n"
+    "left end, and the last one its right end too. Values in no bin, and NaNs, are counted apart, in lines that begin\n"
+    "with #. A file that is no .npy has bytes for values unless --type says more.\n"
+    "\n"
+    "  --bins N              that many bins, up to 2^20. Default: 10; 256 for bytes without --range\n"
+    "  --range A:B           of one width, from A to B. Default: from the least to the greatest value, NaNs and\n"
+    "                        infinities aside; for bytes 0:256\n"
+    "  --edges FILE          between the edges in a table file of the type of the values, which ascend\n"
+    "  --first I             of one integer each, from I on\n"
+    "  --weights FILE        sum up what each value weighs, f32 or f64, instead of counting; a raw file has f64\n"
+    "  -o, --output FILE     write the counts (u64), or sums (f64), as a table: .npy when its name says so, else raw\n"
+    "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
+    "  -f, --force           replace OUTPUT if it exists\n"
+    "  --plot                print a bar for each bin\n"
+    "  --json                print one object instead of lines\n"
+    "  -q, --quiet           with -o: print nothing but errors\n"
+    "  --threads N           CPU threads at most; 0 is as many as help\n"
+    "  --type T, --skip BYTES, --input-format F, --output-format F\n"
+    "                        describe raw values, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "\n"
+    "examples:\n"
+    "  tuplescan hist ages.npy --bins 12 --range 0:120 --plot\n"
+    "  tuplescan hist FILE --json\n"
+    "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
+
+static bool is_stdin(const char *path) { return path && strcmp(path, "-") == 0; }
+
+static int check_arguments(const struct arguments *arguments) {
+    if (is_stdin(arguments->operands[0]) + is_stdin(arguments->edges) + is_stdin(arguments->weights) > 1)
+        return fail(EX_USAGE, "the values, --edges and --weights: only one can be standard input");
+    if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
+        return fail(EX_USAGE, "--range, --edges and --first: only one of them");
+    if (arguments->edges && arguments->bins)
+        return fail(EX_USAGE, "--edges says how many bins there are: leave out --bins");
+    if (arguments->bins > TABLE_BINS_MOST)
+        return fail(EX_USAGE, "--bins %zu: not 1 to %d", arguments->bins, TABLE_BINS_MOST);
+    if (arguments->has_range && !(isfinite(arguments->low) && isfinite(arguments->high) &&
+                                  arguments->low < arguments->high && isfinite(arguments->high - arguments->low)))
+        return fail(EX_USAGE, "--range %g:%g: is empty, or not finite", arguments->low, arguments->high);
+    if (arguments->chunk && (!arguments->output || arguments->plot))
+        return fail(EX_USAGE, "--chunk makes a table, which needs -o and has no --plot");
+    if (arguments->plot && arguments->json)
+        return fail(EX_USAGE, "--plot and --json both want standard output");
+    if (arguments->output && strcmp(arguments->output, "-") == 0 && (arguments->plot || arguments->json))
+        return fail(EX_USAGE, "--plot, --json and -o - want standard output for themselves");
+    return arguments->output ? atomic_file_check(arguments->output, arguments->force) : EX_OK;
+}
+
+/* From the least to the greatest, as NumPy does it: half a unit to both sides of a single value. */
+static int find_range(struct hist_job *job) {
+    const table_view values = keys_view(&job->input);
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < values.rows; i++) {
+        const double value = key_as_double(&values, i);
+        if (isfinite(value) && value < low)
+            low = value;
+        if (isfinite(value) && value > high)
+            high = value;
+    }
+    if (low > high)
+        return fail(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
+    job->bins.low = low < high ? low : low - 0.5;
+    job->bins.high = low < high ? high : high + 0.5;
+    return EX_OK;
+}
+
+static int read_edges(struct hist_job *job) {
+    const table_type type = job->input.layout.type;
+    int code = open_beside_keys(&job->edges, job->arguments.edges, type);
+    if (code != EX_OK)
+        return code;
+    const table_view edges = keys_view(&job->edges);
+    if (edges.type != type)
+        return fail(EX_DATAERR, "%s: its edges are %s, and the values are %s", job->edges.name,
+                    table_type_name(edges.type), table_type_name(type));
+    if (edges.rows < 2 || edges.rows - 1 > TABLE_BINS_MOST)
+        return fail(EX_DATAERR, "%s: has %zu edges, and 2 to %d are needed", job->edges.name, edges.rows,
+                    TABLE_BINS_MOST + 1);
+    for (size_t i = 0; i < edges.rows; i++)
+        if (isnan(key_as_double(&edges, i)) || (i > 0 && key_as_double(&edges, i) < key_as_double(&edges, i - 1)))
+            return fail(EX_DATAERR, "%s: edge %zu is less than the one before it, or not a number", job->edges.name, i);
+    job->bins = (table_bins){.kind = TABLE_BINS_EDGES, .count = edges.rows - 1, .edges = edges.data};
+    return EX_OK;
+}
+
+static int choose_bins(struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const bool bytes = job->input.layout.type == TABLE_U8 && !arguments->has_range;
+    job->bins = (table_bins){.kind = TABLE_BINS_EVEN, .count = arguments->bins ? arguments->bins : bytes ? 256 : 10};
+    job->bins.low = arguments->has_range ? arguments->low : 0;
+    job->bins.high = arguments->has_range ? arguments->high : 256;
+    if (arguments->edges)
+        return read_edges(job);
+    if (arguments->has_first) {
+        const table_type type = job->input.layout.type;
+        if (type == TABLE_F32 || type == TABLE_F64)
+            return fail(EX_USAGE, "--first: bins of one integer each are not for %s", table_type_name(type));
+        job->bins.kind = TABLE_BINS_INTEGER;
+        job->bins.first = arguments->first;
+        return EX_OK;
+    }
+    return arguments->has_range || bytes ? EX_OK : find_range(job);
+}
+
+static int read_weights(struct hist_job *job) {
+    const char *path = job->arguments.weights;
+    if (!path)
+        return EX_OK;
+    int code = open_beside_keys(&job->weights, path, TABLE_F64);
+    if (code != EX_OK)
+        return code;
+    const table_view weights = keys_view(&job->weights), values = keys_view(&job->input);
+    if (weights.type != TABLE_F32 && weights.type != TABLE_F64)
+        return fail(EX_DATAERR, "%s: its type is %s, and weights are f32 or f64", job->weights.name,
+                    table_type_name(weights.type));
+    if (weights.rows != values.rows)
+        return fail(EX_DATAERR, "%s: has %zu weights for %zu values", job->weights.name, weights.rows, values.rows);
+    return EX_OK;
+}
+
+static int count(struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const table_view values = keys_view(&job->input);
+    const table_type type = arguments->weights ? TABLE_F64 : TABLE_U64;
+    const size_t rows = !arguments->chunk ? 1 : values.rows / arguments->chunk + (values.rows % arguments->chunk != 0);
+    if (!layout_set(&job->layout, type, rows, job->bins.count))
+        return fail(EX_DATAERR, "%s: its table is beyond the address space", job->input.name);
+    job->rows = memory_allocate(job->layout.bytes);
+    if (!job->rows)
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counts", job->input.name, job->layout.bytes);
+    const table_view result = {job->rows, rows, job->bins.count, 0, type};
+    const table_view weights = arguments->weights ? keys_view(&job->weights) : (table_view){0};
+    const table_histogram_options options = {.run = {.threads = arguments->threads, .report = &job->report},
+                                             .per_chunk = arguments->chunk > 0,
+                                             .chunk_length = arguments->chunk,
+                                             .weights = arguments->weights ? &weights : NULL,
+                                             .outside = job->outside};
+    const table_status status = table_histogram(&values, &job->bins, &result, &options);
+    if (status == TABLE_ERROR_ARGUMENT && arguments->edges) /* of 64 bits, which are alike as doubles */
+        return fail(EX_DATAERR, "%s: %s", job->edges.name, table_error_detail());
+    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+}
+
+static int write_output(struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    if (!arguments->output)
+        return EX_OK;
+    int code = atomic_file_open(&job->output, arguments->output, arguments->force);
+    if (code == EX_OK)
+        code = write_whole(&job->output, output_format_for(arguments->output, arguments->output_format), &job->layout,
+                           job->rows);
+    return code == EX_OK ? atomic_file_publish(&job->output) : code;
+}
+
+static void print(const struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    if (arguments->json)
+        hist_print_json(job);
+    else if (arguments->plot)
+        hist_print_plot(job);
+    else if (!arguments->output)
+        hist_print_text(job);
+    else if (!arguments->quiet)
+        message("%zu values of %s in %zu bins: %.3g ms; %llu below, %llu above, %llu not a number",
+                keys_view(&job->input).rows, table_type_name(job->input.layout.type), job->bins.count,
+                1e3 * job->report.seconds, (unsigned long long)job->outside[TABLE_OUTSIDE_BELOW],
+                (unsigned long long)job->outside[TABLE_OUTSIDE_ABOVE],
+                (unsigned long long)job->outside[TABLE_OUTSIDE_NAN]);
+}
+
+static int run(struct hist_job *job) {
+    int code = open_keys(&job->input, job->arguments.operands[0], &job->arguments);
+    if (code == EX_OK)
+        code = choose_bins(job);
+    if (code == EX_OK)
+        code = read_weights(job);
+    if (code == EX_OK)
+        code = count(job);
+    if (code == EX_OK)
+        code = write_output(job);
+    if (code == EX_OK)
+        print(job);
+    return code;
+}
+
+int hist_main(int argc, char **argv) {
+    struct hist_job job = {.output = {.fd = -1, .slot = -1}};
+    int code = arguments_parse(&job.arguments, argc, argv, FOR_HIST, 1, help);
+    if (code != GO_ON)
+        return code;
+    code = check_arguments(&job.arguments);
+    if (code == EX_OK)
+        code = run(&job);
+    atomic_file_discard(&job.output);
+    input_close(&job.input);
+    input_close(&job.edges);
+    input_close(&job.weights);
+    free(job.rows);
+    return code;
+}

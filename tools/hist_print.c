@@ -1,0 +1,122 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hist.h"
+#include "json.h"
+#include "values.h"
+
+enum { BAR = 50 };
+
+/* The left edge of bin `bin`; the right one of the bin before. */
+static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TEXT]) {
+    const table_bins *bins = &job->bins;
+    const size_t size = table_type_size(job->input.layout.type);
+    if (bins->kind == TABLE_BINS_EDGES)
+        value_text(job->input.layout.type, (const char *)bins->edges + bin * size, text);
+    else if (bins->kind == TABLE_BINS_INTEGER)
+        snprintf(text, VALUE_TEXT, "%lld", (long long)((uint64_t)bins->first + bin));
+    else
+        snprintf(text, VALUE_TEXT, "%.10g",
+                 bin == bins->count ? bins->high
+                                    : bins->low + (double)bin * ((bins->high - bins->low) / (double)bins->count));
+}
+
+static void print_outside(const struct hist_job *job) {
+    static const char *const names[TABLE_OUTSIDE_WORDS] = {"below", "above", "not a number"};
+    for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++)
+        if (job->outside[i] > 0)
+            printf("# %s: %llu\n", names[i], (unsigned long long)job->outside[i]);
+}
+
+static const void *count_at(const struct hist_job *job, size_t bin) {
+    return (const char *)job->rows + bin * table_type_size(job->layout.type);
+}
+
+void hist_print_text(const struct hist_job *job) {
+    for (size_t bin = 0; bin < job->bins.count; bin++) {
+        char from[VALUE_TEXT], to[VALUE_TEXT], count[VALUE_TEXT];
+        edge_text(job, bin, from);
+        edge_text(job, job->bins.kind == TABLE_BINS_INTEGER ? bin : bin + 1, to);
+        value_text(job->layout.type, count_at(job, bin), count);
+        printf("%s\t%s\t%s\n", from, to, count);
+    }
+    print_outside(job);
+}
+
+static double as_double(const struct hist_job *job, size_t bin) {
+    const void *count = count_at(job, bin);
+    return job->layout.type == TABLE_U64 ? (double)*(const uint64_t *)count : *(const double *)count;
+}
+
+/* Sums of weights may be negative or no numbers: those have no bar. */
+static unsigned bar_length(double count, double most) {
+    if (!(count > 0) || !isfinite(count) || !(most > 0))
+        return 0;
+    const double length = count / most * BAR;
+    return length < 1 ? 1 : (unsigned)(length + 0.5);
+}
+
+void hist_print_plot(const struct hist_job *job) {
+    static const char bar[] = "##################################################";
+    double most = 0;
+    size_t width = 0;
+    char from[VALUE_TEXT], count[VALUE_TEXT];
+    for (size_t bin = 0; bin < job->bins.count; bin++) {
+        const double value = as_double(job, bin);
+        if (isfinite(value) && value > most)
+            most = value;
+        edge_text(job, bin, from);
+        if (strlen(from) > width)
+            width = strlen(from);
+    }
+    for (size_t bin = 0; bin < job->bins.count; bin++) {
+        edge_text(job, bin, from);
+        value_text(job->layout.type, count_at(job, bin), count);
+        printf("%*s |%-*.*s %s\n", (int)width, from, BAR, (int)bar_length(as_double(job, bin), most), bar, count);
+    }
+    print_outside(job);
+}
+
+static void print_edges(const struct hist_job *job) {
+    const table_bins *bins = &job->bins;
+    const table_type type = job->input.layout.type;
+    json_array("edges");
+    for (size_t bin = 0; bin <= bins->count && bins->kind != TABLE_BINS_INTEGER; bin++) {
+        const double edge = bin == bins->count
+                                ? bins->high
+                                : bins->low + (double)bin * ((bins->high - bins->low) / (double)bins->count);
+        if (bins->kind == TABLE_BINS_EDGES)
+            json_value(NULL, type, (const char *)bins->edges + bin * table_type_size(type));
+        else
+            json_value(NULL, TABLE_F64, &edge);
+    }
+    json_end();
+}
+
+void hist_print_json(const struct hist_job *job) {
+    static const char *const kinds[] = {"", "even", "edges", "integer"};
+    json_object(NULL);
+    json_string("values", job->input.name);
+    json_string("type", table_type_name(job->input.layout.type));
+    json_size("value_count", keys_view(&job->input).rows);
+    json_string("kind", kinds[job->bins.kind]);
+    json_size("bins", job->bins.count);
+    if (job->bins.kind == TABLE_BINS_INTEGER)
+        json_value("first", TABLE_I64, &job->bins.first);
+    else
+        print_edges(job);
+    if (!job->arguments.chunk) {
+        json_array(job->weights.name ? "sums" : "counts");
+        for (size_t bin = 0; bin < job->bins.count; bin++)
+            json_value(NULL, job->layout.type, count_at(job, bin));
+        json_end();
+    }
+    json_size("below", job->outside[TABLE_OUTSIDE_BELOW]);
+    json_size("above", job->outside[TABLE_OUTSIDE_ABOVE]);
+    json_size("nan", job->outside[TABLE_OUTSIDE_NAN]);
+    json_size("chunk_length", job->report.chunk_length);
+    json_size("chunks", job->report.chunks);
+    print_report(&job->report, job->input.layout.bytes);
+    json_end();
+}

@@ -1,0 +1,68 @@
+#include "keys.h"
+
+#include <sysexits.h>
+
+#include "json.h"
+
+int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {
+    const bool described = arguments->type || arguments->skip;
+    struct input_request request = {.format = arguments->input_format,
+                                    .type = arguments->type ? arguments->type : TABLE_U8,
+                                    .columns = 1,
+                                    .skip = arguments->skip,
+                                    .type_is_a_hint = !described,
+                                    .whole = true};
+    return input_open(file, path, &request);
+}
+
+int open_beside_keys(struct input_file *file, const char *path, table_type type) {
+    struct input_request request = {.type = type, .columns = 1, .type_is_a_hint = true, .whole = true};
+    return input_open(file, path, &request);
+}
+
+table_view keys_view(const struct input_file *file) {
+    table_view view = input_view(file);
+    view.rows *= view.columns;
+    view.columns = 1;
+    return view;
+}
+
+double key_as_double(const table_view *keys, size_t i) {
+    switch (keys->type) {
+    case TABLE_U8:
+        return ((const uint8_t *)keys->data)[i];
+    case TABLE_U16:
+        return ((const uint16_t *)keys->data)[i];
+    case TABLE_U32:
+        return ((const uint32_t *)keys->data)[i];
+    case TABLE_U64:
+        return (double)((const uint64_t *)keys->data)[i];
+    case TABLE_I32:
+        return ((const int32_t *)keys->data)[i];
+    case TABLE_I64:
+        return (double)((const int64_t *)keys->data)[i];
+    case TABLE_F32:
+        return (double)((const float *)keys->data)[i];
+    case TABLE_F64:
+        return ((const double *)keys->data)[i];
+    }
+    return 0;
+}
+
+int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                const void *data) {
+    int code = write_header(file, format, layout);
+    if (code == EX_OK)
+        code = atomic_file_write(file, data, layout->bytes);
+    return code == EX_OK ? atomic_file_finish(file) : code;
+}
+
+void print_report(const table_pipeline_report *report, size_t bytes) {
+    json_string("backend", report->backend == TABLE_BACKEND_CUDA ? "cuda" : "cpu");
+    json_size("threads", report->threads);
+    json_number("count_seconds", report->count_seconds);
+    json_number("scan_seconds", report->scan_seconds);
+    json_number("move_seconds", report->move_seconds);
+    json_number("seconds", report->seconds);
+    json_number("gb_per_second", report->seconds > 0 ? (double)bytes / report->seconds / 1e9 : 0);
+}

@@ -1,0 +1,29 @@
+/* What the subcommands on keys have in common: the keys of a file are all its values, whatever its shape. */
+#ifndef KEYS_H
+#define KEYS_H
+
+#include <tuplescan/tuplescan.h>
+
+#include "table_io.h"
+
+/* Opens the keys that the command line describes; a raw file without --type has bytes. As input_open(). */
+int open_keys(struct input_file *file, const char *path, const struct arguments *arguments);
+
+/* Opens a file that goes with the keys, and is of this type if it is raw. */
+int open_beside_keys(struct input_file *file, const char *path, table_type type);
+
+/* All its values as one column. */
+table_view keys_view(const struct input_file *file);
+
+/* Value i of a column, rounded if it is one of 64 bits. */
+double key_as_double(const table_view *keys, size_t i);
+
+/* The header, the bytes, and the file on the disk but not yet under its name; and then under it. As
+ * atomic_file_finish() and atomic_file_publish(). */
+int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                const void *data);
+
+/* What the report says, as members of the object that is being printed. */
+void print_report(const table_pipeline_report *report, size_t bytes);
+
+#endif
