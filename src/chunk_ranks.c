@@ -20,11 +20,11 @@ static struct scan scan_of(const struct key_call *call, const struct table_view 
 }
 
 table_status chunk_ranks_plan(struct key_call *call, const struct table_view *counters, const struct table_view *ranks,
-                              struct chunk_ranks *plan) {
+                              bool apart, struct chunk_ranks *plan) {
     const struct table_view row = {.rows = ranks->columns, .columns = 1, .stride = 1, .type = ranks->type};
     const size_t size = table_type_size(ranks->type);
     table_status status = TABLE_OK;
-    *plan = (struct chunk_ranks){0};
+    *plan = (struct chunk_ranks){.apart = apart};
     plan->totals_at = layout_place(&call->layout, ranks->columns, size);
     plan->offsets_at = layout_place(&call->layout, ranks->columns, size);
     plan->step[TOTALS] = scan_of(call, counters, ranks);
@@ -32,7 +32,7 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
     plan->step[RANKS] = scan_of(call, counters, ranks);
     plan->step[TOTALS].out.data = NULL;
     plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
-    for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++) {
+    for (unsigned i = apart ? OFFSETS : TOTALS; i < RANK_STEPS && status == TABLE_OK; i++) {
         status = plan_make(call->call.backend, &plan->step[i], TABLE_STRATEGY_AUTO, i == TOTALS, &plan->plan[i]);
         plan->workspace[i] = layout_place(&call->layout, plan->plan[i].bytes, 1);
     }
@@ -41,6 +41,7 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
 
 table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ranks *plan, void *counters, void *ranks,
                              char *workspace) {
+    static const unsigned char order[2][RANK_STEPS] = {{TOTALS, OFFSETS, RANKS}, {RANKS, OFFSETS}};
     const struct backend *backend = call->call.backend;
     struct scan step[RANK_STEPS];
     const size_t row_bytes = plan->step[RANKS].out.columns * table_type_size(plan->step[RANKS].out.type);
@@ -55,9 +56,14 @@ table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ran
     step[OFFSETS].in.data = totals;
     step[OFFSETS].out.data = offsets;
     step[RANKS].out.data = ranks;
-    step[RANKS].carry_in = offsets;
-    for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++)
-        status = pipeline_run(backend, &plan->plan[i], &step[i], workspace + plan->workspace[i]);
+    if (plan->apart)
+        step[RANKS].carry_out = totals;
+    else
+        step[RANKS].carry_in = offsets;
+    for (unsigned i = 0; i < (plan->apart ? 2 : RANK_STEPS) && status == TABLE_OK; i++) {
+        const unsigned turn = order[plan->apart][i];
+        status = pipeline_run(backend, &plan->plan[turn], &step[turn], workspace + plan->workspace[turn]);
+    }
     if (status == TABLE_OK && plan->totals_copy)
         status = backend->copy(&call->call.scan, plan->totals_copy, totals, row_bytes);
     if (status == TABLE_OK && plan->offsets_copy)
@@ -128,11 +134,17 @@ static table_status prepare(const table_view *counters, const table_view *ranks,
     if (status == TABLE_OK)
         status = validate_apart("totals", &totals_view, "offsets", &offsets_view, false);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "counters", &checked->counters);
+        status = key_call_backend(call, "counters", &checked->counters, checked->ranks.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "ranks", checked->ranks.data);
-    if (status == TABLE_OK)
-        status = chunk_ranks_plan(call, &checked->counters, &checked->ranks, &checked->plan);
+    if (status != TABLE_OK)
+        return status;
+    key_call_stage_table(call, &checked->counters, true, false);
+    key_call_stage_table(call, &checked->ranks, false, true);
+    struct table_view in = checked->counters, out = checked->ranks;
+    if (call->staged) /* two tables then, even if they were one */
+        in.data = out.data = NULL;
+    status = chunk_ranks_plan(call, &in, &out, false, &checked->plan);
     checked->plan.totals_copy = totals;
     checked->plan.offsets_copy = offsets;
     return status == TABLE_OK ? key_call_layout(call) : status;

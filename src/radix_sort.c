@@ -108,6 +108,7 @@ static table_status run_pass(struct key_call *call, const struct sort_call *sort
     struct digit_pass pass = sort->pass;
     const struct table_view ranks = ranks_of(sort, workspace);
     const struct digit_move move = {.ranks = ranks,
+                                    .offsets = workspace + sort->ranks.offsets_at,
                                     .keys = to->keys,
                                     .values_from = from->values,
                                     .values = to->values,
@@ -228,8 +229,8 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     struct layout *layout = &call->layout;
     const size_t keys = pass->keys.rows, key_bytes = table_type_size(pass->keys.type);
     sort->counter_type = keys <= UINT32_MAX ? TABLE_U32 : TABLE_U64;
-    pass->chunks = keys > 0 ? backend->pipeline_chunks(&call->call.scan, keys) : 1;
-    pass->chunk_length = keys > 0 ? divide_up(keys, pass->chunks) : 1;
+    pass->chunk_length =
+        keys > 0 ? backend->sort_chunk_length(&call->call.scan, keys, key_bytes, sort->moved_bytes) : 1;
     pass->chunks = divide_up(keys, pass->chunk_length);
     sort->at_once =
         pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;
@@ -247,7 +248,7 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     widest.digits = sort->at_once ? sort->passes : 1;
     sort->pass_at = layout_place(layout, backend->digit_workspace(&call->call.scan, &widest), 1);
     const struct table_view counters = counters_of(sort, 0, NULL), ranks = ranks_of(sort, NULL);
-    const table_status status = chunk_ranks_plan(call, &counters, &ranks, &sort->ranks);
+    const table_status status = chunk_ranks_plan(call, &counters, &ranks, true, &sort->ranks);
     return status == TABLE_OK ? key_call_layout(call) : status;
 }
 
@@ -265,15 +266,16 @@ static table_status begin(const table_view *keys, const table_sort_options *opti
 }
 
 static table_status finish(struct key_call *call, struct sort_call *sort) {
-    const struct backend *backend;
-    table_status status = key_call_backend(call, "keys", &sort->pass.keys);
+    table_status status = key_call_backend(call, "keys", &sort->pass.keys, sort->values);
     if (status == TABLE_OK)
         status = key_call_same_side(call, sort->kind == SORT_ORDER ? "order" : "values", sort->values);
     if (status != TABLE_OK)
         return status;
-    backend = call->call.backend;
-    if (!backend->digit_counts || !backend->digit_scatter || (sort->kind == SORT_INDEXED && !backend->gather))
-        return key_call_lacks(call, "radix sort");
+    key_call_stage_table(call, &sort->pass.keys, true, sort->kind != SORT_ORDER);
+    key_call_stage(call, &sort->values,
+                   sort->kind == SORT_ORDER ? sort->pass.keys.rows * sort->moved_bytes
+                                            : sort->pass.keys.rows * sort->value_bytes,
+                   sort->kind != SORT_ORDER, true);
     return plan_work(call, sort);
 }
 
@@ -288,7 +290,8 @@ static table_status validate_values(void *values, size_t value_bytes, struct sor
     const table_status status = validate_view("values", &view, &view);
     sort->values = values;
     sort->value_bytes = value_bytes;
-    sort->kind = value_bytes == 4 || value_bytes == 8 ? SORT_PAIRS : SORT_INDEXED;
+    const bool moves = (value_bytes == 4 || value_bytes == 8) && (uintptr_t)values % value_bytes == 0;
+    sort->kind = moves ? SORT_PAIRS : SORT_INDEXED;
     sort->moved_bytes = sort->kind == SORT_PAIRS ? value_bytes : rows <= UINT32_MAX ? 4 : 8;
     return status == TABLE_OK ? validate_apart("values", &view, "keys", &sort->pass.keys, false) : status;
 }

@@ -67,6 +67,8 @@ DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
 /* The number of the lowest bit that is set, counted from 0; `bits` is not 0. */
 DEVICE unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__ffs(static_cast<int>(bits)) - 1); }
 
+DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
+
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
  * Stores write through: on an H200 a plain store costs up to twice the time where rows do not begin on a cache line,
  * and a load that marks its line as used once is 3 to 5 % slower than a plain one (docs/tuning.md). */
@@ -265,6 +267,16 @@ template <class... P, class... A> static int launch_cooperative(void (*kernel)(P
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
     return static_cast<int>(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+}
+
+/* The most dynamic shared memory that a block can be allowed to have on the current device. */
+static inline int most_shared_bytes(size_t *bytes) {
+    int device = 0, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *bytes = static_cast<size_t>(most);
+    return static_cast<int>(error);
 }
 
 /* How many blocks of the kernel the current device runs at once. */

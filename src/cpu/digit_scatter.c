@@ -29,11 +29,13 @@ static enum key_move kind_of(const struct digit_move *move) {
     return move->value_bytes == 4 ? MOVE_INDEX_4 : MOVE_INDEX_8;
 }
 
-static void read_ranks(const struct table_view *ranks, size_t row, uint64_t *places, size_t count) {
+static void read_places(const struct digit_move *move, size_t row, uint64_t *places, size_t count) {
+    const struct table_view *ranks = &move->ranks;
     const size_t first = row * ranks->stride;
     for (size_t i = 0; i < count; i++)
-        places[i] = ranks->type == TABLE_U32 ? ((const uint32_t *)ranks->data)[first + i]
-                                             : ((const uint64_t *)ranks->data)[first + i];
+        places[i] = ranks->type == TABLE_U32
+                        ? ((const uint32_t *)ranks->data)[first + i] + ((const uint32_t *)move->offsets)[i]
+                        : ((const uint64_t *)ranks->data)[first + i] + ((const uint64_t *)move->offsets)[i];
 }
 
 static void scatter_chunk(const struct jobs *jobs, size_t number, unsigned thread) {
@@ -59,7 +61,7 @@ static void scatter_chunk(const struct jobs *jobs, size_t number, unsigned threa
         .firsts = (uint64_t *)(void *)words + count,
         .key_lines = scattering->lines ? lines : NULL,
         .value_lines = lines + KEY_LINE * count};
-    read_ranks(&move->ranks, number, places.places, count);
+    read_places(move, number, places.places, count);
     isa_kernels_in_use()->keys->scatter[pass->keys.type][scattering->kind](&digits, &places);
 }
 

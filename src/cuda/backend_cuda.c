@@ -5,6 +5,7 @@
 
 #include "../status.h"
 #include "clock.h"
+#include "keys.h"
 #include "pinned.h"
 #include "runtime.h"
 
@@ -56,6 +57,16 @@ static table_status cuda_open(struct scan *scan) {
     return status;
 }
 
+unsigned cuda_processors(const struct scan *scan) {
+    int device = scan->in.data ? backend_device_of(scan->in.data) : -1, processors = 0;
+    cudaError_t error = device >= 0 ? cudaSuccess : cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return processors > 0 ? (unsigned)processors : 1;
+}
+
 static table_status cuda_wait(const struct scan *scan) {
     return cuda_check(cudaStreamSynchronize(scan->stream), "waiting for the stream");
 }
@@ -76,6 +87,14 @@ static const struct backend cuda_backend = {
     .stage1_local_counts = cuda_stage1_local_counts,
     .stage2_fold = cuda_stage2_fold,
     .stage3_global_pass = cuda_stage3_global_pass,
+    .sort_chunk_length = cuda_sort_chunk_length,
+    .histogram_chunk_length = cuda_histogram_chunk_length,
+    .digit_workspace = cuda_digit_workspace,
+    .digit_counts = cuda_digit_counts,
+    .digit_scatter = cuda_digit_scatter,
+    .gather = cuda_gather,
+    .histogram_workspace = cuda_histogram_workspace,
+    .histogram = cuda_histogram,
     .allocate = cuda_allocate,
     .release = cuda_release,
     .copy = cuda_copy,

@@ -83,6 +83,7 @@ DEVICE unsigned lowest_bit(unsigned bits, DOUBLE_SITE) {
         dbl::misuse(file, line, "lowest_bit: no bit is set");
     return static_cast<unsigned>(__builtin_ctz(bits));
 }
+DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__builtin_popcount(bits)); }
 DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
 }
@@ -262,6 +263,12 @@ template <class... P, class... A> static int launch_cooperative(void (*kernel)(P
 }
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
     return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
+}
+static inline int most_shared_bytes(size_t *bytes) {
+    int most = 0;
+    const cudaError_t error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    *bytes = static_cast<size_t>(most);
+    return static_cast<int>(error);
 }
 template <class... P>
 static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
