@@ -98,7 +98,7 @@ DEVICE void put_counts(const count_pass &pass, const BINS &bins, const count_ite
     }
 }
 
-template <class BINS, bool BYTES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 3) count_kernel(count_pass pass, BINS bins) {
+template <class BINS, bool BYTES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_kernel(count_pass pass, BINS bins) {
     SHARED_DYNAMIC(uint32_t, table);
     const size_t items = pass.chunks * pass.pieces * pass.ranges;
     for (size_t number = block_index(); number < items; number += block_count()) {
@@ -114,7 +114,7 @@ template <class BINS, bool BYTES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 3) count_k
 }
 
 /* More bins than shared memory has room for: the lanes of a warp that have the same bin add to it together. */
-template <class BINS> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 3) count_in_memory_kernel(count_pass pass, BINS bins) {
+template <class BINS> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_in_memory_kernel(count_pass pass, BINS bins) {
     typedef typename BINS::Key Key;
     constexpr unsigned NONE = 0xffffffffu;
     const Key *keys = static_cast<const Key *>(pass.keys);
