@@ -14,6 +14,25 @@ template <class KEY> struct digit_bins {
     DEVICE unsigned operator()(KEY key) const { return digit_of(key, digit); }
 };
 
+/* Several digits, one beside the other: a key has as many bins. */
+template <class KEY> struct several_digits {
+    typedef KEY Key;
+    key_digit first;
+    unsigned bits, number;
+};
+
+/* Calls add(bin) for each bin that a value is in. */
+template <class BINS, class ADD> DEVICE void for_each_bin(const BINS &bins, typename BINS::Key value, ADD add) {
+    add(bins(value));
+}
+template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KEY> &digits, KEY key, ADD add) {
+    KEY rest = static_cast<KEY>(sort_key_of(key, digits.first) >> digits.first.shift);
+    for (unsigned digit = 0; digit < digits.number; digit++) {
+        add((digit << digits.bits) + (static_cast<unsigned>(rest) & digits.first.mask));
+        rest = static_cast<KEY>(digits.bits < 8 * sizeof(KEY) ? rest >> digits.bits : 0);
+    }
+}
+
 template <class VALUE> struct even_bins {
     typedef VALUE Key;
     double low, high, scale;

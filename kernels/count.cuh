@@ -66,13 +66,18 @@ DEVICE void count_piece(const count_pass &pass, const BINS &bins, const count_it
     const unsigned copy = warp_lane() & (pass.copies - 1), all = static_cast<unsigned>(pass.counters.columns);
     unsigned outside[TABLE_OUTSIDE_WORDS] = {};
     for_each_key(static_cast<const Key *>(pass.keys), item.begin, item.end, [&](Key key, bool there) {
-        const unsigned bin = BYTES ? static_cast<unsigned>(key) : bins(key);
-        if (there && bin - item.first_bin < pass.width && (BYTES || bin < all))
-            atomic_add(&table[(bin - item.first_bin) * pass.copies + copy], 1u);
-        else if (!BYTES && there && bin >= all)
-            UNROLL
-        for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
-            outside[word] += bin - all == word;
+        const auto add = [&](unsigned bin) {
+            if (there && bin - item.first_bin < pass.width && (BYTES || bin < all))
+                atomic_add(&table[(bin - item.first_bin) * pass.copies + copy], 1u);
+            else if (!BYTES && there && bin >= all)
+                UNROLL
+            for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
+                outside[word] += bin - all == word;
+        };
+        if constexpr (BYTES)
+            add(static_cast<unsigned>(key));
+        else
+            for_each_bin(bins, key, add);
     });
     UNROLL
     for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
@@ -88,7 +93,9 @@ DEVICE void put_counts(const count_pass &pass, const BINS &bins, const count_ite
         unsigned number = 0;
         for (unsigned copy = 0; copy < pass.copies; copy++) /* each lane begins in a bank of its own */
             number += table[bin * pass.copies + ((copy + bin) & (pass.copies - 1))];
-        const unsigned column = BYTES ? bins(static_cast<typename BINS::Key>(bin)) : item.first_bin + bin;
+        unsigned column = item.first_bin + bin;
+        if constexpr (BYTES)
+            column = bins(static_cast<typename BINS::Key>(bin));
         if (column >= all && BYTES && number > 0)
             atomic_add(pass.outside + (column - all), static_cast<uint64_t>(number));
         else if (column < all && !BYTES && pass.pieces == 1)
@@ -183,14 +190,17 @@ static int clear_counters(const kernel_counters &counters, size_t rows, void *st
 }
 
 /* BYTES: the values are bytes, which are counted as they are; what bins the 256 values are in is asked but once, when
- * all are counted. */
-template <class BINS, bool BYTES> static int run_count(count_pass pass, const BINS &bins, void *stream) {
+ * all are counted. SEVERAL: a value is in several bins, and there are few of them. */
+template <class BINS, bool BYTES, bool SEVERAL = false>
+static int run_count(count_pass pass, const BINS &bins, void *stream) {
     constexpr unsigned ROUNDS = 4; /* blocks that end early leave room for others */
     unsigned resident;
     pass.chunks = (pass.count - 1) / pass.chunk_length + 1;
     int error = plan_table(BYTES ? 256 : pass.counters.columns, &pass);
     const bool in_memory = pass.width == 0;
-    const auto kernel = in_memory ? count_in_memory_kernel<BINS> : count_kernel<BINS, BYTES>;
+    auto kernel = count_kernel<BINS, BYTES>;
+    if constexpr (!SEVERAL)
+        kernel = in_memory ? count_in_memory_kernel<BINS> : kernel;
     const size_t shared = sizeof(uint32_t) * pass.width * pass.copies;
     if (error == 0)
         error = allow_shared_bytes(kernel, shared);

@@ -7,6 +7,11 @@ template <class KEY> static int run_digits(const kernel_keys &keys, const kernel
     pass.count = keys.count;
     pass.chunk_length = keys.chunk_length;
     pass.counters = counters;
+    if (keys.digits > 1) {
+        const several_digits<KEY> digits = {key_digit_of(keys), keys.bits, keys.digits};
+        return counters.columns <= COUNT_WORDS ? run_count<several_digits<KEY>, false, true>(pass, digits, keys.stream)
+                                               : static_cast<int>(cudaErrorInvalidValue);
+    }
     return run_count<digit_bins<KEY>, false>(pass, digit_bins<KEY>{key_digit_of(keys)}, keys.stream);
 }
 

@@ -1,10 +1,15 @@
-/* Moving keys, and the values beside them, to their ranks. Reads and writes each once.
+/* Moving keys, and the values beside them, to their ranks: one pass over the keys of one digit, whose totals are known.
  *
- * A block has a chunk, of which it takes a tile at a time. The tile is sorted by the digit first: each warp ranks its
- * keys by what the lanes before have, digit by digit; the digits' counts of all warps are added up; and the keys change
- * places in shared memory. So the keys of a digit lie side by side, and are written side by side, too. (Merrill and
- * Grimshaw, High Performance and Scalable Radix Sorting, 2011; ranks by votes: Ashkiani et al., GPU Multisplit, 2016.)
- */
+ * A block draws a tile and sorts it by the digit: each warp ranks its keys by what the lanes before have, digit by
+ * digit; the digits' counts of all warps are added up; and the keys change places in shared memory, so that the keys of
+ * a digit lie side by side, and are written side by side, too. How many keys of a digit the tiles before have, the
+ * blocks tell each other: a thread a digit, each tile's own count first, and as soon as it is known the count through
+ * that tile. Tiles are drawn from a ticket, so that all tiles before a drawn one belong to blocks that run, each of
+ * which publishes its counts before it waits: the wait always ends.
+ *
+ * (Merrill and Grimshaw, High Performance and Scalable Radix Sorting, 2011; ranks by votes: Ashkiani et al., GPU
+ * Multisplit, 2016; one pass with look-back: Merrill and Garland, Single-pass Parallel Prefix Scan, 2016, and Adinets
+ * and Merrill, Onesweep, 2022.) */
 #include "keys.cuh"
 
 constexpr unsigned SCATTER_THREADS = 512;
@@ -14,6 +19,8 @@ constexpr unsigned SCATTER_DIGITS = 1 << SCATTER_BITS;
 constexpr unsigned SCATTER_DIGIT_WARPS = SCATTER_DIGITS / WARP_LANES;
 constexpr unsigned SCATTER_LANE_BYTES = 64; /* of keys, or of values, a thread in a tile */
 constexpr unsigned SCATTER_ITEMS_MOST = 16;
+constexpr unsigned SCATTER_BACK = 4; /* tiles that are looked at together */
+constexpr size_t TICKET_BYTES = 256; /* at the beginning of the workspace; the words behind it are aligned */
 
 /* The value of a key that has none. */
 struct no_value {};
@@ -34,10 +41,11 @@ template <class KEY, class VALUE> struct scatter_shape {
 
 struct scatter_pass {
     const void *keys;
-    size_t count, chunk_length;
+    size_t count;
     key_digit digit;
-    kernel_counters ranks;
-    const void *offsets;
+    const void *offsets; /* where the keys of each digit begin: u64, or u32 */
+    bool wide;
+    void *workspace; /* the ticket, and for each tile and digit a word; all zeros at the beginning */
     void *keys_to;
     const void *values_from; /* NULL: indices */
     void *values_to;
@@ -45,9 +53,9 @@ struct scatter_pass {
 
 /* The shared memory of a block. */
 template <class SHAPE> struct scatter_memory {
-    uint64_t next[SCATTER_DIGITS];  /* where the next key of a digit goes */
     uint64_t shift[SCATTER_DIGITS]; /* from a key's place in the sorted tile to where it goes */
     uint32_t counts[SCATTER_WARPS][SCATTER_DIGITS];
+    uint32_t places[SCATTER_DIGITS]; /* of a digit's first key in the sorted tile */
     uint32_t warp_totals[SCATTER_DIGIT_WARPS];
     union {
         typename SHAPE::Key keys[SHAPE::TILE];
@@ -60,13 +68,42 @@ template <class SHAPE> DEVICE unsigned item_place(unsigned item) {
     return (thread_index() / WARP_LANES * SHAPE::ITEMS + item) * WARP_LANES + warp_lane();
 }
 
-/* What a digit's keys of this chunk begin at. */
-DEVICE uint64_t first_place(const scatter_pass &pass, size_t chunk, unsigned digit) {
-    const size_t at = chunk * pass.ranks.stride + digit;
-    return pass.ranks.type == TABLE_U32 ? uint64_t(static_cast<const uint32_t *>(pass.ranks.data)[at]) +
-                                              static_cast<const uint32_t *>(pass.offsets)[digit]
-                                        : static_cast<const uint64_t *>(pass.ranks.data)[at] +
-                                              static_cast<const uint64_t *>(pass.offsets)[digit];
+/* A word of the exchange: a count of keys and, in the two top bits, of which. */
+template <class WORD> struct scatter_word {
+    static constexpr unsigned SHIFT = 8 * sizeof(WORD) - 2;
+    static constexpr WORD OWN = WORD(1) << SHIFT;     /* of the tile */
+    static constexpr WORD THROUGH = WORD(2) << SHIFT; /* of all tiles through this one */
+    static constexpr WORD COUNT = OWN - 1;
+};
+
+template <class WORD> DEVICE WORD *scatter_words(const scatter_pass &pass, size_t tile, unsigned digit) {
+    return reinterpret_cast<WORD *>(static_cast<char *>(pass.workspace) + TICKET_BYTES) + tile * SCATTER_DIGITS + digit;
+}
+
+/* How many keys of a digit all tiles before have. */
+template <class WORD> DEVICE WORD keys_before(const scatter_pass &pass, size_t tile, unsigned digit) {
+    typedef scatter_word<WORD> word;
+    WORD before = 0;
+    for (size_t back = tile; back > 0;) {
+        WORD words[SCATTER_BACK];
+        UNROLL
+        for (unsigned k = 0; k < SCATTER_BACK; k++)
+            words[k] = k < back ? load_relaxed(scatter_words<WORD>(pass, back - 1 - k, digit)) : word::THROUGH;
+        unsigned seen = 0;
+        UNROLL
+        for (unsigned k = 0; k < SCATTER_BACK; k++) {
+            if (seen != k || words[k] == 0)
+                continue;
+            before += words[k] & word::COUNT;
+            if (words[k] >= word::THROUGH)
+                return before;
+            seen++;
+        }
+        back -= seen;
+        if (seen == 0)
+            wait_a_little(20);
+    }
+    return before;
 }
 
 /* The lanes that have the same digit. */
@@ -101,13 +138,17 @@ template <class SHAPE> DEVICE void rank_in_warp(const scatter_pass &pass, uint32
     }
 }
 
-/* From the warps' counts to places in the sorted tile: counts(w, d) = the first place of warp w's keys of digit d. */
-template <class SHAPE> DEVICE void place_digits(scatter_memory<SHAPE> &memory) {
+/* From the warps' counts to places in the sorted tile: counts(w, d) = the first place of warp w's keys of digit d. The
+ * tile's own counts are published; returned is that of this thread's digit. */
+template <class SHAPE, class WORD>
+DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memory<SHAPE> &memory) {
     const unsigned digit = thread_index(), warp = digit / WARP_LANES;
     const bool active = digit < SCATTER_DIGITS;
     unsigned total = 0;
     for (unsigned w = 0; active && w < SCATTER_WARPS; w++)
         total += memory.counts[w][digit];
+    if (active)
+        store_relaxed(scatter_words<WORD>(pass, tile, digit), static_cast<WORD>(scatter_word<WORD>::OWN | total));
     unsigned through = total;
     UNROLL
     for (unsigned lanes = 1; lanes < WARP_LANES; lanes *= 2) {
@@ -121,8 +162,7 @@ template <class SHAPE> DEVICE void place_digits(scatter_memory<SHAPE> &memory) {
         unsigned place = through - total;
         for (unsigned w = 0; w < warp; w++)
             place += memory.warp_totals[w];
-        memory.shift[digit] = memory.next[digit] - place;
-        memory.next[digit] += total;
+        memory.places[digit] = place;
         for (unsigned w = 0; w < SCATTER_WARPS; w++) {
             const unsigned number = memory.counts[w][digit];
             memory.counts[w][digit] = place;
@@ -130,6 +170,21 @@ template <class SHAPE> DEVICE void place_digits(scatter_memory<SHAPE> &memory) {
         }
     }
     block_barrier();
+    return total;
+}
+
+/* Where the tile's keys go: `total` is how many this thread's digit has in it. */
+template <class SHAPE, class WORD>
+DEVICE void place_tile(const scatter_pass &pass, size_t tile, unsigned total, scatter_memory<SHAPE> &memory) {
+    const unsigned digit = thread_index();
+    if (digit > pass.digit.mask)
+        return;
+    const WORD before = keys_before<WORD>(pass, tile, digit);
+    store_relaxed(scatter_words<WORD>(pass, tile, digit),
+                  static_cast<WORD>(scatter_word<WORD>::THROUGH | (before + total)));
+    const uint64_t first = pass.wide ? static_cast<const uint64_t *>(pass.offsets)[digit]
+                                     : static_cast<const uint32_t *>(pass.offsets)[digit];
+    memory.shift[digit] = first + before - memory.places[digit];
 }
 
 template <class SHAPE> DEVICE void load_keys(const scatter_pass &pass, size_t first, unsigned count,
@@ -193,48 +248,53 @@ template <class SHAPE> DEVICE void move_values(const scatter_pass &pass, scatter
     }
 }
 
-template <class SHAPE>
-DEVICE void scatter_tile(const scatter_pass &pass, scatter_memory<SHAPE> &memory, size_t first, unsigned count) {
+template <class SHAPE, class WORD> KERNEL LAUNCH_BOUNDS(SCATTER_THREADS, 2) scatter_kernel(scatter_pass pass) {
+    SHARED_DYNAMIC(scatter_memory<SHAPE>, shared);
+    SHARED_ARRAY(unsigned, ticket, 1);
+    scatter_memory<SHAPE> &memory = *shared;
+    uint32_t(&counts)[SCATTER_DIGITS] = memory.counts[thread_index() / WARP_LANES];
     typename SHAPE::Key keys[SHAPE::ITEMS];
     unsigned places[SHAPE::ITEMS];
     packed_digits<SHAPE> digits;
-    uint32_t(&counts)[SCATTER_DIGITS] = memory.counts[thread_index() / WARP_LANES];
+    if (thread_index() == 0)
+        *ticket = atomic_add(static_cast<uint32_t *>(pass.workspace), 1u);
+    block_barrier();
+    const size_t tile = *ticket, first = tile * SHAPE::TILE, left = pass.count - first;
+    const unsigned count = left < SHAPE::TILE ? static_cast<unsigned>(left) : SHAPE::TILE;
     load_keys<SHAPE>(pass, first, count, keys);
     rank_in_warp<SHAPE>(pass, counts, count, keys, places);
     block_barrier();
-    place_digits(memory);
+    const unsigned total = place_digits<SHAPE, WORD>(pass, tile, memory);
     UNROLL
     for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
         places[i] += counts[item_place<SHAPE>(i) < count ? digit_of(keys[i], pass.digit) : pass.digit.mask];
         memory.keys[places[i]] = keys[i];
     }
+    place_tile<SHAPE, WORD>(pass, tile, total, memory);
     block_barrier();
     write_keys(pass, memory, count, digits);
     if constexpr (SHAPE::VALUES)
         move_values(pass, memory, first, count, places, digits);
 }
 
-template <class SHAPE> KERNEL LAUNCH_BOUNDS(SCATTER_THREADS, 2) scatter_kernel(scatter_pass pass) {
-    SHARED_DYNAMIC(scatter_memory<SHAPE>, memory);
-    const size_t chunk = block_index(), begin = chunk * pass.chunk_length, left = pass.count - begin;
-    const size_t end = begin + (left < pass.chunk_length ? left : pass.chunk_length);
-    if (thread_index() <= pass.digit.mask)
-        memory->next[thread_index()] = first_place(pass, chunk, thread_index());
-    for (size_t first = begin; first < end; first += SHAPE::TILE)
-        scatter_tile<SHAPE>(pass, *memory, first,
-                            end - first < SHAPE::TILE ? static_cast<unsigned>(end - first) : SHAPE::TILE);
+template <class SHAPE, class WORD> static int run_shape(const scatter_pass &pass, void *stream) {
+    const auto kernel = scatter_kernel<SHAPE, WORD>;
+    const size_t tiles = (pass.count - 1) / SHAPE::TILE + 1;
+    if (tiles > INT32_MAX)
+        return static_cast<int>(cudaErrorInvalidConfiguration);
+    const int error = allow_shared_bytes(kernel, sizeof(scatter_memory<SHAPE>));
+    return error == 0 ? launch(kernel, static_cast<unsigned>(tiles), SCATTER_THREADS, sizeof(scatter_memory<SHAPE>),
+                               stream, pass)
+                      : error;
 }
+
+/* Counts that do not fit beside two bits in 32 have words of 64. */
+HOST_DEVICE constexpr size_t scatter_word_bytes(size_t count) { return count < (size_t(1) << 30) ? 4 : 8; }
 
 template <class KEY, class VALUE> static int run_scatter(const scatter_pass &pass, void *stream) {
     typedef scatter_shape<KEY, VALUE> shape;
-    const auto kernel = scatter_kernel<shape>;
-    const size_t chunks = (pass.count - 1) / pass.chunk_length + 1;
-    if (chunks > INT32_MAX)
-        return static_cast<int>(cudaErrorInvalidConfiguration);
-    const int error = allow_shared_bytes(kernel, sizeof(scatter_memory<shape>));
-    return error == 0 ? launch(kernel, static_cast<unsigned>(chunks), SCATTER_THREADS, sizeof(scatter_memory<shape>),
-                               stream, pass)
-                      : error;
+    return scatter_word_bytes(pass.count) == 4 ? run_shape<shape, uint32_t>(pass, stream)
+                                               : run_shape<shape, uint64_t>(pass, stream);
 }
 
 template <class KEY> static int run_scatter(const scatter_pass &pass, size_t value_bytes, void *stream) {
@@ -248,18 +308,19 @@ template <class KEY> static int run_scatter(const scatter_pass &pass, size_t val
     }
 }
 
-size_t kernel_digit_scatter_tile(size_t key_bytes, size_t value_bytes) {
-    return SCATTER_THREADS * scatter_items(key_bytes, value_bytes);
+size_t kernel_digit_scatter_workspace(size_t count, size_t key_bytes) {
+    const size_t least = SCATTER_THREADS * scatter_items(key_bytes, sizeof(uint64_t)); /* keys of a tile */
+    return TICKET_BYTES + ((count - 1) / least + 1) * SCATTER_DIGITS * scatter_word_bytes(count);
 }
 
-int kernel_digit_scatter(const kernel_keys *keys, const kernel_move *move) {
+int kernel_digit_scatter(const kernel_keys *keys, const kernel_move *move, void *workspace) {
     scatter_pass pass = {};
     pass.keys = keys->keys;
     pass.count = keys->count;
-    pass.chunk_length = keys->chunk_length;
     pass.digit = key_digit_of(*keys);
-    pass.ranks = move->ranks;
     pass.offsets = move->offsets;
+    pass.wide = move->offset_type == TABLE_U64;
+    pass.workspace = workspace;
     pass.keys_to = move->keys;
     pass.values_from = move->values_from;
     pass.values_to = move->values;

@@ -50,6 +50,7 @@ struct kernel_keys {
     table_type type;
     size_t count, chunk_length; /* neither is 0 */
     unsigned first_bit, bits;
+    unsigned digits; /* counted at once: one beside the other, each of `bits` bits, the first at first_bit */
     int descending;
     void *stream;
 };
@@ -61,23 +62,23 @@ struct kernel_counters {
     table_type type; /* u32 or u64; for weights f32 or f64 */
 };
 
-/* counters(c, d) = how many keys of chunk c have the digit d. */
+/* counters(c, d) = how many keys of chunk c have the digit d; with several digits, one table beside the other,
+ * at most 8192 columns in all. */
 int kernel_digit_counts(const struct kernel_keys *keys, const struct kernel_counters *counters);
 
-/* Each key, and the value beside it, to its place: the keys of chunk c with digit d to ranks(c, d) + offsets[d] and on,
- * in their order. At most 8 bits. */
+/* Each key, and the value beside it, to its place: the keys with digit d to offsets[d] and on, in their order, whatever
+ * the chunks are. At most 8 bits. The workspace has kernel_digit_scatter_workspace() bytes, aligned to 256, all of them
+ * zero. */
 struct kernel_move {
-    struct kernel_counters ranks; /* read */
-    const void *offsets;          /* of the type of the ranks */
+    const void *offsets; /* how many keys have a lesser digit */
+    table_type offset_type;
     void *keys;
     const void *values_from; /* NULL with value_bytes: a key's value is its index */
     void *values;
     size_t value_bytes; /* 0: no values; 4 or 8, and the values aligned to it */
 };
-int kernel_digit_scatter(const struct kernel_keys *keys, const struct kernel_move *move);
-
-/* Keys that a block moves at a time: what a chunk should be a multiple of. */
-size_t kernel_digit_scatter_tile(size_t key_bytes, size_t value_bytes);
+size_t kernel_digit_scatter_workspace(size_t count, size_t key_bytes);
+int kernel_digit_scatter(const struct kernel_keys *keys, const struct kernel_move *move, void *workspace);
 
 /* to[i] = from[order[i]], values of value_bytes each, any alignment; order_bytes is 4 or 8. */
 int kernel_gather(void *to, const void *from, size_t value_bytes, const void *order, size_t order_bytes, size_t count,

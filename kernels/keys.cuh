@@ -29,12 +29,15 @@ static inline key_digit key_digit_of(const kernel_keys &keys) {
     return digit;
 }
 
-template <class KEY> DEVICE unsigned digit_of(KEY key, const key_digit &digit) {
+template <class KEY> DEVICE KEY sort_key_of(KEY key, const key_digit &digit) {
     constexpr unsigned TOP = 8 * sizeof(KEY) - 1;
     if (digit.floating && key >> TOP != 0)
         key = static_cast<KEY>(key ^ static_cast<KEY>(~KEY(0)) >> 1);
-    const KEY sorted = static_cast<KEY>(key ^ static_cast<KEY>(digit.flip));
-    return static_cast<unsigned>(sorted >> digit.shift) & digit.mask;
+    return static_cast<KEY>(key ^ static_cast<KEY>(digit.flip));
+}
+
+template <class KEY> DEVICE unsigned digit_of(KEY key, const key_digit &digit) {
+    return static_cast<unsigned>(sort_key_of(key, digit) >> digit.shift) & digit.mask;
 }
 
 /* Calls visit(key, true) for all keys from `begin` to `end`, shared out among the threads of the block, in no order.

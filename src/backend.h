@@ -37,7 +37,7 @@ struct backend {
     table_status (*digit_counts)(const struct scan *scan, const struct digit_pass *pass,
                                  const struct table_view *counters, void *workspace);
     table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
-                                  void *workspace);
+                                  void *workspace); /* chunks as sort_chunk_length() has them */
     table_status (*gather)(const struct scan *scan, const struct gather *gather);
     size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
     table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);

@@ -32,6 +32,7 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
     plan->step[RANKS] = scan_of(call, counters, ranks);
     plan->step[TOTALS].out.data = NULL;
     plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
+    plan->trivial = apart && ranks->rows == 1;
     for (unsigned i = apart ? OFFSETS : TOTALS; i < RANK_STEPS && status == TABLE_OK; i++) {
         status = plan_make(call->call.backend, &plan->step[i], TABLE_STRATEGY_AUTO, i == TOTALS, &plan->plan[i]);
         plan->workspace[i] = layout_place(&call->layout, plan->plan[i].bytes, 1);
@@ -60,9 +61,15 @@ table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ran
         step[RANKS].carry_out = totals;
     else
         step[RANKS].carry_in = offsets;
+    if (plan->trivial) {
+        status = backend->copy(&call->call.scan, totals, counters, row_bytes);
+        if (status == TABLE_OK)
+            status = backend->fill(&call->call.scan, ranks, 0, row_bytes);
+    }
     for (unsigned i = 0; i < (plan->apart ? 2 : RANK_STEPS) && status == TABLE_OK; i++) {
         const unsigned turn = order[plan->apart][i];
-        status = pipeline_run(backend, &plan->plan[turn], &step[turn], workspace + plan->workspace[turn]);
+        if (turn == OFFSETS || !plan->trivial)
+            status = pipeline_run(backend, &plan->plan[turn], &step[turn], workspace + plan->workspace[turn]);
     }
     if (status == TABLE_OK && plan->totals_copy)
         status = backend->copy(&call->call.scan, plan->totals_copy, totals, row_bytes);

@@ -8,7 +8,8 @@ enum { RANK_STEPS = 3 };
 
 /* The totals of the columns, their prefix sum along the row, and the table's down its rows. */
 struct chunk_ranks {
-    bool apart; /* see chunk_ranks_plan() */
+    bool apart;   /* see chunk_ranks_plan() */
+    bool trivial; /* the ranks of one chunk: its counts are the totals, and no keys come before */
     struct scan step[RANK_STEPS];
     struct plan plan[RANK_STEPS];
     size_t workspace[RANK_STEPS];     /* offsets in the call's workspace */

@@ -57,16 +57,6 @@ static table_status cuda_open(struct scan *scan) {
     return status;
 }
 
-unsigned cuda_processors(const struct scan *scan) {
-    int device = scan->in.data ? backend_device_of(scan->in.data) : -1, processors = 0;
-    cudaError_t error = device >= 0 ? cudaSuccess : cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return processors > 0 ? (unsigned)processors : 1;
-}
-
 static table_status cuda_wait(const struct scan *scan) {
     return cuda_check(cudaStreamSynchronize(scan->stream), "waiting for the stream");
 }

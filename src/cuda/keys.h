@@ -14,6 +14,7 @@ static inline struct kernel_keys cuda_keys(const struct scan *scan, const struct
                                 .chunk_length = pass->chunk_length,
                                 .first_bit = pass->first_bit,
                                 .bits = pass->bits,
+                                .digits = pass->digits,
                                 .descending = pass->descending,
                                 .stream = scan->stream};
 }

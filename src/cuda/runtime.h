@@ -14,9 +14,6 @@ static inline table_status cuda_check_launch(int error, const char *what) {
     return cuda_check((cudaError_t)error, what);
 }
 
-/* Multiprocessors of the device that the table, or the keys, are on. */
-unsigned cuda_processors(const struct scan *scan);
-
 /* The three stages and the fused pass: one file each. */
 table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);
 table_status cuda_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
