@@ -43,7 +43,7 @@ struct scatter_pass {
     const void *keys;
     size_t count;
     key_digit digit;
-    const void *offsets; /* where the keys of each digit begin: u64, or u32 */
+    const void *totals; /* keys of each digit: u64, or u32 */
     bool wide;
     void *workspace; /* the ticket, and for each tile and digit a word; all zeros at the beginning */
     void *keys_to;
@@ -55,8 +55,8 @@ struct scatter_pass {
 template <class SHAPE> struct scatter_memory {
     uint64_t shift[SCATTER_DIGITS]; /* from a key's place in the sorted tile to where it goes */
     uint32_t counts[SCATTER_WARPS][SCATTER_DIGITS];
-    uint32_t places[SCATTER_DIGITS]; /* of a digit's first key in the sorted tile */
     uint32_t warp_totals[SCATTER_DIGIT_WARPS];
+    uint64_t warp_keys[SCATTER_DIGIT_WARPS];
     union {
         typename SHAPE::Key keys[SHAPE::TILE];
         typename SHAPE::Value values[SHAPE::TILE];
@@ -138,8 +138,27 @@ template <class SHAPE> DEVICE void rank_in_warp(const scatter_pass &pass, uint32
     }
 }
 
+/* The sum through this digit of a thread's value, among the digits of the warp. */
+template <class T> DEVICE T sum_in_warp(T value) {
+    UNROLL
+    for (unsigned lanes = 1; lanes < WARP_LANES; lanes *= 2) {
+        const T left = warp_shuffle_up(WARP_ALL, value, lanes);
+        value += warp_lane() >= lanes ? left : 0;
+    }
+    return value;
+}
+
+/* Keys of a digit in the whole array. */
+DEVICE uint64_t keys_of(const scatter_pass &pass, unsigned digit) {
+    if (digit > pass.digit.mask)
+        return 0;
+    return pass.wide ? static_cast<const uint64_t *>(pass.totals)[digit]
+                     : static_cast<const uint32_t *>(pass.totals)[digit];
+}
+
 /* From the warps' counts to places in the sorted tile: counts(w, d) = the first place of warp w's keys of digit d. The
- * tile's own counts are published; returned is that of this thread's digit. */
+ * tile's own counts are published; returned is that of this thread's digit. The shift lacks the keys of the tiles
+ * before. */
 template <class SHAPE, class WORD>
 DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memory<SHAPE> &memory) {
     const unsigned digit = thread_index(), warp = digit / WARP_LANES;
@@ -149,20 +168,21 @@ DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memo
         total += memory.counts[w][digit];
     if (active)
         store_relaxed(scatter_words<WORD>(pass, tile, digit), static_cast<WORD>(scatter_word<WORD>::OWN | total));
-    unsigned through = total;
-    UNROLL
-    for (unsigned lanes = 1; lanes < WARP_LANES; lanes *= 2) {
-        const unsigned left = warp_shuffle_up(WARP_ALL, through, lanes);
-        through += warp_lane() >= lanes ? left : 0;
-    }
-    if (active && warp_lane() == WARP_LANES - 1)
+    const uint64_t keys = active ? keys_of(pass, digit) : 0, keys_through = sum_in_warp(keys);
+    const unsigned through = sum_in_warp(total);
+    if (active && warp_lane() == WARP_LANES - 1) {
         memory.warp_totals[warp] = through;
+        memory.warp_keys[warp] = keys_through;
+    }
     block_barrier();
     if (active) {
         unsigned place = through - total;
-        for (unsigned w = 0; w < warp; w++)
+        uint64_t first = keys_through - keys;
+        for (unsigned w = 0; w < warp; w++) {
             place += memory.warp_totals[w];
-        memory.places[digit] = place;
+            first += memory.warp_keys[w];
+        }
+        memory.shift[digit] = first - place;
         for (unsigned w = 0; w < SCATTER_WARPS; w++) {
             const unsigned number = memory.counts[w][digit];
             memory.counts[w][digit] = place;
@@ -182,9 +202,7 @@ DEVICE void place_tile(const scatter_pass &pass, size_t tile, unsigned total, sc
     const WORD before = keys_before<WORD>(pass, tile, digit);
     store_relaxed(scatter_words<WORD>(pass, tile, digit),
                   static_cast<WORD>(scatter_word<WORD>::THROUGH | (before + total)));
-    const uint64_t first = pass.wide ? static_cast<const uint64_t *>(pass.offsets)[digit]
-                                     : static_cast<const uint32_t *>(pass.offsets)[digit];
-    memory.shift[digit] = first + before - memory.places[digit];
+    memory.shift[digit] += before;
 }
 
 template <class SHAPE> DEVICE void load_keys(const scatter_pass &pass, size_t first, unsigned count,
@@ -318,8 +336,8 @@ int kernel_digit_scatter(const kernel_keys *keys, const kernel_move *move, void 
     pass.keys = keys->keys;
     pass.count = keys->count;
     pass.digit = key_digit_of(*keys);
-    pass.offsets = move->offsets;
-    pass.wide = move->offset_type == TABLE_U64;
+    pass.totals = move->totals;
+    pass.wide = move->total_type == TABLE_U64;
     pass.workspace = workspace;
     pass.keys_to = move->keys;
     pass.values_from = move->values_from;

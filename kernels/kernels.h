@@ -66,12 +66,11 @@ struct kernel_counters {
  * at most 8192 columns in all. */
 int kernel_digit_counts(const struct kernel_keys *keys, const struct kernel_counters *counters);
 
-/* Each key, and the value beside it, to its place: the keys with digit d to offsets[d] and on, in their order, whatever
- * the chunks are. At most 8 bits. The workspace has kernel_digit_scatter_workspace() bytes, aligned to 256, all of them
- * zero. */
+/* Each key, and the value beside it, to its place in a stable sort by the digit, whatever the chunks are. At most 8
+ * bits. The workspace has kernel_digit_scatter_workspace() bytes, aligned to 256, all of them zero. */
 struct kernel_move {
-    const void *offsets; /* how many keys have a lesser digit */
-    table_type offset_type;
+    const void *totals;    /* how many keys have each digit */
+    table_type total_type; /* u32 or u64 */
     void *keys;
     const void *values_from; /* NULL with value_bytes: a key's value is its index */
     void *values;

@@ -4,36 +4,20 @@
 
 enum { TOTALS, OFFSETS, RANKS };
 
-/* In the place of tables whose memory is not known while they are planned: the workspace of a scan depends on which of
- * its tables are there, and on whether they are one. */
-static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
-
-/* A scan of the call's own threads and stream. */
-static struct scan scan_of(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
-    struct scan scan = {.in = *in, .out = *out, .threads = call->call.scan.threads, .stream = call->call.scan.stream};
-    if (!in->data)
-        scan.in.data = stand_ins[0];
-    if (!out->data)
-        scan.out.data = stand_ins[1];
-    plan_chunks(&scan);
-    return scan;
-}
-
 table_status chunk_ranks_plan(struct key_call *call, const struct table_view *counters, const struct table_view *ranks,
-                              bool apart, struct chunk_ranks *plan) {
+                              struct chunk_ranks *plan) {
     const struct table_view row = {.rows = ranks->columns, .columns = 1, .stride = 1, .type = ranks->type};
     const size_t size = table_type_size(ranks->type);
     table_status status = TABLE_OK;
-    *plan = (struct chunk_ranks){.apart = apart};
+    *plan = (struct chunk_ranks){0};
     plan->totals_at = layout_place(&call->layout, ranks->columns, size);
     plan->offsets_at = layout_place(&call->layout, ranks->columns, size);
-    plan->step[TOTALS] = scan_of(call, counters, ranks);
-    plan->step[OFFSETS] = scan_of(call, &row, &row);
-    plan->step[RANKS] = scan_of(call, counters, ranks);
+    plan->step[TOTALS] = key_call_scan(call, counters, ranks);
+    plan->step[OFFSETS] = key_call_scan(call, &row, &row);
+    plan->step[RANKS] = key_call_scan(call, counters, ranks);
     plan->step[TOTALS].out.data = NULL;
     plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
-    plan->trivial = apart && ranks->rows == 1;
-    for (unsigned i = apart ? OFFSETS : TOTALS; i < RANK_STEPS && status == TABLE_OK; i++) {
+    for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++) {
         status = plan_make(call->call.backend, &plan->step[i], TABLE_STRATEGY_AUTO, i == TOTALS, &plan->plan[i]);
         plan->workspace[i] = layout_place(&call->layout, plan->plan[i].bytes, 1);
     }
@@ -42,7 +26,6 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
 
 table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ranks *plan, void *counters, void *ranks,
                              char *workspace) {
-    static const unsigned char order[2][RANK_STEPS] = {{TOTALS, OFFSETS, RANKS}, {RANKS, OFFSETS}};
     const struct backend *backend = call->call.backend;
     struct scan step[RANK_STEPS];
     const size_t row_bytes = plan->step[RANKS].out.columns * table_type_size(plan->step[RANKS].out.type);
@@ -57,20 +40,9 @@ table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ran
     step[OFFSETS].in.data = totals;
     step[OFFSETS].out.data = offsets;
     step[RANKS].out.data = ranks;
-    if (plan->apart)
-        step[RANKS].carry_out = totals;
-    else
-        step[RANKS].carry_in = offsets;
-    if (plan->trivial) {
-        status = backend->copy(&call->call.scan, totals, counters, row_bytes);
-        if (status == TABLE_OK)
-            status = backend->fill(&call->call.scan, ranks, 0, row_bytes);
-    }
-    for (unsigned i = 0; i < (plan->apart ? 2 : RANK_STEPS) && status == TABLE_OK; i++) {
-        const unsigned turn = order[plan->apart][i];
-        if (turn == OFFSETS || !plan->trivial)
-            status = pipeline_run(backend, &plan->plan[turn], &step[turn], workspace + plan->workspace[turn]);
-    }
+    step[RANKS].carry_in = offsets;
+    for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++)
+        status = pipeline_run(backend, &plan->plan[i], &step[i], workspace + plan->workspace[i]);
     if (status == TABLE_OK && plan->totals_copy)
         status = backend->copy(&call->call.scan, plan->totals_copy, totals, row_bytes);
     if (status == TABLE_OK && plan->offsets_copy)
@@ -151,7 +123,7 @@ static table_status prepare(const table_view *counters, const table_view *ranks,
     struct table_view in = checked->counters, out = checked->ranks;
     if (call->staged) /* two tables then, even if they were one */
         in.data = out.data = NULL;
-    status = chunk_ranks_plan(call, &in, &out, false, &checked->plan);
+    status = chunk_ranks_plan(call, &in, &out, &checked->plan);
     checked->plan.totals_copy = totals;
     checked->plan.offsets_copy = offsets;
     return status == TABLE_OK ? key_call_layout(call) : status;

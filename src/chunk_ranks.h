@@ -1,4 +1,4 @@
-/* Where each chunk's keys of each digit go: prefix sums of a counter table. */
+/* Where each chunk's keys of each digit go: three prefix sums of a counter table. */
 #ifndef CHUNK_RANKS_H
 #define CHUNK_RANKS_H
 
@@ -8,8 +8,6 @@ enum { RANK_STEPS = 3 };
 
 /* The totals of the columns, their prefix sum along the row, and the table's down its rows. */
 struct chunk_ranks {
-    bool apart;   /* see chunk_ranks_plan() */
-    bool trivial; /* the ranks of one chunk: its counts are the totals, and no keys come before */
     struct scan step[RANK_STEPS];
     struct plan plan[RANK_STEPS];
     size_t workspace[RANK_STEPS];     /* offsets in the call's workspace */
@@ -17,11 +15,9 @@ struct chunk_ranks {
     void *totals_copy, *offsets_copy; /* the caller's; NULL: not wanted */
 };
 
-/* Plans it in call->layout for tables of the shapes of `counters` and `ranks`, whose data may still be NULL. `apart`:
- * the ranks are those among the keys of a digit, and the row at offsets_at is to be added to them, which leaves out one
- * reading of the counters. */
+/* Plans it in call->layout for tables of the shapes of `counters` and `ranks`, whose data may still be NULL. */
 table_status chunk_ranks_plan(struct key_call *call, const struct table_view *counters, const struct table_view *ranks,
-                              bool apart, struct chunk_ranks *plan);
+                              struct chunk_ranks *plan);
 
 /* Queues it. */
 table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ranks *plan, void *counters, void *ranks,

@@ -45,6 +45,20 @@ table_status key_call_backend(struct key_call *call, const char *name, const str
     return TABLE_OK;
 }
 
+/* In the place of tables whose memory is not known while they are planned: the workspace of a scan depends on which of
+ * its tables are there, and on whether they are one. */
+static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
+
+struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
+    struct scan scan = {.in = *in, .out = *out, .threads = call->call.scan.threads, .stream = call->call.scan.stream};
+    if (!in->data)
+        scan.in.data = stand_ins[0];
+    if (!out->data)
+        scan.out.data = stand_ins[1];
+    plan_chunks(&scan);
+    return scan;
+}
+
 static void stage(struct key_call *call, struct staged_table table) {
     if (!call->staged || !*table.data || table.rows == 0)
         return;

@@ -49,6 +49,9 @@ void key_call_stage_table(struct key_call *call, struct table_view *view, bool r
 /* Fails unless memory at `pointer` (NULL: any) is on the keys' side. */
 table_status key_call_same_side(const struct key_call *call, const char *name, const void *pointer);
 
+/* A scan with the call's threads and stream, to be planned. The tables' data may still be NULL. */
+struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out);
+
 /* TOO_LARGE when the workspace does not fit. */
 table_status key_call_layout(const struct key_call *call);
 

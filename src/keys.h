@@ -20,8 +20,9 @@ struct digit_pass {
 
 /* Where the keys of a pass, and the values that go with them, go to. */
 struct digit_move {
-    struct table_view ranks; /* chunks x 2^bits, u32 or u64: among the keys of a digit */
-    const void *offsets;     /* a row of the same type: where the keys of each digit begin */
+    struct table_view ranks; /* chunks x 2^bits: among the keys of a digit; data is NULL for one chunk, with zeros */
+    const void *totals;      /* keys of each digit, a row */
+    table_type type;         /* of both: u32 or u64 */
     void *keys;
     const void *values_from; /* NULL with value_bytes: a key's value is its index in the pass */
     void *values;

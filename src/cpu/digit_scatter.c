@@ -29,13 +29,19 @@ static enum key_move kind_of(const struct digit_move *move) {
     return move->value_bytes == 4 ? MOVE_INDEX_4 : MOVE_INDEX_8;
 }
 
-static void read_places(const struct digit_move *move, size_t row, uint64_t *places, size_t count) {
-    const struct table_view *ranks = &move->ranks;
-    const size_t first = row * ranks->stride;
-    for (size_t i = 0; i < count; i++)
-        places[i] = ranks->type == TABLE_U32
-                        ? ((const uint32_t *)ranks->data)[first + i] + ((const uint32_t *)move->offsets)[i]
-                        : ((const uint64_t *)ranks->data)[first + i] + ((const uint64_t *)move->offsets)[i];
+static uint64_t counter_at(const void *counters, table_type type, size_t i) {
+    return type == TABLE_U32 ? ((const uint32_t *)counters)[i] : ((const uint64_t *)counters)[i];
+}
+
+/* Where the chunk's keys of each digit begin. */
+static void read_places(const struct digit_move *move, size_t chunk, uint64_t *places, size_t count) {
+    uint64_t offset = 0; /* keys of lesser digits */
+    for (size_t i = 0; i < count; i++) {
+        places[i] = offset;
+        if (move->ranks.data)
+            places[i] += counter_at(move->ranks.data, move->type, chunk * move->ranks.stride + i);
+        offset += counter_at(move->totals, move->type, i);
+    }
 }
 
 static void scatter_chunk(const struct jobs *jobs, size_t number, unsigned thread) {

@@ -17,8 +17,8 @@ size_t cuda_digit_workspace(const struct scan *scan, const struct digit_pass *pa
 table_status cuda_digit_scatter(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
                                 void *workspace) {
     const struct kernel_keys keys = cuda_keys(scan, pass);
-    const struct kernel_move places = {.offsets = move->offsets,
-                                       .offset_type = move->ranks.type,
+    const struct kernel_move places = {.totals = move->totals,
+                                       .total_type = move->type,
                                        .keys = move->keys,
                                        .values_from = move->values_from,
                                        .values = move->values,
