@@ -1,5 +1,5 @@
 /* Which bin a value is in: see tuplescan/histogram.h. Each kind of bins is a function from a value to the number of its
- * bin; count + TABLE_OUTSIDE_... where it is in none. */
+ * bin; count + TABLE_OUTSIDE_... where it is in none, if its kind has such values: OUTSIDE. */
 #ifndef BINS_CUH
 #define BINS_CUH
 
@@ -10,6 +10,7 @@
 /* Digits as bins: no key is outside. */
 template <class KEY> struct digit_bins {
     typedef KEY Key;
+    static constexpr bool OUTSIDE = false;
     key_digit digit;
     DEVICE unsigned operator()(KEY key) const { return digit_of(key, digit); }
 };
@@ -17,6 +18,7 @@ template <class KEY> struct digit_bins {
 /* Several digits, one beside the other: a key has as many bins. */
 template <class KEY> struct several_digits {
     typedef KEY Key;
+    static constexpr bool OUTSIDE = false;
     key_digit first;
     unsigned bits, number;
 };
@@ -35,6 +37,7 @@ template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KE
 
 template <class VALUE> struct even_bins {
     typedef VALUE Key;
+    static constexpr bool OUTSIDE = true;
     double low, high, scale;
     unsigned count;
     DEVICE unsigned operator()(VALUE key) const {
@@ -52,6 +55,7 @@ template <class VALUE> struct even_bins {
 
 template <class VALUE> struct edge_bins {
     typedef VALUE Key;
+    static constexpr bool OUTSIDE = true;
     const VALUE *edges;
     unsigned count;
     DEVICE unsigned operator()(VALUE value) const {
@@ -75,6 +79,7 @@ template <class VALUE> struct edge_bins {
 /* In unsigned integers, which wrap. */
 template <class VALUE> struct integer_bins {
     typedef VALUE Key;
+    static constexpr bool OUTSIDE = true;
     int64_t first;
     unsigned count;
     DEVICE unsigned operator()(VALUE value) const {

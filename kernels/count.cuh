@@ -13,6 +13,7 @@
 constexpr unsigned COUNT_THREADS = 512;
 constexpr unsigned COUNT_WORDS = 8192; /* counters in 32 KiB, with which a multiprocessor has room for several blocks */
 constexpr unsigned COUNT_RANGES_MOST = 4;
+static_assert(COUNT_WORDS == 256 * WARP_LANES, "room for a table of bytes for each lane");
 constexpr size_t PIECE_LEAST = 32768; /* values that are worth a block */
 constexpr size_t PIECE_MOST = 1 << 30;
 
@@ -63,13 +64,15 @@ DEVICE count_item count_item_of(const count_pass &pass, size_t number) {
 template <class BINS, bool BYTES>
 DEVICE void count_piece(const count_pass &pass, const BINS &bins, const count_item &item, uint32_t *table) {
     typedef typename BINS::Key Key;
-    const unsigned copy = warp_lane() & (pass.copies - 1), all = static_cast<unsigned>(pass.counters.columns);
+    const unsigned copies = BYTES ? WARP_LANES : pass.copies, all = static_cast<unsigned>(pass.counters.columns);
+    uint32_t *const mine = table + (warp_lane() & (copies - 1));
     unsigned outside[TABLE_OUTSIDE_WORDS] = {};
     for_each_key(static_cast<const Key *>(pass.keys), item.begin, item.end, [&](Key key, bool there) {
         const auto add = [&](unsigned bin) {
-            if (there && bin - item.first_bin < pass.width && (BYTES || bin < all))
-                atomic_add(&table[(bin - item.first_bin) * pass.copies + copy], 1u);
-            else if (!BYTES && there && bin >= all)
+            const bool inside = BYTES || !BINS::OUTSIDE || bin < all;
+            if (there && (BYTES || (inside && bin - item.first_bin < pass.width)))
+                atomic_add(&mine[(bin - item.first_bin) * copies], 1u);
+            else if (there && !inside)
                 UNROLL
             for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
                 outside[word] += bin - all == word;
@@ -189,8 +192,9 @@ static int clear_counters(const kernel_counters &counters, size_t rows, void *st
                   COUNT_THREADS, 0, stream, counters, cells);
 }
 
-/* BYTES: the values are bytes, which are counted as they are; what bins the 256 values are in is asked but once, when
- * all are counted. SEVERAL: a value is in several bins, and there are few of them. */
+/* BYTES: the values are bytes, which are counted as they are, in 256 bins and a table for each lane: what bins the
+ * values are in is asked but once, when all are counted. SEVERAL: a value is in several bins, and there are few of
+ * them. */
 template <class BINS, bool BYTES, bool SEVERAL = false>
 static int run_count(count_pass pass, const BINS &bins, void *stream) {
     constexpr unsigned ROUNDS = 4; /* blocks that end early leave room for others */
