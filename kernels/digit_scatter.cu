@@ -51,12 +51,12 @@ struct scatter_pass {
     void *values_to;
 };
 
-/* The shared memory of a block. */
-template <class SHAPE> struct scatter_memory {
-    uint64_t shift[SCATTER_DIGITS]; /* from a key's place in the sorted tile to where it goes */
+/* The shared memory of a block. PLACE holds every place in the array, and may wrap. */
+template <class SHAPE, class PLACE> struct scatter_memory {
+    PLACE shift[SCATTER_DIGITS]; /* from a key's place in the sorted tile to where it goes */
     uint32_t counts[SCATTER_WARPS][SCATTER_DIGITS];
     uint32_t warp_totals[SCATTER_DIGIT_WARPS];
-    uint64_t warp_keys[SCATTER_DIGIT_WARPS];
+    PLACE warp_keys[SCATTER_DIGIT_WARPS];
     union {
         typename SHAPE::Key keys[SHAPE::TILE];
         typename SHAPE::Value values[SHAPE::TILE];
@@ -106,35 +106,30 @@ template <class WORD> DEVICE WORD keys_before(const scatter_pass &pass, size_t t
     return before;
 }
 
-/* The lanes that have the same digit. */
-DEVICE unsigned same_digit(unsigned digit) {
-    unsigned peers = WARP_ALL;
-    UNROLL
-    for (unsigned bit = 0; bit < SCATTER_BITS; bit++) {
-        const bool set = (digit >> bit & 1) != 0;
-        const unsigned vote = warp_ballot(WARP_ALL, set);
-        peers &= set ? vote : ~vote;
-    }
-    return peers;
-}
+/* A key's digit and its rank, in one register. */
+DEVICE unsigned make_mark(unsigned digit, unsigned rank) { return rank * SCATTER_DIGITS + digit; }
+DEVICE unsigned mark_digit(unsigned mark) { return mark % SCATTER_DIGITS; }
+DEVICE unsigned mark_rank(unsigned mark) { return mark / SCATTER_DIGITS; }
 
 /* Each key's rank among the keys of its digit in the warp. Keys beyond the end count as the last digit: they come after
- * all others of it. */
-template <class SHAPE> DEVICE void rank_in_warp(const scatter_pass &pass, uint32_t (&counts)[SCATTER_DIGITS],
-                                                unsigned count, const typename SHAPE::Key (&keys)[SHAPE::ITEMS],
-                                                unsigned (&ranks)[SHAPE::ITEMS]) {
+ * all others of it. WHOLE: there are none. */
+template <class SHAPE, bool WHOLE>
+DEVICE void rank_in_warp(const scatter_pass &pass, uint32_t (&counts)[SCATTER_DIGITS], unsigned count,
+                         const typename SHAPE::Key (&keys)[SHAPE::ITEMS], unsigned (&marks)[SHAPE::ITEMS]) {
     for (unsigned digit = warp_lane(); digit < SCATTER_DIGITS; digit += WARP_LANES)
         counts[digit] = 0;
     warp_barrier(WARP_ALL);
     UNROLL
     for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
-        const unsigned digit = item_place<SHAPE>(i) < count ? digit_of(keys[i], pass.digit) : pass.digit.mask;
-        const unsigned peers = same_digit(digit), before = counts[digit];
+        const bool there = WHOLE || item_place<SHAPE>(i) < count;
+        const unsigned digit = there ? digit_of(keys[i], pass.digit) : pass.digit.mask;
+        const unsigned peers = warp_match_bits<SCATTER_BITS>(digit), rank = bit_count(peers & lanes_below()),
+                       before = counts[digit];
+        marks[i] = make_mark(digit, before + rank);
         warp_barrier(WARP_ALL);
-        if (warp_lane() == lowest_bit(peers))
+        if (rank == 0)
             counts[digit] = before + bit_count(peers);
         warp_barrier(WARP_ALL);
-        ranks[i] = before + bit_count(peers & lanes_below());
     }
 }
 
@@ -149,18 +144,18 @@ template <class T> DEVICE T sum_in_warp(T value) {
 }
 
 /* Keys of a digit in the whole array. */
-DEVICE uint64_t keys_of(const scatter_pass &pass, unsigned digit) {
+template <class WORD> DEVICE WORD keys_of(const scatter_pass &pass, unsigned digit) {
     if (digit > pass.digit.mask)
         return 0;
-    return pass.wide ? static_cast<const uint64_t *>(pass.totals)[digit]
-                     : static_cast<const uint32_t *>(pass.totals)[digit];
+    return static_cast<WORD>(pass.wide ? static_cast<const uint64_t *>(pass.totals)[digit]
+                                       : static_cast<const uint32_t *>(pass.totals)[digit]);
 }
 
 /* From the warps' counts to places in the sorted tile: counts(w, d) = the first place of warp w's keys of digit d. The
  * tile's own counts are published; returned is that of this thread's digit. The shift lacks the keys of the tiles
  * before. */
 template <class SHAPE, class WORD>
-DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memory<SHAPE> &memory) {
+DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memory<SHAPE, WORD> &memory) {
     const unsigned digit = thread_index(), warp = digit / WARP_LANES;
     const bool active = digit < SCATTER_DIGITS;
     unsigned total = 0;
@@ -168,7 +163,7 @@ DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memo
         total += memory.counts[w][digit];
     if (active)
         store_relaxed(scatter_words<WORD>(pass, tile, digit), static_cast<WORD>(scatter_word<WORD>::OWN | total));
-    const uint64_t keys = active ? keys_of(pass, digit) : 0, keys_through = sum_in_warp(keys);
+    const WORD keys = active ? keys_of<WORD>(pass, digit) : 0, keys_through = sum_in_warp(keys);
     const unsigned through = sum_in_warp(total);
     if (active && warp_lane() == WARP_LANES - 1) {
         memory.warp_totals[warp] = through;
@@ -177,7 +172,7 @@ DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memo
     block_barrier();
     if (active) {
         unsigned place = through - total;
-        uint64_t first = keys_through - keys;
+        WORD first = keys_through - keys;
         for (unsigned w = 0; w < warp; w++) {
             place += memory.warp_totals[w];
             first += memory.warp_keys[w];
@@ -195,7 +190,7 @@ DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memo
 
 /* Where the tile's keys go: `total` is how many this thread's digit has in it. */
 template <class SHAPE, class WORD>
-DEVICE void place_tile(const scatter_pass &pass, size_t tile, unsigned total, scatter_memory<SHAPE> &memory) {
+DEVICE void place_tile(const scatter_pass &pass, size_t tile, unsigned total, scatter_memory<SHAPE, WORD> &memory) {
     const unsigned digit = thread_index();
     if (digit > pass.digit.mask)
         return;
@@ -205,18 +200,18 @@ DEVICE void place_tile(const scatter_pass &pass, size_t tile, unsigned total, sc
     memory.shift[digit] += before;
 }
 
-template <class SHAPE> DEVICE void load_keys(const scatter_pass &pass, size_t first, unsigned count,
-                                             typename SHAPE::Key (&keys)[SHAPE::ITEMS]) {
+template <class SHAPE, bool WHOLE> DEVICE void load_keys(const scatter_pass &pass, size_t first, unsigned count,
+                                                         typename SHAPE::Key (&keys)[SHAPE::ITEMS]) {
     const typename SHAPE::Key *from = static_cast<const typename SHAPE::Key *>(pass.keys) + first;
     UNROLL
     for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
         keys[i] = 0;
-        if (item_place<SHAPE>(i) < count)
+        if (WHOLE || item_place<SHAPE>(i) < count)
             keys[i] = load_vector(from + item_place<SHAPE>(i));
     }
 }
 
-/* The digits of a thread's items, four in a word: registers are what the values need. */
+/* The digits of the keys that a thread writes, four in a word: registers are what the values need. */
 template <class SHAPE> struct packed_digits {
     unsigned words[(SHAPE::ITEMS + 3) / 4];
 
@@ -227,30 +222,33 @@ template <class SHAPE> struct packed_digits {
 };
 
 /* The sorted tile to where it goes; each digit is noted for the values. */
-template <class SHAPE> DEVICE void write_keys(const scatter_pass &pass, const scatter_memory<SHAPE> &memory,
-                                              unsigned count, packed_digits<SHAPE> &digits) {
+template <class SHAPE, class WORD, bool WHOLE> DEVICE void write_keys(const scatter_pass &pass,
+                                                                      const scatter_memory<SHAPE, WORD> &memory,
+                                                                      unsigned count, packed_digits<SHAPE> &digits) {
+    typename SHAPE::Key *to = static_cast<typename SHAPE::Key *>(pass.keys_to);
     UNROLL
     for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
         const unsigned at = i * SCATTER_THREADS + thread_index();
         const typename SHAPE::Key key = memory.keys[at];
         const unsigned digit = digit_of(key, pass.digit);
-        digits.set(i, digit);
-        if (at < count)
-            store_vector(static_cast<typename SHAPE::Key *>(pass.keys_to) + (memory.shift[digit] + at), key);
+        if (SHAPE::VALUES)
+            digits.set(i, digit);
+        if (WHOLE || at < count)
+            store_vector(to + static_cast<WORD>(memory.shift[digit] + at), key);
     }
 }
 
-/* The values take the same ways. `places`: of this thread's keys in the sorted tile. */
-template <class SHAPE> DEVICE void move_values(const scatter_pass &pass, scatter_memory<SHAPE> &memory, size_t first,
-                                               unsigned count, const unsigned (&places)[SHAPE::ITEMS],
-                                               const packed_digits<SHAPE> &digits) {
+/* The values take the same ways. `places`: of this thread's keys in the sorted tile; `digits`: of those it wrote. */
+template <class SHAPE, class WORD, bool WHOLE>
+DEVICE void move_values(const scatter_pass &pass, scatter_memory<SHAPE, WORD> &memory, size_t first, unsigned count,
+                        const unsigned (&places)[SHAPE::ITEMS], const packed_digits<SHAPE> &digits) {
     typedef typename SHAPE::Value Value;
-    Value values[SHAPE::ITEMS];
+    Value *to = static_cast<Value *>(pass.values_to), values[SHAPE::ITEMS];
     UNROLL
     for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
         const unsigned at = item_place<SHAPE>(i);
         values[i] = static_cast<Value>(first + at);
-        if (pass.values_from && at < count)
+        if (pass.values_from && (WHOLE || at < count))
             values[i] = load_vector(static_cast<const Value *>(pass.values_from) + first + at);
     }
     block_barrier();
@@ -261,38 +259,46 @@ template <class SHAPE> DEVICE void move_values(const scatter_pass &pass, scatter
     UNROLL
     for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
         const unsigned at = i * SCATTER_THREADS + thread_index();
-        if (at < count)
-            store_vector(static_cast<Value *>(pass.values_to) + (memory.shift[digits.get(i)] + at), memory.values[at]);
+        if (WHOLE || at < count)
+            store_vector(to + static_cast<WORD>(memory.shift[digits.get(i)] + at), memory.values[at]);
     }
 }
 
-template <class SHAPE, class WORD> KERNEL LAUNCH_BOUNDS(SCATTER_THREADS, 2) scatter_kernel(scatter_pass pass) {
-    SHARED_DYNAMIC(scatter_memory<SHAPE>, shared);
-    SHARED_ARRAY(unsigned, ticket, 1);
-    scatter_memory<SHAPE> &memory = *shared;
+template <class SHAPE, class WORD, bool WHOLE>
+DEVICE void scatter_tile(const scatter_pass &pass, scatter_memory<SHAPE, WORD> &memory, size_t tile, unsigned count) {
     uint32_t(&counts)[SCATTER_DIGITS] = memory.counts[thread_index() / WARP_LANES];
+    const size_t first = tile * SHAPE::TILE;
     typename SHAPE::Key keys[SHAPE::ITEMS];
-    unsigned places[SHAPE::ITEMS];
+    unsigned places[SHAPE::ITEMS]; /* marks, at first */
     packed_digits<SHAPE> digits;
+    load_keys<SHAPE, WHOLE>(pass, first, count, keys);
+    rank_in_warp<SHAPE, WHOLE>(pass, counts, count, keys, places);
+    block_barrier();
+    const unsigned total = place_digits(pass, tile, memory);
+    UNROLL
+    for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
+        places[i] = counts[mark_digit(places[i])] + mark_rank(places[i]);
+        memory.keys[places[i]] = keys[i];
+    }
+    place_tile(pass, tile, total, memory);
+    block_barrier();
+    write_keys<SHAPE, WORD, WHOLE>(pass, memory, count, digits);
+    if constexpr (SHAPE::VALUES)
+        move_values<SHAPE, WORD, WHOLE>(pass, memory, first, count, places, digits);
+}
+
+template <class SHAPE, class WORD> KERNEL LAUNCH_BOUNDS(SCATTER_THREADS, 2) scatter_kernel(scatter_pass pass) {
+    typedef scatter_memory<SHAPE, WORD> shared;
+    SHARED_DYNAMIC(shared, memory);
+    SHARED_ARRAY(unsigned, ticket, 1);
     if (thread_index() == 0)
         *ticket = atomic_add(static_cast<uint32_t *>(pass.workspace), 1u);
     block_barrier();
-    const size_t tile = *ticket, first = tile * SHAPE::TILE, left = pass.count - first;
-    const unsigned count = left < SHAPE::TILE ? static_cast<unsigned>(left) : SHAPE::TILE;
-    load_keys<SHAPE>(pass, first, count, keys);
-    rank_in_warp<SHAPE>(pass, counts, count, keys, places);
-    block_barrier();
-    const unsigned total = place_digits<SHAPE, WORD>(pass, tile, memory);
-    UNROLL
-    for (unsigned i = 0; i < SHAPE::ITEMS; i++) {
-        places[i] += counts[item_place<SHAPE>(i) < count ? digit_of(keys[i], pass.digit) : pass.digit.mask];
-        memory.keys[places[i]] = keys[i];
-    }
-    place_tile<SHAPE, WORD>(pass, tile, total, memory);
-    block_barrier();
-    write_keys(pass, memory, count, digits);
-    if constexpr (SHAPE::VALUES)
-        move_values(pass, memory, first, count, places, digits);
+    const size_t tile = *ticket, left = pass.count - tile * SHAPE::TILE;
+    if (left >= SHAPE::TILE)
+        scatter_tile<SHAPE, WORD, true>(pass, *memory, tile, SHAPE::TILE);
+    else
+        scatter_tile<SHAPE, WORD, false>(pass, *memory, tile, static_cast<unsigned>(left));
 }
 
 template <class SHAPE, class WORD> static int run_shape(const scatter_pass &pass, void *stream) {
@@ -300,9 +306,9 @@ template <class SHAPE, class WORD> static int run_shape(const scatter_pass &pass
     const size_t tiles = (pass.count - 1) / SHAPE::TILE + 1;
     if (tiles > INT32_MAX)
         return static_cast<int>(cudaErrorInvalidConfiguration);
-    const int error = allow_shared_bytes(kernel, sizeof(scatter_memory<SHAPE>));
-    return error == 0 ? launch(kernel, static_cast<unsigned>(tiles), SCATTER_THREADS, sizeof(scatter_memory<SHAPE>),
-                               stream, pass)
+    const int error = allow_shared_bytes(kernel, sizeof(scatter_memory<SHAPE, WORD>));
+    return error == 0 ? launch(kernel, static_cast<unsigned>(tiles), SCATTER_THREADS,
+                               sizeof(scatter_memory<SHAPE, WORD>), stream, pass)
                       : error;
 }
 

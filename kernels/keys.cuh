@@ -3,41 +3,51 @@
 #ifndef KEYS_CUH
 #define KEYS_CUH
 
+#include <type_traits>
+
 #include "kernels.h"
 #include "vector.cuh"
 
 DEVICE unsigned warp_lane() { return thread_index() % WARP_LANES; }
 DEVICE unsigned lanes_below() { return (1u << warp_lane()) - 1; }
 
-/* Which bits of a key are its digit. A float whose top bit is set has all others flipped before `flip` comes. */
+/* Which bits of a key are its digit. */
 struct key_digit {
-    uint64_t flip;
+    uint64_t negative; /* what is flipped where the top bit is set: all other bits of a float */
+    uint64_t flip;     /* what is flipped then, in all keys */
     unsigned shift, mask;
-    bool floating;
+    unsigned flip_in_digit;
 };
 
 static inline key_digit key_digit_of(const kernel_keys &keys) {
     const table_type type = keys.type;
-    const unsigned top = 8 * static_cast<unsigned>(table_type_size(type)) - 1;
+    const unsigned width = 8 * static_cast<unsigned>(table_type_size(type));
+    const uint64_t top = uint64_t(1) << (width - 1), all = top | (top - 1);
+    const bool floating = type == TABLE_F32 || type == TABLE_F64;
     key_digit digit;
-    digit.floating = type == TABLE_F32 || type == TABLE_F64;
-    digit.flip = digit.floating || type == TABLE_I32 || type == TABLE_I64 ? uint64_t(1) << top : 0;
+    digit.negative = floating ? top - 1 : 0;
+    digit.flip = floating || type == TABLE_I32 || type == TABLE_I64 ? top : 0;
     if (keys.descending)
-        digit.flip = ~digit.flip;
+        digit.flip ^= all;
     digit.shift = keys.first_bit;
     digit.mask = (1u << keys.bits) - 1;
+    digit.flip_in_digit = static_cast<unsigned>(digit.flip >> digit.shift) & digit.mask;
     return digit;
 }
 
+/* The sort key before the last flip. */
+template <class KEY> DEVICE KEY half_sort_key(KEY key, const key_digit &digit) {
+    typedef typename std::make_signed<KEY>::type is_signed;
+    const KEY sign = static_cast<KEY>(static_cast<is_signed>(key) >> (8 * sizeof(KEY) - 1));
+    return static_cast<KEY>(key ^ (sign & static_cast<KEY>(digit.negative)));
+}
+
 template <class KEY> DEVICE KEY sort_key_of(KEY key, const key_digit &digit) {
-    constexpr unsigned TOP = 8 * sizeof(KEY) - 1;
-    if (digit.floating && key >> TOP != 0)
-        key = static_cast<KEY>(key ^ static_cast<KEY>(~KEY(0)) >> 1);
-    return static_cast<KEY>(key ^ static_cast<KEY>(digit.flip));
+    return static_cast<KEY>(half_sort_key(key, digit) ^ static_cast<KEY>(digit.flip));
 }
 
 template <class KEY> DEVICE unsigned digit_of(KEY key, const key_digit &digit) {
-    return static_cast<unsigned>(sort_key_of(key, digit) >> digit.shift) & digit.mask;
+    return (static_cast<unsigned>(half_sort_key(key, digit) >> digit.shift) & digit.mask) ^ digit.flip_in_digit;
 }
 
 /* Calls visit(key, true) for all keys from `begin` to `end`, shared out among the threads of the block, in no order.

@@ -87,6 +87,11 @@ DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__builti
 DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
 }
+template <unsigned BITS> DEVICE unsigned warp_match_bits(unsigned value, DOUBLE_SITE) {
+    if (value >> BITS != 0)
+        dbl::misuse(file, line, "warp_match_bits: %u has more than %u bits", value, BITS);
+    return static_cast<unsigned>(dbl::meet(dbl::MATCH, WARP_ALL, value, 0, file, line));
+}
 DEVICE void warp_barrier(unsigned mask, DOUBLE_SITE) { dbl::meet(dbl::WARP_BARRIER, mask, 0, 0, file, line); }
 
 /* Read and written here, not in the engine, so that the sanitizers see it as the kernel's own. */
