@@ -158,14 +158,17 @@ KERNEL clear_counters_kernel(kernel_counters counters, size_t cells) {
     }
 }
 
-/* How `bins` bins are counted: in how many ranges and tables. A width of 0: in global memory. */
+/* How `bins` bins are counted: in how many ranges, and in how many tables, unless to clear and to add up these would
+ * take as long as to count. A width of 0: in global memory. */
 static int plan_table(size_t bins, count_pass *pass) {
+    constexpr size_t VALUES_PER_COUNTER = 8;
     size_t bytes;
     const int error = most_shared_bytes(&bytes);
     const size_t words = bins <= COUNT_WORDS ? COUNT_WORDS : bytes / sizeof(uint32_t);
     const size_t ranges = (bins + words - 1) / words;
     pass->copies = 1;
-    while (pass->copies < WARP_LANES && 2 * pass->copies * bins <= words)
+    while (pass->copies < WARP_LANES && 2 * pass->copies * bins <= words &&
+           2 * pass->copies * bins <= pass->chunk_length / VALUES_PER_COUNTER)
         pass->copies *= 2;
     pass->ranges = ranges <= COUNT_RANGES_MOST ? static_cast<unsigned>(ranges) : 1;
     pass->width = ranges <= COUNT_RANGES_MOST ? static_cast<unsigned>((bins + ranges - 1) / ranges) : 0;
@@ -201,6 +204,8 @@ static int run_count(count_pass pass, const BINS &bins, void *stream) {
     unsigned resident;
     pass.chunks = (pass.count - 1) / pass.chunk_length + 1;
     int error = plan_table(BYTES ? 256 : pass.counters.columns, &pass);
+    if (BYTES)
+        pass.copies = WARP_LANES;
     const bool in_memory = pass.width == 0;
     auto kernel = count_kernel<BINS, BYTES>;
     if constexpr (!SEVERAL)
