@@ -22,6 +22,25 @@ INLINE KEY DIGITS_NAME(order)(KEY key, KEY flip) {
         fourth[DIGIT_AT((k) + 3)]++;                                                                                   \
     } while (0)
 
+#if BYTE_KERNELS
+/* One digit that is less than a byte or all of it, in the first table: of whole blocks of keys, and returns how many
+ * keys these are. */
+static size_t DIGITS_NAME(count_blocks)(const struct key_digits *digits, uint32_t *table) {
+    const KEY *keys = digits->keys, flip = (KEY)digits->flip, mask = (KEY)(((uint64_t)1 << digits->bits) - 1);
+    const unsigned shift = digits->shift, counters = 1u << digits->bits;
+    const size_t blocks = digits->count / BYTE_BLOCK;
+    const bool are_bytes = sizeof(KEY) == 1 && digits->bits == 8 && flip == 0;
+    uint8_t bytes[BYTE_BLOCK];
+    for (size_t block = 0; block < blocks; block++, keys += BYTE_BLOCK) {
+        for (unsigned i = 0; i < BYTE_BLOCK && !are_bytes; i++)
+            bytes[i] = (uint8_t)DIGIT_OF(keys[i]);
+        count_bytes(are_bytes ? (const uint8_t *)keys : bytes, counters, table,
+                    keys + (block + 1 < blocks ? BYTE_BLOCK : 0), BYTE_BLOCK * sizeof(KEY));
+    }
+    return blocks * BYTE_BLOCK;
+}
+#endif
+
 /* One digit. Keys that are smaller than a word are made digits of a word at a time: to count a digit takes no longer
  * than to load, shift and mask a key. */
 static void DIGITS_NAME(count_one)(const struct key_digits *digits, uint32_t *tables) {
@@ -31,6 +50,10 @@ static void DIGITS_NAME(count_one)(const struct key_digits *digits, uint32_t *ta
     uint32_t *const first = tables, *const second = first + (turns > 1 ? pitch : 0);
     uint32_t *const third = first + (turns > 2 ? 2 * pitch : 0), *const fourth = second + (third - first);
     size_t i = 0;
+#if BYTE_KERNELS
+    if (digits->bits <= 8 && digits->bits >= 4)
+        i = DIGITS_NAME(count_blocks)(digits, tables);
+#endif
 #if KEY_IN_WORD > 1
     const uint64_t each = ~(uint64_t)0 / (KEY) ~(KEY)0; /* times a key is that key in all places of a word */
     const uint64_t flips = each * flip, masks = each * (KEY)(mask & ((KEY) ~(KEY)0 >> shift));
