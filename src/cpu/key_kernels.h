@@ -13,8 +13,8 @@
 
 enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };
 
-/* Bytes that are counted at a time: see count_bytes.h. */
-enum { BYTE_BLOCK = 4096, BYTE_BINS = 256 };
+/* Bytes that are counted at a time, and digits that are counted as bytes: see count_bytes.h. */
+enum { BYTE_BLOCK = 4096, BYTE_BITS = 8, BYTE_BITS_LEAST = 4, BYTE_BINS = 256 };
 
 /* What is counted, or moved, by one call. */
 struct key_digits {
