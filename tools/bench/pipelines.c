@@ -155,27 +155,33 @@ static bool is_sorted(const struct bench *bench, const struct line *line) {
 
 static void print_line(const struct bench *bench, const struct line *line, bool titled);
 
-/* One subject, spread and number of threads; `peers` are measured beside the first. */
-static int run_line(const struct bench *bench, struct line *line, bool peers) {
-    double ms[BENCH_REPEAT_MOST], read_ms[BENCH_REPEAT_MOST];
+/* One subject and spread with all numbers of threads, which take turns, so that what else the machine does meanwhile
+ * meets all alike. `peers` are measured beside the first. */
+static int run_lines(const struct bench *bench, struct line *lines, bool peers) {
+    static double ms[BENCH_LIST][BENCH_REPEAT_MOST], read_ms[BENCH_REPEAT_MOST];
     const unsigned repeat = bench->options->repeat;
-    const bool histogram = line->subject->histogram;
-    line->qsort_ms = line->std_sort_ms = line->read_ms = NAN;
+    const size_t count = bench->options->thread_count;
+    const struct subject *subject = lines->subject;
     for (unsigned r = 0; r < repeat; r++) {
-        const table_status status = histogram ? histogram_once(bench, line, &ms[r]) : sort_once(bench, line, &ms[r]);
-        if (status != TABLE_OK)
-            return fail_status(line->subject->name, status);
-        read_ms[r] = histogram ? read_once(bench) : NAN;
+        for (size_t t = 0; t < count; t++) {
+            const table_status status = subject->histogram ? histogram_once(bench, &lines[t], &ms[t][r])
+                                                           : sort_once(bench, &lines[t], &ms[t][r]);
+            if (status != TABLE_OK)
+                return fail_status(subject->name, status);
+            if (!subject->histogram && !is_sorted(bench, &lines[t]))
+                return fail(EX_SOFTWARE, "%s: %s keys are not sorted", subject->name, SPREAD_NAMES[lines->spread]);
+        }
+        read_ms[r] = subject->histogram ? read_once(bench) : NAN;
     }
-    if (!histogram && !is_sorted(bench, line))
-        return fail(EX_SOFTWARE, "%s: %s keys are not sorted", line->subject->name, SPREAD_NAMES[line->spread]);
-    if (histogram)
-        line->read_ms = bench_median(read_ms, repeat);
     if (peers)
-        measure_peers(bench, line);
-    line->ms = bench_median(ms, repeat);
-    line->best_ms = ms[0]; /* sorted by now */
-    print_line(bench, line, false);
+        measure_peers(bench, lines);
+    const double read = subject->histogram ? bench_median(read_ms, repeat) : NAN;
+    for (size_t t = 0; t < count; t++) {
+        lines[t].read_ms = read;
+        lines[t].ms = bench_median(ms[t], repeat);
+        lines[t].best_ms = ms[t][0]; /* sorted by now */
+        print_line(bench, &lines[t], false);
+    }
     return EX_OK;
 }
 
@@ -184,17 +190,18 @@ static int run_all(const struct bench *bench) {
     for (size_t s = 0; s < sizeof SUBJECTS / sizeof *SUBJECTS; s++)
         for (enum spread spread = 0; spread < SPREADS; spread++) {
             const struct subject *subject = &SUBJECTS[s];
+            struct line lines[BENCH_LIST];
             make_keys(bench, subject->type, spread);
-            for (size_t t = 0; t < options->thread_count; t++) {
-                struct line line = {.subject = subject,
-                                    .spread = spread,
-                                    .keys = bench->bytes / table_type_size(subject->type),
-                                    .threads = options->threads[t]};
-                const bool peers = s == 0 && t == 0 && (spread == UNIFORM || spread == SORTED);
-                const int code = run_line(bench, &line, peers);
-                if (code != EX_OK)
-                    return code;
-            }
+            for (size_t t = 0; t < options->thread_count; t++)
+                lines[t] = (struct line){.subject = subject,
+                                         .spread = spread,
+                                         .keys = bench->bytes / table_type_size(subject->type),
+                                         .threads = options->threads[t],
+                                         .qsort_ms = NAN,
+                                         .std_sort_ms = NAN};
+            const int code = run_lines(bench, lines, s == 0 && (spread == UNIFORM || spread == SORTED));
+            if (code != EX_OK)
+                return code;
         }
     return EX_OK;
 }
@@ -293,17 +300,13 @@ int bench_pipelines(const struct bench_options *options) {
     if (bench.bytes == 0)
         return fail(EX_USAGE, "--bytes %zu: not a key", options->bytes);
     int code = allocate(&bench);
-    if (code == EX_OK) {
-        if (options->json) {
-            json_object(NULL);
-            json_array("results");
-        }
+    struct bench_report *report = code == EX_OK ? report_open(options, 0, NULL) : NULL; /* says what machine it is */
+    if (report) {
         print_line(&bench, &(struct line){0}, true);
         code = run_all(&bench);
-        if (options->json) {
-            json_end();
-            json_end();
-        }
+        report_close(report);
+    } else if (code == EX_OK) {
+        code = fail(EX_OSERR, "out of memory");
     }
     free(bench.given);
     free(bench.keys);
