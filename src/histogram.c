@@ -205,6 +205,22 @@ static table_status validate_outside(uint64_t *outside, struct histogram_call *h
     return status;
 }
 
+/* Values of 16 and 32 bits in even bins over all that there are need no search. A double holds them exactly, so that
+ * the result is that of the search. */
+static unsigned digit_bits_of(const struct histogram_pass *pass) {
+    const struct table_bins *bins = &pass->bins;
+    const table_type type = pass->values.type;
+    const unsigned width = 8 * (unsigned)table_type_size(type);
+    const double all = (double)((uint64_t)1 << (width % 64)), least = type == TABLE_I32 ? -all / 2 : 0;
+    unsigned bits = 0;
+    while (((size_t)1 << bits) < bins->count)
+        bits++;
+    if ((type != TABLE_U16 && type != TABLE_U32 && type != TABLE_I32) || pass->weights.data ||
+        bins->kind != TABLE_BINS_EVEN || bins->low != least || bins->high - bins->low != all)
+        return 0;
+    return bins->count == (size_t)1 << bits && bits <= TABLE_DIGIT_BITS_MOST && bits <= width ? bits : 0;
+}
+
 /* Where only exact totals are wanted, the backend cuts the chunks as it likes, as long as a chunk has more values than
  * its row of counts. */
 static void choose_chunks(const struct key_call *call, const table_histogram_options *options,
@@ -285,6 +301,7 @@ static table_status prepare(const table_view *values, const table_bins *bins, co
     key_call_stage_table(call, &histogram->result, false, true);
     if (options->weights)
         key_call_stage_table(call, &pass->weights, true, false);
+    pass->digit_bits = digit_bits_of(pass);
     choose_chunks(call, options, pass);
     return plan_work(call, options->per_chunk, histogram);
 }

@@ -43,6 +43,7 @@ struct histogram_pass {
     struct table_view values;
     struct table_view weights; /* data is NULL: each value counts 1 */
     struct table_bins bins;    /* edges is memory of the backend */
+    unsigned digit_bits;       /* the bins are this many top bits of the values' sort keys; 0: they are not */
     size_t chunk_length, chunks;
     struct table_view result; /* chunks x bins.count; written whole */
     uint64_t *outside;        /* TABLE_OUTSIDE_WORDS words, added to */

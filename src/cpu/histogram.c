@@ -29,29 +29,11 @@ struct filling {
     size_t thread_bytes;
 };
 
-/* The bins of 8 bits are looked up, and 16 and 32 bits in even bins over all that there are need no search. A double
- * holds them exactly, so that the result is that of the search. */
-static unsigned digit_bits_of(const struct histogram_pass *pass) {
-    const struct table_bins *bins = &pass->bins;
-    const unsigned width = 8 * (unsigned)table_type_size(pass->values.type);
-    const double all = (double)((uint64_t)1 << (width % 64));
-    const bool sign = pass->values.type == TABLE_I32;
-    const bool known = pass->values.type == TABLE_U16 || pass->values.type == TABLE_U32 || sign;
-    unsigned bits = 0;
-    while (((size_t)1 << bits) < bins->count)
-        bits++;
-    if (pass->weights.data)
-        return 0;
-    if (pass->values.type == TABLE_U8)
-        return 8;
-    if (!known || bins->kind != TABLE_BINS_EVEN || bins->count != (size_t)1 << bits || bits < 1 ||
-        bits > TABLE_DIGIT_BITS_MOST || bits > width)
-        return 0;
-    return bins->low == (sign ? -all / 2 : 0) && bins->high - bins->low == all ? bits : 0;
-}
-
 static struct filling filling_of(const struct histogram_pass *pass) {
-    struct filling filling = {.pass = pass, .search.bins = pass->bins, .digit_bits = digit_bits_of(pass), .group = 1};
+    const bool bytes_alone =
+        pass->values.type == TABLE_U8 && !pass->weights.data; /* what bins they are in is looked up */
+    struct filling filling = {
+        .pass = pass, .search.bins = pass->bins, .digit_bits = bytes_alone ? 8 : pass->digit_bits, .group = 1};
     const size_t bins = pass->bins.count + TABLE_OUTSIDE_WORDS;
     size_t bytes;
     filling.search.scale = (double)pass->bins.count / (pass->bins.high - pass->bins.low);

@@ -23,6 +23,16 @@ table_status cuda_histogram(const struct scan *scan, const struct histogram_pass
                                                     .weights = pass->weights.data,
                                                     .weight_type = pass->weights.type,
                                                     .stream = scan->stream};
+    const struct kernel_keys keys = {.keys = pass->values.data,
+                                     .type = pass->values.type,
+                                     .count = pass->values.rows,
+                                     .chunk_length = pass->chunk_length,
+                                     .first_bit = 8 * (unsigned)table_type_size(pass->values.type) - pass->digit_bits,
+                                     .bits = pass->digit_bits,
+                                     .digits = 1,
+                                     .stream = scan->stream};
     (void)workspace;
+    if (pass->digit_bits > 0)
+        return cuda_check_launch(kernel_digit_counts(&keys, &histogram.result), "histogram of top bits");
     return cuda_check_launch(kernel_histogram(&histogram), "histogram");
 }
