@@ -191,8 +191,9 @@ static int run(struct sort_job *job) {
     if (code == EX_OK && job->arguments.json)
         print_json(job);
     else if (code == EX_OK && !job->arguments.quiet)
-        message("%zu keys of %s in %u passes: %.3g ms", keys_view(&job->input).rows,
-                table_type_name(job->input.layout.type), job->report.passes, 1e3 * job->report.seconds);
+        message("%zu keys of %s in %u pass%s: %.3g ms", keys_view(&job->input).rows,
+                table_type_name(job->input.layout.type), job->report.passes, job->report.passes == 1 ? "" : "es",
+                1e3 * job->report.seconds);
     return code;
 }
 

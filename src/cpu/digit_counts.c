@@ -7,7 +7,7 @@
 #include "key_kernels.h"
 #include "pipelines.h"
 
-struct key_limits key_limits = {.chunk = 1 << 16, .lines = 4 << 20};
+struct key_limits key_limits = {.chunk = 1 << 16, .lines = 4 << 20, .crowd = 24};
 
 /* So that a thread that is kept from its work holds up the others less. */
 enum { CHUNKS_PER_THREAD = 4 };

@@ -154,13 +154,14 @@ INLINE void DIGITS_NAME(scatter_lines)(const struct key_digits *digits, const st
         const size_t place = places[digit]++, in_line = place % IN_LINE;
         lines[digit * IN_LINE + in_line] = key;
         if (in_line == IN_LINE - 1)
-            write_line(to->keys, &lines[digit * IN_LINE], place, before, firsts[digit], sizeof(KEY));
+            write_line(to->keys, &lines[digit * IN_LINE], place, before, firsts[digit], sizeof(KEY), to->stream);
         if (move != MOVE_KEYS) {
             const size_t value_place = place + value_shift, value_in_line = value_place % values_in_line;
             char *line = to->value_lines + digit * KEY_LINE;
             move_value(line + value_in_line * value_bytes, to, i, move);
             if (value_in_line == values_in_line - 1)
-                write_line(to->values, line, value_place, values_before, firsts[digit] + value_shift, value_bytes);
+                write_line(to->values, line, value_place, values_before, firsts[digit] + value_shift, value_bytes,
+                           to->stream);
         }
     }
     for (size_t digit = 0; digit < digit_count; digit++) {

@@ -35,8 +35,8 @@ static inline unsigned key_tables(unsigned bits, unsigned digits) {
 enum key_move { MOVE_KEYS, MOVE_4, MOVE_8, MOVE_INDEX_4, MOVE_INDEX_8 };
 
 /* Where keys go. `places` has the rank of the next key of each digit, and moves on. `lines` has, for each digit, a line
- * of keys and one of values, and `firsts` a word: they are written out when a line is full, past the caches, so that
- * the many places do not push each other out of them. Without lines every key is written by itself. */
+ * of keys and one of values, and `firsts` a word: they are written out when a line is full, so that the many places do
+ * not push each other out of the caches. Without lines every key is written by itself. */
 struct key_places {
     void *keys;
     const void *values_from; /* the values of key_digits.keys; NULL for indices */
@@ -44,6 +44,7 @@ struct key_places {
     uint64_t first_index; /* of the first key */
     uint64_t *places, *firsts;
     char *key_lines, *value_lines; /* aligned to KEY_LINE; NULL: no lines */
+    bool stream;                   /* lines are written past the caches */
 };
 
 /* bins, below: bins->count, above: bins->count + 1, not a number: bins->count + 2. */

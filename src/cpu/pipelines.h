@@ -5,10 +5,11 @@
 #include "../keys.h"
 #include "../scan.h"
 
-/* From how many keys on a chunk is worth a thread, and from how many bytes of keys and values on lines are written past
- * the caches. Tests lower them, so that few keys are many. Not while a pipeline runs. */
+/* From how many keys on a chunk is worth a thread; from how many bytes of keys and values on they are written by lines,
+ * past the caches; and, for fewer, how many digits may begin in one set of a first cache before they are written by
+ * lines. Tests lower them, so that few keys are many. Not while a pipeline runs. */
 struct key_limits {
-    size_t chunk, lines;
+    size_t chunk, lines, crowd;
 };
 extern struct key_limits key_limits;
 

@@ -1,5 +1,5 @@
 /* The pipelines on keys in host memory: sorting beside qsort and std::sort, histograms beside reading memory. Keys of
- * several spreads, as a sort or a histogram may be slow for some. */
+ * several spreads, as a sort or a histogram may be slow for some: spread.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,7 @@
 #include "../message.h"
 #include "../peers/sort_peer.h"
 #include "bench.h"
-
-enum spread { UNIFORM, ALL_EQUAL, SORTED, REVERSED, TWO_VALUES, ZIPF, SPREADS };
-static const char *const SPREAD_NAMES[SPREADS] = {"uniform", "all equal", "sorted", "reversed", "two values", "zipf"};
+#include "spread.h"
 
 /* What is measured. */
 struct subject {
@@ -57,29 +55,10 @@ struct line {
 
 /* --------------------------------------------------------------------------------------------------------- keys */
 
-static uint64_t key_bits(enum spread spread, size_t i, size_t count, unsigned width) {
-    const uint64_t random = bench_random(1, i);
-    const double step = ldexp(1.0, (int)width - 1) / (double)count;
-    switch (spread) {
-    case UNIFORM:
-        return random;
-    case ALL_EQUAL:
-        return 0x3456789A3456789Au;
-    case SORTED:
-        return (uint64_t)(step * (double)i);
-    case REVERSED:
-        return (uint64_t)(step * (double)(count - i));
-    case TWO_VALUES:
-        return random & 1 ? 0x3456789A3456789Au : 0x2EADBEEF2EADBEEFu;
-    default:
-        return (uint64_t)(1.0 / ((double)(random >> 11) * 0x1p-53 + 1e-9));
-    }
-}
-
 static void make_keys(const struct bench *bench, table_type type, enum spread spread) {
     const size_t size = table_type_size(type), count = bench->bytes / size;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t bits = key_bits(spread, i, count, 8 * (unsigned)size);
+        const uint64_t bits = spread_key(spread, i, count, 8 * (unsigned)size);
         memcpy(bench->given + i * size, &bits, size);
     }
 }
@@ -169,7 +148,7 @@ static int run_lines(const struct bench *bench, struct line *lines, bool peers) 
             if (status != TABLE_OK)
                 return fail_status(subject->name, status);
             if (!subject->histogram && !is_sorted(bench, &lines[t]))
-                return fail(EX_SOFTWARE, "%s: %s keys are not sorted", subject->name, SPREAD_NAMES[lines->spread]);
+                return fail(EX_SOFTWARE, "%s: %s keys are not sorted", subject->name, spread_name(lines->spread));
         }
         read_ms[r] = subject->histogram ? read_once(bench) : NAN;
     }
@@ -224,8 +203,8 @@ static void print_line(const struct bench *bench, const struct line *line, bool 
         return;
     if (bench->table) {
         fprintf(bench->table, "%-22s %-4s %-11s %7u %10.3f %10.3f %9.1f", line->subject->name,
-                table_type_name(line->subject->type), SPREAD_NAMES[line->spread], line->threads, line->ms,
-                line->best_ms, (double)line->keys / line->ms / 1e3);
+                table_type_name(line->subject->type), spread_name(line->spread), line->threads, line->ms, line->best_ms,
+                (double)line->keys / line->ms / 1e3);
         print_factor(bench->table, line->std_sort_ms, line->ms);
         print_factor(bench->table, line->qsort_ms, line->ms);
         fprintf(bench->table, isnan(read) ? "\n" : " %8.2f\n", read);
@@ -236,7 +215,7 @@ static void print_line(const struct bench *bench, const struct line *line, bool 
     json_object(NULL);
     json_string("what", line->subject->name);
     json_string("type", table_type_name(line->subject->type));
-    json_string("spread", SPREAD_NAMES[line->spread]);
+    json_string("spread", spread_name(line->spread));
     json_size("keys", line->keys);
     json_size("threads", line->threads);
     json_number("ms", line->ms);
@@ -294,19 +273,15 @@ static int allocate(struct bench *bench) {
     return EX_OK;
 }
 
-int bench_pipelines(const struct bench_options *options) {
+int bench_cpu_pipelines(const struct bench_options *options) {
     struct bench bench = {.options = options, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
     bench.table = options->quiet && options->json ? NULL : options->json ? stderr : stdout;
     if (bench.bytes == 0)
         return fail(EX_USAGE, "--bytes %zu: not a key", options->bytes);
     int code = allocate(&bench);
-    struct bench_report *report = code == EX_OK ? report_open(options, 0, NULL) : NULL; /* says what machine it is */
-    if (report) {
+    if (code == EX_OK) {
         print_line(&bench, &(struct line){0}, true);
         code = run_all(&bench);
-        report_close(report);
-    } else if (code == EX_OK) {
-        code = fail(EX_OSERR, "out of memory");
     }
     free(bench.given);
     free(bench.keys);

@@ -299,19 +299,10 @@ int bench_cuda_pipelines(const struct bench_options *options) {
     bench.table = options->quiet && options->json ? NULL : options->json ? stderr : stdout;
     int code = open_all(&bench);
     if (code == EX_OK) {
-        if (options->json) {
-            json_object(NULL);
-            json_string("cub", peer_cub_version() ? peer_cub_version() : "");
-            json_array("results");
-        }
         if (bench.table)
             fprintf(bench.table, "%-22s %-4s %-11s %10s %9s %10s %7s %10s\n", "what", "type", "spread", "ms", "Gkeys/s",
                     "CUB ms", "of CUB", "copy ms");
         code = run_all(&bench);
-        if (options->json) {
-            json_end();
-            json_end();
-        }
     }
     close_all(&bench);
     return code;
