@@ -2,6 +2,7 @@
  * say so unless the call was one that only gives back or looks. */
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include <tuplescan/tuplescan.h>
@@ -17,83 +18,113 @@ static void check(bool right, const char *what, unsigned call) {
         fprintf(stderr, "%s, call %u: not as it should be: %s\n", what, call, table_error_detail());
 }
 
-struct form {
-    const char *name;
-    bool on_device, timed;
-    table_strategy strategy;
-};
+/* ROWS rows of three u32, or as many keys. */
+constexpr size_t ROWS = 9000, BYTES = ROWS * 3 * 4;
 
-static table_status scan(const form &how, void *data, size_t rows) {
+static table_status scan(table_strategy strategy, bool timed, void *data, size_t rows = ROWS) {
     const table_view view = {data, rows, 3, 0, TABLE_U32};
     table_report report = {};
     uint32_t carry[3] = {1, 2, 3};
     uint64_t overflow = 0;
     table_scan_options options = {};
     options.backend = TABLE_BACKEND_CUDA;
-    options.strategy = how.strategy;
+    options.strategy = strategy;
     options.carry_in = options.carry_out = carry;
     options.first_overflow = &overflow;
-    options.report = how.timed ? &report : nullptr;
+    options.report = timed ? &report : nullptr;
     return table_prefix_sum(&view, &view, &options);
 }
 
-static void check_form(const form &how) {
-    const size_t rows = 9000, bytes = rows * 3 * 4;
-    std::vector<uint32_t> values(rows * 3, 7);
-    scan(how, values.data(), rows); /* what is kept for the life of the process is there then */
+/* Values of 12 bytes are moved by their indices, so that gathering is seen, too. */
+static table_status sort(bool timed, void *data) {
+    const table_view keys = {data, ROWS / 2, 1, 0, TABLE_U32};
+    table_pipeline_report report = {};
+    table_sort_options options = {};
+    options.run.backend = TABLE_BACKEND_CUDA;
+    options.run.report = timed ? &report : nullptr;
+    return table_radix_sort(&keys, static_cast<char *>(data) + BYTES / 2, 12, &options);
+}
+
+/* Sums of weights of several chunks, and the table of their rows. */
+static table_status histogram(bool timed, void *data) {
+    char *bytes = static_cast<char *>(data);
+    const table_view values = {data, ROWS / 4, 1, 0, TABLE_U8}, weights = {bytes + ROWS, ROWS / 4, 1, 0, TABLE_F32};
+    const table_view result = {bytes + 4 * ROWS, 1, 2, 0, TABLE_F64};
+    const uint8_t edges[] = {0, 7, 9};
+    const table_bins bins = {TABLE_BINS_EDGES, 2, 0, 0, edges, 0};
+    uint64_t outside[TABLE_OUTSIDE_WORDS];
+    table_pipeline_report report = {};
+    table_histogram_options options = {};
+    options.run.backend = TABLE_BACKEND_CUDA;
+    options.run.report = timed ? &report : nullptr;
+    options.chunk_length = 1000;
+    options.weights = &weights;
+    options.outside = outside;
+    return table_histogram(&values, &bins, &result, &options);
+}
+
+static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run) {
+    std::vector<uint32_t> values(ROWS * 3, 7);
+    run(values.data()); /* what is kept for the life of the process is there then */
     for (unsigned call = 1;; call++) {
         void *data = values.data();
         double_clear();
-        if (how.on_device) {
-            cudaMalloc(&data, bytes);
-            cudaMemset(data, 0, bytes);
+        if (on_device) {
+            cudaMalloc(&data, BYTES);
+            cudaMemset(data, 0, BYTES);
         }
         const size_t objects = double_objects();
         const uint64_t before = double_calls();
         double_fail_call(call, cudaErrorMemoryAllocation);
-        const table_status status = scan(how, data, rows);
+        const table_status status = run(data);
         const bool reached = double_calls() - before >= call;
         double_fail_call(0, 0);
         const size_t left = double_objects();
-        check(left == objects, how.name, call);
-        check(status == TABLE_OK || (table_error_detail()[0] && strlen(table_status_name(status)) > 0), how.name, call);
-        check(!double_report()[0], how.name, call);
+        check(left == objects, name, call);
+        check(status == TABLE_OK || (table_error_detail()[0] && strlen(table_status_name(status)) > 0), name, call);
+        check(!double_report()[0], name, call);
         double_clear();
-        if (how.on_device)
+        if (on_device)
             cudaFree(data);
         if (!reached) {
-            check(status == TABLE_OK, how.name, call);
-            printf("%s: %u calls\n", how.name, call - 1);
+            check(status == TABLE_OK, name, call);
+            printf("%s: %u calls\n", name, call - 1);
             return;
         }
     }
 }
 
 static void check_no_device() {
-    const form how = {"no device", false, false, TABLE_STRATEGY_AUTO};
-    uint32_t row[3] = {};
+    const char *name = "no device";
+    std::vector<uint32_t> values(ROWS * 3);
     double_devices(0);
-    check(scan(how, row, 1) == TABLE_ERROR_BACKEND, how.name, 0);
-    check(table_cuda_unavailable() != nullptr, how.name, 0);
+    check(scan(TABLE_STRATEGY_AUTO, false, values.data()) == TABLE_ERROR_BACKEND, name, 0);
+    check(sort(false, values.data()) == TABLE_ERROR_BACKEND, name, 0);
+    check(table_cuda_unavailable() != nullptr, name, 0);
     double_devices(1);
-    check(scan(how, row, 1) == TABLE_OK, how.name, 0);
+    check(scan(TABLE_STRATEGY_AUTO, false, values.data()) == TABLE_OK, name, 0);
 }
 
 static void check_no_memory() {
-    const form how = {"no device memory", false, false, TABLE_STRATEGY_AUTO};
+    const char *name = "no device memory";
     std::vector<uint32_t> values(30000);
     const size_t objects = double_objects();
     double_memory_limit(64);
-    check(scan(how, values.data(), 10000) == TABLE_ERROR_DEVICE_MEMORY, how.name, 0);
+    check(scan(TABLE_STRATEGY_AUTO, false, values.data(), 10000) == TABLE_ERROR_DEVICE_MEMORY, name, 0);
+    check(sort(false, values.data()) == TABLE_ERROR_DEVICE_MEMORY, name, 0);
     double_memory_limit(SIZE_MAX);
-    check(double_objects() == objects, how.name, 0);
+    check(double_objects() == objects, name, 0);
 }
 
 int main() {
-    check_form({"device, host", true, true, TABLE_STRATEGY_HOST});
-    check_form({"device, recursive", true, false, TABLE_STRATEGY_RECURSIVE});
-    check_form({"device, fused", true, true, TABLE_STRATEGY_FUSED});
-    check_form({"host, recursive", false, true, TABLE_STRATEGY_RECURSIVE});
+    check_calls("device, host", true, [](void *data) { return scan(TABLE_STRATEGY_HOST, true, data); });
+    check_calls("device, recursive", true, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, false, data); });
+    check_calls("device, fused", true, [](void *data) { return scan(TABLE_STRATEGY_FUSED, true, data); });
+    check_calls("host, recursive", false, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, true, data); });
+    check_calls("device, sort", true, [](void *data) { return sort(true, data); });
+    check_calls("host, sort", false, [](void *data) { return sort(false, data); });
+    check_calls("device, histogram", true, [](void *data) { return histogram(false, data); });
+    check_calls("host, histogram", false, [](void *data) { return histogram(true, data); });
     check_no_device();
     check_no_memory();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -98,6 +98,52 @@ static bool tables_are_right() {
     return true;
 }
 
+/* Keys with values by the double and by the CPU backend. */
+static bool sort_is_right(size_t count, size_t value_bytes) {
+    std::vector<uint32_t> keys = numbers(count), values = numbers(count * value_bytes / 4);
+    for (uint32_t &key : keys)
+        key %= 70000; /* three passes see some, the last one none */
+    const memory device_keys(count * 4, keys.data()), device_values(count * value_bytes + 4, values.data());
+    std::vector<uint32_t> got(count), got_values(values.size());
+    table_view view = {keys.data(), count, 1, 0, TABLE_U32};
+    table_sort_options options = {};
+    options.run.backend = TABLE_BACKEND_CPU;
+    if (table_radix_sort(&view, value_bytes ? values.data() : nullptr, value_bytes, &options) != TABLE_OK)
+        abort();
+    view.data = device_keys.data;
+    options.run.backend = TABLE_BACKEND_CUDA;
+    return table_radix_sort(&view, value_bytes ? device_values.data : nullptr, value_bytes, &options) == TABLE_OK &&
+           cudaMemcpy(got.data(), device_keys.data, count * 4, cudaMemcpyDeviceToHost) == cudaSuccess &&
+           cudaMemcpy(got_values.data(), device_values.data, values.size() * 4, cudaMemcpyDeviceToHost) ==
+               cudaSuccess &&
+           got == keys && got_values == values;
+}
+
+/* More chunks than there are blocks, so that tables in shared memory are used again. */
+static bool histogram_is_right(table_type type, size_t count, size_t chunk_length) {
+    const size_t bins = 300, chunks = (count + chunk_length - 1) / chunk_length;
+    std::vector<uint32_t> values = numbers(count), expected(bins * chunks), got(bins * chunks);
+    const memory in(count * 4, values.data()), out(got.size() * 4);
+    const table_bins even = {TABLE_BINS_EVEN, bins, 10, type == TABLE_U8 ? 200 : 1e8, nullptr, 0};
+    table_view view = {values.data(), count, 1, 0, type}, result = {expected.data(), chunks, bins, 0, TABLE_U32};
+    table_histogram_options options = {};
+    options.per_chunk = 1;
+    options.chunk_length = chunk_length;
+    options.run.backend = TABLE_BACKEND_CPU;
+    if (table_histogram(&view, &even, &result, &options) != TABLE_OK)
+        abort();
+    view.data = in.data;
+    result.data = out.data;
+    options.run.backend = TABLE_BACKEND_CUDA;
+    return table_histogram(&view, &even, &result, &options) == TABLE_OK &&
+           cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
+}
+
+static bool keys_are_right() {
+    return sort_is_right(30000, 4) && sort_is_right(10000, 0) && histogram_is_right(TABLE_U32, 4000, 60) &&
+           histogram_is_right(TABLE_U8, 6000, 20);
+}
+
 static bool examples_are_right() {
     const unsigned tiles = 30, count = tiles * EXAMPLE_THREADS - 3, stages = 17;
     const std::vector<uint32_t> values = numbers(stages * STAGE_WORDS);
@@ -123,7 +169,8 @@ static bool examples_are_right() {
 
 /* Under ThreadSanitizer a process is dear, and the tables' own tests cover the kernels. */
 static bool all_is_right() {
-    return examples_are_right() && (DOUBLE_TSAN || (tables_are_right() && fold_is_right())) && !double_report()[0];
+    return examples_are_right() && (DOUBLE_TSAN || (tables_are_right() && fold_is_right() && keys_are_right())) &&
+           !double_report()[0];
 }
 
 /* In a process of its own: whether the fault was noticed with that seed. */
