@@ -6,6 +6,9 @@
 
 #include <tuplescan/tuplescan.h>
 
+extern "C" {
+#include "../../src/cuda/fused.h"
+}
 #include "cuda_runtime.h"
 #include "double.h"
 
@@ -21,6 +24,7 @@ struct form {
     const char *name;
     bool on_device, timed;
     table_strategy strategy;
+    cuda_fused_form fused = CUDA_FUSED_BEST;
 };
 
 static table_status scan(const form &how, void *data, size_t rows) {
@@ -40,6 +44,7 @@ static table_status scan(const form &how, void *data, size_t rows) {
 static void check_form(const form &how) {
     const size_t rows = 9000, bytes = rows * 3 * 4;
     std::vector<uint32_t> values(rows * 3, 7);
+    cuda_forced_form = how.fused;
     scan(how, values.data(), rows); /* what is kept for the life of the process is there then */
     for (unsigned call = 1;; call++) {
         void *data = values.data();
@@ -92,7 +97,9 @@ static void check_no_memory() {
 int main() {
     check_form({"device, host", true, true, TABLE_STRATEGY_HOST});
     check_form({"device, recursive", true, false, TABLE_STRATEGY_RECURSIVE});
-    check_form({"device, fused", true, true, TABLE_STRATEGY_FUSED});
+    check_form({"device, fused, a small table", true, true, TABLE_STRATEGY_FUSED, CUDA_FUSED_SMALL});
+    check_form({"device, fused", true, true, TABLE_STRATEGY_FUSED, CUDA_FUSED_PARKED});
+    check_form({"device, fused, looking back", true, true, TABLE_STRATEGY_FUSED, CUDA_FUSED_LOOKBACK});
     check_form({"host, recursive", false, true, TABLE_STRATEGY_RECURSIVE});
     check_no_device();
     check_no_memory();
