@@ -25,110 +25,80 @@ template <class SUM> struct lookback_state {
     SUM *carry_out;
 };
 
-/* How a warp looks back: ACROSS columns side by side, which are one sector of memory or so, and the rest of the lanes
- * and BATCH words of each down the chunks. */
+/* How a warp looks back: ACROSS columns side by side, and the rest of the lanes and BATCH words of each down the
+ * chunks. A sum has to be among the WINDOW words before the tile's own. The known sums thus move on by WINDOW chunks in
+ * the time that a word takes from block to block and the additions take, so that the window must not be small; to look
+ * further back if there is none in it would take as long as waiting for one. More words than four do not fit into the
+ * registers beside the tile. */
 template <class SHAPE> struct lookback_shape {
-    static constexpr unsigned ACROSS = SHAPE::PANEL >= 4 ? 4 : power_of_two_above(SHAPE::PANEL);
+    static constexpr unsigned ACROSS = SHAPE::PANEL > 16 ? 4 : SHAPE::PANEL > 1 ? 2 : 1;
     static constexpr unsigned GROUP = WARP_LANES / ACROSS;
-    static constexpr unsigned BATCH = ACROSS == 4 && sizeof(typename SHAPE::Sum) == 4 ? 4 : 2;
+    static constexpr unsigned BATCH = ACROSS == 1 ? 2 : 4;
     static constexpr unsigned WINDOW = BATCH * GROUP;
     static constexpr unsigned COLUMN = ACROSS == 4 ? 0x11111111u : ACROSS == 2 ? 0x55555555u : WARP_ALL;
+    static_assert(SHAPE::PANEL <= BLOCK_WARPS * ACROSS, "a warp for all columns");
 };
 
-/* The words of WINDOW chunks before `end` in the lane's column, the lane's own and what is known of the others'. */
+/* The words of the chunks before the tile's: the lane's own, counted backwards, and the place of the nearest sum in its
+ * column. Words of groups after `last` are not needed. */
 template <class SHAPE> struct lookback_window {
-    static constexpr unsigned BATCH = lookback_shape<SHAPE>::BATCH;
-    typename SHAPE::Sum values[BATCH];
-    unsigned missing[BATCH], through[BATCH]; /* a bit a lane */
+    typename SHAPE::Sum values[lookback_shape<SHAPE>::BATCH];
+    unsigned nearest, last;
 };
 
-/* `words`: of the lane's column, NULL when it has none. Chunks before the first count as totals, which are before a sum
- * that is there or missing. */
-template <class SHAPE> DEVICE void read_window(const tile_pass &pass, const exchange_word<typename SHAPE::Sum> *words,
-                                               size_t end, lookback_window<SHAPE> &window) {
-    typedef lookback_shape<SHAPE> look_shape;
-    const unsigned member = thread_index() % WARP_LANES / look_shape::ACROSS;
-    uint32_t marks[look_shape::BATCH];
+/* `words`: of the lane's column, NULL when it has none; `column`: which of the warp's. Chunks before the first count as
+ * totals. True: there is a sum in each column, and no word missing behind it. */
+template <class SHAPE> DEVICE bool read_window(const tile_pass &pass, const exchange_word<typename SHAPE::Sum> *words,
+                                               size_t chunk, unsigned column, lookback_window<SHAPE> &window) {
+    typedef lookback_shape<SHAPE> shape;
+    const unsigned lanes = shape::COLUMN << column, member = thread_index() % WARP_LANES / shape::ACROSS;
+    bool decided = false, lacking = false;
+    uint32_t marks[shape::BATCH];
     UNROLL
-    for (unsigned k = 0; k < look_shape::BATCH; k++) {
-        const size_t back = look_shape::WINDOW - k * look_shape::GROUP - member;
+    for (unsigned k = 0; k < shape::BATCH; k++) {
+        const unsigned back = k * shape::GROUP + member + 1;
         window.values[k] = sum_identity<typename SHAPE::Sum>();
         marks[k] = words ? MARK_TOTAL : MARK_THROUGH;
-        if (words && back <= end)
-            marks[k] = look(words + (end - back) * pass.columns, &window.values[k]);
+        if (words && back <= chunk)
+            marks[k] = look(words + (chunk - back) * pass.columns, &window.values[k]);
     }
+    window.nearest = window.last = 0;
     UNROLL
-    for (unsigned k = 0; k < look_shape::BATCH; k++) {
-        window.missing[k] = warp_ballot(WARP_ALL, marks[k] == 0);
-        window.through[k] = warp_ballot(WARP_ALL, marks[k] == MARK_THROUGH);
-    }
-}
-
-/* What can be made of a window: it lacks a word; it has a sum in each column, the earliest of the nearest ones in group
- * `first`; or some column has only totals. */
-enum lookback_finding { FOUND_NOTHING, FOUND_SUMS, FOUND_TOTALS };
-
-template <class SHAPE>
-DEVICE lookback_finding judge_window(const lookback_window<SHAPE> &window, unsigned column, unsigned *first) {
-    typedef lookback_shape<SHAPE> look_shape;
-    const unsigned lanes = look_shape::COLUMN << column;
-    bool decided = false, lacking = false;
-    *first = 0;
-    UNROLL
-    for (unsigned k = look_shape::BATCH; k-- > 0;) {
-        /* The bit of a later chunk is the higher one: a word that is missing before the nearest sum is not missed. */
-        const unsigned missing = window.missing[k] & lanes, through = window.through[k] & lanes;
-        lacking = lacking || (!decided && missing > through);
-        decided = decided || (missing | through) != 0;
-        if (*first == 0 && warp_all(WARP_ALL, decided))
-            *first = k;
-    }
-    if (warp_any(WARP_ALL, lacking))
-        return FOUND_NOTHING;
-    return warp_all(WARP_ALL, decided) ? FOUND_SUMS : FOUND_TOTALS;
-}
-
-/* The seed before the window becomes the one behind it. All lanes go through the same additions, so that nothing but
- * the additions is one after the other. */
-template <class SHAPE> DEVICE void add_window(const lookback_window<SHAPE> &window, unsigned first, unsigned column,
-                                              typename SHAPE::Sum &seed) {
-    typedef lookback_shape<SHAPE> look_shape;
-    UNROLL
-    for (unsigned k = 0; k < look_shape::BATCH; k++) {
-        if (k < first)
-            continue;
-        UNROLL
-        for (unsigned member = 0; member < look_shape::GROUP; member++) {
-            const unsigned lane = member * look_shape::ACROSS + column;
-            const typename SHAPE::Sum value = warp_shuffle(WARP_ALL, window.values[k], lane);
-            seed = (window.through[k] >> lane & 1) != 0 ? value : typename SHAPE::Sum(seed + value);
+    for (unsigned k = 0; k < shape::BATCH; k++) {
+        const unsigned missing = warp_ballot(WARP_ALL, marks[k] == 0) & lanes;
+        const unsigned through = warp_ballot(WARP_ALL, marks[k] == MARK_THROUGH) & lanes;
+        if (!decided && (missing | through) != 0) {
+            const unsigned lane = lowest_bit(missing | through);
+            decided = true;
+            lacking = (missing >> lane & 1) != 0; /* nearer than any sum */
+            window.nearest = k * shape::GROUP + lane / shape::ACROSS;
         }
+        if (!warp_all(WARP_ALL, decided))
+            window.last = k + 1;
     }
+    return warp_all(WARP_ALL, decided && !lacking);
 }
 
-/* The seed of a chunk that is not the first: back to where each column has a sum, and forth again. */
+/* The seed of a chunk that is not the first. All lanes go through the same additions, so that nothing but the additions
+ * is one after the other. */
 template <class SHAPE> DEVICE typename SHAPE::Sum
 look_back(const tile_pass &pass, const exchange_word<typename SHAPE::Sum> *words, size_t chunk, unsigned column) {
-    constexpr unsigned WINDOW = lookback_shape<SHAPE>::WINDOW;
+    typedef lookback_shape<SHAPE> shape;
     typename SHAPE::Sum seed = sum_identity<typename SHAPE::Sum>();
-    bool back = true;
-    for (size_t end = chunk;;) {
-        lookback_window<SHAPE> window;
-        unsigned first;
-        read_window<SHAPE>(pass, words, end, window);
-        const lookback_finding found = judge_window<SHAPE>(window, column, &first);
-        if (found == FOUND_NOTHING) {
-            wait_a_little(20);
-        } else if (found == FOUND_TOTALS && back) {
-            end -= WINDOW; /* the first chunk's word is a sum or missing, so this does not go beyond it */
-        } else {
-            back = false;
-            add_window<SHAPE>(window, found == FOUND_SUMS ? first : 0, column, seed);
-            if (end == chunk)
-                return seed;
-            end += WINDOW;
+    lookback_window<SHAPE> window;
+    while (!read_window<SHAPE>(pass, words, chunk, column, window))
+        wait_a_little(20);
+    UNROLL
+    for (unsigned k = shape::BATCH; k-- > 0;) {
+        if (k > window.last)
+            continue;
+        UNROLL
+        for (unsigned member = shape::GROUP; member-- > 0;) {
+            const typename SHAPE::Sum value = warp_shuffle(WARP_ALL, window.values[k], member * shape::ACROSS + column);
+            seed = window.nearest == k * shape::GROUP + member ? value : typename SHAPE::Sum(seed + value);
         }
     }
+    return seed;
 }
 
 /* From the tile's totals to its seeds, by as many warps as the panel's columns need. */
@@ -136,9 +106,9 @@ template <class SHAPE>
 DEVICE void exchange_seeds(const tile_pass &pass, const lookback_state<typename SHAPE::Sum> &state, unsigned tile,
                            const warp_row<SHAPE> (&totals)[BLOCK_WARPS], warp_row<SHAPE> &seeds) {
     typedef typename SHAPE::Sum Sum;
-    typedef lookback_shape<SHAPE> look_shape;
-    const unsigned lane = thread_index() % WARP_LANES, across = lane % look_shape::ACROSS;
-    const unsigned first = thread_index() / WARP_LANES * look_shape::ACROSS, in_panel = first + across;
+    typedef lookback_shape<SHAPE> shape;
+    const unsigned lane = thread_index() % WARP_LANES, across = lane % shape::ACROSS;
+    const unsigned first = thread_index() / WARP_LANES * shape::ACROSS, in_panel = first + across;
     if (first >= pass.panel_columns || first >= SHAPE::PANEL)
         return;
     const size_t chunk = tile / pass.panels;
@@ -161,6 +131,31 @@ DEVICE void exchange_seeds(const tile_pass &pass, const lookback_state<typename 
         store_carry(state.carry_out, column, Sum(seed + total));
 }
 
+/* Before the exchange and after it. Where the lane is, is found out twice: in between, its values and the exchange have
+ * all the registers. */
+template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, unsigned tile, tile_values<SHAPE> &values,
+                                              warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    tile_load<SHAPE>(pass, place, values);
+    scan_warp<SHAPE>(place, values);
+    put_warp_totals<SHAPE>(place, values, totals);
+}
+
+template <class SHAPE, bool ABOVE> DEVICE void end_tile(const tile_pass &pass, unsigned tile,
+                                                        tile_values<SHAPE> &values,
+                                                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
+                                                        const warp_row<SHAPE> &seeds, tile_staging<SHAPE> &staging) {
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    typename SHAPE::Sum seed[SHAPE::COLUMNS];
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
+    seed_before<SHAPE>(seed, before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values[step], before);
+}
+
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     fused_lookback_kernel(tile_pass pass, lookback_state<typename SHAPE::Sum> state) {
     SHARED_ARRAY(unsigned, ticket, 1);
@@ -170,24 +165,14 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     if (thread_index() == 0)
         *ticket = atomic_add(state.ticket, 1u);
     block_barrier();
-    const unsigned tile = *ticket;
-    const tile_place place = tile_place_of<SHAPE>(pass, tile);
-    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
+    typename SHAPE::Sum before[SHAPE::COLUMNS];
     tile_values<SHAPE> values;
-    tile_load<SHAPE>(pass, place, values);
-    scan_warp<SHAPE>(place, values);
-    put_warp_totals<SHAPE>(place, values, totals);
+    begin_tile<SHAPE>(pass, *ticket, values, totals);
     block_barrier();
-    exchange_seeds<SHAPE>(pass, state, tile, totals, seeds[0]);
-    scan_warps<SHAPE>(place, totals, values, before);
+    exchange_seeds<SHAPE>(pass, state, *ticket, totals, seeds[0]);
+    scan_warps<SHAPE>(tile_place_of<SHAPE>(pass, *ticket), totals, values, before);
     block_barrier();
-    UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        seed[c] = seeds[0][place.across * SHAPE::COLUMNS + c];
-    seed_before<SHAPE>(seed, before);
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        finish_step<SHAPE, ABOVE>(pass, place, staging[0], step, seed, values[step], before);
+    end_tile<SHAPE, ABOVE>(pass, *ticket, values, before, seeds[0], staging[0]);
 }
 
 struct fused_lookback_launcher {
