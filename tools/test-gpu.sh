@@ -26,7 +26,7 @@ check() {
     printf '== %s: %s\n' "$name" "$result"
 }
 
-for test in test_gpu test_gpu_streams test_gpu_large; do
+for test in test_gpu test_gpu_fused test_gpu_streams test_gpu_large; do
     if [ -x "$folder/tests/$test" ]; then
         check "$test" "$folder/tests/$test"
     fi
@@ -44,8 +44,10 @@ for tool in memcheck racecheck initcheck synccheck; do
     *) filter= ;;
     esac
     if command -v compute-sanitizer >/dev/null 2>&1; then
-        check "$tool test_gpu" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
-            compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/test_gpu"
+        for test in test_gpu test_gpu_fused; do
+            check "$tool $test" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
+                compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/$test"
+        done
     else
         echo "== $tool: skipped, there is no compute-sanitizer"
         skipped=$((skipped + 1))

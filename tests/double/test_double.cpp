@@ -177,9 +177,9 @@ static void test_launches() {
     CHECK(launch_cooperative(nothing_kernel, most, 512, 0, nullptr) == cudaSuccess);
     CHECK(launch_cooperative(nothing_kernel, most + 1, 512, 0, nullptr) == cudaErrorCooperativeLaunchTooLarge);
     CHECK(launch_clusters(nothing_kernel, 12, 512, 4, nullptr) == cudaSuccess);
-    CHECK(launch_clusters(nothing_kernel, 16, 512, 16, nullptr) == cudaErrorInvalidClusterSize);
+    CHECK(launch_clusters(nothing_kernel, 16, 480, 16, nullptr) == cudaErrorInvalidClusterSize);
     double_device(8, 9);
-    CHECK(launch_clusters(nothing_kernel, 16, 512, 16, nullptr) == cudaSuccess);
+    CHECK(launch_clusters(nothing_kernel, 16, 480, 16, nullptr) == cudaSuccess);
     CHECK(launch_clusters(nothing_kernel, 32, 32, 32, nullptr) == cudaErrorInvalidClusterSize);
     double_device(4, 9);
     CHECK(launch_clusters(nothing_kernel, 12, 512, 8, nullptr) == cudaErrorInvalidConfiguration);
