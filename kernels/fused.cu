@@ -1,4 +1,5 @@
-/* The three stages in one kernel: each value is read once and written once.
+/* The three stages in one kernel for large tables on large devices (fused_lookback.cu is for all): each value is read
+ * once and written once.
  *
  * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
  * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The blocks

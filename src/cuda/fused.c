@@ -1,10 +1,13 @@
 #include "fused.h"
 
+#include <limits.h>
+
 #include "../checked.h"
 #include "pass.h"
 #include "runtime.h"
 
-enum { OLDEST_PARKED = 9, OLDEST_CLUSTERS = 9 };
+/* Kernels that were translated for an older GPU have no clusters, wherever they run. */
+enum { OLDEST_PARKED = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? 9 : INT_MAX };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 

@@ -127,7 +127,8 @@ constexpr unsigned MOST_RANKS = 16;
     SHARED_ARRAY(uint32_t, before, 3); /* so that the numbers do not begin where the memory does */
     SHARED_ARRAY(uint64_t, numbers, 2 * MOST_RANKS);
     const unsigned rank = cluster_rank();
-    before[0] = rank;
+    if (thread_index() == 0)
+        before[0] = rank;
     cluster_arrive();
     cluster_wait(); /* all blocks have begun */
     for (unsigned round = 0; round < 2; round++) {
