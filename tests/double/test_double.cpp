@@ -343,7 +343,7 @@ static void test_misuse_of_clusters() {
             SHARED_ARRAY(uint32_t, words, 1);
             cluster_store(words, 1u, 1u);
         } meet(););
-    TOLD_IN_CLUSTERS(" ended", SHARED_ARRAY(uint32_t, words, 1); words[0] = 0; meet();
+    TOLD_IN_CLUSTERS(" ended", SHARED_ARRAY(uint32_t, words, 1); if (thread_index() == 0) words[0] = 0; meet();
                      if (cluster_rank() == 0 && thread_index() == 0) cluster_store(words, 1u, 1u););
 }
 
