@@ -28,8 +28,8 @@ template <class SUM> struct lookback_state {
 /* How a warp looks back: ACROSS columns side by side, and the rest of the lanes and BATCH words of each down the
  * chunks. A sum has to be among the WINDOW words before the tile's own. The known sums thus move on by WINDOW chunks in
  * the time that a word takes from block to block and the additions take, so that the window must not be small; to look
- * further back if there is none in it would take as long as waiting for one. More than 16 bytes of sums do not fit into the
- * registers beside the tile. */
+ * further back if there is none in it would take as long as waiting for one. More than 16 bytes of sums do not fit into
+ * the registers beside the tile. */
 template <class SHAPE> struct lookback_shape {
     static constexpr unsigned ACROSS = SHAPE::PANEL > 16 ? 4 : SHAPE::PANEL > 1 ? 2 : 1;
     static constexpr unsigned GROUP = WARP_LANES / ACROSS;

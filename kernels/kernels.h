@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tuplescan/table.h>
+#include <tuplescan/histogram.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,8 +39,8 @@ int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds)
 /* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row, the
  * same one, or NULL.
  *
- * For large tables. The workspace has as many bytes as the function says, aligned to 256, all of them zero. The first is
- * for compute capability 9.0 and later. */
+ * For large tables. The workspace has as many bytes as the function says, aligned to 256, all of them zero. The first
+ * is for compute capability 9.0 and later. */
 size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type);
 int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);
@@ -51,6 +51,61 @@ int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, 
  * lowered. */
 enum { KERNEL_PANEL_BYTES = 128, KERNEL_CLUSTER_CHUNKS = 16 };
 int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out);
+
+/* The kernels of the pipelines: counter tables, and what is done with them. */
+
+/* Keys side by side, in chunks, and a digit of their sort keys: see tuplescan/digit_counts.h. */
+struct kernel_keys {
+    const void *keys;
+    table_type type;
+    size_t count, chunk_length; /* neither is 0 */
+    unsigned first_bit, bits;
+    unsigned digits; /* counted at once: one beside the other, each of `bits` bits, the first at first_bit */
+    int descending;
+    void *stream;
+};
+
+/* A table with a row for each chunk. Stride in elements. */
+struct kernel_counters {
+    void *data;
+    size_t columns, stride;
+    table_type type; /* u32 or u64; for weights f32 or f64 */
+};
+
+/* counters(c, d) = how many keys of chunk c have the digit d; with several digits, one table beside the other,
+ * at most 8192 columns in all. */
+int kernel_digit_counts(const struct kernel_keys *keys, const struct kernel_counters *counters);
+
+/* Each key, and the value beside it, to its place in a stable sort by the digit, whatever the chunks are. At most 8
+ * bits. The workspace has kernel_digit_scatter_workspace() bytes, aligned to 256, all of them zero. */
+struct kernel_move {
+    const void *totals;    /* how many keys have each digit */
+    table_type total_type; /* u32 or u64 */
+    void *keys;
+    const void *values_from; /* NULL with value_bytes: a key's value is its index */
+    void *values;
+    size_t value_bytes; /* 0: no values; 4 or 8, and the values aligned to it */
+};
+size_t kernel_digit_scatter_workspace(size_t count, size_t key_bytes);
+int kernel_digit_scatter(const struct kernel_keys *keys, const struct kernel_move *move, void *workspace);
+
+/* to[i] = from[order[i]], values of value_bytes each, any alignment; order_bytes is 4 or 8. */
+int kernel_gather(void *to, const void *from, size_t value_bytes, const void *order, size_t order_bytes, size_t count,
+                  void *stream);
+
+/* Rows of `result` = the histograms of the chunks: see tuplescan/histogram.h. */
+struct kernel_histogram_pass {
+    const void *values;
+    table_type type;
+    size_t count, chunk_length; /* neither is 0 */
+    struct table_bins bins;     /* edges is device memory */
+    struct kernel_counters result;
+    uint64_t *outside;   /* TABLE_OUTSIDE_WORDS words, added to */
+    const void *weights; /* NULL: each value counts 1 */
+    table_type weight_type;
+    void *stream;
+};
+int kernel_histogram(const struct kernel_histogram_pass *pass);
 
 #ifdef __cplusplus
 }

@@ -28,16 +28,17 @@ struct backend {
     size_t (*fused_workspace)(const struct scan *scan);
     table_status (*fused)(const struct scan *scan, void *workspace);
 
-    /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too; NULL where
-     * the backend does not have it yet. Each works in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT,
-     * contents unspecified. pipeline_chunks: into how many chunks keys are best cut where nobody can see the cuts. */
-    size_t (*pipeline_chunks)(const struct scan *scan, size_t keys);
+    /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
+     * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. ..._chunk_length: how
+     * keys, at least one, are best cut where nobody can see the cuts. */
+    size_t (*sort_chunk_length)(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes);
+    size_t (*histogram_chunk_length)(const struct scan *scan, size_t values);
     size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);
     /* counters: chunks x (digits * 2^bits), u32 or u64, written whole. */
     table_status (*digit_counts)(const struct scan *scan, const struct digit_pass *pass,
                                  const struct table_view *counters, void *workspace);
     table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
-                                  void *workspace);
+                                  void *workspace); /* chunks as sort_chunk_length() has them */
     table_status (*gather)(const struct scan *scan, const struct gather *gather);
     size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
     table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);

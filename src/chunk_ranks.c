@@ -4,21 +4,6 @@
 
 enum { TOTALS, OFFSETS, RANKS };
 
-/* In the place of tables whose memory is not known while they are planned: the workspace of a scan depends on which of
- * its tables are there, and on whether they are one. */
-static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
-
-/* A scan of the call's own threads and stream. */
-static struct scan scan_of(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
-    struct scan scan = {.in = *in, .out = *out, .threads = call->call.scan.threads, .stream = call->call.scan.stream};
-    if (!in->data)
-        scan.in.data = stand_ins[0];
-    if (!out->data)
-        scan.out.data = stand_ins[1];
-    plan_chunks(&scan);
-    return scan;
-}
-
 table_status chunk_ranks_plan(struct key_call *call, const struct table_view *counters, const struct table_view *ranks,
                               struct chunk_ranks *plan) {
     const struct table_view row = {.rows = ranks->columns, .columns = 1, .stride = 1, .type = ranks->type};
@@ -27,9 +12,9 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
     *plan = (struct chunk_ranks){0};
     plan->totals_at = layout_place(&call->layout, ranks->columns, size);
     plan->offsets_at = layout_place(&call->layout, ranks->columns, size);
-    plan->step[TOTALS] = scan_of(call, counters, ranks);
-    plan->step[OFFSETS] = scan_of(call, &row, &row);
-    plan->step[RANKS] = scan_of(call, counters, ranks);
+    plan->step[TOTALS] = key_call_scan(call, counters, ranks);
+    plan->step[OFFSETS] = key_call_scan(call, &row, &row);
+    plan->step[RANKS] = key_call_scan(call, counters, ranks);
     plan->step[TOTALS].out.data = NULL;
     plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
     for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++) {
@@ -128,11 +113,17 @@ static table_status prepare(const table_view *counters, const table_view *ranks,
     if (status == TABLE_OK)
         status = validate_apart("totals", &totals_view, "offsets", &offsets_view, false);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "counters", &checked->counters);
+        status = key_call_backend(call, "counters", &checked->counters, checked->ranks.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "ranks", checked->ranks.data);
-    if (status == TABLE_OK)
-        status = chunk_ranks_plan(call, &checked->counters, &checked->ranks, &checked->plan);
+    if (status != TABLE_OK)
+        return status;
+    key_call_stage_table(call, &checked->counters, true, false);
+    key_call_stage_table(call, &checked->ranks, false, true);
+    struct table_view in = checked->counters, out = checked->ranks;
+    if (call->staged) /* two tables then, even if they were one */
+        in.data = out.data = NULL;
+    status = chunk_ranks_plan(call, &in, &out, &checked->plan);
     checked->plan.totals_copy = totals;
     checked->plan.offsets_copy = offsets;
     return status == TABLE_OK ? key_call_layout(call) : status;

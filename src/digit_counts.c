@@ -90,13 +90,13 @@ static table_status prepare(const table_view *keys, const table_digit *digit, si
     pass->chunks = divide_up(pass->keys.rows, pass->chunk_length);
     status = validate_counters(counters, counts);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "keys", &pass->keys);
+        status = key_call_backend(call, "keys", &pass->keys, counts->counters.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "counters", counts->counters.data);
-    if (status == TABLE_OK && !call->call.backend->digit_counts)
-        status = key_call_lacks(call, "digit counts");
     if (status != TABLE_OK)
         return status;
+    key_call_stage_table(call, &pass->keys, true, false);
+    key_call_stage_table(call, &counts->counters, false, true);
     layout_place(&call->layout, call->call.backend->digit_workspace(&call->call.scan, pass), 1);
     return key_call_layout(call);
 }

@@ -47,8 +47,7 @@ static table_status work(struct key_call *call, const void *context, char *works
     const size_t outside_bytes = TABLE_OUTSIDE_WORDS * sizeof(uint64_t);
     struct histogram_pass pass = histogram->pass;
     pass.outside = (uint64_t *)(workspace + histogram->outside_at);
-    if (!histogram->direct)
-        pass.result.data = workspace + histogram->rows_at;
+    pass.result.data = histogram->direct ? histogram->result.data : workspace + histogram->rows_at;
     table_status status = backend->fill(scan, pass.outside, 0, outside_bytes);
     if (status == TABLE_OK && histogram->edges_bytes > 0) {
         status = backend->copy(scan, workspace + histogram->edges_at, pass.bins.edges, histogram->edges_bytes);
@@ -206,16 +205,30 @@ static table_status validate_outside(uint64_t *outside, struct histogram_call *h
     return status;
 }
 
+/* Values of 16 and 32 bits in even bins over all that there are need no search. A double holds them exactly, so that
+ * the result is that of the search. */
+static unsigned digit_bits_of(const struct histogram_pass *pass) {
+    const struct table_bins *bins = &pass->bins;
+    const table_type type = pass->values.type;
+    const unsigned width = 8 * (unsigned)table_type_size(type);
+    const double all = (double)((uint64_t)1 << (width % 64)), least = type == TABLE_I32 ? -all / 2 : 0;
+    unsigned bits = 0;
+    while (((size_t)1 << bits) < bins->count)
+        bits++;
+    if ((type != TABLE_U16 && type != TABLE_U32 && type != TABLE_I32) || pass->weights.data ||
+        bins->kind != TABLE_BINS_EVEN || bins->low != least || bins->high - bins->low != all)
+        return 0;
+    return bins->count == (size_t)1 << bits && bits <= TABLE_DIGIT_BITS_MOST && bits <= width ? bits : 0;
+}
+
 /* Where only exact totals are wanted, the backend cuts the chunks as it likes, as long as a chunk has more values than
  * its row of counts. */
 static void choose_chunks(const struct key_call *call, const table_histogram_options *options,
                           struct histogram_pass *pass) {
-    const size_t rows = pass->values.rows, most = rows / VALUES_PER_BIN / pass->bins.count;
+    const size_t rows = pass->values.rows, least = pass->bins.count * VALUES_PER_BIN;
     if (!options->per_chunk && !options->weights && rows > 0) {
-        size_t chunks = call->call.backend->pipeline_chunks(&call->call.scan, rows);
-        if (chunks > most)
-            chunks = most > 0 ? most : 1;
-        pass->chunk_length = divide_up(rows, chunks);
+        const size_t length = call->call.backend->histogram_chunk_length(&call->call.scan, rows);
+        pass->chunk_length = length > least ? length : least;
     }
     pass->chunks = divide_up(rows, pass->chunk_length);
 }
@@ -277,15 +290,18 @@ static table_status prepare(const table_view *values, const table_bins *bins, co
     if (status == TABLE_OK)
         status = validate_outside(options->outside, histogram);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "values", &pass->values);
+        status = key_call_backend(call, "values", &pass->values, histogram->result.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "result", histogram->result.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "options->weights", pass->weights.data);
-    if (status == TABLE_OK && !call->call.backend->histogram)
-        status = key_call_lacks(call, "histogram");
     if (status != TABLE_OK)
         return status;
+    key_call_stage_table(call, &pass->values, true, false);
+    key_call_stage_table(call, &histogram->result, false, true);
+    if (options->weights)
+        key_call_stage_table(call, &pass->weights, true, false);
+    pass->digit_bits = digit_bits_of(pass);
     choose_chunks(call, options, pass);
     return plan_work(call, options->per_chunk, histogram);
 }

@@ -3,7 +3,7 @@
 #include "status.h"
 
 table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, enum call_form form) {
-    *call = (struct key_call){0};
+    *call = (struct key_call){.form = form};
     if (options)
         call->options = *options;
     options = &call->options;
@@ -31,14 +31,56 @@ table_status key_call_column(const char *name, const struct table_view *view, st
     return TABLE_OK;
 }
 
-table_status key_call_backend(struct key_call *call, const char *name, const struct table_view *keys) {
-    const table_status status = validate_backend(keys->data, NULL, call->options.backend, &call->call);
+table_status key_call_backend(struct key_call *call, const char *name, const struct table_view *keys,
+                              const void *result) {
+    const void *decides = keys->rows > 0 ? keys->data : result;
+    const table_status status = validate_backend(decides, NULL, call->options.backend, &call->call);
     if (status != TABLE_OK)
         return status;
-    if (!key_call_on_host(call) && call->call.device < 0 && keys->rows > 0)
-        return status_fail(TABLE_ERROR_BACKEND, "%s lie in host memory, and this needs device memory on CUDA", name);
+    call->staged = !key_call_on_host(call) && call->call.device < 0 && decides;
+    if (call->staged && call->form == CALL_ON_STREAM)
+        return status_fail(TABLE_ERROR_BACKEND, "%s lie in host memory, and a stream form needs device memory on CUDA",
+                           name);
     call->call.scan.in = *keys;
     return TABLE_OK;
+}
+
+/* In the place of tables whose memory is not known while they are planned: the workspace of a scan depends on which of
+ * its tables are there, and on whether they are one. */
+static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
+
+struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
+    struct scan scan = {.in = *in, .out = *out, .threads = call->call.scan.threads, .stream = call->call.scan.stream};
+    if (!in->data)
+        scan.in.data = stand_ins[0];
+    if (!out->data)
+        scan.out.data = stand_ins[1];
+    plan_chunks(&scan);
+    return scan;
+}
+
+static void stage(struct key_call *call, struct staged_table table) {
+    if (!call->staged || !*table.data || table.rows == 0)
+        return;
+    table.place = layout_place(&call->staging, table.rows, table.width);
+    call->tables[call->staged_tables++] = table;
+}
+
+void key_call_stage(struct key_call *call, void **data, size_t bytes, bool read, bool written) {
+    stage(call, (struct staged_table){
+                    .data = data, .rows = bytes > 0, .width = bytes, .pitch = bytes, .read = read, .written = written});
+}
+
+void key_call_stage_table(struct key_call *call, struct table_view *view, bool read, bool written) {
+    const size_t size = table_type_size(view->type);
+    stage(call, (struct staged_table){.data = &view->data,
+                                      .rows = view->rows,
+                                      .width = view->columns * size,
+                                      .pitch = view->stride * size,
+                                      .read = read,
+                                      .written = written});
+    if (call->staged)
+        view->stride = view->columns;
 }
 
 table_status key_call_same_side(const struct key_call *call, const char *name, const void *pointer) {
@@ -51,13 +93,8 @@ table_status key_call_same_side(const struct key_call *call, const char *name, c
     return TABLE_OK;
 }
 
-table_status key_call_lacks(const struct key_call *call, const char *what) {
-    return status_fail(TABLE_ERROR_BACKEND, "the %s backend has no %s yet",
-                       call->call.backend->id == TABLE_BACKEND_CUDA ? "CUDA" : "CPU", what);
-}
-
 table_status key_call_layout(const struct key_call *call) {
-    return call->layout.too_large
+    return call->layout.too_large || call->staging.too_large
                ? status_fail(TABLE_ERROR_TOO_LARGE, "the workspace for %zu keys does not fit in memory",
                              call->call.scan.in.rows)
                : TABLE_OK;
@@ -83,6 +120,22 @@ table_status key_call_lap(struct key_call *call) {
     return status;
 }
 
+/* Copies the staged tables, to the backend's memory or from it. */
+static table_status copy_staged(const struct key_call *call, void *const host[STAGED_MOST], bool back) {
+    table_status status = TABLE_OK;
+    for (unsigned i = 0; i < call->staged_tables && status == TABLE_OK; i++) {
+        const struct staged_table *table = &call->tables[i];
+        const struct backend *backend = call->call.backend;
+        if (back && table->written)
+            status = backend->copy_rows(&call->call.scan, host[i], table->pitch, *table->data, table->width,
+                                        table->width, table->rows);
+        else if (!back && table->read)
+            status = backend->copy_rows(&call->call.scan, *table->data, table->width, host[i], table->pitch,
+                                        table->width, table->rows);
+    }
+    return status;
+}
+
 /* What run_and_wait() hands on. */
 struct key_run {
     struct key_call *call;
@@ -90,17 +143,40 @@ struct key_run {
     const void *plan;
 };
 
+/* The work between the copies of what is staged at `staging`. */
+static table_status run_staged(const struct key_run *run, char *staging, void *workspace) {
+    struct key_call *call = run->call;
+    void *host[STAGED_MOST];
+    for (unsigned i = 0; i < call->staged_tables; i++) {
+        host[i] = *call->tables[i].data;
+        *call->tables[i].data = staging + call->tables[i].place;
+    }
+    table_status status = copy_staged(call, host, false);
+    if (status == TABLE_OK)
+        status = run->work(call, run->plan, workspace);
+    if (status == TABLE_OK)
+        status = copy_staged(call, host, true);
+    const table_status waited = call->call.backend->wait(&call->call.scan);
+    for (unsigned i = 0; i < call->staged_tables; i++)
+        *call->tables[i].data = host[i];
+    return status == TABLE_OK ? waited : status;
+}
+
 /* The call that is run is the one inside of the key call, so that the stream and clock it was given are seen there. */
 static table_status run_in_own_workspace(struct call *inner, void *context) {
     const struct key_run *run = context;
-    void *workspace;
+    void *workspace, *staging = NULL;
     table_status status = inner->backend->allocate(run->call->layout.bytes, &workspace);
     if (status != TABLE_OK)
         return status;
-    status = run->work(run->call, run->plan, workspace);
-    const table_status waited = inner->backend->wait(&inner->scan);
+    if (run->call->staged)
+        status = inner->backend->allocate(run->call->staging.bytes, &staging);
+    if (status == TABLE_OK)
+        status = run_staged(run, staging, workspace);
+    if (staging)
+        inner->backend->release(staging);
     inner->backend->release(workspace);
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
 
 table_status key_call_run(struct key_call *call, key_work *work, const void *plan) {

@@ -20,7 +20,9 @@ struct digit_pass {
 
 /* Where the keys of a pass, and the values that go with them, go to. */
 struct digit_move {
-    struct table_view ranks; /* chunks x 2^bits, u32 or u64 */
+    struct table_view ranks; /* chunks x 2^bits: among the keys of a digit; data is NULL for one chunk, with zeros */
+    const void *totals;      /* keys of each digit, a row */
+    table_type type;         /* of both: u32 or u64 */
     void *keys;
     const void *values_from; /* NULL with value_bytes: a key's value is its index in the pass */
     void *values;
@@ -41,6 +43,7 @@ struct histogram_pass {
     struct table_view values;
     struct table_view weights; /* data is NULL: each value counts 1 */
     struct table_bins bins;    /* edges is memory of the backend */
+    unsigned digit_bits;       /* the bins are this many top bits of the values' sort keys; 0: they are not */
     size_t chunk_length, chunks;
     struct table_view result; /* chunks x bins.count; written whole */
     uint64_t *outside;        /* TABLE_OUTSIDE_WORDS words, added to */

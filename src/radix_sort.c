@@ -1,7 +1,7 @@
-/* The calls of tuplescan/radix_sort.h. For each digit, from the least: count (chunks x digits), scan (chunk_ranks.c),
- * and move every key to its rank, from one buffer to another and back. */
+/* The calls of tuplescan/radix_sort.h. For each digit, from the least: count (chunks x digits), scan that table down
+ * its rows, and move every key to its place, from one buffer to another and back. */
 #include "checked.h"
-#include "chunk_ranks.h"
+#include "key_call.h"
 #include "status.h"
 
 /* Bits of a digit at most: 256 places to write to, whose lines fit in a first cache. */
@@ -25,8 +25,10 @@ struct sort_call {
     size_t moved_bytes; /* of what moves beside a key: a value, an index, nothing */
     table_type counter_type;
     size_t keys_at[2], values_at[2]; /* offsets in the workspace, where the sides are not the caller's memory */
-    size_t gathered_at, counters_at, ranks_at, pass_at;
-    struct chunk_ranks ranks;
+    size_t gathered_at, counters_at, pass_at;
+    struct scan ranks; /* of several chunks: each chunk's ranks among the keys of a digit, and the totals */
+    struct plan ranks_plan;
+    size_t ranks_at, totals_at, scan_at;
 };
 
 /* Keys, and what moves with them. */
@@ -87,9 +89,24 @@ static table_status count(const struct key_call *call, const struct sort_call *s
                : status;
 }
 
+/* The ranks are the prefix sums of the counters; one chunk has no keys before it, and all of them itself. */
+static table_status rank(const struct key_call *call, const struct sort_call *sort, const struct table_view *counters,
+                         struct digit_move *move, char *workspace) {
+    struct scan ranks = sort->ranks;
+    move->totals = counters->data;
+    if (sort->pass.chunks == 1)
+        return TABLE_OK;
+    move->ranks = ranks_of(sort, workspace);
+    move->totals = workspace + sort->totals_at;
+    ranks.in.data = counters->data;
+    ranks.out.data = move->ranks.data;
+    ranks.carry_out = workspace + sort->totals_at;
+    ranks.stream = call->call.scan.stream;
+    return pipeline_run(call->call.backend, &sort->ranks_plan, &ranks, workspace + sort->scan_at);
+}
+
 /* Whether all keys have the same digit, as far as the host can see it. */
-static bool is_sorted_already(const struct key_call *call, const struct sort_call *sort, const char *workspace) {
-    const char *totals = workspace + sort->ranks.totals_at;
+static bool is_sorted_already(const struct key_call *call, const struct sort_call *sort, const void *totals) {
     const size_t keys = sort->pass.keys.rows;
     if (!key_call_on_host(call))
         return false;
@@ -106,12 +123,12 @@ static bool is_sorted_already(const struct key_call *call, const struct sort_cal
 static table_status run_pass(struct key_call *call, const struct sort_call *sort, unsigned number,
                              const struct side *from, const struct side *to, bool must, char *workspace, bool *moved) {
     struct digit_pass pass = sort->pass;
-    const struct table_view ranks = ranks_of(sort, workspace);
-    const struct digit_move move = {.ranks = ranks,
-                                    .keys = to->keys,
-                                    .values_from = from->values,
-                                    .values = to->values,
-                                    .value_bytes = sort->moved_bytes};
+    const struct table_view counters = counters_of(sort, number, workspace);
+    struct digit_move move = {.type = sort->counter_type,
+                              .keys = to->keys,
+                              .values_from = from->values,
+                              .values = to->values,
+                              .value_bytes = sort->moved_bytes};
     choose_digit(sort, number, &pass);
     pass.keys.data = from->keys;
     table_status status = key_call_mark(call, 0);
@@ -120,10 +137,10 @@ static table_status run_pass(struct key_call *call, const struct sort_call *sort
     if (status == TABLE_OK)
         status = key_call_mark(call, 1);
     if (status == TABLE_OK)
-        status = chunk_ranks_run(call, &sort->ranks, counters_of(sort, number, workspace).data, ranks.data, workspace);
+        status = rank(call, sort, &counters, &move, workspace);
     if (status == TABLE_OK)
         status = key_call_mark(call, 2);
-    *moved = status == TABLE_OK && (must || !is_sorted_already(call, sort, workspace));
+    *moved = status == TABLE_OK && (must || !is_sorted_already(call, sort, move.totals));
     if (*moved)
         status = call->call.backend->digit_scatter(&call->call.scan, &pass, &move, workspace + sort->pass_at);
     if (status == TABLE_OK)
@@ -221,6 +238,18 @@ static table_status validate_options(const table_sort_options *options, table_ty
     return TABLE_OK;
 }
 
+static table_status plan_ranks(struct key_call *call, struct sort_call *sort, size_t row_bytes) {
+    const struct table_view counters = counters_of(sort, 0, NULL), ranks = ranks_of(sort, NULL);
+    sort->ranks_at = layout_place(&call->layout, sort->pass.chunks, row_bytes);
+    sort->totals_at = layout_place(&call->layout, 1, row_bytes);
+    sort->ranks = key_call_scan(call, &counters, &ranks);
+    sort->ranks.exclusive = true;
+    const table_status status =
+        plan_make(call->call.backend, &sort->ranks, TABLE_STRATEGY_AUTO, false, &sort->ranks_plan);
+    sort->scan_at = layout_place(&call->layout, sort->ranks_plan.bytes, 1);
+    return status;
+}
+
 /* Where everything lies. */
 static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     const struct backend *backend = call->call.backend;
@@ -228,8 +257,8 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     struct layout *layout = &call->layout;
     const size_t keys = pass->keys.rows, key_bytes = table_type_size(pass->keys.type);
     sort->counter_type = keys <= UINT32_MAX ? TABLE_U32 : TABLE_U64;
-    pass->chunks = keys > 0 ? backend->pipeline_chunks(&call->call.scan, keys) : 1;
-    pass->chunk_length = keys > 0 ? divide_up(keys, pass->chunks) : 1;
+    pass->chunk_length =
+        keys > 0 ? backend->sort_chunk_length(&call->call.scan, keys, key_bytes, sort->moved_bytes) : 1;
     pass->chunks = divide_up(keys, pass->chunk_length);
     sort->at_once =
         pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;
@@ -242,12 +271,10 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     sort->gathered_at = layout_place(layout, sort->kind == SORT_INDEXED ? keys : 0, sort->value_bytes);
     const size_t row_bytes = table_type_size(sort->counter_type) << pass->bits;
     sort->counters_at = layout_place(layout, pass->chunks, row_bytes * (sort->at_once ? sort->passes : 1));
-    sort->ranks_at = layout_place(layout, pass->chunks, row_bytes);
     struct digit_pass widest = *pass;
     widest.digits = sort->at_once ? sort->passes : 1;
     sort->pass_at = layout_place(layout, backend->digit_workspace(&call->call.scan, &widest), 1);
-    const struct table_view counters = counters_of(sort, 0, NULL), ranks = ranks_of(sort, NULL);
-    const table_status status = chunk_ranks_plan(call, &counters, &ranks, &sort->ranks);
+    const table_status status = pass->chunks > 1 ? plan_ranks(call, sort, row_bytes) : TABLE_OK;
     return status == TABLE_OK ? key_call_layout(call) : status;
 }
 
@@ -265,15 +292,16 @@ static table_status begin(const table_view *keys, const table_sort_options *opti
 }
 
 static table_status finish(struct key_call *call, struct sort_call *sort) {
-    const struct backend *backend;
-    table_status status = key_call_backend(call, "keys", &sort->pass.keys);
+    table_status status = key_call_backend(call, "keys", &sort->pass.keys, sort->values);
     if (status == TABLE_OK)
         status = key_call_same_side(call, sort->kind == SORT_ORDER ? "order" : "values", sort->values);
     if (status != TABLE_OK)
         return status;
-    backend = call->call.backend;
-    if (!backend->digit_counts || !backend->digit_scatter || (sort->kind == SORT_INDEXED && !backend->gather))
-        return key_call_lacks(call, "radix sort");
+    key_call_stage_table(call, &sort->pass.keys, true, sort->kind != SORT_ORDER);
+    key_call_stage(call, &sort->values,
+                   sort->kind == SORT_ORDER ? sort->pass.keys.rows * sort->moved_bytes
+                                            : sort->pass.keys.rows * sort->value_bytes,
+                   sort->kind != SORT_ORDER, true);
     return plan_work(call, sort);
 }
 
@@ -288,7 +316,8 @@ static table_status validate_values(void *values, size_t value_bytes, struct sor
     const table_status status = validate_view("values", &view, &view);
     sort->values = values;
     sort->value_bytes = value_bytes;
-    sort->kind = value_bytes == 4 || value_bytes == 8 ? SORT_PAIRS : SORT_INDEXED;
+    const bool moves = (value_bytes == 4 || value_bytes == 8) && (uintptr_t)values % value_bytes == 0;
+    sort->kind = moves ? SORT_PAIRS : SORT_INDEXED;
     sort->moved_bytes = sort->kind == SORT_PAIRS ? value_bytes : rows <= UINT32_MAX ? 4 : 8;
     return status == TABLE_OK ? validate_apart("values", &view, "keys", &sort->pass.keys, false) : status;
 }

@@ -116,7 +116,7 @@ static void test_types_spreads_and_bits(void **state) {
     for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
         for (enum spread spread = 0; spread < SPREADS; spread++)
             for (unsigned bits = 1; bits <= TABLE_DIGIT_BITS_MOST; bits++)
-                if (random_once_in(&random, run_small() ? 8 : run_few()))
+                if (random_once_in(&random, run_small() ? 2 * run_few() : run_few()))
                     check_case(key_types[t], spread, counts[random_below(&random, sizeof counts / sizeof *counts)],
                                bits, &random);
 }
@@ -219,7 +219,8 @@ static void test_ranks(void **state) {
     for (size_t w = 0; w < way_count; w++)
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-                if (rows[r] * columns[c] > (run_small() ? 20000u : 600000u))
+                if (rows[r] * columns[c] > (run_small() ? 20000u : 600000u) ||
+                    (run_small() && !random_once_in(&random, run_few())))
                     continue;
                 check_ranks_case(&ways[w], rows[r], columns[c], TABLE_U32, TABLE_U32, &random);
                 check_ranks_case(&ways[w], rows[r], columns[c], TABLE_U32, TABLE_U64, &random);

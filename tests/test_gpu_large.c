@@ -103,9 +103,38 @@ static void test_fused(void **state) {
     check_strategy(TABLE_STRATEGY_FUSED);
 }
 
+/* More keys than 32 bits count: runs of equal bytes, the greatest first. */
+static void test_sort(void **state) {
+    enum { RUNS = 251, PIECE = 64 << 20 };
+    const size_t keys = ((size_t)1 << 32) + 12345, run = keys / RUNS;
+    unsigned char *data = NULL, *piece = malloc(PIECE);
+    (void)state;
+    assert_non_null(piece);
+    assert_int_equal(cudaMalloc((void **)&data, keys), cudaSuccess);
+    for (size_t r = 0; r < RUNS; r++)
+        assert_int_equal(cudaMemset(data + r * run, (int)(RUNS - 1 - r), r + 1 < RUNS ? run : keys - r * run),
+                         cudaSuccess);
+    const table_view view = {data, keys, 1, 0, TABLE_U8};
+    const table_status status = table_radix_sort(&view, NULL, 0, NULL);
+    if (status != TABLE_OK)
+        fail_msg("%s: %s", table_status_name(status), table_error_detail());
+    const size_t first_run = keys - (RUNS - 1) * run; /* of zeros, the last and longest before */
+    for (size_t at = 0; at < keys; at += PIECE) {
+        const size_t count = keys - at < PIECE ? keys - at : PIECE;
+        assert_int_equal(cudaMemcpy(piece, data + at, count, cudaMemcpyDeviceToHost), cudaSuccess);
+        for (size_t i = 0; i < count; i++) {
+            const size_t expected = at + i < first_run ? 0 : 1 + (at + i - first_run) / run;
+            if (piece[i] != expected)
+                fail_msg("key %zu: expected %zu, found %u", at + i, expected, piece[i]);
+        }
+    }
+    assert_int_equal(cudaFree(data), cudaSuccess);
+    free(piece);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recursive), cmocka_unit_test(test_host),
-                                       cmocka_unit_test(test_fused)};
+                                       cmocka_unit_test(test_fused), cmocka_unit_test(test_sort)};
     size_t available = 0, total = 0;
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());

@@ -1,4 +1,5 @@
 /* Histograms against a plain loop, and sums of weights bit for bit against the order that the header fixes. */
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -304,8 +305,67 @@ static void test_types_spreads_and_sizes(void **state) {
     for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
         for (enum spread spread = 0; spread < SPREADS; spread++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts - (run_small() ? 2 : 0); c++)
-                if (random_once_in(&random, run_small() ? 8 : run_few()))
+                if (random_once_in(&random, run_small() ? 2 * run_few() : run_few()))
                     check_case(key_types[t], spread, counts[c], &random);
+}
+
+/* values[i] = what is `steps` after an end of a bin, in the order of the bits. */
+static void put_near(void *values, table_type type, size_t i, double end, int steps) {
+    static const double least[] = {
+        [TABLE_U8] = 0,        [TABLE_U16] = 0,       [TABLE_U32] = 0,        [TABLE_U64] = 0,
+        [TABLE_I32] = -0x1p31, [TABLE_I64] = -0x1p63, [TABLE_F32] = -FLT_MAX, [TABLE_F64] = -DBL_MAX};
+    static const double most[] = {
+        [TABLE_U8] = 0xFF,        [TABLE_U16] = 0xFFFF, [TABLE_U32] = 0x1p32 - 1, [TABLE_U64] = 0x1p63,
+        [TABLE_I32] = 0x1p31 - 1, [TABLE_I64] = 0x1p62, [TABLE_F32] = FLT_MAX,    [TABLE_F64] = DBL_MAX};
+    const double there = end < least[type] ? least[type] : end > most[type] ? most[type] : end;
+    float single = (float)there;
+    uint32_t bits;
+    uint64_t word;
+    memcpy(&bits, &single, sizeof bits);
+    memcpy(&word, &there, sizeof word);
+    if (type == TABLE_F32)
+        word = bits;
+    else if (type == TABLE_I32 || type == TABLE_I64)
+        word = (uint64_t)(int64_t)there;
+    else if (type != TABLE_F64)
+        word = (uint64_t)there;
+    word += (uint64_t)(int64_t)steps;
+    memcpy((char *)values + i * table_type_size(type), &word, table_type_size(type)); /* least byte first */
+}
+
+/* Enough values next to the ends of even bins for all that is done by blocks, and some more. */
+static void test_neighbours_of_even_bins(void **state) {
+    static const double ranges[][2] = {
+        {0, 256},         {0, 0x1p16}, {0, 0x1p32}, {-0x1p31, 0x1p31}, {0, 0x1p64},     {-1, 1},     {-1e30, 1e30},
+        {0.1, 1234567.9}, {3, 4},      {-1000, 0},  {1, 1e-300},       {-5e-324, 1000}, {100, 1e10}, {-7, 0.1f}};
+    static const size_t counts[] = {1, 2, 3, 10, 200, 255, 256, 257};
+    struct random random = {run_seed() + 52};
+    enum { COUNT = 9001 };
+    struct host host = {malloc(COUNT * sizeof(uint64_t)), NULL, NULL};
+    char what[200];
+    (void)state;
+    assert_non_null(host.values);
+    for (size_t round = 0; round < KEY_TYPE_COUNT * 14u * 8u; round++) {
+        const table_type type = key_types[round % KEY_TYPE_COUNT];
+        const double *range = ranges[round / KEY_TYPE_COUNT % 14], first = fmin(range[0], range[1]);
+        struct filling filling = {.values = {NULL, COUNT, 1, 0, type},
+                                  .bins = {.kind = TABLE_BINS_EVEN,
+                                           .count = counts[round / KEY_TYPE_COUNT / 14],
+                                           .low = first,
+                                           .high = fmax(range[0], range[1])}};
+        const double width = (filling.bins.high - first) / (double)filling.bins.count;
+        if (!random_once_in(&random, run_small() ? 8 : run_few()))
+            continue;
+        for (size_t i = 0; i < COUNT; i++)
+            put_near(host.values, type, i, first + width * (double)random_below(&random, filling.bins.count + 1),
+                     (int)random_below(&random, 5) - 2);
+        filling.result = (table_view){.columns = filling.bins.count, .stride = filling.bins.count, .type = TABLE_U64};
+        snprintf(what, sizeof what, "%s values next to the ends of %zu bins from %g to %g", table_type_name(type),
+                 filling.bins.count, filling.bins.low, filling.bins.high);
+        for (size_t w = 0; w < way_count; w++)
+            check_filling(&ways[w], &filling, &host, false, true, &random, what);
+    }
+    free(host.values);
 }
 
 /* The ends of the bins, by hand. */
@@ -331,6 +391,7 @@ static void test_edges_of_bins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes),
+                                       cmocka_unit_test(test_neighbours_of_even_bins),
                                        cmocka_unit_test(test_edges_of_bins)};
     const char *unavailable = ways_unavailable();
     if (unavailable) {

@@ -14,7 +14,7 @@ enum { KEYS = 100, BINS = 4, CHUNK = 30, CHUNKS = 4, DIGITS = 16 };
 
 /* All memory that the calls could write to. */
 static struct {
-    _Alignas(TABLE_WORKSPACE_ALIGNMENT) unsigned char workspace[1 << 16];
+    _Alignas(TABLE_WORKSPACE_ALIGNMENT) unsigned char workspace[1 << 17];
     uint32_t keys[KEYS + 1];
     float floats[KEYS];
     uint64_t counters[CHUNKS * DIGITS + 1], ranks[CHUNKS * DIGITS], totals[DIGITS], offsets[DIGITS];

@@ -177,7 +177,7 @@ static void test_types_spreads_and_sizes(void **state) {
         for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
             for (enum spread spread = 0; spread < SPREADS; spread++)
                 for (size_t s = 0; s < SMALL_SIZES; s++)
-                    if (random_once_in(&random, run_small() ? 8 : run_few()))
+                    if (random_once_in(&random, run_small() ? 2 * run_few() : run_few()))
                         check_case(key_types[t], spread, sizes[s], &random);
 }
 

@@ -72,7 +72,7 @@ static const struct rule {
     {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
     {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM},
     {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
-    {"backend", required_argument, BACKEND, FOR_SCAN},
+    {"backend", required_argument, BACKEND, FOR_SCAN | ON_KEYS},
     {"strategy", required_argument, STRATEGY, FOR_SCAN},
     {"threads", required_argument, THREADS, FOR_SCAN | ON_KEYS},
     {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN},

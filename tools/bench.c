@@ -29,7 +29,9 @@ static const char HELP[] =
     "      --repeat N        repetitions of each, taken in turns\n"
     "      --check-overflow  integer sums are checked for overflow, of which these tables then have none\n"
     "      --peers           on a GPU: also CUB's DeviceScan and a kernel that only copies\n"
-    "      --pipelines       sorting beside qsort and std::sort, histograms beside reading memory, on the CPU; takes\n"
+    "      --pipelines       sorting and histograms instead: on the CPU beside qsort, std::sort and reading memory; "
+    "with\n"
+    "                        --backend cuda and --peers beside CUB's DeviceRadixSort and DeviceHistogram; takes\n"
     "                        --bytes (of keys; default 256M), --threads, --repeat, --quick, --json\n"
     "      --accuracy        errors against exact sums and differences between two runs, instead of times\n"
     "      --quick           fewer and smaller tables\n"
@@ -341,9 +343,8 @@ int bench_main(int argc, char **argv) {
     if (code != GO_ON)
         return code;
     if (options->pipelines) {
-        if (options->backend == TABLE_BACKEND_CUDA)
-            return fail(EX_USAGE, "--pipelines: is for the CPU so far");
-        options->backend = TABLE_BACKEND_CPU;
+        if (options->backend == TABLE_BACKEND_AUTO && !options->peers)
+            options->backend = TABLE_BACKEND_CPU;
         if (options->bytes == 0)
             options->bytes = line.quick ? 16u << 20 : 256u << 20;
     }
@@ -352,14 +353,16 @@ int bench_main(int argc, char **argv) {
     fill_in_defaults(options, line.quick);
     if ((code = set_stride(options, line.stride)) != EX_OK)
         return code;
-    if (options->pipelines)
-        return bench_pipelines(options);
     struct bench_report *report = report_open(options, argc, argv);
     if (!report)
         return fail(EX_OSERR, "out of memory");
-    code = options->accuracy                       ? bench_accuracy(options, report)
-           : options->backend == TABLE_BACKEND_CPU ? bench_cpu(options, report)
-                                                   : bench_cuda(options, report);
+    const bool on_cpu = options->backend == TABLE_BACKEND_CPU;
+    if (options->pipelines)
+        code = on_cpu ? bench_cpu_pipelines(options) : bench_cuda_pipelines(options);
+    else if (options->accuracy)
+        code = bench_accuracy(options, report);
+    else
+        code = on_cpu ? bench_cpu(options, report) : bench_cuda(options, report);
     report_close(report);
     return code;
 }

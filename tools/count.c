@@ -27,6 +27,7 @@ static const char help[] =
     "  --ranks               write where the keys of each chunk and digit go in a stable sort by that digit, instead\n"
     "                        of how many there are\n"
     "  --out-type T          u32 or u64. Default: u64\n"
+    "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
@@ -79,7 +80,8 @@ static int count(struct count_job *job) {
     if (!job->counters)
         return fail(EX_OSERR, "%s: out of memory for %zu bytes of counters", job->input.name, job->layout.bytes);
     const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, type};
-    table_pipeline_options options = {.threads = arguments->threads, .report = &job->report};
+    table_pipeline_options options = {
+        .backend = arguments->backend, .threads = arguments->threads, .report = &job->report};
     table_status status = table_digit_counts(&keys, &job->digit, arguments->chunk, &counters, &options);
     options.report = &job->rank_report;
     if (status == TABLE_OK && arguments->ranks)

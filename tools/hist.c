@@ -29,6 +29,7 @@ static const char help[] =
     "  --plot                print a bar for each bin\n"
     "  --json                print one object instead of lines\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
+    "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw values, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
@@ -145,11 +146,12 @@ static int count(struct hist_job *job) {
         return fail(EX_OSERR, "%s: out of memory for %zu bytes of counts", job->input.name, job->layout.bytes);
     const table_view result = {job->rows, rows, job->bins.count, 0, type};
     const table_view weights = arguments->weights ? keys_view(&job->weights) : (table_view){0};
-    const table_histogram_options options = {.run = {.threads = arguments->threads, .report = &job->report},
-                                             .per_chunk = arguments->chunk > 0,
-                                             .chunk_length = arguments->chunk,
-                                             .weights = arguments->weights ? &weights : NULL,
-                                             .outside = job->outside};
+    const table_histogram_options options = {
+        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
+        .per_chunk = arguments->chunk > 0,
+        .chunk_length = arguments->chunk,
+        .weights = arguments->weights ? &weights : NULL,
+        .outside = job->outside};
     const table_status status = table_histogram(&values, &job->bins, &result, &options);
     if (status == TABLE_ERROR_ARGUMENT && arguments->edges) /* of 64 bits, which are alike as doubles */
         return fail(EX_DATAERR, "%s: %s", job->edges.name, table_error_detail());

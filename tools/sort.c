@@ -25,6 +25,7 @@ static const char help[] =
     "  --descending          the greatest key first\n"
     "  --first-bit N, --bits N\n"
     "                        sort by these bits of the keys alone; 0 is the lowest bit\n"
+    "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
@@ -141,10 +142,11 @@ static int sort_order(struct sort_job *job, const table_sort_options *options) {
 
 static int sort(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const table_sort_options options = {.run = {.threads = arguments->threads, .report = &job->report},
-                                        .descending = arguments->descending,
-                                        .first_bit = arguments->first_bit,
-                                        .bits = arguments->bits};
+    const table_sort_options options = {
+        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
+        .descending = arguments->descending,
+        .first_bit = arguments->first_bit,
+        .bits = arguments->bits};
     return arguments->argsort ? sort_order(job, &options) : sort_keys(job, &options);
 }
 
@@ -189,8 +191,9 @@ static int run(struct sort_job *job) {
     if (code == EX_OK && job->arguments.json)
         print_json(job);
     else if (code == EX_OK && !job->arguments.quiet)
-        message("%zu keys of %s in %u passes: %.3g ms", keys_view(&job->input).rows,
-                table_type_name(job->input.layout.type), job->report.passes, 1e3 * job->report.seconds);
+        message("%zu keys of %s in %u pass%s: %.3g ms", keys_view(&job->input).rows,
+                table_type_name(job->input.layout.type), job->report.passes, job->report.passes == 1 ? "" : "es",
+                1e3 * job->report.seconds);
     return code;
 }
 

@@ -26,7 +26,8 @@ check() {
     printf '== %s: %s\n' "$name" "$result"
 }
 
-for test in test_gpu test_gpu_fused test_gpu_streams test_gpu_large; do
+keys='test_gpu_digit_counts test_gpu_histogram test_gpu_radix_sort'
+for test in test_gpu test_gpu_fused test_gpu_streams test_gpu_large test_gpu_keys $keys; do
     if [ -x "$folder/tests/$test" ]; then
         check "$test" "$folder/tests/$test"
     fi
@@ -43,15 +44,15 @@ for tool in memcheck racecheck initcheck synccheck; do
     racecheck) filter='--kernel-name-exclude kernel_substring=fused_kernel' ;;
     *) filter= ;;
     esac
-    if command -v compute-sanitizer >/dev/null 2>&1; then
-        for test in test_gpu test_gpu_fused; do
-            check "$tool $test" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
-                compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/$test"
-        done
-    else
+    if ! command -v compute-sanitizer >/dev/null 2>&1; then
         echo "== $tool: skipped, there is no compute-sanitizer"
         skipped=$((skipped + 1))
+        continue
     fi
+    for test in test_gpu test_gpu_fused $keys; do
+        check "$tool $test" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
+            compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/$test"
+    done
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -39,7 +39,8 @@ typedef struct table_pipeline_report {
 
 /* How a call is run; all zero is the default. Clear the whole struct before you fill it in. */
 typedef struct table_pipeline_options {
-    /* AUTO: where the keys are decides. There is no CUDA for keys in host memory (BACKEND). */
+    /* AUTO: where the keys are decides. CUDA for keys in host memory: all tables are copied to the device and back, in
+     * the one-call forms (BACKEND in the stream forms). */
     table_backend backend;
 
     /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process may use. */

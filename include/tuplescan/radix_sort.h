@@ -27,7 +27,8 @@ typedef struct table_sort_options {
  *   keys         one column side by side, of any type; written
  *   values       NULL: there are none. Otherwise keys->rows values of value_bytes each, side by side, of any kind and
  *                alignment; apart from the keys, on the same side
- *   value_bytes  4 and 8 move with the keys; all others are moved once, at the end. 0 exactly when values is NULL
+ *   value_bytes  4 and 8, if the values are aligned to them, move with the keys; all others are moved once, at the
+ *                end. 0 exactly when values is NULL
  * Errors: pipeline.h. */
 TABLE_API table_status table_radix_sort(const table_view *keys, void *values, size_t value_bytes,
                                         const table_sort_options *options);

@@ -62,10 +62,27 @@ DEVICE unsigned warp_and(unsigned mask, unsigned bits) {
 #endif
 }
 DEVICE unsigned warp_match(unsigned mask, unsigned value) { return __match_any_sync(mask, value); }
+/* The same for all lanes and the BITS lowest bits of the value, which is 0 otherwise; by a vote on each bit. In PTX, as
+ * the compiler takes a bit apart twice where it is voted on and chosen by: seven instructions a bit instead of four. */
+template <unsigned BITS> DEVICE unsigned warp_match_bits(unsigned value) {
+    unsigned same = WARP_ALL;
+    UNROLL
+    for (unsigned bit = 0; bit < BITS; bit++) {
+        unsigned vote;
+        asm volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
+                     " vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
+                     : "=r"(vote)
+                     : "r"(value), "r"(1u << bit));
+        same &= vote;
+    }
+    return same;
+}
 DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
 
 /* The number of the lowest bit that is set, counted from 0; `bits` is not 0. */
 DEVICE unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__ffs(static_cast<int>(bits)) - 1); }
+
+DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
 
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
  * Stores write through: on an H200 a plain store costs up to twice the time where rows do not begin on a cache line,
@@ -348,6 +365,16 @@ template <class... P, class... A> static int launch_clusters(void (*kernel)(P...
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
     return static_cast<int>(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+}
+
+/* The most dynamic shared memory that a block can be allowed to have on the current device. */
+static inline int most_shared_bytes(size_t *bytes) {
+    int device = 0, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *bytes = static_cast<size_t>(most);
+    return static_cast<int>(error);
 }
 
 /* How many blocks of the kernel the current device runs at once. */

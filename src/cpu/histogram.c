@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../checked.h"
+#include "byte_bins.h"
 #include "isa.h"
 #include "jobs.h"
 #include "key_kernels.h"
@@ -18,6 +19,8 @@ struct filling {
     const struct histogram_pass *pass;
     const struct cpu_key_kernels *kernels;
     struct bin_search search;
+    struct byte_search byte_search;
+    bool by_bytes;       /* whole blocks are counted as bytes, by byte_search */
     unsigned digit_bits; /* the bins are this many top bits of the values; 0: they are not */
     unsigned tables;     /* counters: taken in turns */
     size_t pitch;        /* counters, or sums, in one table */
@@ -26,29 +29,11 @@ struct filling {
     size_t thread_bytes;
 };
 
-/* The bins of 8 bits are looked up, and 16 and 32 bits in even bins over all that there are need no search. A double
- * holds them exactly, so that the result is that of the search. */
-static unsigned digit_bits_of(const struct histogram_pass *pass) {
-    const struct table_bins *bins = &pass->bins;
-    const unsigned width = 8 * (unsigned)table_type_size(pass->values.type);
-    const double all = (double)((uint64_t)1 << (width % 64));
-    const bool sign = pass->values.type == TABLE_I32;
-    const bool known = pass->values.type == TABLE_U16 || pass->values.type == TABLE_U32 || sign;
-    unsigned bits = 0;
-    while (((size_t)1 << bits) < bins->count)
-        bits++;
-    if (pass->weights.data)
-        return 0;
-    if (pass->values.type == TABLE_U8)
-        return 8;
-    if (!known || bins->kind != TABLE_BINS_EVEN || bins->count != (size_t)1 << bits || bits < 1 ||
-        bits > TABLE_DIGIT_BITS_MOST || bits > width)
-        return 0;
-    return bins->low == (sign ? -all / 2 : 0) && bins->high - bins->low == all ? bits : 0;
-}
-
 static struct filling filling_of(const struct histogram_pass *pass) {
-    struct filling filling = {.pass = pass, .search.bins = pass->bins, .digit_bits = digit_bits_of(pass), .group = 1};
+    const bool bytes_alone =
+        pass->values.type == TABLE_U8 && !pass->weights.data; /* what bins they are in is looked up */
+    struct filling filling = {
+        .pass = pass, .search.bins = pass->bins, .digit_bits = bytes_alone ? 8 : pass->digit_bits, .group = 1};
     const size_t bins = pass->bins.count + TABLE_OUTSIDE_WORDS;
     size_t bytes;
     filling.search.scale = (double)pass->bins.count / (pass->bins.high - pass->bins.low);
@@ -91,6 +76,27 @@ static void add_outside(const struct histogram_pass *pass, const uint64_t outsid
             __atomic_fetch_add(&pass->outside[i], outside[i], __ATOMIC_RELAXED);
 }
 
+/* Whole blocks of values into the first table. Returns how many values these are. */
+static size_t count_bytes(const struct filling *filling, const char *values, size_t count, uint32_t *table) {
+    const struct table_bins *bins = &filling->pass->bins;
+    const struct cpu_key_kernels *kernels = filling->kernels;
+    const table_type type = filling->pass->values.type;
+    const size_t blocks = count / BYTE_BLOCK, block_bytes = BYTE_BLOCK * table_type_size(type);
+    uint64_t apart[BYTES_APART] = {0};
+    uint8_t bytes[BYTE_BLOCK];
+    for (size_t block = 0; block < blocks; block++, values += block_bytes) {
+        kernels->find_bytes[type](&filling->byte_search, values, bytes, apart);
+        kernels->count_bytes(bytes, (unsigned)bins->count, table, values + (block + 1 < blocks ? block_bytes : 0),
+                             block_bytes);
+    }
+    table[bins->count - 1] += (uint32_t)apart[BYTES_IN_LAST];
+    for (unsigned i = 0; i < BYTES_APART; i++)
+        table[0] -= (uint32_t)apart[i];
+    for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++)
+        table[bins->count + i] += (uint32_t)apart[i];
+    return blocks * BYTE_BLOCK;
+}
+
 /* Counts `count` values into the thread's tables. */
 static void count_values(const struct filling *filling, const char *values, size_t count, uint32_t *tables) {
     const struct histogram_pass *pass = filling->pass;
@@ -106,7 +112,7 @@ static void count_values(const struct filling *filling, const char *values, size
         filling->kernels->count[pass->values.type](&digits, tables);
         return;
     }
-    for (size_t done = 0; done < count;) {
+    for (size_t done = filling->by_bytes ? count_bytes(filling, values, count, tables) : 0; done < count;) {
         const size_t some = count - done < BIN_BLOCK ? count - done : BIN_BLOCK;
         filling->kernels->find[pass->values.type][pass->bins.kind](&filling->search, values + done * size, some, bins);
         filling->kernels->add_ones(tables, pitch, bins, some);
@@ -227,6 +233,9 @@ static void weigh_group(const struct jobs *jobs, size_t number, unsigned thread)
 table_status cpu_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace) {
     struct filling filling = filling_of(pass);
     filling.kernels = isa_kernels_in_use()->keys;
+    filling.by_bytes = pass->bins.kind == TABLE_BINS_EVEN && pass->bins.count <= BYTE_BINS && !pass->weights.data &&
+                       pass->chunk_length >= BYTE_BLOCK && filling.kernels->find_bytes[pass->values.type] &&
+                       byte_search_make(&filling.search, pass->values.type, &filling.byte_search);
     filling.workspace = workspace;
     struct jobs jobs = {.work = pass->weights.data ? weigh_group : count_chunk,
                         .context = &filling,

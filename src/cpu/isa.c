@@ -2,7 +2,7 @@
 
 extern const struct cpu_kernels cpu_kernels_plain;
 #if defined(CPU_X86_64)
-extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4;
+extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4, cpu_kernels_v4_bits;
 
 /* What the compiler was allowed to use of each level, as far as processors differ in it. The operating system's part,
  * keeping the wide registers, is looked at too. */
@@ -20,6 +20,10 @@ static bool has_v4(void) {
            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl");
 }
+
+static bool has_v4_bits(void) {
+    return has_v4() && __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni");
+}
 #endif
 
 static const struct cpu_kernels *forced;
@@ -35,6 +39,8 @@ const struct cpu_kernels *isa_kernels(enum cpu_isa isa) {
         return has_v3() ? &cpu_kernels_v3 : NULL;
     case CPU_ISA_V4:
         return has_v4() ? &cpu_kernels_v4 : NULL;
+    case CPU_ISA_V4_BITS:
+        return has_v4_bits() ? &cpu_kernels_v4_bits : NULL;
 #endif
     default:
         return NULL;

@@ -22,15 +22,42 @@ INLINE KEY DIGITS_NAME(order)(KEY key, KEY flip) {
         fourth[DIGIT_AT((k) + 3)]++;                                                                                   \
     } while (0)
 
-/* One digit. Keys that are smaller than a word are made digits of a word at a time: to count a digit takes no longer
- * than to load, shift and mask a key. */
-static void DIGITS_NAME(count_one)(const struct key_digits *digits, uint32_t *tables) {
+#if BYTE_KERNELS
+/* Digits whose counters are bytes' own, of whole blocks of keys, in the first table of each. Returns how many keys
+ * these are. */
+static size_t DIGITS_NAME(count_blocks)(const struct key_digits *digits, uint32_t *tables) {
+    const KEY *keys = digits->keys, flip = (KEY)digits->flip, mask = (KEY)(((uint64_t)1 << digits->bits) - 1);
+    const size_t counters = (size_t)1 << digits->bits;
+    const size_t blocks = digits->bits < BYTE_BITS_LEAST || digits->bits > BYTE_BITS ? 0 : digits->count / BYTE_BLOCK;
+    const bool are_bytes = sizeof(KEY) == 1 && digits->bits == BYTE_BITS && flip == 0 && digits->shift == 0;
+    uint8_t bytes[BYTE_BLOCK];
+    for (size_t block = 0; block < blocks; block++, keys += BYTE_BLOCK)
+        for (unsigned digit = 0; digit < digits->digits; digit++) {
+            const unsigned shift = digits->shift + digit * digits->bits;
+            const bool next = digit == 0 && block + 1 < blocks;
+            for (unsigned i = 0; i < BYTE_BLOCK && !are_bytes; i++)
+                bytes[i] = (uint8_t)DIGIT_OF(keys[i]);
+            count_bytes(are_bytes ? (const uint8_t *)keys : bytes, (unsigned)counters, tables + digit * counters,
+                        keys + (next ? BYTE_BLOCK : 0), next ? BYTE_BLOCK * sizeof(KEY) : 0);
+        }
+    return blocks * BYTE_BLOCK;
+}
+#else
+static size_t DIGITS_NAME(count_blocks)(const struct key_digits *digits, const uint32_t *tables) {
+    (void)digits;
+    (void)tables;
+    return 0;
+}
+#endif
+
+/* One digit of the keys from the i-th on. Keys that are smaller than a word are made digits of a word at a time: to
+ * count a digit takes no longer than to load, shift and mask a key. */
+static void DIGITS_NAME(count_one)(const struct key_digits *digits, uint32_t *tables, size_t i) {
     const KEY *keys = digits->keys, flip = (KEY)digits->flip, mask = (KEY)(((uint64_t)1 << digits->bits) - 1);
     const size_t pitch = (size_t)1 << digits->bits;
     const unsigned shift = digits->shift, turns = key_tables(digits->bits, 1);
     uint32_t *const first = tables, *const second = first + (turns > 1 ? pitch : 0);
     uint32_t *const third = first + (turns > 2 ? 2 * pitch : 0), *const fourth = second + (third - first);
-    size_t i = 0;
 #if KEY_IN_WORD > 1
     const uint64_t each = ~(uint64_t)0 / (KEY) ~(KEY)0; /* times a key is that key in all places of a word */
     const uint64_t flips = each * flip, masks = each * (KEY)(mask & ((KEY) ~(KEY)0 >> shift));
@@ -58,13 +85,13 @@ static void DIGITS_NAME(count_one)(const struct key_digits *digits, uint32_t *ta
         first[DIGIT_OF(keys[i])]++;
 }
 
-/* Several digits of each key. `number` is a constant wherever this is used. */
-INLINE void DIGITS_NAME(count_some)(const struct key_digits *digits, uint32_t *tables, unsigned number) {
+/* Several digits of each key from the first-th on. `number` is a constant wherever this is used. */
+INLINE void DIGITS_NAME(count_some)(const struct key_digits *digits, uint32_t *tables, size_t first, unsigned number) {
     const KEY *keys = digits->keys, flip = (KEY)digits->flip;
     const unsigned bits = digits->bits, shift = digits->shift;
     const uint64_t mask = ((uint64_t)1 << bits) - 1;
     const size_t count = digits->count;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < count; i++) {
         uint64_t rest = (uint64_t)DIGITS_NAME(order)(keys[i], flip) >> shift;
         for (unsigned digit = 0; digit < number; digit++, rest >>= bits)
             tables[((size_t)digit << bits) + (rest & mask)]++;
@@ -72,21 +99,22 @@ INLINE void DIGITS_NAME(count_some)(const struct key_digits *digits, uint32_t *t
 }
 
 static void DIGITS_NAME(count)(const struct key_digits *digits, uint32_t *tables) {
+    const size_t first = DIGITS_NAME(count_blocks)(digits, tables);
     switch (digits->digits) {
     case 1:
-        DIGITS_NAME(count_one)(digits, tables);
+        DIGITS_NAME(count_one)(digits, tables, first);
         break;
     case 2:
-        DIGITS_NAME(count_some)(digits, tables, 2);
+        DIGITS_NAME(count_some)(digits, tables, first, 2);
         break;
     case 4:
-        DIGITS_NAME(count_some)(digits, tables, 4);
+        DIGITS_NAME(count_some)(digits, tables, first, 4);
         break;
     case 8:
-        DIGITS_NAME(count_some)(digits, tables, 8);
+        DIGITS_NAME(count_some)(digits, tables, first, 8);
         break;
     default:
-        DIGITS_NAME(count_some)(digits, tables, digits->digits);
+        DIGITS_NAME(count_some)(digits, tables, first, digits->digits);
     }
 }
 
@@ -126,13 +154,14 @@ INLINE void DIGITS_NAME(scatter_lines)(const struct key_digits *digits, const st
         const size_t place = places[digit]++, in_line = place % IN_LINE;
         lines[digit * IN_LINE + in_line] = key;
         if (in_line == IN_LINE - 1)
-            write_line(to->keys, &lines[digit * IN_LINE], place, before, firsts[digit], sizeof(KEY));
+            write_line(to->keys, &lines[digit * IN_LINE], place, before, firsts[digit], sizeof(KEY), to->stream);
         if (move != MOVE_KEYS) {
             const size_t value_place = place + value_shift, value_in_line = value_place % values_in_line;
             char *line = to->value_lines + digit * KEY_LINE;
             move_value(line + value_in_line * value_bytes, to, i, move);
             if (value_in_line == values_in_line - 1)
-                write_line(to->values, line, value_place, values_before, firsts[digit] + value_shift, value_bytes);
+                write_line(to->values, line, value_place, values_before, firsts[digit] + value_shift, value_bytes,
+                           to->stream);
         }
     }
     for (size_t digit = 0; digit < digit_count; digit++) {

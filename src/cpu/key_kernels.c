@@ -13,6 +13,14 @@
 
 #include "key_lines.h"
 
+/* Counting by bytes is before counting digits, which uses it. */
+#if defined(__AVX512VPOPCNTDQ__) && defined(__GFNI__)
+#define BYTE_KERNELS 1
+#include "count_bytes.h"
+#else
+#define BYTE_KERNELS 0
+#endif
+
 #define KEY          uint8_t
 #define KEY_SIGNED   int8_t
 #define TAG          u8
@@ -103,6 +111,10 @@
 #define KEY_FLOATING 1
 #include "key_bins.h"
 
+#if BYTE_KERNELS
+#include "byte_kernels.h"
+#endif
+
 static void add_ones(uint32_t *tables, size_t pitch, const uint32_t *bins, size_t count) {
     uint32_t *const second = tables + pitch, *const third = second + pitch, *const fourth = third + pitch;
     const size_t whole = count & ~(size_t)3;
@@ -164,6 +176,16 @@ const struct cpu_key_kernels KEY_KERNELS = {
              [TABLE_I64] = FINDS(i64),
              [TABLE_F32] = {[TABLE_BINS_EVEN] = find_even_f32, [TABLE_BINS_EDGES] = find_edges_f32},
              [TABLE_F64] = {[TABLE_BINS_EVEN] = find_even_f64, [TABLE_BINS_EDGES] = find_edges_f64}},
+#if BYTE_KERNELS
+    .find_bytes = {[TABLE_U16] = find_bytes_u16,
+                   [TABLE_U32] = find_bytes_u32,
+                   [TABLE_U64] = find_bytes_u64,
+                   [TABLE_I32] = find_bytes_i32,
+                   [TABLE_I64] = find_bytes_i64,
+                   [TABLE_F32] = find_bytes_f32,
+                   [TABLE_F64] = find_bytes_f64},
+    .count_bytes = count_bytes,
+#endif
     .add_ones = add_ones,
     .add_weights = {add_f32_f32, add_f32_f64, add_f64_f64},
     .add_weights_alone = {add_f32_f32_alone, add_f32_f64_alone, add_f64_f64_alone},

@@ -13,6 +13,9 @@
 
 enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };
 
+/* Bytes that are counted at a time, and digits that are counted as bytes: see count_bytes.h. */
+enum { BYTE_BLOCK = 4096, BYTE_BITS = 8, BYTE_BITS_LEAST = 4, BYTE_BINS = 256 };
+
 /* What is counted, or moved, by one call. */
 struct key_digits {
     const void *keys;
@@ -32,8 +35,8 @@ static inline unsigned key_tables(unsigned bits, unsigned digits) {
 enum key_move { MOVE_KEYS, MOVE_4, MOVE_8, MOVE_INDEX_4, MOVE_INDEX_8 };
 
 /* Where keys go. `places` has the rank of the next key of each digit, and moves on. `lines` has, for each digit, a line
- * of keys and one of values, and `firsts` a word: they are written out when a line is full, past the caches, so that
- * the many places do not push each other out of them. Without lines every key is written by itself. */
+ * of keys and one of values, and `firsts` a word: they are written out when a line is full, so that the many places do
+ * not push each other out of the caches. Without lines every key is written by itself. */
 struct key_places {
     void *keys;
     const void *values_from; /* the values of key_digits.keys; NULL for indices */
@@ -41,6 +44,7 @@ struct key_places {
     uint64_t first_index; /* of the first key */
     uint64_t *places, *firsts;
     char *key_lines, *value_lines; /* aligned to KEY_LINE; NULL: no lines */
+    bool stream;                   /* lines are written past the caches */
 };
 
 /* bins, below: bins->count, above: bins->count + 1, not a number: bins->count + 2. */
@@ -49,9 +53,22 @@ struct bin_search {
     double scale; /* EVEN: bins in a unit */
 };
 
+/* Even bins, up to BYTE_BINS of them, as bytes. The least and the greatest value in the range, and the greatest one
+ * that does not have to be put into the last bin by force, exactly: see byte_bins.h. */
+struct byte_search {
+    double low, scale; /* as in bin_search */
+    double least, greatest, greatest_by_itself;
+};
+
+/* What has the byte 0 and is counted apart: what is outside, in TABLE_OUTSIDE_ order, and what is in the last bin by
+ * force. */
+enum { BYTES_APART = TABLE_OUTSIDE_WORDS + 1, BYTES_IN_LAST = TABLE_OUTSIDE_WORDS };
+
 typedef void key_count(const struct key_digits *digits, uint32_t *tables);
 typedef void key_scatter(const struct key_digits *digits, const struct key_places *places);
 typedef void bin_find(const struct bin_search *search, const void *values, size_t count, uint32_t *bins);
+typedef void byte_find(const struct byte_search *search, const void *values, uint8_t *bytes,
+                       uint64_t apart[BYTES_APART]);
 typedef void bin_add(void *const sums[BIN_CHUNKS], uint32_t *const bins[BIN_CHUNKS],
                      const void *const weights[BIN_CHUNKS], size_t count);
 
@@ -62,6 +79,14 @@ struct cpu_key_kernels {
 
     /* [value type][kind of bins] the bins of up to BIN_BLOCK values. */
     bin_find *find[KEY_TYPES][4];
+
+    /* The bins of BYTE_BLOCK values as bytes; apart += those that are counted apart. NULL for a type, or for all, where
+     * there is no such thing; and then: */
+    byte_find *find_bytes[KEY_TYPES];
+
+    /* One more for each of BYTE_BLOCK bytes, all less than `counters`, in a table whose length is that, rounded up to
+     * 16. `next` is what will be looked at next. NULL where find_bytes is. */
+    void (*count_bytes)(const uint8_t *bytes, unsigned counters, uint32_t *table, const void *next, size_t next_bytes);
 
     /* One more for each bin, in BIN_TABLES tables, `pitch` counters apart, in turns. */
     void (*add_ones)(uint32_t *tables, size_t pitch, const uint32_t *bins, size_t count);

@@ -42,13 +42,16 @@ INLINE void stream_key_line(char *to, const char *from) {
 
 /* A line that is full, `last` being the place of its last element: all of it, or, if it is a digit's first line, what
  * there is from the digit's first place on. What lies before that is another digit's. */
-INLINE void write_line(void *memory, const void *line, size_t last, size_t before, size_t first, size_t size) {
+INLINE void write_line(void *memory, const void *line, size_t last, size_t before, size_t first, size_t size,
+                       bool stream) {
     const size_t in_line = KEY_LINE / size, begin = last + 1 - in_line;
     char *to = (char *)memory + (last + 1 - before) * size;
     if (first > begin)
         memcpy(to - (last + 1 - first) * size, (const char *)line + (first - begin) * size, (last + 1 - first) * size);
-    else
+    else if (stream)
         stream_key_line(to - KEY_LINE, line);
+    else
+        memcpy(to - KEY_LINE, line, KEY_LINE);
 }
 
 /* What is left in a line when the digit ends at the place `end`. */

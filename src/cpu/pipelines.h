@@ -5,14 +5,16 @@
 #include "../keys.h"
 #include "../scan.h"
 
-/* From how many keys on a chunk is worth a thread, and from how many bytes of keys and values on lines are written past
- * the caches. Tests lower them, so that few keys are many. Not while a pipeline runs. */
+/* From how many keys on a chunk is worth a thread; from how many bytes of keys and values on they are written by lines,
+ * past the caches; and, for fewer, how many digits may begin in one set of a first cache before they are written by
+ * lines. Tests lower them, so that few keys are many. Not while a pipeline runs. */
 struct key_limits {
-    size_t chunk, lines;
+    size_t chunk, lines, crowd;
 };
 extern struct key_limits key_limits;
 
-size_t cpu_pipeline_chunks(const struct scan *scan, size_t keys);
+size_t cpu_sort_chunk_length(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes);
+size_t cpu_histogram_chunk_length(const struct scan *scan, size_t values);
 size_t cpu_digit_workspace(const struct scan *scan, const struct digit_pass *pass);
 table_status cpu_digit_counts(const struct scan *scan, const struct digit_pass *pass, const struct table_view *counters,
                               void *workspace);

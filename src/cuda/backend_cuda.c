@@ -5,6 +5,7 @@
 
 #include "../status.h"
 #include "clock.h"
+#include "keys.h"
 #include "pinned.h"
 #include "runtime.h"
 
@@ -76,6 +77,14 @@ static const struct backend cuda_backend = {
     .stage1_local_counts = cuda_stage1_local_counts,
     .stage2_fold = cuda_stage2_fold,
     .stage3_global_pass = cuda_stage3_global_pass,
+    .sort_chunk_length = cuda_sort_chunk_length,
+    .histogram_chunk_length = cuda_histogram_chunk_length,
+    .digit_workspace = cuda_digit_workspace,
+    .digit_counts = cuda_digit_counts,
+    .digit_scatter = cuda_digit_scatter,
+    .gather = cuda_gather,
+    .histogram_workspace = cuda_histogram_workspace,
+    .histogram = cuda_histogram,
     .allocate = cuda_allocate,
     .release = cuda_release,
     .copy = cuda_copy,

@@ -1,7 +1,11 @@
 """tuplescan count, hist and sort against NumPy, and what they refuse."""
 import json
+import os
+import pathlib
+import re
+import subprocess
 
-from harness import (CANNOT_CREATE, DATA, NAMES, NO_INPUT, RNG, SEED, USAGE, CommandTest, main, numpy,
+from harness import (COMMAND, CANNOT_CREATE, DATA, NAMES, NO_INPUT, RNG, SEED, USAGE, CommandTest, main, numpy,
                      random_table)
 
 TYPES = list(NAMES)
@@ -222,6 +226,27 @@ class Sort(CommandTest):
         self.assert_refused(USAGE, *sort, "--first-bit", 32, says="--first-bit 32")
         self.assert_refused(USAGE, "sort", "keys.npy", says="-o")
         self.assert_refused(DATA, "sort", "short.bin", "--type", "u16", "-o", "out", says=["short.bin", "39 bytes"])
+
+
+class Readme(CommandTest):
+    def test_its_commands_run_and_count_a_range_of_a_file(self):
+        readme = pathlib.Path(__file__).resolve().parents[2].joinpath("README.md").read_text()
+        section = re.search(r"^## Histograms, digit counts, sorting$(.*?)^## ", readme, re.M | re.S).group(1)
+        lines = [line.strip() for line in re.findall(r"^    (?:tuplescan|tail) .*$", section, re.M) if ": " not in line]
+        self.assertGreater(len(lines), 5)
+        self.save("keys.npy", random_table("u32", 1000))
+        self.save("rows.npy", random_table("u64", (1000, 3)))
+        self.save("table.npy", random_table("f32", (100, 4)))
+        here = {**os.environ, "PATH": os.path.dirname(COMMAND) + os.pathsep + os.environ["PATH"]}
+        said = {}
+        for line in lines:
+            with self.subTest(line):
+                done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=here,
+                                      capture_output=True, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+                said[line.split(None, 2)[1] if line.startswith("tuplescan") else "tail"] = done.stdout.split()
+        self.assertEqual(len(said["sum"]), 3)
+        self.assertEqual(said["sum"][0], said["tail"][0])
 
 
 if __name__ == "__main__":

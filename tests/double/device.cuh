@@ -83,8 +83,14 @@ DEVICE unsigned lowest_bit(unsigned bits, DOUBLE_SITE) {
         dbl::misuse(file, line, "lowest_bit: no bit is set");
     return static_cast<unsigned>(__builtin_ctz(bits));
 }
+DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__builtin_popcount(bits)); }
 DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
+}
+template <unsigned BITS> DEVICE unsigned warp_match_bits(unsigned value, DOUBLE_SITE) {
+    if (value >> BITS != 0)
+        dbl::misuse(file, line, "warp_match_bits: %u has more than %u bits", value, BITS);
+    return static_cast<unsigned>(dbl::meet(dbl::MATCH, WARP_ALL, value, 0, file, line));
 }
 DEVICE void warp_barrier(unsigned mask, DOUBLE_SITE) { dbl::meet(dbl::WARP_BARRIER, mask, 0, 0, file, line); }
 
@@ -278,6 +284,12 @@ template <class... P, class... A> static int launch_clusters(void (*kernel)(P...
 }
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
     return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
+}
+static inline int most_shared_bytes(size_t *bytes) {
+    int most = 0;
+    const cudaError_t error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    *bytes = static_cast<size_t>(most);
+    return static_cast<int>(error);
 }
 template <class... P>
 static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {

@@ -84,8 +84,9 @@ int bench_cpu(const struct bench_options *options, struct bench_report *report);
 int bench_cuda(const struct bench_options *options, struct bench_report *report);
 int bench_accuracy(const struct bench_options *options, struct bench_report *report);
 
-/* pipelines.c: digit counts, histograms and sorts instead, with figures and printing of their own. */
-int bench_pipelines(const struct bench_options *options);
+/* Histograms and sorts instead, on either side, with lines of their own in the same report. */
+int bench_cpu_pipelines(const struct bench_options *options);
+int bench_cuda_pipelines(const struct bench_options *options);
 
 /* The version of the CUB that was built in, or NULL. */
 const char *bench_cub_version(void);

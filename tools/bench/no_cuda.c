@@ -7,6 +7,11 @@ int bench_cuda(const struct bench_options *options, struct bench_report *report)
     return fail(EX_UNAVAILABLE, "built without CUDA");
 }
 
+int bench_cuda_pipelines(const struct bench_options *options) {
+    (void)options;
+    return fail(EX_UNAVAILABLE, "built without CUDA");
+}
+
 const char *bench_cub_version(void) { return NULL; }
 
 int bench_cub_on_host_table(const table_view *in, const table_view *out) {

@@ -15,3 +15,13 @@ int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, 
     (void)type, (void)rows, (void)columns, (void)in, (void)out, (void)workspace, (void)workspace_bytes, (void)stream;
     return NOT_SUPPORTED;
 }
+
+int peer_cub_sort(const struct peer_keys *what, void *workspace, size_t *workspace_bytes) {
+    (void)what, (void)workspace, (void)workspace_bytes;
+    return NOT_SUPPORTED;
+}
+
+int peer_cub_histogram(const struct peer_keys *what, void *workspace, size_t *workspace_bytes) {
+    (void)what, (void)workspace, (void)workspace_bytes;
+    return NOT_SUPPORTED;
+}

@@ -25,6 +25,23 @@ int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, 
 /* A copy kernel and nothing else: 16 bytes a load, four loads a thread. Both pointers aligned to 16 bytes. */
 int peer_copy(void *out, const void *in, size_t bytes, void *stream);
 
+/* Keys, what is done with them, and where it goes. */
+struct peer_keys {
+    table_type type;
+    size_t count;
+    const void *keys, *values;
+    size_t value_bytes; /* 0: no values */
+    void *sorted, *sorted_values;
+    size_t bins; /* a histogram's, whose counters are u32 at `sorted` */
+    double low, high;
+    void *stream;
+};
+
+/* cub::DeviceRadixSort::SortKeys or SortPairs, and cub::DeviceHistogram::HistogramEven. A workspace of NULL: the
+ * question how large it has to be. cudaErrorNotSupported for what is not instantiated, or without CUB. */
+int peer_cub_sort(const struct peer_keys *what, void *workspace, size_t *workspace_bytes);
+int peer_cub_histogram(const struct peer_keys *what, void *workspace, size_t *workspace_bytes);
+
 #ifdef __cplusplus
 }
 #endif

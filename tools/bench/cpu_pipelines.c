@@ -1,5 +1,5 @@
 /* The pipelines on keys in host memory: sorting beside qsort and std::sort, histograms beside reading memory. Keys of
- * several spreads, as a sort or a histogram may be slow for some. */
+ * several spreads, as a sort or a histogram may be slow for some: spread.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,7 @@
 #include "../message.h"
 #include "../peers/sort_peer.h"
 #include "bench.h"
-
-enum spread { UNIFORM, ALL_EQUAL, SORTED, REVERSED, TWO_VALUES, ZIPF, SPREADS };
-static const char *const SPREAD_NAMES[SPREADS] = {"uniform", "all equal", "sorted", "reversed", "two values", "zipf"};
+#include "spread.h"
 
 /* What is measured. */
 struct subject {
@@ -57,29 +55,10 @@ struct line {
 
 /* --------------------------------------------------------------------------------------------------------- keys */
 
-static uint64_t key_bits(enum spread spread, size_t i, size_t count, unsigned width) {
-    const uint64_t random = bench_random(1, i);
-    const double step = ldexp(1.0, (int)width - 1) / (double)count;
-    switch (spread) {
-    case UNIFORM:
-        return random;
-    case ALL_EQUAL:
-        return 0x3456789A3456789Au;
-    case SORTED:
-        return (uint64_t)(step * (double)i);
-    case REVERSED:
-        return (uint64_t)(step * (double)(count - i));
-    case TWO_VALUES:
-        return random & 1 ? 0x3456789A3456789Au : 0x2EADBEEF2EADBEEFu;
-    default:
-        return (uint64_t)(1.0 / ((double)(random >> 11) * 0x1p-53 + 1e-9));
-    }
-}
-
 static void make_keys(const struct bench *bench, table_type type, enum spread spread) {
     const size_t size = table_type_size(type), count = bench->bytes / size;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t bits = key_bits(spread, i, count, 8 * (unsigned)size);
+        const uint64_t bits = spread_key(spread, i, count, 8 * (unsigned)size);
         memcpy(bench->given + i * size, &bits, size);
     }
 }
@@ -155,27 +134,33 @@ static bool is_sorted(const struct bench *bench, const struct line *line) {
 
 static void print_line(const struct bench *bench, const struct line *line, bool titled);
 
-/* One subject, spread and number of threads; `peers` are measured beside the first. */
-static int run_line(const struct bench *bench, struct line *line, bool peers) {
-    double ms[BENCH_REPEAT_MOST], read_ms[BENCH_REPEAT_MOST];
+/* One subject and spread with all numbers of threads, which take turns, so that what else the machine does meanwhile
+ * meets all alike. `peers` are measured beside the first. */
+static int run_lines(const struct bench *bench, struct line *lines, bool peers) {
+    static double ms[BENCH_LIST][BENCH_REPEAT_MOST], read_ms[BENCH_REPEAT_MOST];
     const unsigned repeat = bench->options->repeat;
-    const bool histogram = line->subject->histogram;
-    line->qsort_ms = line->std_sort_ms = line->read_ms = NAN;
+    const size_t count = bench->options->thread_count;
+    const struct subject *subject = lines->subject;
     for (unsigned r = 0; r < repeat; r++) {
-        const table_status status = histogram ? histogram_once(bench, line, &ms[r]) : sort_once(bench, line, &ms[r]);
-        if (status != TABLE_OK)
-            return fail_status(line->subject->name, status);
-        read_ms[r] = histogram ? read_once(bench) : NAN;
+        for (size_t t = 0; t < count; t++) {
+            const table_status status = subject->histogram ? histogram_once(bench, &lines[t], &ms[t][r])
+                                                           : sort_once(bench, &lines[t], &ms[t][r]);
+            if (status != TABLE_OK)
+                return fail_status(subject->name, status);
+            if (!subject->histogram && !is_sorted(bench, &lines[t]))
+                return fail(EX_SOFTWARE, "%s: %s keys are not sorted", subject->name, spread_name(lines->spread));
+        }
+        read_ms[r] = subject->histogram ? read_once(bench) : NAN;
     }
-    if (!histogram && !is_sorted(bench, line))
-        return fail(EX_SOFTWARE, "%s: %s keys are not sorted", line->subject->name, SPREAD_NAMES[line->spread]);
-    if (histogram)
-        line->read_ms = bench_median(read_ms, repeat);
     if (peers)
-        measure_peers(bench, line);
-    line->ms = bench_median(ms, repeat);
-    line->best_ms = ms[0]; /* sorted by now */
-    print_line(bench, line, false);
+        measure_peers(bench, lines);
+    const double read = subject->histogram ? bench_median(read_ms, repeat) : NAN;
+    for (size_t t = 0; t < count; t++) {
+        lines[t].read_ms = read;
+        lines[t].ms = bench_median(ms[t], repeat);
+        lines[t].best_ms = ms[t][0]; /* sorted by now */
+        print_line(bench, &lines[t], false);
+    }
     return EX_OK;
 }
 
@@ -184,17 +169,18 @@ static int run_all(const struct bench *bench) {
     for (size_t s = 0; s < sizeof SUBJECTS / sizeof *SUBJECTS; s++)
         for (enum spread spread = 0; spread < SPREADS; spread++) {
             const struct subject *subject = &SUBJECTS[s];
+            struct line lines[BENCH_LIST];
             make_keys(bench, subject->type, spread);
-            for (size_t t = 0; t < options->thread_count; t++) {
-                struct line line = {.subject = subject,
-                                    .spread = spread,
-                                    .keys = bench->bytes / table_type_size(subject->type),
-                                    .threads = options->threads[t]};
-                const bool peers = s == 0 && t == 0 && (spread == UNIFORM || spread == SORTED);
-                const int code = run_line(bench, &line, peers);
-                if (code != EX_OK)
-                    return code;
-            }
+            for (size_t t = 0; t < options->thread_count; t++)
+                lines[t] = (struct line){.subject = subject,
+                                         .spread = spread,
+                                         .keys = bench->bytes / table_type_size(subject->type),
+                                         .threads = options->threads[t],
+                                         .qsort_ms = NAN,
+                                         .std_sort_ms = NAN};
+            const int code = run_lines(bench, lines, s == 0 && (spread == UNIFORM || spread == SORTED));
+            if (code != EX_OK)
+                return code;
         }
     return EX_OK;
 }
@@ -217,8 +203,8 @@ static void print_line(const struct bench *bench, const struct line *line, bool 
         return;
     if (bench->table) {
         fprintf(bench->table, "%-22s %-4s %-11s %7u %10.3f %10.3f %9.1f", line->subject->name,
-                table_type_name(line->subject->type), SPREAD_NAMES[line->spread], line->threads, line->ms,
-                line->best_ms, (double)line->keys / line->ms / 1e3);
+                table_type_name(line->subject->type), spread_name(line->spread), line->threads, line->ms, line->best_ms,
+                (double)line->keys / line->ms / 1e3);
         print_factor(bench->table, line->std_sort_ms, line->ms);
         print_factor(bench->table, line->qsort_ms, line->ms);
         fprintf(bench->table, isnan(read) ? "\n" : " %8.2f\n", read);
@@ -229,7 +215,7 @@ static void print_line(const struct bench *bench, const struct line *line, bool 
     json_object(NULL);
     json_string("what", line->subject->name);
     json_string("type", table_type_name(line->subject->type));
-    json_string("spread", SPREAD_NAMES[line->spread]);
+    json_string("spread", spread_name(line->spread));
     json_size("keys", line->keys);
     json_size("threads", line->threads);
     json_number("ms", line->ms);
@@ -287,23 +273,15 @@ static int allocate(struct bench *bench) {
     return EX_OK;
 }
 
-int bench_pipelines(const struct bench_options *options) {
+int bench_cpu_pipelines(const struct bench_options *options) {
     struct bench bench = {.options = options, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
     bench.table = options->quiet && options->json ? NULL : options->json ? stderr : stdout;
     if (bench.bytes == 0)
         return fail(EX_USAGE, "--bytes %zu: not a key", options->bytes);
     int code = allocate(&bench);
     if (code == EX_OK) {
-        if (options->json) {
-            json_object(NULL);
-            json_array("results");
-        }
         print_line(&bench, &(struct line){0}, true);
         code = run_all(&bench);
-        if (options->json) {
-            json_end();
-            json_end();
-        }
     }
     free(bench.given);
     free(bench.keys);

@@ -1,0 +1,139 @@
+/* Which bin a value is in: see tuplescan/histogram.h. Each kind of bins is a function from a value to the number of its
+ * bin; count + TABLE_OUTSIDE_... where it is in none, if its kind has such values: OUTSIDE. */
+#ifndef BINS_CUH
+#define BINS_CUH
+
+#include <type_traits>
+
+#include "keys.cuh"
+
+/* Digits as bins: no key is outside. */
+template <class KEY> struct digit_bins {
+    typedef KEY Key;
+    static constexpr bool OUTSIDE = false;
+    key_digit digit;
+    DEVICE unsigned operator()(KEY key) const { return digit_of(key, digit); }
+};
+
+/* Several digits, one beside the other: a key has as many bins. */
+template <class KEY> struct several_digits {
+    typedef KEY Key;
+    static constexpr bool OUTSIDE = false;
+    key_digit first;
+    unsigned bits, number;
+};
+
+/* Calls add(bin) for each bin that a value is in. */
+template <class BINS, class ADD> DEVICE void for_each_bin(const BINS &bins, typename BINS::Key value, ADD add) {
+    add(bins(value));
+}
+template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KEY> &digits, KEY key, ADD add) {
+    KEY rest = static_cast<KEY>(sort_key_of(key, digits.first) >> digits.first.shift);
+    for (unsigned digit = 0; digit < digits.number; digit++) {
+        add((digit << digits.bits) + (static_cast<unsigned>(rest) & digits.first.mask));
+        rest = static_cast<KEY>(digits.bits < 8 * sizeof(KEY) ? rest >> digits.bits : 0);
+    }
+}
+
+template <class VALUE> struct even_bins {
+    typedef VALUE Key;
+    static constexpr bool OUTSIDE = true;
+    double low, high, scale;
+    unsigned count;
+    DEVICE unsigned operator()(VALUE key) const {
+        const double value = static_cast<double>(key);
+        if (value < low)
+            return count + TABLE_OUTSIDE_BELOW;
+        if (value > high)
+            return count + TABLE_OUTSIDE_ABOVE;
+        if (value != value)
+            return count + TABLE_OUTSIDE_NAN;
+        const double bin = (value - low) * scale;
+        return bin < static_cast<double>(count - 1) ? static_cast<unsigned>(bin) : count - 1;
+    }
+};
+
+template <class VALUE> struct edge_bins {
+    typedef VALUE Key;
+    static constexpr bool OUTSIDE = true;
+    const VALUE *edges;
+    unsigned count;
+    DEVICE unsigned operator()(VALUE value) const {
+        if (value != value)
+            return count + TABLE_OUTSIDE_NAN;
+        if (value < edges[0])
+            return count + TABLE_OUTSIDE_BELOW;
+        if (value > edges[count])
+            return count + TABLE_OUTSIDE_ABOVE;
+        unsigned bin = 0;
+        for (unsigned left = count + 1; left > 1;) {
+            const unsigned half = left / 2;
+            if (edges[bin + half] <= value)
+                bin += half;
+            left -= half;
+        }
+        return bin < count ? bin : count - 1;
+    }
+};
+
+/* In unsigned integers, which wrap. */
+template <class VALUE> struct integer_bins {
+    typedef VALUE Key;
+    static constexpr bool OUTSIDE = true;
+    int64_t first;
+    unsigned count;
+    DEVICE unsigned operator()(VALUE value) const {
+        constexpr bool is_signed = std::is_signed<VALUE>::value;
+        const uint64_t wide = static_cast<uint64_t>(value), bin = wide - static_cast<uint64_t>(first);
+        const bool below = is_signed ? static_cast<int64_t>(wide) < first : first > 0 && wide < uint64_t(first);
+        if (below)
+            return count + TABLE_OUTSIDE_BELOW;
+        /* A negative first bin under unsigned values wraps to a great number; so does the bin of a great value. */
+        const bool inside = bin < count && (is_signed || first >= 0 || wide < count);
+        return inside ? static_cast<unsigned>(bin) : count + TABLE_OUTSIDE_ABOVE;
+    }
+};
+
+/* Calls launcher.run(bins) with the bins of a histogram for one type of values. */
+template <class VALUE, class LAUNCHER>
+static int run_bins(const kernel_histogram_pass &pass, const LAUNCHER &launcher) {
+    const table_bins &bins = pass.bins;
+    const unsigned count = static_cast<unsigned>(bins.count);
+    if (bins.kind == TABLE_BINS_EVEN)
+        return launcher.run(
+            even_bins<VALUE>{bins.low, bins.high, static_cast<double>(bins.count) / (bins.high - bins.low), count});
+    if (bins.kind == TABLE_BINS_EDGES)
+        return launcher.run(edge_bins<VALUE>{static_cast<const VALUE *>(bins.edges), count});
+    return static_cast<int>(cudaErrorInvalidValue);
+}
+
+template <class VALUE, class LAUNCHER>
+static int run_integer_bins(const kernel_histogram_pass &pass, const LAUNCHER &launcher) {
+    if (pass.bins.kind == TABLE_BINS_INTEGER)
+        return launcher.run(integer_bins<VALUE>{pass.bins.first, static_cast<unsigned>(pass.bins.count)});
+    return run_bins<VALUE>(pass, launcher);
+}
+
+template <class LAUNCHER> static int run_histogram(const kernel_histogram_pass &pass, const LAUNCHER &launcher) {
+    switch (pass.type) {
+    case TABLE_U8:
+        return run_integer_bins<uint8_t>(pass, launcher);
+    case TABLE_U16:
+        return run_integer_bins<uint16_t>(pass, launcher);
+    case TABLE_U32:
+        return run_integer_bins<uint32_t>(pass, launcher);
+    case TABLE_U64:
+        return run_integer_bins<uint64_t>(pass, launcher);
+    case TABLE_I32:
+        return run_integer_bins<int32_t>(pass, launcher);
+    case TABLE_I64:
+        return run_integer_bins<int64_t>(pass, launcher);
+    case TABLE_F32:
+        return run_bins<float>(pass, launcher);
+    case TABLE_F64:
+        return run_bins<double>(pass, launcher);
+    }
+    return static_cast<int>(cudaErrorInvalidValue);
+}
+
+#endif

@@ -1,0 +1,229 @@
+/* Counting values by bins: each block has a table of counters in shared memory, and adds it to a row of the counter
+ * table in the end.
+ *
+ * A few bins have several tables side by side, up to one for each lane of a warp, the counters of a bin neighbours: so
+ * the lanes of a warp meet neither at one counter nor in one bank of shared memory, whatever the values are. Bins that
+ * are too many for one block are counted in ranges, the values being read once for each; more than a few ranges would
+ * be dearer than to count in global memory. */
+#ifndef COUNT_CUH
+#define COUNT_CUH
+
+#include "bins.cuh"
+
+constexpr unsigned COUNT_THREADS = 512;
+constexpr unsigned COUNT_WORDS = 8192; /* counters in 32 KiB, with which a multiprocessor has room for several blocks */
+constexpr unsigned COUNT_RANGES_MOST = 4;
+static_assert(COUNT_WORDS == 256 * WARP_LANES, "room for a table of bytes for each lane");
+constexpr size_t PIECE_LEAST = 32768; /* values that are worth a block */
+constexpr size_t PIECE_MOST = 1 << 30;
+
+struct count_pass {
+    const void *keys;
+    size_t count, chunk_length, chunks;
+    size_t piece_length, pieces; /* of a chunk */
+    kernel_counters counters;
+    unsigned width, ranges, copies; /* bins of a range, and tables of them */
+    uint64_t *outside;
+};
+
+DEVICE void add_to_counter(const count_pass &pass, size_t chunk, size_t column, unsigned number) {
+    const size_t at = chunk * pass.counters.stride + column;
+    if (pass.counters.type == TABLE_U32)
+        atomic_add(static_cast<uint32_t *>(pass.counters.data) + at, static_cast<uint32_t>(number));
+    else
+        atomic_add(static_cast<uint64_t *>(pass.counters.data) + at, static_cast<uint64_t>(number));
+}
+
+DEVICE void set_counter(const count_pass &pass, size_t chunk, size_t column, unsigned number) {
+    const size_t at = chunk * pass.counters.stride + column;
+    if (pass.counters.type == TABLE_U32)
+        static_cast<uint32_t *>(pass.counters.data)[at] = number;
+    else
+        static_cast<uint64_t *>(pass.counters.data)[at] = number;
+}
+
+/* What a block counts at a time: a piece of a chunk, by the bins of a range. */
+struct count_item {
+    size_t chunk, begin, end;
+    unsigned first_bin;
+};
+
+DEVICE count_item count_item_of(const count_pass &pass, size_t number) {
+    count_item item;
+    const size_t piece = number / pass.ranges % pass.pieces;
+    item.chunk = number / pass.ranges / pass.pieces;
+    item.first_bin = static_cast<unsigned>(number % pass.ranges) * pass.width;
+    const size_t chunk_begin = item.chunk * pass.chunk_length, left = pass.count - chunk_begin;
+    const size_t chunk_end = chunk_begin + (left < pass.chunk_length ? left : pass.chunk_length);
+    item.begin = chunk_begin + piece * pass.piece_length;
+    item.begin = item.begin < chunk_end ? item.begin : chunk_end;
+    item.end = chunk_end - item.begin < pass.piece_length ? chunk_end : item.begin + pass.piece_length;
+    return item;
+}
+
+template <class BINS, bool BYTES>
+DEVICE void count_piece(const count_pass &pass, const BINS &bins, const count_item &item, uint32_t *table) {
+    typedef typename BINS::Key Key;
+    const unsigned copies = BYTES ? WARP_LANES : pass.copies, all = static_cast<unsigned>(pass.counters.columns);
+    uint32_t *const mine = table + (warp_lane() & (copies - 1));
+    unsigned outside[TABLE_OUTSIDE_WORDS] = {};
+    for_each_key(static_cast<const Key *>(pass.keys), item.begin, item.end, [&](Key key, bool there) {
+        const auto add = [&](unsigned bin) {
+            const bool inside = BYTES || !BINS::OUTSIDE || bin < all;
+            if (there && (BYTES || (inside && bin - item.first_bin < pass.width)))
+                atomic_add(&mine[(bin - item.first_bin) * copies], 1u);
+            else if (there && !inside)
+                UNROLL
+            for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
+                outside[word] += bin - all == word;
+        };
+        if constexpr (BYTES)
+            add(static_cast<unsigned>(key));
+        else
+            for_each_bin(bins, key, add);
+    });
+    UNROLL
+    for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
+        if (outside[word] > 0 && item.first_bin == 0)
+            atomic_add(pass.outside + word, static_cast<uint64_t>(outside[word]));
+}
+
+/* The block's tables into the chunk's row. */
+template <class BINS, bool BYTES>
+DEVICE void put_counts(const count_pass &pass, const BINS &bins, const count_item &item, const uint32_t *table) {
+    const unsigned all = static_cast<unsigned>(pass.counters.columns);
+    for (unsigned bin = thread_index(); bin < pass.width; bin += block_threads()) {
+        unsigned number = 0;
+        for (unsigned copy = 0; copy < pass.copies; copy++) /* each lane begins in a bank of its own */
+            number += table[bin * pass.copies + ((copy + bin) & (pass.copies - 1))];
+        unsigned column = item.first_bin + bin;
+        if constexpr (BYTES)
+            column = bins(static_cast<typename BINS::Key>(bin));
+        if (column >= all && BYTES && number > 0)
+            atomic_add(pass.outside + (column - all), static_cast<uint64_t>(number));
+        else if (column < all && !BYTES && pass.pieces == 1)
+            set_counter(pass, item.chunk, column, number);
+        else if (column < all && number > 0)
+            add_to_counter(pass, item.chunk, column, number);
+    }
+}
+
+template <class BINS, bool BYTES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_kernel(count_pass pass, BINS bins) {
+    SHARED_DYNAMIC(uint32_t, table);
+    const size_t items = pass.chunks * pass.pieces * pass.ranges;
+    for (size_t number = block_index(); number < items; number += block_count()) {
+        const count_item item = count_item_of(pass, number);
+        for (unsigned word = thread_index(); word < pass.width * pass.copies; word += block_threads())
+            table[word] = 0;
+        block_barrier();
+        count_piece<BINS, BYTES>(pass, bins, item, table);
+        block_barrier();
+        put_counts<BINS, BYTES>(pass, bins, item, table);
+        block_barrier();
+    }
+}
+
+/* More bins than shared memory has room for: the lanes of a warp that have the same bin add to it together. */
+template <class BINS> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_in_memory_kernel(count_pass pass, BINS bins) {
+    typedef typename BINS::Key Key;
+    constexpr unsigned NONE = 0xffffffffu;
+    const Key *keys = static_cast<const Key *>(pass.keys);
+    const unsigned all = static_cast<unsigned>(pass.counters.columns);
+    const size_t items = pass.chunks * pass.pieces;
+    for (size_t number = block_index(); number < items; number += block_count()) {
+        const count_item item = count_item_of(pass, number);
+        for (size_t first = item.begin; first < item.end; first += COUNT_THREADS) {
+            const bool there = thread_index() < item.end - first;
+            const unsigned bin = there ? bins(load_vector(keys + first + thread_index())) : NONE;
+            const unsigned peers = warp_match(WARP_ALL, bin), together = bit_count(peers);
+            const bool leads = there && warp_lane() == lowest_bit(peers);
+            if (leads && bin < all)
+                add_to_counter(pass, item.chunk, bin, together);
+            else if (leads)
+                atomic_add(pass.outside + (bin - all), static_cast<uint64_t>(together));
+        }
+    }
+}
+
+/* Zeros in all rows. */
+KERNEL clear_counters_kernel(kernel_counters counters, size_t cells) {
+    const size_t step = static_cast<size_t>(block_count()) * block_threads();
+    for (size_t cell = static_cast<size_t>(block_index()) * block_threads() + thread_index(); cell < cells;
+         cell += step) {
+        const size_t at = cell / counters.columns * counters.stride + cell % counters.columns;
+        if (counters.type == TABLE_U32)
+            static_cast<uint32_t *>(counters.data)[at] = 0;
+        else
+            static_cast<uint64_t *>(counters.data)[at] = 0;
+    }
+}
+
+/* How `bins` bins are counted: in how many ranges, and in how many tables, unless to clear and to add up these would
+ * take as long as to count. A width of 0: in global memory. */
+static int plan_table(size_t bins, count_pass *pass) {
+    constexpr size_t VALUES_PER_COUNTER = 8;
+    size_t bytes;
+    const int error = most_shared_bytes(&bytes);
+    const size_t words = bins <= COUNT_WORDS ? COUNT_WORDS : bytes / sizeof(uint32_t);
+    const size_t ranges = (bins + words - 1) / words;
+    pass->copies = 1;
+    while (pass->copies < WARP_LANES && 2 * pass->copies * bins <= words &&
+           2 * pass->copies * bins <= pass->chunk_length / VALUES_PER_COUNTER)
+        pass->copies *= 2;
+    pass->ranges = ranges <= COUNT_RANGES_MOST ? static_cast<unsigned>(ranges) : 1;
+    pass->width = ranges <= COUNT_RANGES_MOST ? static_cast<unsigned>((bins + ranges - 1) / ranges) : 0;
+    return error;
+}
+
+/* Pieces of a chunk, so that there is work for `blocks` blocks, each piece worth one. */
+static void plan_pieces(unsigned blocks, count_pass *pass) {
+    constexpr size_t ALIGNED = 64; /* so that pieces begin where whole vectors do, if the keys do */
+    const size_t items = pass->chunks * pass->ranges, worth = (pass->chunk_length - 1) / PIECE_LEAST + 1;
+    const size_t least = (pass->chunk_length - 1) / PIECE_MOST + 1, wanted = (blocks - 1) / items + 1;
+    pass->pieces = wanted < worth ? wanted : worth;
+    if (pass->pieces < least)
+        pass->pieces = least;
+    pass->piece_length = (pass->chunk_length - 1) / pass->pieces + 1;
+    if (pass->pieces > 1)
+        pass->piece_length += ALIGNED - 1 - (pass->piece_length - 1) % ALIGNED;
+}
+
+static int clear_counters(const kernel_counters &counters, size_t rows, void *stream) {
+    constexpr size_t BLOCKS_MOST = 4096;
+    const size_t cells = rows * counters.columns, wanted = (cells - 1) / COUNT_THREADS + 1;
+    return launch(clear_counters_kernel, static_cast<unsigned>(wanted < BLOCKS_MOST ? wanted : BLOCKS_MOST),
+                  COUNT_THREADS, 0, stream, counters, cells);
+}
+
+/* BYTES: the values are bytes, which are counted as they are, in 256 bins and a table for each lane: what bins the
+ * values are in is asked but once, when all are counted. SEVERAL: a value is in several bins, and there are few of
+ * them. */
+template <class BINS, bool BYTES, bool SEVERAL = false>
+static int run_count(count_pass pass, const BINS &bins, void *stream) {
+    constexpr unsigned ROUNDS = 4; /* blocks that end early leave room for others */
+    unsigned resident;
+    pass.chunks = (pass.count - 1) / pass.chunk_length + 1;
+    int error = plan_table(BYTES ? 256 : pass.counters.columns, &pass);
+    if (BYTES)
+        pass.copies = WARP_LANES;
+    const bool in_memory = pass.width == 0;
+    auto kernel = count_kernel<BINS, BYTES>;
+    if constexpr (!SEVERAL)
+        kernel = in_memory ? count_in_memory_kernel<BINS> : kernel;
+    const size_t shared = sizeof(uint32_t) * pass.width * pass.copies;
+    if (error == 0)
+        error = allow_shared_bytes(kernel, shared);
+    if (error == 0)
+        error = resident_blocks(kernel, COUNT_THREADS, shared, &resident);
+    if (error != 0)
+        return error;
+    plan_pieces(resident, &pass);
+    if (BYTES || in_memory || pass.pieces > 1)
+        error = clear_counters(pass.counters, pass.chunks, stream);
+    const size_t items = pass.chunks * pass.pieces * pass.ranges, most = static_cast<size_t>(resident) * ROUNDS;
+    return error == 0 ? launch(kernel, static_cast<unsigned>(items < most ? items : most), COUNT_THREADS, shared,
+                               stream, pass, bins)
+                      : error;
+}
+
+#endif

@@ -1,0 +1,9 @@
+#include "keys.h"
+
+table_status cuda_digit_counts(const struct scan *scan, const struct digit_pass *pass,
+                               const struct table_view *counters, void *workspace) {
+    const struct kernel_keys keys = cuda_keys(scan, pass);
+    const struct kernel_counters digits = cuda_counters(counters);
+    (void)workspace;
+    return cuda_check_launch(kernel_digit_counts(&keys, &digits), "digit counts");
+}

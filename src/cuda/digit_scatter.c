@@ -1,0 +1,30 @@
+#include "keys.h"
+
+/* One chunk: the blocks of the kernel tell each other what chunks would be for. */
+size_t cuda_sort_chunk_length(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes) {
+    (void)scan;
+    (void)key_bytes;
+    (void)value_bytes;
+    return keys;
+}
+
+/* Counting keeps what it needs in shared memory. */
+size_t cuda_digit_workspace(const struct scan *scan, const struct digit_pass *pass) {
+    (void)scan;
+    return pass->keys.rows > 0 ? kernel_digit_scatter_workspace(pass->keys.rows, table_type_size(pass->keys.type)) : 0;
+}
+
+table_status cuda_digit_scatter(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
+                                void *workspace) {
+    const struct kernel_keys keys = cuda_keys(scan, pass);
+    const struct kernel_move places = {.totals = move->totals,
+                                       .total_type = move->type,
+                                       .keys = move->keys,
+                                       .values_from = move->values_from,
+                                       .values = move->values,
+                                       .value_bytes = move->value_bytes};
+    const table_status status = cuda_check(
+        cudaMemsetAsync(workspace, 0, cuda_digit_workspace(scan, pass), scan->stream), "clearing the workspace");
+    return status == TABLE_OK ? cuda_check_launch(kernel_digit_scatter(&keys, &places, workspace), "digit scatter")
+                              : status;
+}

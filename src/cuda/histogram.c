@@ -1,0 +1,38 @@
+#include "keys.h"
+
+/* One row of exact counts is not worth a table of chunks: all blocks add to it. */
+size_t cuda_histogram_chunk_length(const struct scan *scan, size_t values) {
+    (void)scan;
+    return values;
+}
+
+size_t cuda_histogram_workspace(const struct scan *scan, const struct histogram_pass *pass) {
+    (void)scan;
+    (void)pass;
+    return 0;
+}
+
+table_status cuda_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace) {
+    const struct kernel_histogram_pass histogram = {.values = pass->values.data,
+                                                    .type = pass->values.type,
+                                                    .count = pass->values.rows,
+                                                    .chunk_length = pass->chunk_length,
+                                                    .bins = pass->bins,
+                                                    .result = cuda_counters(&pass->result),
+                                                    .outside = pass->outside,
+                                                    .weights = pass->weights.data,
+                                                    .weight_type = pass->weights.type,
+                                                    .stream = scan->stream};
+    const struct kernel_keys keys = {.keys = pass->values.data,
+                                     .type = pass->values.type,
+                                     .count = pass->values.rows,
+                                     .chunk_length = pass->chunk_length,
+                                     .first_bit = 8 * (unsigned)table_type_size(pass->values.type) - pass->digit_bits,
+                                     .bits = pass->digit_bits,
+                                     .digits = 1,
+                                     .stream = scan->stream};
+    (void)workspace;
+    if (pass->digit_bits > 0)
+        return cuda_check_launch(kernel_digit_counts(&keys, &histogram.result), "histogram of top bits");
+    return cuda_check_launch(kernel_histogram(&histogram), "histogram");
+}

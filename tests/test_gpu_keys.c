@@ -1,0 +1,186 @@
+/* What the pipelines on CUDA have to themselves: graphs, and memory of two sides. What they compute is the matter of
+ * the conformance tests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { KEYS = 30011, BINS = 100 };
+
+static uint32_t host_keys[KEYS], host_order[KEYS];
+static uint64_t host_counts[BINS];
+static uint32_t *keys, *order;
+static uint64_t *counts, *outside;
+static cudaStream_t stream;
+
+static int open_all(void **state) {
+    (void)state;
+    return cudaMalloc((void **)&keys, sizeof host_keys) || cudaMalloc((void **)&order, sizeof host_order) ||
+           cudaMalloc((void **)&counts, sizeof host_counts) ||
+           cudaMalloc((void **)&outside, TABLE_OUTSIDE_WORDS * sizeof *outside) ||
+           cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+}
+
+static int close_all(void **state) {
+    (void)state;
+    return cudaFree(keys) || cudaFree(order) || cudaFree(counts) || cudaFree(outside) || cudaStreamDestroy(stream);
+}
+
+static void fill_keys(uint32_t seed) {
+    for (size_t i = 0; i < KEYS; i++)
+        host_keys[i] = (seed = seed * 1664525u + 1013904223u) >> 8;
+    assert_int_equal(cudaMemcpyAsync(keys, host_keys, sizeof host_keys, cudaMemcpyHostToDevice, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+}
+
+static const table_view *view_of(void *data, table_type type) {
+    static table_view views[2];
+    static unsigned next;
+    next = !next;
+    views[next] = (table_view){data, KEYS, 1, 0, type};
+    return &views[next];
+}
+
+/* A call that is captured and replayed: queues it with the options, or says how much workspace it needs. */
+typedef table_status queued_call(const table_pipeline_options *run, size_t *bytes);
+
+static table_status queue_argsort(const table_pipeline_options *run, size_t *bytes) {
+    const table_sort_options options = {.run = *run};
+    const table_view *in = view_of(keys, TABLE_U32), *out = view_of(order, TABLE_U32);
+    return bytes ? table_argsort_workspace(in, out, &options, bytes) : table_argsort_async(in, out, &options);
+}
+
+static table_status queue_histogram(const table_pipeline_options *run, size_t *bytes) {
+    static uint32_t edges[BINS + 1]; /* lives as long as the graph */
+    for (uint32_t i = 0; i <= BINS; i++)
+        edges[i] = i * 150000 + 1000;
+    const table_bins bins = {.kind = TABLE_BINS_EDGES, .count = BINS, .edges = edges};
+    const table_view result = {counts, 1, BINS, 0, TABLE_U64};
+    const table_histogram_options options = {.run = *run, .outside = outside};
+    return bytes ? table_histogram_workspace(view_of(keys, TABLE_U32), &bins, &result, &options, bytes)
+                 : table_histogram_async(view_of(keys, TABLE_U32), &bins, &result, &options);
+}
+
+static void check_order(void) {
+    static unsigned char seen[KEYS];
+    assert_int_equal(cudaMemcpy(host_order, order, sizeof host_order, cudaMemcpyDeviceToHost), cudaSuccess);
+    memset(seen, 0, sizeof seen);
+    for (size_t i = 0; i < KEYS; i++) {
+        const uint32_t index = host_order[i];
+        assert_in_range(index, 0, KEYS - 1);
+        assert_false(seen[index]);
+        seen[index] = 1;
+        if (i > 0 && (host_keys[host_order[i - 1]] > host_keys[index] ||
+                      (host_keys[host_order[i - 1]] == host_keys[index] && host_order[i - 1] > index)))
+            fail_msg("keys %u and %u are in the wrong order", host_order[i - 1], index);
+    }
+}
+
+static void check_counts(void) {
+    uint64_t expected[BINS] = {0}, below = 0, above = 0, found[TABLE_OUTSIDE_WORDS];
+    for (size_t i = 0; i < KEYS; i++) {
+        if (host_keys[i] < 1000)
+            below++;
+        else if (host_keys[i] > BINS * 150000 + 1000)
+            above++;
+        else if (host_keys[i] == BINS * 150000 + 1000)
+            expected[BINS - 1]++;
+        else
+            expected[(host_keys[i] - 1000) / 150000]++;
+    }
+    assert_int_equal(cudaMemcpy(host_counts, counts, sizeof host_counts, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(found, outside, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_memory_equal(host_counts, expected, sizeof expected);
+    assert_int_equal(found[TABLE_OUTSIDE_BELOW], below);
+    assert_int_equal(found[TABLE_OUTSIDE_ABOVE], above);
+    assert_int_equal(found[TABLE_OUTSIDE_NAN], 0);
+}
+
+static void check_graph(queued_call *call, void (*check)(void)) {
+    const int rounds = getenv("TUPLESCAN_TEST_SMALL") ? 3 : 200;
+    table_pipeline_options run = {.backend = TABLE_BACKEND_CUDA, .stream = stream};
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    assert_int_equal(call(&run, &run.workspace_bytes), TABLE_OK);
+    assert_int_equal(cudaMalloc(&run.workspace, run.workspace_bytes), cudaSuccess);
+    /* Once without capture, as a program that warms up would. */
+    assert_int_equal(call(&run, NULL), TABLE_OK);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const table_status status = call(&run, NULL);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(status, TABLE_OK);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    for (int round = 0; round < rounds; round++) {
+        fill_keys((uint32_t)round);
+        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        check();
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    assert_int_equal(cudaFree(run.workspace), cudaSuccess);
+}
+
+static void test_graph_of_a_sort(void **state) {
+    (void)state;
+    check_graph(queue_argsort, check_order);
+}
+
+static void test_graph_of_a_histogram(void **state) {
+    (void)state;
+    check_graph(queue_histogram, check_counts);
+}
+
+static void test_two_sides(void **state) {
+    const table_view host_view = {host_keys, KEYS, 1, 0, TABLE_U32};
+    const table_view host_counters = {host_counts, 2, 16, 0, TABLE_U32};
+    table_sort_options options = {.run = {.backend = TABLE_BACKEND_CUDA}};
+    size_t bytes = 12345;
+    (void)state;
+    assert_int_equal(table_radix_sort(view_of(keys, TABLE_U32), host_order, 4, NULL), TABLE_ERROR_BACKEND);
+    assert_int_equal(table_argsort(&host_view, view_of(order, TABLE_U32), NULL), TABLE_ERROR_BACKEND);
+    assert_int_equal(
+        table_digit_counts(view_of(keys, TABLE_U32), &(table_digit){0, 4, 0}, KEYS / 2 + 1, &host_counters, NULL),
+        TABLE_ERROR_BACKEND);
+    assert_int_equal(table_radix_sort_workspace(&host_view, NULL, 0, &options, &bytes), TABLE_ERROR_BACKEND);
+    assert_int_equal(bytes, 12345);
+    options.run.backend = TABLE_BACKEND_CPU;
+    assert_int_equal(table_radix_sort(view_of(keys, TABLE_U32), NULL, 0, &options), TABLE_ERROR_BACKEND);
+    assert_true(strlen(table_error_detail()) > 0);
+}
+
+/* Device pointers need no option to be found, and the report says who did it. */
+static void test_auto_goes_where_the_keys_are(void **state) {
+    table_pipeline_report report;
+    const table_sort_options options = {.run = {.report = &report}};
+    (void)state;
+    fill_keys(77);
+    assert_int_equal(table_radix_sort(view_of(keys, TABLE_U32), NULL, 0, &options), TABLE_OK);
+    assert_int_equal(report.backend, TABLE_BACKEND_CUDA);
+    assert_int_equal(report.passes, 4);
+    assert_true(report.seconds > 0);
+    assert_int_equal(cudaMemcpy(host_order, keys, sizeof host_order, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (size_t i = 1; i < KEYS; i++)
+        assert_true(host_order[i - 1] <= host_order[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_graph_of_a_sort),
+        cmocka_unit_test(test_graph_of_a_histogram),
+        cmocka_unit_test(test_two_sides),
+        cmocka_unit_test(test_auto_goes_where_the_keys_are),
+    };
+    if (table_cuda_unavailable()) {
+        printf("skipped: %s\n", table_cuda_unavailable());
+        return 77;
+    }
+    return cmocka_run_group_tests_name("gpu_keys", tests, open_all, close_all);
+}
