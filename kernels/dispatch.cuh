@@ -113,26 +113,6 @@ static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     return run_scalars<INPUT, SUM>(pass, launcher);
 }
 
-/* The same for tables that are summed into their own type. */
-template <class LAUNCHER> static int run_same_pass(const kernel_pass &pass, const LAUNCHER &launcher) {
-    if (pass.in_type != pass.out_type)
-        return static_cast<int>(cudaErrorInvalidValue);
-    switch (pass.out_type) {
-    case TABLE_U32:
-    case TABLE_I32:
-        return run_pair<uint32_t, uint32_t>(pass, launcher);
-    case TABLE_U64:
-    case TABLE_I64:
-        return run_pair<uint64_t, uint64_t>(pass, launcher);
-    case TABLE_F32:
-        return run_pair<float, float>(pass, launcher);
-    case TABLE_F64:
-        return run_pair<double, double>(pass, launcher);
-    default:
-        return static_cast<int>(cudaErrorInvalidValue);
-    }
-}
-
 /* Signed sums are made in the unsigned type; only a widened input needs its sign. */
 template <class LAUNCHER> static int run_pass(const kernel_pass &pass, const LAUNCHER &launcher) {
     const bool wide = pass.out_type == TABLE_U64 || pass.out_type == TABLE_I64 || pass.out_type == TABLE_F64;

@@ -26,18 +26,34 @@ template <class SUM> DEVICE uint32_t exchange_mark(const word_pair &pair, SUM *v
     return static_cast<uint32_t>(pair.mark);
 }
 
-/* Between blocks. look(): whether the value is there. */
-template <class SUM> DEVICE void publish(exchange_word<SUM, 4> *word, SUM value) {
-    store_relaxed(&word->bits, exchange_bits(value, 1));
+/* Between blocks. look(): the mark, 0 as long as there is no value. */
+template <class SUM> DEVICE void publish(exchange_word<SUM, 4> *word, SUM value, uint32_t mark = 1) {
+    store_relaxed(&word->bits, exchange_bits(value, mark));
 }
-template <class SUM> DEVICE bool look(const exchange_word<SUM, 4> *word, SUM *value) {
-    return exchange_mark(load_relaxed(&word->bits), value) != 0;
+template <class SUM> DEVICE uint32_t look(const exchange_word<SUM, 4> *word, SUM *value) {
+    return exchange_mark(load_relaxed(&word->bits), value);
 }
-template <class SUM> DEVICE void publish(exchange_word<SUM, 8> *word, SUM value) {
-    store_pair_relaxed(&word->pair, exchange_pair(value, 1));
+template <class SUM> DEVICE void publish(exchange_word<SUM, 8> *word, SUM value, uint32_t mark = 1) {
+    store_pair_relaxed(&word->pair, exchange_pair(value, mark));
 }
-template <class SUM> DEVICE bool look(const exchange_word<SUM, 8> *word, SUM *value) {
-    return exchange_mark(load_pair_relaxed(&word->pair), value) != 0;
+template <class SUM> DEVICE uint32_t look(const exchange_word<SUM, 8> *word, SUM *value) {
+    return exchange_mark(load_pair_relaxed(&word->pair), value);
+}
+
+/* The caller's rows of carries; NULL: zeros, or not wanted. Both may be the same row, which one block reads and another
+ * one writes, as soon as what the first made of it has come to it by way of the words above. */
+template <unsigned BYTES> struct carry_bits { typedef uint32_t type; };
+template <> struct carry_bits<8> { typedef uint64_t type; };
+
+template <class SUM> DEVICE SUM load_carry(const SUM *row, size_t column) {
+    typedef typename carry_bits<sizeof(SUM)>::type word;
+    const word bits = row ? load_relaxed(reinterpret_cast<const word *>(row) + column) : word(0);
+    return reinterpret_cast<const SUM &>(bits);
+}
+template <class SUM> DEVICE void store_carry(SUM *row, size_t column, SUM value) {
+    typedef typename carry_bits<sizeof(SUM)>::type word;
+    if (row)
+        store_relaxed(reinterpret_cast<word *>(row) + column, reinterpret_cast<const word &>(value));
 }
 
 /* Between threads of a block, in shared memory. The mark says whose value it is; 0: nobody's. */

@@ -1,4 +1,5 @@
-/* The three stages in one kernel: each value is read once and written once.
+/* The three stages in one kernel for large tables on large devices (fused_lookback.cu is for all): each value is read
+ * once and written once.
  *
  * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
  * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The blocks
@@ -60,7 +61,7 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fu
         return;
     const size_t word = chunk * pass.columns + column;
     if (chain && chunk == 0)
-        seed = state.carry_in[column];
+        seed = load_carry(state.carry_in, column);
     else
         while (!look(&state.seeds[word], &seed))
             wait_a_little(20);
@@ -70,7 +71,7 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fu
     look(&state.totals[word], &total);
     publish(&state.seeds[word + pass.columns], Sum(seed + total));
     if (pass.rows - chunk * SHAPE::CHUNK_ROWS <= SHAPE::CHUNK_ROWS)
-        state.carry_out[column] = seed + total;
+        store_carry(state.carry_out, column, Sum(seed + total));
 }
 
 /* Takes a parked tile from its seed to its results, step by step: the next tile's values are in the registers. */
@@ -192,5 +193,5 @@ size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type) {
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
-    return run_same_pass(*pass, fused_launcher{carry_in, carry_out, workspace, pass->stream});
+    return run_pass(*pass, fused_launcher{carry_in, carry_out, workspace, pass->stream});
 }

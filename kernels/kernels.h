@@ -36,11 +36,21 @@ int kernel_stage2_fold(void *seeds, size_t rows, size_t columns, table_type type
 /* Each chunk of out = the running sums of that chunk of in, started from its row of seeds. */
 int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds);
 
-/* All three stages in one pass, from carry_in to carry_out, rows of `columns` sums that are not the same. The workspace
- * has kernel_fused_workspace() bytes, aligned to 256, all of them zero. For compute capability 9.0 and later, and for
- * tables that are summed into their own type. */
+/* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row, the
+ * same one, or NULL.
+ *
+ * For large tables. The workspace has as many bytes as the function says, aligned to 256, all of them zero. The first
+ * is for compute capability 9.0 and later. */
 size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type);
 int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);
+int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+
+/* For tables of 1 chunk; on compute capability 9.0 and later also of 2 to 8, and of up to 16 unless it returns
+ * cudaErrorInvalidClusterSize. Where a row of sums has at most KERNEL_PANEL_BYTES, first_overflow is set, not only
+ * lowered. */
+enum { KERNEL_PANEL_BYTES = 128, KERNEL_CLUSTER_CHUNKS = 16 };
+int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out);
 
 /* The kernels of the pipelines: counter tables, and what is done with them. */
 

@@ -108,7 +108,7 @@ DEVICE void spine_fold_narrow(const spine_panel &panel, const fused_state<SUM> &
     const unsigned column = thread_index() / WARP_LANES * SPINE_LANES + thread_index() % SPINE_LANES;
     const bool active = column < panel.width;
     exchange_word<SUM> *seeds = state.seeds + panel.first + column;
-    SUM seed = active ? state.carry_in[panel.first + column] : sum_identity<SUM>();
+    SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
     if (active && member == 0)
         publish(seeds, seed);
     for (size_t chunk = 0; chunk < panel.chunks;) {
@@ -135,7 +135,7 @@ DEVICE void spine_fold_narrow(const spine_panel &panel, const fused_state<SUM> &
         }
     }
     if (active && member == 0)
-        state.carry_out[panel.first + column] = seed;
+        store_carry(state.carry_out, panel.first + column, seed);
 }
 
 /* A wide panel, a lane a column: as many of the next chunks as are in the ring. */
@@ -144,7 +144,7 @@ DEVICE void spine_fold_wide(const spine_panel &panel, const fused_state<SUM> &st
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
-    SUM seed = active ? state.carry_in[panel.first + column] : sum_identity<SUM>();
+    SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
     if (active)
         publish(to, seed);
     for (size_t chunk = 0; chunk < panel.chunks;) {
@@ -169,7 +169,7 @@ DEVICE void spine_fold_wide(const spine_panel &panel, const fused_state<SUM> &st
         to += count * panel.columns;
     }
     if (active)
-        state.carry_out[panel.first + column] = seed;
+        store_carry(state.carry_out, panel.first + column, seed);
 }
 
 /* The whole of it for the spine block `index`. */

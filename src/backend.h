@@ -22,8 +22,9 @@ struct backend {
     table_status (*stage2_fold)(const struct scan *scan, void *seeds, size_t rows);
     table_status (*stage3_global_pass)(const struct scan *scan, const void *seeds);
 
-    /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend. The
-     * workspace has fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. */
+    /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend or NULL
+     * (zeros, not wanted), perhaps the same row. Sets first_overflow, not only lowers it. The workspace has
+     * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. */
     size_t (*fused_workspace)(const struct scan *scan);
     table_status (*fused)(const struct scan *scan, void *workspace);
 

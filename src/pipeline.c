@@ -10,21 +10,57 @@ static table_status mark(const struct backend *backend, const struct scan *scan,
     return scan->clock ? backend->clock_mark(scan, number) : TABLE_OK;
 }
 
+/* Whether the backend can work on that memory of the caller's itself. */
+static bool reaches(const struct backend *backend, const struct scan *scan, const void *memory) {
+    const int device = backend->copy_rows && memory ? backend_device_of(memory) : -1;
+    return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
+}
+
+/* Rows and the overflow's word that the backend cannot reach have a place in the workspace. */
+static table_status stage_rows(const struct backend *backend, const struct plan *plan, struct scan *inner,
+                               char *workspace, size_t row_bytes) {
+    table_status status = TABLE_OK;
+    if (!reaches(backend, inner, inner->carry_in)) {
+        void *row = workspace + plan->carry_in_offset;
+        status = backend->copy(inner, row, inner->carry_in, row_bytes);
+        inner->carry_in = row;
+    }
+    if (!reaches(backend, inner, inner->carry_out))
+        inner->carry_out = workspace + plan->carry_out_offset;
+    if (!reaches(backend, inner, inner->first_overflow))
+        inner->first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
+    return status;
+}
+
+/* No rows: the carry goes through, and nothing overflows. */
+static table_status run_nothing(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                char *workspace, size_t row_bytes) {
+    char *carry = workspace + plan->carry_in_offset, *found = workspace + plan->overflow_offset;
+    table_status status = put_carry_in(backend, scan, carry, row_bytes);
+    if (status == TABLE_OK && scan->carry_out)
+        status = backend->copy(scan, scan->carry_out, carry, row_bytes);
+    if (status == TABLE_OK && scan->first_overflow)
+        status = backend->fill(scan, found, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
+    if (status == TABLE_OK && scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, found, sizeof *scan->first_overflow);
+    return status;
+}
+
 static table_status run_fused(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               char *workspace, size_t row_bytes) {
     struct scan inner = *scan;
-    char *carry_in = workspace + plan->carry_in_offset, *carry_out = workspace + plan->carry_out_offset;
-    table_status status = put_carry_in(backend, scan, carry_in, row_bytes);
-    inner.carry_in = carry_in;
-    inner.carry_out = carry_out;
+    table_status status = stage_rows(backend, plan, &inner, workspace, row_bytes);
     if (status == TABLE_OK)
         status = mark(backend, scan, 0);
-    if (status == TABLE_OK && scan->chunks > 0)
-        status = backend->fused(&inner, workspace + plan->fused_offset);
+    if (status == TABLE_OK)
+        status = scan->chunks > 0 ? backend->fused(&inner, workspace + plan->fused_offset)
+                                  : run_nothing(backend, plan, scan, workspace, row_bytes);
     if (status == TABLE_OK)
         status = mark(backend, scan, STAGES);
-    if (status == TABLE_OK && scan->carry_out)
-        status = backend->copy(scan, scan->carry_out, scan->chunks > 0 ? carry_out : carry_in, row_bytes);
+    if (status == TABLE_OK && scan->chunks > 0 && inner.carry_out != scan->carry_out)
+        status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
+    if (status == TABLE_OK && scan->chunks > 0 && inner.first_overflow != scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status;
 }
 
@@ -36,8 +72,8 @@ static table_status run_stage2(const struct backend *backend, const struct plan 
     return stage2_recursive(backend, plan, scan, seeds, plan->level_rows[0], 1, workspace);
 }
 
-static table_status run_stages(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                               char *workspace, size_t row_bytes) {
+static table_status run_seeds(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                              char *workspace, size_t row_bytes) {
     char *seeds = workspace + plan->level_offset[0];
     table_status status = put_carry_in(backend, scan, seeds, row_bytes);
     if (status == TABLE_OK)
@@ -59,20 +95,25 @@ static table_status run_stages(const struct backend *backend, const struct plan 
     return status;
 }
 
-table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                          void *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    uint64_t *found = (uint64_t *)((char *)workspace + plan->overflow_offset);
+/* The finding goes by way of a word of the workspace. */
+static table_status run_stages(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                               char *workspace, size_t row_bytes) {
     struct scan inner = *scan;
     table_status status = TABLE_OK;
     if (scan->first_overflow) {
-        inner.first_overflow = found;
-        status = backend->fill(scan, found, 0xff, sizeof *found); /* TABLE_NO_OVERFLOW */
+        inner.first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
+        status = backend->fill(scan, inner.first_overflow, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
     }
     if (status == TABLE_OK)
-        status = plan->strategy == TABLE_STRATEGY_FUSED ? run_fused(backend, plan, &inner, workspace, row_bytes)
-                                                        : run_stages(backend, plan, &inner, workspace, row_bytes);
+        status = run_seeds(backend, plan, &inner, workspace, row_bytes);
     if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, found, sizeof *found);
+        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status;
+}
+
+table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                          void *workspace) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    return plan->strategy == TABLE_STRATEGY_FUSED ? run_fused(backend, plan, scan, workspace, row_bytes)
+                                                  : run_stages(backend, plan, scan, workspace, row_bytes);
 }

@@ -15,8 +15,8 @@ struct scan {
     size_t chunks;         /* rows / N, rounded up */
     bool exclusive;
 
-    /* Memory of the backend; NULL: not wanted. The backend lowers it, it does not set it: the pipeline stores
-     * TABLE_NO_OVERFLOW first. A finding is i * in.columns + j. */
+    /* Memory of the backend; NULL: not wanted. The stages lower it, they do not set it: the pipeline stores
+     * TABLE_NO_OVERFLOW first. A fused pass sets it. A finding is i * in.columns + j. */
     uint64_t *first_overflow;
 
     /* Memory of the backend, or, for the copies at both ends of the pipeline, of either side; NULL: zeros / not wanted.

@@ -12,6 +12,9 @@
 
 enum { ROWS = 100003, COLUMNS = 5, CELLS = ROWS * COLUMNS };
 
+/* Fewer on a machine that is slow. */
+static int replays(void) { return getenv("TUPLESCAN_TEST_SMALL") ? 10 : 1000; }
+
 static uint32_t *host_values, *host_sums;
 static uint32_t *device_values, *device_sums;
 static void *workspace;
@@ -105,7 +108,7 @@ static void check_graph(table_strategy strategy) {
     assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     assert_int_equal(status, TABLE_OK);
     assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < replays(); round++) {
         const int checked = round % 50 == 0; /* the rest are there to be many */
         if (checked) {
             fill_values((uint32_t)round);
@@ -148,6 +151,76 @@ static void test_graph_recursive(void **state) {
 static void test_graph_fused(void **state) {
     (void)state;
     check_graph(TABLE_STRATEGY_FUSED);
+}
+
+/* The fused pass of the first rows, with the carry and the overflow's word in device memory, as a graph; how many nodes
+ * that has. The same row carries in and out. */
+static cudaGraphExec_t capture_fused(size_t rows, uint32_t *carry, uint64_t *first_overflow, size_t *nodes) {
+    const table_view in = {device_values, rows, COLUMNS, 0, TABLE_U32};
+    const table_view out = {device_sums, rows, COLUMNS, 0, TABLE_U32};
+    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_FUSED};
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    options.carry_in = options.carry_out = carry;
+    options.first_overflow = first_overflow;
+    options.stream = stream;
+    options.workspace = workspace;
+    options.workspace_bytes = 64 << 20;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const table_status status = table_prefix_sum_async(&in, &out, &options);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(status, TABLE_OK);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, nodes), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    cudaGraphDestroy(graph);
+    return executable;
+}
+
+/* Replayed on the same values, the carry grows by their totals each time. */
+static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected_nodes) {
+    uint32_t totals[COLUMNS] = {0}, found[COLUMNS] = {0}, *carry;
+    size_t nodes = 0;
+    fill_values(1);
+    for (size_t i = 0; i < rows * COLUMNS; i++)
+        totals[i % COLUMNS] += host_values[i];
+    assert_int_equal(cudaMalloc((void **)&carry, sizeof totals), cudaSuccess);
+    assert_int_equal(cudaMemcpy(carry, found, sizeof found, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemcpy(device_values, host_values, CELLS * sizeof *host_values, cudaMemcpyHostToDevice),
+                     cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    cudaGraphExec_t executable = capture_fused(rows, carry, first_overflow, &nodes);
+    assert_int_equal(nodes, expected_nodes);
+    for (int round = 0; round < replays(); round++)
+        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaMemcpy(found, carry, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaMemcpy(host_sums, device_sums, CELLS * sizeof *host_sums, cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        assert_int_equal(found[j], (uint32_t)replays() * totals[j]);
+        assert_int_equal(host_sums[(rows - 1) * COLUMNS + j], found[j]);
+    }
+    cudaGraphExecDestroy(executable);
+    cudaFree(carry);
+}
+
+/* A small table is one node, a large one is two, and one more for the overflow's word. */
+static void test_graph_nodes(void **state) {
+    const size_t chunk = table_chunk_rows(TABLE_U32, COLUMNS);
+    uint64_t *overflow, found = 0;
+    int major = 0;
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&overflow, sizeof *overflow), cudaSuccess);
+    assert_int_equal(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
+    check_carried(chunk, NULL, 1);
+    check_carried(chunk - 5, overflow, 1);
+    check_carried(3 * chunk + 7, NULL, major >= 9 ? 1 : 2);
+    check_carried(3 * chunk + 7, overflow, major >= 9 ? 1 : 3);
+    check_carried(ROWS, NULL, 2);
+    check_carried(ROWS, overflow, 3);
+    assert_int_equal(cudaMemcpy(&found, overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_true(found < CELLS);
+    cudaFree(overflow);
 }
 
 static void test_two_sides(void **state) {
@@ -196,6 +269,8 @@ static void test_out_of_device_memory(void **state) {
     size_t available = 0, total = 0;
     void *most = NULL;
     (void)state;
+    if (replays() < 1000)
+        skip();
     assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
     size_t bytes = available - available / 64;
     while (bytes > available / 2 && cudaMalloc(&most, bytes) != cudaSuccess)
@@ -219,6 +294,7 @@ int main(void) {
         cmocka_unit_test(test_stream_fused),
         cmocka_unit_test(test_graph_recursive),
         cmocka_unit_test(test_graph_fused),
+        cmocka_unit_test(test_graph_nodes),
         cmocka_unit_test(test_two_sides),
         cmocka_unit_test(test_workspace),
         cmocka_unit_test(test_auto_goes_where_the_data_is),

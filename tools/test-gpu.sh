@@ -27,7 +27,7 @@ check() {
 }
 
 keys='test_gpu_digit_counts test_gpu_histogram test_gpu_radix_sort'
-for test in test_gpu test_gpu_streams test_gpu_large test_gpu_keys $keys; do
+for test in test_gpu test_gpu_fused test_gpu_streams test_gpu_large test_gpu_keys $keys; do
     if [ -x "$folder/tests/$test" ]; then
         check "$test" "$folder/tests/$test"
     fi
@@ -49,7 +49,7 @@ for tool in memcheck racecheck initcheck synccheck; do
         skipped=$((skipped + 1))
         continue
     fi
-    for test in test_gpu $keys; do
+    for test in test_gpu test_gpu_fused $keys; do
         check "$tool $test" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
             compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/$test"
     done

@@ -47,8 +47,7 @@ typedef enum table_backend {
     TABLE_BACKEND_CUDA = 2
 } table_backend;
 
-/* How the three stages are carried out. Results do not depend on it. FUSED is there on CUDA for compute capability 9.0
- * and later and for tables that are summed into their own type. */
+/* How the three stages are carried out. Results do not depend on it. */
 typedef enum table_strategy {
     TABLE_STRATEGY_AUTO = 0,      /* FUSED on the CPU, RECURSIVE on CUDA */
     TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */

@@ -106,6 +106,8 @@ table_status cpu_fused(const struct scan *scan, void *workspace) {
         memcpy(workspace, scan->carry_in, row_bytes);
     else
         memset(workspace, 0, row_bytes);
+    if (scan->first_overflow)
+        *scan->first_overflow = TABLE_NO_OVERFLOW;
     team_run(&team);
     if (scan->carry_out)
         memcpy(scan->carry_out, workspace, row_bytes);

@@ -67,7 +67,7 @@ struct cpu_kernels {
     const struct cpu_type_kernels *sums[CPU_SUMS];            /* signed integers are summed as unsigned ones */
     cpu_convert *convert[CPU_TYPES][CPU_TYPES];               /* [in type][out type] */
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
-    const struct cpu_key_kernels *keys; /* key_kernels.h */
+    const struct cpu_key_kernels *keys;                       /* key_kernels.h */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */
 };
 

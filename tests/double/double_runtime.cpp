@@ -38,6 +38,7 @@ struct runtime_state {
     std::set<double_graph *> graphs;
     double_stream default_stream;
     int devices = 1;
+    unsigned processors = 4, major = 9;
     int sticky = cudaSuccess; /* a kernel's failure: all calls fail from then on */
     int last = cudaSuccess;
     uint64_t calls = 0, fail_at = 0;
@@ -221,6 +222,15 @@ size_t double_objects(void) {
     return dbl::memory_objects() + state().streams.size() + state().events.size() + state().graphs.size();
 }
 void double_devices(int count) { state().devices = count; }
+void double_device(unsigned processors, unsigned major) {
+    state().processors = processors;
+    state().major = major;
+}
+
+namespace dbl {
+unsigned processors() { return state().processors; }
+unsigned major_capability() { return state().major; }
+} // namespace dbl
 
 /* ---- errors ---- */
 
@@ -240,6 +250,7 @@ static const std::tuple<cudaError_t, const char *, const char *> ERRORS[] = {
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"},
     {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
      "operation not permitted when stream is capturing"},
 };
@@ -292,8 +303,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     properties->sharedMemPerBlock = dbl::STATIC_SHARED_LIMIT;
     properties->sharedMemPerBlockOptin = dbl::SHARED_LIMIT;
     properties->sharedMemPerMultiprocessor = dbl::PROCESSOR_SHARED;
-    properties->major = 9;
-    properties->multiProcessorCount = dbl::PROCESSORS;
+    properties->major = static_cast<int>(state().major);
+    properties->minor = state().major == 7 ? 5 : 0;
+    properties->multiProcessorCount = static_cast<int>(state().processors);
     properties->maxThreadsPerBlock = dbl::MOST_THREADS;
     properties->maxThreadsPerMultiProcessor = dbl::PROCESSOR_THREADS;
     properties->warpSize = dbl::LANES;
@@ -422,6 +434,13 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
     return cudaGraphInstantiate(exec, graph, flags);
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
+    CALL("cudaGraphGetNodes");
+    if (nodes)
+        return keep(cudaErrorNotSupported);
+    *count = graph->work.size();
+    return cudaSuccess;
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
     CALL("cudaGraphUpload");

@@ -32,6 +32,13 @@ enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY,
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, DOUBLE_SITE_PLAIN);
 void block_barrier(DOUBLE_SITE_PLAIN);
 
+/* The cluster of the running thread's block; a cluster of one where the launch has none. cluster_map(): where `bytes`
+ * at `shared`, in this block, lie in the block `rank`, checked. */
+unsigned cluster_rank();
+void cluster_arrive(DOUBLE_SITE_PLAIN);
+void cluster_wait(DOUBLE_SITE_PLAIN);
+void *cluster_map(void *shared, size_t bytes, unsigned rank, DOUBLE_SITE_PLAIN);
+
 /* Shared memory of the block. `key`: the declaration, one for each instantiation. */
 void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, DOUBLE_SITE_PLAIN);
 void *shared_dynamic(const char *name, DOUBLE_SITE_PLAIN);
@@ -68,8 +75,12 @@ void copy_store_wait(bool only_read, unsigned groups_left, DOUBLE_SITE_PLAIN);
 void copy_fence(DOUBLE_SITE_PLAIN);
 
 /* Launches. Each returns a cudaError_t as an int. */
-int launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared_bytes, void *stream, bool cooperative,
-           std::function<void()> body);
+struct launch_shape {
+    unsigned blocks, threads, cluster; /* cluster: blocks of one, 0 for a launch without */
+    size_t shared_bytes;
+    bool cooperative;
+};
+int launch(const void *kernel, const launch_shape &shape, void *stream, std::function<void()> body);
 int allow_shared_bytes(const void *kernel, size_t bytes);
 int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, unsigned *blocks);
 

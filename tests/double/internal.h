@@ -14,7 +14,8 @@
 namespace dbl {
 
 /* The device that is played. Small, so that a few blocks fill it. */
-constexpr unsigned PROCESSORS = 4, PROCESSOR_THREADS = 1024, PROCESSOR_BLOCKS = 16;
+constexpr unsigned PROCESSOR_THREADS = 1024, PROCESSOR_BLOCKS = 16;
+constexpr unsigned PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16;
 constexpr size_t PROCESSOR_SHARED = 228 * 1024, BLOCK_SHARED_RESERVED = 1024;
 constexpr size_t STATIC_SHARED_LIMIT = 48 * 1024, SHARED_LIMIT = 227 * 1024;
 constexpr unsigned LANES = 32, MOST_THREADS = 1024, MOST_WARPS = MOST_THREADS / LANES;
@@ -43,7 +44,8 @@ struct thread {
     fiber run;
     block *home = nullptr;
     unsigned index = 0;
-    place at; /* its last call of the layer */
+    place at;                                         /* its last call of the layer */
+    unsigned cluster_arrived = 0, cluster_waited = 0; /* meetings of the cluster */
 };
 
 struct warp {
@@ -58,6 +60,7 @@ struct warp {
     uint32_t turn = 0;    /* have not yet run in this turn of the warp */
     uint32_t met = 0;     /* wait in a meeting of the warp */
     uint32_t barrier = 0; /* wait at the block's barrier */
+    uint32_t cluster = 0; /* wait for the cluster */
     uint32_t done = 0;    /* have returned */
     uint32_t named = 0;   /* lanes that the waiting ones wait for */
     slot slots[LANES];
@@ -103,11 +106,23 @@ struct copy_barrier {
 
 struct launch_state;
 
+/* Blocks that are resident together. All of them are run by one worker. */
+struct cluster {
+    std::vector<block *> blocks;                   /* by rank; NULL: has ended */
+    unsigned threads = 0, returned = 0, first = 0; /* first: index of the block with rank 0 */
+    std::vector<unsigned> arrived;                 /* threads, by meeting */
+    unsigned meetings = 0;                         /* that all have arrived at */
+    char sync[2];                                  /* addresses for ThreadSanitizer */
+};
+
 struct block {
     launch_state *work = nullptr;
     unsigned index = 0, threads = 0, live = 0, arrived = 0;
     unsigned barriers_passed = 0;
     bool starved = false;
+    std::shared_ptr<cluster> group;
+    unsigned rank = 0;
+    unsigned written_until = 0; /* by others: the meeting that has to be before the block ends */
     uint32_t ready_warps = 0, turn = 0;
     place barrier_at;
     const thread *barrier_first = nullptr;
@@ -140,15 +155,15 @@ struct schedule {
 };
 
 struct launch_state {
-    unsigned blocks, threads;
+    unsigned blocks, threads, cluster;   /* cluster: blocks of one, at least 1 */
     size_t dynamic_bytes, allowed_bytes; /* allowed: with the fixed arrays */
     bool cooperative;
     std::function<void()> body;
     schedule plan;
     uint64_t seed;
-    std::vector<unsigned> order;
+    std::vector<unsigned> order; /* of clusters */
     unsigned starved;
-    unsigned next = 0;       /* of `order`, the following are shared by all workers: atomic */
+    unsigned next = 0;       /* of `order`, in clusters; the following are shared by all workers: atomic */
     unsigned unfinished = 0; /* blocks */
     uint64_t progress = 0;
     bool failed = false;
@@ -186,8 +201,8 @@ struct as_worker {
 /* Never return when a block is running. */
 void misuse_at(const thread *who, place at, const char *format, va_list arguments);
 void misuse_of(const thread &who, place at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Chooses the thread that a worker starts or goes on with. */
-void schedule_first(worker &self);
+/* Chooses the thread that a worker starts or goes on with; false: none can go on, which is told. */
+bool schedule_first(worker &self);
 /* Runs another thread; returns when this one is chosen again. */
 void go_on();
 void make_ready(block &in, unsigned warp, uint32_t lanes);
@@ -195,6 +210,11 @@ void make_wait(block &in, unsigned warp, uint32_t lanes);
 
 /* warp.cpp: nobody may wait for a thread that returns. */
 void thread_returns(const thread &self);
+
+/* cluster.cpp */
+void cluster_join(block &in, const std::shared_ptr<cluster> &group, unsigned rank);
+void cluster_thread_returns(const thread &self);
+void cluster_leave(block &in);
 
 /* shared.cpp */
 void shared_open(block &in);
@@ -216,6 +236,10 @@ void copies_refresh_view(block &of);
 void run_launch(launch_state &work);
 schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned resident);
 unsigned fit_blocks(unsigned threads, size_t shared_bytes);
+
+/* double_runtime.cpp: the device that is played. */
+unsigned processors();
+unsigned major_capability();
 
 /* faults.cpp */
 bool fault_is(double_fault fault);

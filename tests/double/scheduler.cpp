@@ -54,13 +54,19 @@ thread *choose_in_block(worker &self, block &in, unsigned now) {
     return choose_warp(self, in);
 }
 
-block &choose_block(worker &self) {
-    block *chosen = self.resident[self.random.below(static_cast<unsigned>(self.resident.size()))];
-    if (chosen->starved && self.polls < STARVED_POLLS && self.resident.size() > 1)
-        for (block *other : self.resident)
-            if (!other->starved)
-                return *other;
-    return *chosen;
+/* One with a thread that can go on; NULL: there is none, all wait for their clusters. */
+block *choose_block(worker &self) {
+    const size_t count = self.resident.size(), first = self.random.below(static_cast<unsigned>(count));
+    block *last = nullptr;
+    for (size_t index = 0; index < count; index++) {
+        block *chosen = self.resident[(first + index) % count];
+        if (!chosen->ready_warps)
+            continue;
+        last = chosen;
+        if (!chosen->starved || self.polls >= STARVED_POLLS)
+            break;
+    }
+    return last;
 }
 
 /* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
@@ -79,16 +85,18 @@ void list_waiting(const block &in, char *text, size_t room) {
         last = at;
         if (++listed > 6)
             break;
-        const char *where = of.barrier & bit ? "at the block's barrier"
-                            : of.met & bit   ? "for lanes of its warp"
-                                             : "for a word, a copy or another block";
+        const char *where = of.barrier & bit   ? "at the block's barrier"
+                            : of.cluster & bit ? "for its cluster"
+                            : of.met & bit     ? "for lanes of its warp"
+                                               : "for a word, a copy or another block";
         const int more = snprintf(text + used, room - used, "%s thread %u waits %s at %s:%d", listed > 1 ? ";" : "",
                                   index, where, at.file ? at.file : "its start", at.line);
         used += more > 0 ? static_cast<size_t>(more) : 0;
     }
 }
 
-[[noreturn]] void stuck(block &in, const char *why) {
+/* Returns only to the worker itself. */
+void stuck(block &in, const char *why) {
     static __thread char text[1024];
     {
         const as_worker engine;
@@ -101,7 +109,13 @@ void list_waiting(const block &in, char *text, size_t room) {
             break;
         }
     misuse_of(*who, who->at, "%s:%s", why, text);
-    __builtin_unreachable();
+}
+
+bool waits_for_cluster(const block &in) {
+    for (const warp &each : in.warps)
+        if (each.cluster)
+            return true;
+    return false;
 }
 
 /* Nothing came of all that waiting: what may be late comes now, and if that was all, it would be forever. */
@@ -155,16 +169,18 @@ void go_on() {
         fiber_switch(from.run, self.main, last);
         return;
     }
-    if (!in.ready_warps)
+    if (!in.ready_warps && !waits_for_cluster(in))
         stuck(in, "waits forever");
     thread *to = choose_in_block(self, in, from.index / LANES);
     if (!to) {
         in.turn = ~uint32_t(0);
         if (self.work->plan.system_threads)
             sched_yield();
-        block &next = choose_block(self);
-        next.turn = ~uint32_t(0);
-        to = choose_warp(self, next);
+        block *next = choose_block(self);
+        if (!next)
+            stuck(in, "waits forever");
+        next->turn = ~uint32_t(0);
+        to = choose_warp(self, *next);
     }
     if (to == &from)
         return;
@@ -185,10 +201,15 @@ void give_way(const char *file, int line, bool waiting) {
         go_on();
 }
 
-void schedule_first(worker &self) {
-    block &in = choose_block(self);
-    in.turn = ~uint32_t(0);
-    self.current = choose_warp(self, in);
+bool schedule_first(worker &self) {
+    block *in = choose_block(self);
+    if (!in) {
+        stuck(*self.resident.front(), "waits forever");
+        return false;
+    }
+    in->turn = ~uint32_t(0);
+    self.current = choose_warp(self, *in);
+    return true;
 }
 
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }

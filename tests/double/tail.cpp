@@ -31,4 +31,18 @@ int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *car
     const kernel_pass changed = with_fault(pass);
     return __real_kernel_fused(&changed, carry_in, carry_out, workspace);
 }
+
+int __real_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+int __wrap_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+int __wrap_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+    const kernel_pass changed = with_fault(pass);
+    return __real_kernel_fused_lookback(&changed, carry_in, carry_out, workspace);
+}
+
+int __real_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out);
+int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out);
+int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out) {
+    const kernel_pass changed = with_fault(pass);
+    return __real_kernel_fused_small(&changed, carry_in, carry_out);
+}
 }

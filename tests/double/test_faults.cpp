@@ -11,6 +11,9 @@
 
 #include <tuplescan/tuplescan.h>
 
+extern "C" {
+#include "../../src/cuda/fused.h"
+}
 #include "double.h"
 #include "examples.cuh"
 #include "fiber.h"
@@ -65,6 +68,15 @@ static bool table_is_right(table_type type, size_t rows, size_t columns, bool ex
            overflow == overflow_expected;
 }
 
+static bool fused_is_right(table_type type, size_t rows, size_t columns) {
+    bool right = true;
+    for (const cuda_fused_form form : {CUDA_FUSED_SMALL, CUDA_FUSED_PARKED, CUDA_FUSED_LOOKBACK}) {
+        cuda_forced_form = form;
+        right = right && table_is_right(type, rows, columns, columns == 1, TABLE_STRATEGY_FUSED);
+    }
+    return right;
+}
+
 /* Stage 2 of more chunks than its kernel takes at once. */
 static bool fold_is_right() {
     const size_t rows = 9001, columns = 2;
@@ -92,7 +104,7 @@ static bool tables_are_right() {
             const size_t rows = 3 * table_chunk_rows(type, columns) + 77;
             if (!table_is_right(type, rows, columns, columns == 3, TABLE_STRATEGY_HOST) ||
                 !table_is_right(type, rows, columns, columns == 40, TABLE_STRATEGY_RECURSIVE) ||
-                !table_is_right(type, rows, columns, columns == 1, TABLE_STRATEGY_FUSED))
+                !fused_is_right(type, rows, columns))
                 return false;
         }
     return true;
@@ -144,6 +156,19 @@ static bool keys_are_right() {
            histogram_is_right(TABLE_U8, 6000, 20);
 }
 
+static bool clusters_are_right() {
+    constexpr unsigned BLOCKS = 8, CLUSTER = 4;
+    const memory sums(BLOCKS * sizeof(uint64_t));
+    uint64_t got[BLOCKS];
+    launch_clusters(cluster_kernel, BLOCKS, 64, CLUSTER, nullptr, sums.as<uint64_t>(), CLUSTER);
+    if (cudaMemcpy(got, sums.data, sizeof got, cudaMemcpyDeviceToHost) != cudaSuccess)
+        return false;
+    for (unsigned block = 0; block < BLOCKS; block++)
+        if (got[block] != (block < CLUSTER ? 10 + (10 << 8) : 26 + (26 << 8)))
+            return false;
+    return true;
+}
+
 static bool examples_are_right() {
     const unsigned tiles = 30, count = tiles * EXAMPLE_THREADS - 3, stages = 17;
     const std::vector<uint32_t> values = numbers(stages * STAGE_WORDS);
@@ -159,7 +184,8 @@ static bool examples_are_right() {
     for (unsigned index = 0; index < count; index++)
         if (got[index] != (sum += values[index]))
             return false;
-    if (cudaMemcpy(got.data(), copied.data, got.size() * 4, cudaMemcpyDeviceToHost) != cudaSuccess)
+    if (!clusters_are_right() ||
+        cudaMemcpy(got.data(), copied.data, got.size() * 4, cudaMemcpyDeviceToHost) != cudaSuccess)
         return false;
     for (size_t index = 0; index < got.size(); index++)
         if (got[index] != values[index] + 1)
@@ -222,8 +248,8 @@ int main(int argc, char **argv) {
         }
     const int barriers = double_barriers();
     for (int which = 0; which < barriers; which++)
-        expect_caught(argv[0], (std::string("block_barrier at ") + double_barrier_place(which)).c_str(),
-                      DOUBLE_FAULT_BARRIER, which);
+        expect_caught(argv[0], (std::string("barrier at ") + double_barrier_place(which)).c_str(), DOUBLE_FAULT_BARRIER,
+                      which);
     expect_caught(argv[0], "store_release relaxed", DOUBLE_FAULT_RELAXED_RELEASE, 0);
     if (DOUBLE_TSAN)
         expect_caught(argv[0], "load_acquire relaxed", DOUBLE_FAULT_RELAXED_ACQUIRE, 0);

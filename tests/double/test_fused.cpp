@@ -1,0 +1,312 @@
+/* The forms of the fused pass, each by force, at the sizes where one gives way to another: against the CPU backend, all
+ * bits, with everything that a call may ask for; and how many nodes a captured call has. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <tuplescan/tuplescan.h>
+
+extern "C" {
+#include "../../src/cuda/fused.h"
+}
+#include "cuda_runtime.h"
+#include "double.h"
+#include "fiber.h"
+
+static int passed = 0, failed = 0;
+
+static uint64_t random_state;
+static uint64_t random_bits() { /* splitmix64 */
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+static bool one_in(unsigned times) { return random_bits() % times == 0; }
+
+typedef std::vector<unsigned char> bytes;
+
+struct device_bytes {
+    void *data = nullptr;
+    explicit device_bytes(const bytes &from) {
+        if (cudaMalloc(&data, from.size() + 1) != cudaSuccess ||
+            cudaMemcpy(data, from.data(), from.size(), cudaMemcpyHostToDevice) != cudaSuccess)
+            abort();
+    }
+    device_bytes(const device_bytes &) = delete;
+    ~device_bytes() { cudaFree(data); }
+    bytes host(size_t count) const {
+        bytes out(count);
+        cudaMemcpy(out.data(), data, count, cudaMemcpyDeviceToHost);
+        return out;
+    }
+};
+
+struct pair {
+    table_type in, out;
+};
+static const pair PAIRS[] = {
+    {TABLE_U32, TABLE_U32}, {TABLE_I32, TABLE_I32}, {TABLE_F32, TABLE_F32}, {TABLE_U64, TABLE_U64},
+    {TABLE_I64, TABLE_I64}, {TABLE_F64, TABLE_F64}, {TABLE_U8, TABLE_U32},  {TABLE_U8, TABLE_U64},
+    {TABLE_U16, TABLE_U32}, {TABLE_U16, TABLE_U64}, {TABLE_U32, TABLE_U64}, {TABLE_I32, TABLE_I64},
+    {TABLE_F32, TABLE_F64},
+};
+constexpr size_t PAIR_COUNT = sizeof PAIRS / sizeof *PAIRS;
+
+static bool is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
+
+/* Rows of values: any bits, or floats that neither overflow nor are exact. */
+static bytes values(table_type type, size_t count) {
+    bytes made(count * table_type_size(type));
+    for (size_t at = 0; at < count; at++) {
+        const uint64_t bits = random_bits();
+        const double number = (static_cast<double>(bits >> 12) / 4e15 - 0.5) * (bits % 3 ? 1 : 1e6);
+        const float narrow = static_cast<float>(number);
+        if (type == TABLE_F32)
+            memcpy(&made[4 * at], &narrow, 4);
+        else if (type == TABLE_F64)
+            memcpy(&made[8 * at], &number, 8);
+        else
+            memcpy(&made[table_type_size(type) * at], &bits, table_type_size(type));
+    }
+    return made;
+}
+
+struct request {
+    pair types;
+    size_t rows, columns, in_gap, out_gap, offset;
+    bool in_place, exclusive, carry_in, carry_out, same_carry, overflow;
+};
+
+/* What a call leaves: the output's memory, the carry, the overflow's word. */
+struct outcome {
+    bytes out, carry;
+    uint64_t overflow = 12345;
+    bool operator==(const outcome &other) const {
+        return out == other.out && carry == other.carry && overflow == other.overflow;
+    }
+};
+
+struct prepared {
+    bytes in, out, carry;
+    table_view from, to; /* data: bytes from the beginning */
+};
+
+static prepared prepare(const request &what) {
+    const size_t in_size = table_type_size(what.types.in), out_size = table_type_size(what.types.out);
+    const size_t in_stride = what.columns + what.in_gap, out_stride = what.columns + what.out_gap;
+    prepared made;
+    made.in = values(what.types.in, what.rows * in_stride + what.offset);
+    made.out.assign((what.rows * out_stride + what.offset) * out_size, 0xab);
+    made.carry = values(what.types.out, what.columns);
+    made.from = {reinterpret_cast<void *>(what.offset * in_size), what.rows, what.columns, in_stride, what.types.in};
+    made.to = {reinterpret_cast<void *>(what.offset * out_size), what.rows, what.columns, out_stride, what.types.out};
+    return made;
+}
+
+static table_view at(table_view view, void *base) {
+    view.data = static_cast<char *>(base) + reinterpret_cast<size_t>(view.data);
+    return view;
+}
+
+static outcome by_cpu(const request &what, prepared data) {
+    bytes carry_out(data.carry.size(), 0xcd);
+    outcome left;
+    table_scan_options options = {};
+    options.backend = TABLE_BACKEND_CPU;
+    options.exclusive = what.exclusive;
+    options.carry_in = what.carry_in ? data.carry.data() : nullptr;
+    options.carry_out = what.same_carry ? data.carry.data() : what.carry_out ? carry_out.data() : nullptr;
+    options.first_overflow = what.overflow ? &left.overflow : nullptr;
+    bytes &out = what.in_place ? data.in : data.out;
+    const table_view from = at(data.from, data.in.data()), to = at(data.to, out.data());
+    if (table_prefix_sum(&from, &to, &options) != TABLE_OK)
+        abort();
+    left.out = out;
+    left.carry = what.same_carry ? data.carry : carry_out;
+    return left;
+}
+
+/* The call captured and replayed, all of it in device memory. */
+static outcome by_graph(const request &what, const prepared &data, size_t *nodes) {
+    const device_bytes in(data.in), out(data.out), carry(data.carry), carry_out(bytes(data.carry.size(), 0xcd)),
+        found(bytes(8, 0x77));
+    table_scan_options options = {};
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    outcome left;
+    cudaStreamCreate(&stream);
+    options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = TABLE_STRATEGY_FUSED;
+    options.exclusive = what.exclusive;
+    options.carry_in = what.carry_in ? carry.data : nullptr;
+    options.carry_out = what.same_carry ? carry.data : what.carry_out ? carry_out.data : nullptr;
+    options.first_overflow = what.overflow ? static_cast<uint64_t *>(found.data) : nullptr;
+    options.stream = stream;
+    const table_view from = at(data.from, in.data), to = at(data.to, what.in_place ? in.data : out.data);
+    if (table_prefix_sum_workspace(&from, &to, &options, &options.workspace_bytes) != TABLE_OK)
+        abort();
+    const device_bytes workspace(bytes(options.workspace_bytes, 0x5a));
+    options.workspace = workspace.data;
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    const table_status status = table_prefix_sum_async(&from, &to, &options);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphGetNodes(graph, nullptr, nodes);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaGraphLaunch(exec, stream);
+    if (status != TABLE_OK || cudaStreamSynchronize(stream) != cudaSuccess)
+        fprintf(stderr, "status %d: %s\n", status, table_error_detail());
+    left.out = what.in_place ? in.host(data.in.size()) : out.host(data.out.size());
+    left.carry = what.same_carry ? carry.host(data.carry.size()) : carry_out.host(data.carry.size());
+    if (what.overflow)
+        cudaMemcpy(&left.overflow, found.data, 8, cudaMemcpyDeviceToHost);
+    cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    return left;
+}
+
+/* As one call, with the rows in host memory. */
+static outcome by_call(const request &what, const prepared &data) {
+    const device_bytes in(data.in), out(data.out);
+    bytes carry = data.carry, carry_out(data.carry.size(), 0xcd);
+    table_scan_options options = {};
+    outcome left;
+    options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = TABLE_STRATEGY_FUSED;
+    options.exclusive = what.exclusive;
+    options.carry_in = what.carry_in ? carry.data() : nullptr;
+    options.carry_out = what.same_carry ? carry.data() : what.carry_out ? carry_out.data() : nullptr;
+    options.first_overflow = what.overflow ? &left.overflow : nullptr;
+    const table_view from = at(data.from, in.data), to = at(data.to, what.in_place ? in.data : out.data);
+    if (table_prefix_sum(&from, &to, &options) != TABLE_OK)
+        fprintf(stderr, "%s\n", table_error_detail());
+    left.out = what.in_place ? in.host(data.in.size()) : out.host(data.out.size());
+    left.carry = what.same_carry ? carry : carry_out;
+    return left;
+}
+
+static const char *const FORMS[] = {"best", "small", "parked", "looking back"};
+
+static void expect(bool right, const char *what, cuda_fused_form form, const request &request) {
+    right ? passed++ : failed++;
+    if (right)
+        return;
+    fprintf(
+        stderr,
+        "%s, form %s: wrong for %s->%s, %zu rows x %zu columns, gaps %zu %zu, offset %zu, in place %d, exclusive %d,"
+        " carry %d %d %d, overflow %d %s\n",
+        what, FORMS[form], table_type_name(request.types.in), table_type_name(request.types.out), request.rows,
+        request.columns, request.in_gap, request.out_gap, request.offset, request.in_place, request.exclusive,
+        request.carry_in, request.carry_out, request.same_carry, request.overflow, double_report());
+    double_clear();
+}
+
+static size_t chunks_of(const request &what) {
+    const size_t chunk = table_chunk_rows(what.types.out, what.columns);
+    return (what.rows + chunk - 1) / chunk;
+}
+
+/* The nodes that a call needs when its rows are on the device. */
+static size_t nodes_of(const request &what, bool small) {
+    const bool one_panel = what.columns * table_type_size(what.types.out) <= 128;
+    return small ? 1 + (what.overflow && !one_panel) : 2 + what.overflow;
+}
+
+/* small_chunks: the most that the small form takes on the device that is played. */
+static void check(const request &what, cuda_fused_form form, size_t small_chunks) {
+    const prepared data = prepare(what);
+    const outcome expected = by_cpu(what, data);
+    const bool small = form == CUDA_FUSED_SMALL && chunks_of(what) <= small_chunks;
+    size_t nodes = 0;
+    cuda_forced_form = form;
+    expect(by_graph(what, data, &nodes) == expected, "graph", form, what);
+    expect(form == CUDA_FUSED_BEST || nodes == nodes_of(what, small), "nodes", form, what);
+    if (one_in(3))
+        expect(by_call(what, data) == expected, "one call", form, what);
+    cuda_forced_form = CUDA_FUSED_BEST;
+}
+
+static request vary(pair types, size_t rows, size_t columns) {
+    request made = {};
+    made.types = types;
+    made.rows = rows;
+    made.columns = columns;
+    made.in_gap = one_in(3) ? 1 + random_bits() % 5 : 0;
+    made.out_gap = one_in(3) ? 1 + random_bits() % 5 : 0;
+    made.offset = one_in(3) ? random_bits() % 5 : 0;
+    made.in_place = types.in == types.out && one_in(4);
+    if (made.in_place)
+        made.out_gap = made.in_gap;
+    made.exclusive = one_in(2);
+    made.carry_in = !one_in(3);
+    made.carry_out = !one_in(3);
+    made.same_carry = made.carry_in && made.carry_out && one_in(2);
+    made.overflow = !is_float(types.out) && one_in(2);
+    return made;
+}
+
+/* One, two, eight, sixteen chunks and one row more or less, for narrow and wide tables of every type. */
+static void check_boundaries(cuda_fused_form form, size_t small_chunks, unsigned share) {
+    static const size_t columns[] = {1, 2, 3, 4, 5, 6, 7, 9, 16, 17, 32, 33, 64, 100};
+    for (const size_t width : columns)
+        for (const pair &types : PAIRS) {
+            const size_t n = table_chunk_rows(types.out, width);
+            const size_t rows[] = {1,         n - 1, n,         n + 1,  2 * n,  3 * n - 7,  5 * n + 2,
+                                   8 * n - 1, 8 * n, 8 * n + 1, 13 * n, 16 * n, 16 * n + 1, 20 * n + 3};
+            for (const size_t count : rows)
+                if (one_in(share * static_cast<unsigned>(1 + count / n / 4) * (width > 32 ? 3 : 1)))
+                    check(vary(types, count, width), form, small_chunks);
+        }
+}
+
+/* Tables that are small for their rows alone. */
+static void check_wide(cuda_fused_form form, size_t small_chunks) {
+    for (const size_t width : {129, 1000, 4097})
+        for (unsigned times = 0; times < (DOUBLE_TSAN ? 1 : 3); times++)
+            check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form, small_chunks);
+}
+
+/* So many chunks that what is waited for is farther away than is looked at in one go. */
+static void check_long(cuda_fused_form form) {
+    static const size_t columns[] = {1, 2, 6, 32, 40};
+    for (const size_t width : columns) {
+        const pair &types = PAIRS[random_bits() % PAIR_COUNT];
+        const size_t chunks = DOUBLE_TSAN ? 36 : width > 32 ? 65 : 130;
+        if (!DOUBLE_TSAN || width == 32)
+            check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), form, 0);
+    }
+}
+
+static void check_nothing() {
+    for (const pair &types : PAIRS)
+        check(vary(types, 0, 3), CUDA_FUSED_BEST, 0);
+}
+
+int main() {
+    const char *seed = getenv("TUPLESCAN_DOUBLE_SEED"), *few = getenv("TUPLESCAN_TEST_FEW");
+    const unsigned share = 2 * (few ? static_cast<unsigned>(atoi(few)) : 4);
+    random_state = seed ? strtoull(seed, nullptr, 0) : 1;
+    check_nothing();
+    if (!DOUBLE_TSAN) {      /* it knows no more than 8128 threads */
+        double_device(8, 9); /* a cluster of 16 fits */
+        check_boundaries(CUDA_FUSED_SMALL, 16, share);
+        check_wide(CUDA_FUSED_SMALL, 16);
+    }
+    double_device(4, 9); /* the largest is 8 */
+    check_boundaries(CUDA_FUSED_SMALL, 8, 4 * share);
+    check_boundaries(CUDA_FUSED_PARKED, 0, 3 * share);
+    check_wide(CUDA_FUSED_PARKED, 0);
+    check_boundaries(CUDA_FUSED_LOOKBACK, 0, 2 * share);
+    check_wide(CUDA_FUSED_LOOKBACK, 0);
+    check_long(CUDA_FUSED_PARKED);
+    check_long(CUDA_FUSED_LOOKBACK);
+    check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
+    double_device(4, 7); /* no clusters, no parking */
+    check_boundaries(CUDA_FUSED_SMALL, 1, 4 * share);
+    check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
