@@ -69,10 +69,12 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_step(const tile_pass &pass
         row_above<SHAPE>(place, values, before, above);
         if (pass.first_overflow && place.active)
             check_step<SHAPE>(pass, place, step, above, values);
-        tile_store_step<SHAPE>(pass, place, staging, step, pass.exclusive ? above : values);
-    } else {
-        tile_store_step<SHAPE>(pass, place, staging, step, values);
+        if (pass.exclusive) { /* to choose the array instead would put both in memory */
+            tile_store_step<SHAPE>(pass, place, staging, step, above);
+            return;
+        }
     }
+    tile_store_step<SHAPE>(pass, place, staging, step, values);
 }
 
 /* A sum over the rows before the warp becomes one over all rows before it. */
