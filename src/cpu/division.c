@@ -10,6 +10,7 @@
  * these, 1.13 with blocks of 8192 and 1.34 with panels of 1024. */
 enum {
     WIDE_PANEL = 2048,
+    TURNED_PANEL = 4096, /* written past the caches without being staged */
     BLOCK = 4096,        /* staged at a time; at least one group of rows */
     CACHED_PANEL = 512,  /* of 512 rows: 256 KiB, for the second-level cache */
     COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
@@ -17,7 +18,8 @@ enum {
     CHECK_BLOCK = 65536  /* looked through again when some sum in it is wrong */
 };
 
-struct division_limits division_limits = {.thread_bytes = (size_t)2 << 20, .stream_bytes = (size_t)32 << 20};
+struct division_limits division_limits = {
+    .thread_bytes = (size_t)2 << 20, .stream_bytes = (size_t)32 << 20, .turned_bytes = 2048};
 
 static size_t round_up(size_t value, size_t to) { return divide_up(value, to) * to; }
 
@@ -34,10 +36,26 @@ unsigned division_threads(const struct scan *scan) {
     return (unsigned)smaller(smaller(scan->threads, most), worth);
 }
 
+static const struct cpu_type_kernels *kernels_of(const struct division *division) {
+    static const enum cpu_sum sums[CPU_TYPES] = {
+        [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
+        [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
+    };
+    return division->kernels->sums[sums[division->scan->out.type]];
+}
+
+/* Whether there are so many results that nobody will find them in a cache. */
+static bool leaves_caches(const struct division *division) {
+    const struct scan *scan = division->scan;
+    return scan->out.data && scan->out.data != scan->in.data &&
+           scan->in.rows * scan->in.columns * division->value_bytes >= division_limits.stream_bytes;
+}
+
 /* Panels of whole lines, as even as they can be. */
 static void cut_columns(struct division *division, enum division_kind kind) {
     const size_t columns = division->scan->in.columns, row = columns * division->value_bytes;
-    size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : WIDE_PANEL);
+    const size_t wide = leaves_caches(division) && kernels_of(division)->wide.turns ? TURNED_PANEL : WIDE_PANEL;
+    size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : wide);
     if (kind == DIVISION_COLUMNS) {
         panels = round_up(panels, division->threads);
         panels = smaller(panels, divide_up(row, COLUMNS_PANEL));
@@ -48,11 +66,7 @@ static void cut_columns(struct division *division, enum division_kind kind) {
 }
 
 static const struct cpu_kernel *find_kernel(const struct division *division, size_t columns) {
-    static const enum cpu_sum sums[CPU_TYPES] = {
-        [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
-        [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
-    };
-    const struct cpu_type_kernels *kernels = division->kernels->sums[sums[division->scan->out.type]];
+    const struct cpu_type_kernels *kernels = kernels_of(division);
     if (columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan)
         return &kernels->narrow[columns];
     return &kernels->wide;
@@ -68,13 +82,13 @@ static size_t run_bytes(const struct division *division) {
 static void choose_staging(struct division *division) {
     const struct scan *scan = division->scan;
     const bool packed = division->kernel->packed;
-    const size_t bytes = scan->in.rows * scan->in.columns * division->value_bytes;
+    const size_t row = division->panel_columns * division->value_bytes;
     division->stage_in = scan->in.type != scan->out.type || (packed && scan->in.stride != scan->in.columns);
     if (!scan->out.data)
         return;
-    division->stream =
-        scan->out.data != scan->in.data && bytes >= division_limits.stream_bytes && run_bytes(division) >= STREAM_RUN;
-    division->stage_out = (division->stream && !packed) || (packed && scan->out.stride != scan->out.columns);
+    division->stream = leaves_caches(division) && run_bytes(division) >= STREAM_RUN;
+    const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
+    division->stage_out = (division->stream && !packed && !turned) || (packed && scan->out.stride != scan->out.columns);
 }
 
 static void lay_out_worker(struct division *division) {

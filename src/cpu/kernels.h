@@ -29,7 +29,7 @@ struct cpu_state {
     size_t group;  /* index in its chunk of the group that comes next */
     size_t groups; /* groups in a chunk, a power of two */
     bool exclusive;
-    bool past_caches;   /* narrow kernels: the output is aligned to vectors, and to be written past the caches */
+    bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */
     bool check;         /* integers: look for overflow */
     bool signed_values; /* for that */
     bool overflowed;    /* set when some sum of the calls so far left its type; never cleared here */
@@ -46,6 +46,7 @@ struct cpu_kernel {
     size_t group_rows;
     size_t last; /* where the row before lies in CPU_LAST_ROW, in elements */
     bool packed; /* its rows must lie side by side */
+    bool turns;  /* can write rows past the caches that begin anywhere */
 };
 
 struct cpu_type_kernels {

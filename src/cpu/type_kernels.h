@@ -71,7 +71,7 @@
 #endif
 
 #define NARROW(columns, slots)                                                                                         \
-    { PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)), LANES - (slots), true }
+    { PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)), LANES - (slots), true, false }
 
 static const struct cpu_type_kernels NAME(kernels) = {
     .narrow =
@@ -99,11 +99,12 @@ static const struct cpu_type_kernels NAME(kernels) = {
             [16] = NARROW(16, 16),
 #endif
         },
-    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false},
+    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, CAN_TURN},
 };
 
 #undef NARROW
 #undef NAME
+#undef CAN_TURN
 #undef VECTOR
 #undef UNALIGNED
 #undef NOTHING

@@ -44,6 +44,75 @@ INLINE void NAME(stream)(SUM *to, VECTOR values) {
 #endif
 }
 
+#if VECTOR_BYTES == 64
+#define CAN_TURN 1
+
+/* Vectors that follow each other in memory from anywhere on, on their way past the caches: whole lines are made of the
+ * end of one and the beginning of the next. A line that the row shares with what is beside it is written as usual. */
+struct NAME(line) {
+    SUM *to;         /* the line that is written next */
+    unsigned offset; /* where in a line a vector begins, in lanes */
+    bool begun;
+    __m512i turn; /* the lanes of a line, counted through two vectors */
+    VECTOR left;  /* the vector before */
+};
+
+INLINE struct NAME(line) NAME(begin_line)(SUM *to) {
+    const unsigned offset = (unsigned)((uintptr_t)to % VECTOR_BYTES / SUM_BYTES);
+#if SUM_BYTES == 4
+    const __m512i count = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i turn = _mm512_add_epi32(count, _mm512_set1_epi32((int)(LANES - offset)));
+#else
+    const __m512i count = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m512i turn = _mm512_add_epi64(count, _mm512_set1_epi64((long long)(LANES - offset)));
+#endif
+    return (struct NAME(line)){to - offset, offset, offset == 0, turn, {0}};
+}
+
+/* The line that `right` begins in. */
+INLINE VECTOR NAME(turned)(const struct NAME(line) * line, VECTOR right) {
+#if SUM_BYTES == 4
+    return (VECTOR)_mm512_permutex2var_epi32((__m512i)line->left, line->turn, (__m512i)right);
+#else
+    return (VECTOR)_mm512_permutex2var_epi64((__m512i)line->left, line->turn, (__m512i)right);
+#endif
+}
+
+/* Lanes from `first` on, before `end`. */
+INLINE void NAME(store_lanes)(SUM *to, VECTOR values, unsigned first, unsigned end) {
+    const unsigned lanes = (1u << end) - (1u << first);
+#if SUM_BYTES == 4
+    _mm512_mask_storeu_epi32(to, (__mmask16)lanes, (__m512i)values);
+#else
+    _mm512_mask_storeu_epi64(to, (__mmask8)lanes, (__m512i)values);
+#endif
+}
+
+INLINE void NAME(put_vector)(struct NAME(line) * line, VECTOR values) {
+    const VECTOR whole = NAME(turned)(line, values);
+    if (line->begun)
+        NAME(stream)(line->to, whole);
+    else
+        NAME(store_lanes)(line->to, whole, line->offset, LANES);
+    line->begun = true;
+    line->to += LANES;
+    line->left = values;
+}
+
+/* The last `lanes` values of a row, less than a vector, or none. */
+INLINE void NAME(end_line)(struct NAME(line) * line, VECTOR values, unsigned lanes) {
+    const unsigned end = line->offset + lanes, first = line->begun ? 0 : line->offset;
+    const VECTOR whole = NAME(turned)(line, values);
+    NAME(store_lanes)(line->to, whole, first, end < LANES ? end : LANES);
+    if (end <= LANES)
+        return;
+    line->left = values;
+    NAME(store_lanes)(line->to + LANES, NAME(turned)(line, values), 0, end - LANES);
+}
+#else
+#define CAN_TURN 0
+#endif
+
 /* The first `count` lanes, 0 < count < LANES, of a vector at any element; the others come as zeros, or stay in memory
  * as they are. */
 #if VECTOR_BYTES == 64 && SUM_BYTES == 4

@@ -35,9 +35,28 @@ INLINE void KERNEL(load_group)(VECTOR v[GROUP], struct NAME(piece) piece) {
     }
 }
 
-INLINE void KERNEL(store_row)(struct NAME(piece) piece, size_t row, VECTOR values) {
+#if !CAN_TURN
+struct NAME(line) {
+    char none;
+};
+#endif
+
+/* lines: NULL, or where the rows are on their way past the caches. */
+INLINE void KERNEL(store_row)(struct NAME(piece) piece, struct NAME(line) * lines, size_t row, VECTOR values) {
     if (row >= piece.rows)
         return;
+#if CAN_TURN
+    if (lines && piece.lanes == LANES) {
+        NAME(put_vector)(&lines[row], values);
+        return;
+    }
+    if (lines) {
+        NAME(end_line)(&lines[row], values, (unsigned)piece.lanes);
+        return;
+    }
+#else
+    (void)lines;
+#endif
     if (piece.lanes == LANES)
         NAME(store)(piece.out + row * piece.out_stride, values);
     else
@@ -46,7 +65,7 @@ INLINE void KERNEL(store_row)(struct NAME(piece) piece, size_t row, VECTOR value
 
 /* memory: this piece's vector in each row of cpu_state.memory, `pitch` vectors from one to the next. */
 INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, size_t pitch, struct NAME(piece) piece,
-                               VECTOR *wrong) {
+                               struct NAME(line) * lines, VECTOR *wrong) {
     VECTOR v[GROUP], before[GROUP];
     KERNEL(load_group)(v, piece);
     KERNEL(sum_group)(v);
@@ -72,20 +91,37 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, si
     (void)wrong;
 #endif
     for (size_t r = 0; r < GROUP; r++)
-        KERNEL(store_row)(piece, r, state->exclusive ? before[r] : v[r]);
+        KERNEL(store_row)(piece, lines, r, state->exclusive ? before[r] : v[r]);
 }
 
 /* A group, or the fewer rows that are left. */
-INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(piece) piece, VECTOR *wrong) {
+INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(piece) piece, struct NAME(line) * lines,
+                              VECTOR *wrong) {
     VECTOR *memory = (VECTOR *)state->memory;
     const size_t pitch = state->row_bytes / VECTOR_BYTES;
     size_t left = state->columns;
     piece.lanes = LANES;
     for (; left >= LANES; left -= LANES, memory++, piece.in += LANES, piece.out += LANES)
-        KERNEL(scan_piece)(state, memory, pitch, piece, wrong);
+        KERNEL(scan_piece)(state, memory, pitch, piece, lines, wrong);
     piece.lanes = left;
     if (left > 0)
-        KERNEL(scan_piece)(state, memory, pitch, piece, wrong);
+        KERNEL(scan_piece)(state, memory, pitch, piece, lines, wrong);
+#if CAN_TURN
+    for (size_t r = 0; lines && left == 0 && r < piece.rows; r++)
+        NAME(end_line)(&lines[r], NOTHING, 0);
+#endif
+}
+
+/* Each row of a group by lines of its own, past the caches. */
+INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, struct NAME(piece) piece, VECTOR *wrong) {
+#if CAN_TURN
+    struct NAME(line) lines[GROUP];
+    for (size_t r = 0; r < GROUP; r++)
+        lines[r] = NAME(begin_line)(piece.out + (r < piece.rows ? r : 0) * piece.out_stride);
+    KERNEL(scan_rows)(state, piece, lines, wrong);
+#else
+    KERNEL(scan_rows)(state, piece, NULL, wrong);
+#endif
 }
 
 static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride,
@@ -93,14 +129,17 @@ static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stri
     struct NAME(piece) piece = {in, out, in_stride, out_stride, GROUP, LANES, KERNEL(ahead)(in_stride)};
     VECTOR wrong = {0};
     for (; rows >= GROUP; rows -= GROUP) {
-        KERNEL(scan_rows)(state, piece, &wrong);
+        if (state->past_caches)
+            KERNEL(scan_past_caches)(state, piece, &wrong);
+        else
+            KERNEL(scan_rows)(state, piece, NULL, &wrong);
         state->group = (state->group + 1) & (state->groups - 1);
         piece.in += GROUP * in_stride;
         piece.out += GROUP * out_stride;
     }
     piece.rows = rows;
     if (rows > 0)
-        KERNEL(scan_rows)(state, piece, &wrong);
+        KERNEL(scan_rows)(state, piece, NULL, &wrong);
     NAME(note_overflow)(state, wrong);
 }
 

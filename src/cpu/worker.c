@@ -145,7 +145,8 @@ static void scan_block(struct worker *worker, const struct division *division, c
                    (uint64_t)block->first_row * division->scan->in.columns < worker->first_overflow;
     if (state->check)
         memcpy(worker->before, last_row(worker, division), row_bytes);
-    state->past_caches = division->stream && !division->stage_out && (uintptr_t)block->out % CPU_ALIGNMENT == 0;
+    state->past_caches = division->stream && !division->stage_out &&
+                         (division->kernel->turns || (uintptr_t)block->out % CPU_ALIGNMENT == 0);
     division->kernel->scan(state, block->in, block->in_stride, block->out, block->out_stride, block->rows);
     if (state->overflowed) {
         locate_overflow(worker, division, unit, block);

@@ -176,7 +176,10 @@ static void check_trial(const struct trial *trial, struct random *random, bool s
     const uint64_t expected_overflow = expect(trial, &t, &scan.in);
 
     isa_force(trial->kernels);
-    division_limits = (struct division_limits){1, trial->streamed ? 0 : SIZE_MAX, POOL_THREADS_MOST};
+    division_limits = (struct division_limits){.thread_bytes = 1,
+                                               .stream_bytes = trial->streamed ? 0 : SIZE_MAX,
+                                               .turned_bytes = trial->rows % 2 ? 1 : SIZE_MAX,
+                                               .threads = POOL_THREADS_MOST};
     const bool done = run_way(trial, &scan) == TABLE_OK;
     isa_force(NULL);
 
@@ -274,13 +277,28 @@ static void test_wide_rows(void **state) {
             random_trial(&random, random_below(&random, PAIRS), 500 + random_below(&random, 700), columns[i]), &random);
 }
 
+/* So wide that the last panel is less than a vector, which does not fill the line that it begins in. */
+static void test_last_panel_of_a_few_columns(void **state) {
+    static const size_t columns[] = {32769, 32771, 65537, 65540, 65541};
+    struct random random = {run_seed() + 7};
+    (void)state;
+    for (size_t i = 0; i < 40; i++) {
+        struct trial trial =
+            random_trial(&random, random_below(&random, PAIRS), 1 + 2 * random_below(&random, 6), columns[i % 5]);
+        trial.streamed = true;
+        trial.threads = 1 + (unsigned)(i % 2);
+        check_with_all_kernels(trial, &random);
+    }
+}
+
 /* The first wrong sum, wherever it is: one large value, late or early, in a table of zeros. */
 static void test_overflow_is_found(void **state) {
     struct random random = {run_seed() + 4};
     const struct backend *backend = backend_cpu();
     enum { ROWS = 5000 };
     (void)state;
-    division_limits = (struct division_limits){1, SIZE_MAX, POOL_THREADS_MOST};
+    division_limits = (struct division_limits){
+        .thread_bytes = 1, .stream_bytes = SIZE_MAX, .turned_bytes = SIZE_MAX, .threads = POOL_THREADS_MOST};
     for (int i = 0; i < 60; i++) {
         const size_t columns = 1 + random_below(&random, 40), cells = ROWS * columns;
         const bool is_signed = random_once_in(&random, 2);
@@ -322,6 +340,7 @@ int main(void) {
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_wide_rows),
+        cmocka_unit_test(test_last_panel_of_a_few_columns),
         cmocka_unit_test(test_overflow_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
