@@ -86,7 +86,7 @@ struct kernel_move {
     void *values;
     size_t value_bytes; /* 0: no values; 4 or 8, and the values aligned to it */
 };
-size_t kernel_digit_scatter_workspace(size_t count, size_t key_bytes);
+size_t kernel_digit_scatter_workspace(size_t count, size_t key_bytes, size_t value_bytes);
 int kernel_digit_scatter(const struct kernel_keys *keys, const struct kernel_move *move, void *workspace);
 
 /* to[i] = from[order[i]], values of value_bytes each, any alignment; order_bytes is 4 or 8. */
