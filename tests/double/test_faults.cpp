@@ -112,10 +112,10 @@ static bool tables_are_right() {
 
 /* Keys with values by the double and by the CPU backend. */
 static bool sort_is_right(size_t count, size_t value_bytes) {
-    std::vector<uint32_t> keys = numbers(count), values = numbers(count * value_bytes / 4);
+    std::vector<uint32_t> keys = numbers(count), values = numbers(count * value_bytes / 4 + 1);
     for (uint32_t &key : keys)
         key %= 70000; /* three passes see some, the last one none */
-    const memory device_keys(count * 4, keys.data()), device_values(count * value_bytes + 4, values.data());
+    const memory device_keys(count * 4, keys.data()), device_values(values.size() * 4, values.data());
     std::vector<uint32_t> got(count), got_values(values.size());
     table_view view = {keys.data(), count, 1, 0, TABLE_U32};
     table_sort_options options = {};
