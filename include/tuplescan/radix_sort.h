@@ -1,5 +1,6 @@
 /* Sorting by counting: least significant digit first, each digit a stable counting sort whose counter table (chunks x
  * digits) is scanned by table_prefix_sum() (Knuth, The Art of Computer Programming 3, 5.2.5; Zagha and Blelloch, 1991).
+ * On CUDA that scan is a part of the kernel that moves the keys (Adinets and Merrill, Onesweep, 2022).
  *
  * Stable: keys that are equal (in the bits that are looked at) keep their order, ascending and descending. The order is
  * that of the sort keys in pipeline.h, floats included, and is the same on every backend. Time grows with the number of
