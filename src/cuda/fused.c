@@ -46,12 +46,11 @@ static bool is_small(const struct scan *scan, int major) {
            (size_t)attribute(scan, cudaDevAttrMultiProcessorCount);
 }
 
-/* The kernels lower the overflow's word, but for the small form where one cluster has all columns. */
-static cudaError_t set_overflow(const struct scan *scan, bool small) {
-    const bool by_kernel = small && scan->in.columns * table_type_size(scan->out.type) <= KERNEL_PANEL_BYTES;
-    if (!scan->first_overflow || by_kernel)
+/* The kernels lower the overflow's word; it is set before. */
+static int set_overflow(const struct scan *scan) {
+    if (!scan->first_overflow)
         return cudaSuccess;
-    return cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream);
+    return (int)cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream);
 }
 
 static int run_large(const struct scan *scan, const struct kernel_pass *pass, bool parked, void *workspace) {
@@ -69,13 +68,15 @@ table_status cuda_fused(const struct scan *scan, void *workspace) {
     const int major = attribute(scan, cudaDevAttrComputeCapabilityMajor);
     const bool parked = major >= OLDEST_PARKED && cuda_forced_form != CUDA_FUSED_LOOKBACK;
     const bool small = is_small(scan, major);
-    int error = (int)set_overflow(scan, small);
+    /* The small form sets the overflow's word itself where one cluster has all columns. */
+    const bool sets_overflow = small && scan->in.columns * table_type_size(scan->out.type) <= KERNEL_PANEL_BYTES;
+    int error = sets_overflow ? cudaSuccess : set_overflow(scan);
     if (error == cudaSuccess && small)
         error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out);
     if (small && error != cudaErrorInvalidClusterSize)
         return cuda_check_launch(error, "the fused pass of a small table");
     if (small)
-        error = (int)set_overflow(scan, false);
+        error = sets_overflow ? set_overflow(scan) : cudaSuccess;
     if (error == cudaSuccess)
         error = run_large(scan, &pass, parked, workspace);
     return cuda_check_launch(error, "the fused pass");
