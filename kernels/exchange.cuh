@@ -5,6 +5,9 @@
 
 #include "device.cuh"
 
+constexpr size_t TICKET_BYTES =
+    256; /* of a ticket, at the beginning of the workspace; the words behind it are aligned */
+
 template <class SUM, unsigned BYTES = sizeof(SUM)> struct exchange_word;
 
 template <class SUM> struct exchange_word<SUM, 4> { uint64_t bits; /* the value below, the mark above */ };

@@ -13,7 +13,6 @@
 /* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
  * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
 constexpr unsigned SPINE_SHARE = 8;
-constexpr size_t TICKET_BYTES = 256; /* at the beginning of the workspace; the words behind it are aligned */
 
 /* A tile that is summed up in itself and waits for its seed. Each thread keeps its own values. */
 template <class SHAPE> struct parked_tile {

@@ -15,7 +15,6 @@
 #include "exchange.cuh"
 #include "tile_finish.cuh"
 
-constexpr size_t TICKET_BYTES = 256; /* at the beginning of the workspace; the words behind it are aligned */
 constexpr uint32_t MARK_TOTAL = 1, MARK_THROUGH = 2; /* of this chunk; through this chunk, carry in and all */
 
 template <class SUM> struct lookback_state {

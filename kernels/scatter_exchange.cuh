@@ -3,10 +3,10 @@
 #ifndef SCATTER_EXCHANGE_CUH
 #define SCATTER_EXCHANGE_CUH
 
+#include "exchange.cuh"
 #include "scatter_tile.cuh"
 
 constexpr unsigned SCATTER_BACK = 4; /* tiles that are looked at together */
-constexpr size_t TICKET_BYTES = 256; /* at the beginning of the workspace; the words behind it are aligned */
 
 /* A word of the exchange: a count of keys and, in the two top bits, of which. */
 template <class WORD> struct scatter_word {

@@ -11,9 +11,7 @@
 struct backend {
     table_backend id;
 
-    /* Whether the device that the table is on can do the fused pass, and whether AUTO takes it where it can. */
-    bool (*has_fused)(const struct scan *scan);
-    bool prefers_fused;
+    bool prefers_fused; /* whether AUTO takes the fused pass */
 
     /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c) and needs of them
      * no more than `stage2_fold`: rows rows of seeds, in place, row j + 1 += row j, one after the other from the top.
@@ -29,16 +27,15 @@ struct backend {
     table_status (*fused)(const struct scan *scan, void *workspace);
 
     /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
-     * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. ..._chunk_length: how
-     * keys, at least one, are best cut where nobody can see the cuts. */
-    size_t (*sort_chunk_length)(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes);
-    size_t (*histogram_chunk_length)(const struct scan *scan, size_t values);
+     * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. chunk_length: how keys, at
+     * least one, are best cut where nobody can see the cuts. */
+    size_t (*chunk_length)(const struct scan *scan, size_t keys);
     size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);
     /* counters: chunks x (digits * 2^bits), u32 or u64, written whole. */
     table_status (*digit_counts)(const struct scan *scan, const struct digit_pass *pass,
                                  const struct table_view *counters, void *workspace);
     table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
-                                  void *workspace); /* chunks as sort_chunk_length() has them */
+                                  void *workspace); /* chunks as chunk_length() has them */
     table_status (*gather)(const struct scan *scan, const struct gather *gather);
     size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
     table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);

@@ -227,7 +227,7 @@ static void choose_chunks(const struct key_call *call, const table_histogram_opt
                           struct histogram_pass *pass) {
     const size_t rows = pass->values.rows, least = pass->bins.count * VALUES_PER_BIN;
     if (!options->per_chunk && !options->weights && rows > 0) {
-        const size_t length = call->call.backend->histogram_chunk_length(&call->call.scan, rows);
+        const size_t length = call->call.backend->chunk_length(&call->call.scan, rows);
         pass->chunk_length = length > least ? length : least;
     }
     pass->chunks = divide_up(rows, pass->chunk_length);

@@ -257,8 +257,7 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     struct layout *layout = &call->layout;
     const size_t keys = pass->keys.rows, key_bytes = table_type_size(pass->keys.type);
     sort->counter_type = keys <= UINT32_MAX ? TABLE_U32 : TABLE_U64;
-    pass->chunk_length =
-        keys > 0 ? backend->sort_chunk_length(&call->call.scan, keys, key_bytes, sort->moved_bytes) : 1;
+    pass->chunk_length = keys > 0 ? backend->chunk_length(&call->call.scan, keys) : 1;
     pass->chunks = divide_up(keys, pass->chunk_length);
     sort->at_once =
         pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;

@@ -358,7 +358,7 @@ int bench_main(int argc, char **argv) {
         return fail(EX_OSERR, "out of memory");
     const bool on_cpu = options->backend == TABLE_BACKEND_CPU;
     if (options->pipelines)
-        code = on_cpu ? bench_cpu_pipelines(options) : bench_cuda_pipelines(options);
+        code = on_cpu ? bench_cpu_pipelines(options, report) : bench_cuda_pipelines(options, report);
     else if (options->accuracy)
         code = bench_accuracy(options, report);
     else

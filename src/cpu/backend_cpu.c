@@ -83,15 +83,9 @@ static void cpu_clock_close(struct scan *scan) {
     scan->clock = NULL;
 }
 
-static bool cpu_has_fused(const struct scan *scan) {
-    (void)scan;
-    return true;
-}
-
 const struct backend *backend_cpu(void) {
     static const struct backend backend = {
         .id = TABLE_BACKEND_CPU,
-        .has_fused = cpu_has_fused,
         .prefers_fused = true,
         .host_allocate = malloc,
         .host_release = free,
@@ -100,8 +94,7 @@ const struct backend *backend_cpu(void) {
         .stage3_global_pass = cpu_stage3_global_pass,
         .fused_workspace = cpu_fused_workspace,
         .fused = cpu_fused,
-        .sort_chunk_length = cpu_sort_chunk_length,
-        .histogram_chunk_length = cpu_histogram_chunk_length,
+        .chunk_length = cpu_chunk_length,
         .digit_workspace = cpu_digit_workspace,
         .digit_counts = cpu_digit_counts,
         .digit_scatter = cpu_digit_scatter,

@@ -4,7 +4,7 @@
 
 /* Where values change from one answer to the next: each of these is false for the values up to one, and true from
  * there on. */
-enum turn { IN_RANGE_OR_ABOVE, ABOVE, IN_LAST_OR_ABOVE, TURNS };
+enum turn { IN_RANGE_OR_ABOVE, ABOVE, IN_LAST_OR_ABOVE };
 
 static bool has_turned(const struct bin_search *search, enum turn turn, double value) {
     switch (turn) {

@@ -15,16 +15,10 @@ enum { CHUNKS_PER_THREAD = 4 };
 /* What is counted in 32 bits before it is added to a row. */
 enum { KEYS_AT_ONCE = 1 << 30 };
 
-size_t cpu_histogram_chunk_length(const struct scan *scan, size_t values) {
-    const size_t useful = divide_up(values, key_limits.chunk);
+size_t cpu_chunk_length(const struct scan *scan, size_t keys) {
+    const size_t useful = divide_up(keys, key_limits.chunk);
     const size_t wanted = scan->threads > 1 ? (size_t)jobs_threads(scan->threads, useful) * CHUNKS_PER_THREAD : 1;
-    return divide_up(values, useful < wanted ? useful : wanted);
-}
-
-size_t cpu_sort_chunk_length(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes) {
-    (void)key_bytes;
-    (void)value_bytes;
-    return cpu_histogram_chunk_length(scan, keys);
+    return divide_up(keys, useful < wanted ? useful : wanted);
 }
 
 static size_t counters_of(const struct digit_pass *pass) {

@@ -13,8 +13,7 @@ struct key_limits {
 };
 extern struct key_limits key_limits;
 
-size_t cpu_sort_chunk_length(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes);
-size_t cpu_histogram_chunk_length(const struct scan *scan, size_t values);
+size_t cpu_chunk_length(const struct scan *scan, size_t keys);
 size_t cpu_digit_workspace(const struct scan *scan, const struct digit_pass *pass);
 table_status cpu_digit_counts(const struct scan *scan, const struct digit_pass *pass, const struct table_view *counters,
                               void *workspace);

@@ -69,7 +69,6 @@ static void cuda_close(struct scan *scan) {
 
 static const struct backend cuda_backend = {
     .id = TABLE_BACKEND_CUDA,
-    .has_fused = cuda_has_fused,
     .host_allocate = pinned_allocate,
     .host_release = pinned_release,
     .fused_workspace = cuda_fused_workspace,
@@ -77,8 +76,7 @@ static const struct backend cuda_backend = {
     .stage1_local_counts = cuda_stage1_local_counts,
     .stage2_fold = cuda_stage2_fold,
     .stage3_global_pass = cuda_stage3_global_pass,
-    .sort_chunk_length = cuda_sort_chunk_length,
-    .histogram_chunk_length = cuda_histogram_chunk_length,
+    .chunk_length = cuda_chunk_length,
     .digit_workspace = cuda_digit_workspace,
     .digit_counts = cuda_digit_counts,
     .digit_scatter = cuda_digit_scatter,

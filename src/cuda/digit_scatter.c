@@ -1,13 +1,5 @@
 #include "keys.h"
 
-/* One chunk: the blocks of the kernel tell each other what chunks would be for. */
-size_t cuda_sort_chunk_length(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes) {
-    (void)scan;
-    (void)key_bytes;
-    (void)value_bytes;
-    return keys;
-}
-
 static size_t scatter_bytes(const struct digit_pass *pass, size_t value_bytes) {
     return pass->keys.rows > 0
                ? kernel_digit_scatter_workspace(pass->keys.rows, table_type_size(pass->keys.type), value_bytes)

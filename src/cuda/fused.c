@@ -23,11 +23,6 @@ static int attribute(const struct scan *scan, enum cudaDeviceAttr which) {
     return 0;
 }
 
-bool cuda_has_fused(const struct scan *scan) {
-    (void)scan;
-    return true;
-}
-
 /* Room for either of the large forms. */
 size_t cuda_fused_workspace(const struct scan *scan) {
     const size_t parked = kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type);

@@ -1,11 +1,5 @@
 #include "keys.h"
 
-/* One row of exact counts is not worth a table of chunks: all blocks add to it. */
-size_t cuda_histogram_chunk_length(const struct scan *scan, size_t values) {
-    (void)scan;
-    return values;
-}
-
 size_t cuda_histogram_workspace(const struct scan *scan, const struct histogram_pass *pass) {
     (void)scan;
     (void)pass;

@@ -24,8 +24,7 @@ static inline struct kernel_counters cuda_counters(const struct table_view *view
         .data = view->data, .columns = view->columns, .stride = view->stride, .type = view->type};
 }
 
-size_t cuda_sort_chunk_length(const struct scan *scan, size_t keys, size_t key_bytes, size_t value_bytes);
-size_t cuda_histogram_chunk_length(const struct scan *scan, size_t values);
+size_t cuda_chunk_length(const struct scan *scan, size_t keys);
 size_t cuda_digit_workspace(const struct scan *scan, const struct digit_pass *pass);
 table_status cuda_digit_counts(const struct scan *scan, const struct digit_pass *pass,
                                const struct table_view *counters, void *workspace);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -74,6 +75,8 @@ void report_result(struct bench_report *report, const struct bench_result *resul
 void report_accuracy(struct bench_report *report, const struct bench_accuracy *accuracy);
 /* Something that was left out, and why: a line on standard error, and one of the JSON's notes. */
 void report_note(struct bench_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Where the table goes; NULL: nowhere. */
+FILE *report_table(const struct bench_report *report);
 void report_close(struct bench_report *report);
 
 /* A result with everything "not measured". */
@@ -85,8 +88,8 @@ int bench_cuda(const struct bench_options *options, struct bench_report *report)
 int bench_accuracy(const struct bench_options *options, struct bench_report *report);
 
 /* Histograms and sorts instead, on either side, with lines of their own in the same report. */
-int bench_cpu_pipelines(const struct bench_options *options);
-int bench_cuda_pipelines(const struct bench_options *options);
+int bench_cpu_pipelines(const struct bench_options *options, struct bench_report *report);
+int bench_cuda_pipelines(const struct bench_options *options, struct bench_report *report);
 
 /* The version of the CUB that was built in, or NULL. */
 const char *bench_cub_version(void);

@@ -273,9 +273,9 @@ static int allocate(struct bench *bench) {
     return EX_OK;
 }
 
-int bench_cpu_pipelines(const struct bench_options *options) {
+int bench_cpu_pipelines(const struct bench_options *options, struct bench_report *report) {
     struct bench bench = {.options = options, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
-    bench.table = options->quiet && options->json ? NULL : options->json ? stderr : stdout;
+    bench.table = report_table(report);
     if (bench.bytes == 0)
         return fail(EX_USAGE, "--bytes %zu: not a key", options->bytes);
     int code = allocate(&bench);

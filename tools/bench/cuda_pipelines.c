@@ -294,9 +294,9 @@ static void close_all(struct bench *bench) {
         cudaStreamDestroy(bench->stream);
 }
 
-int bench_cuda_pipelines(const struct bench_options *options) {
+int bench_cuda_pipelines(const struct bench_options *options, struct bench_report *report) {
     struct bench bench = {.options = options, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
-    bench.table = options->quiet && options->json ? NULL : options->json ? stderr : stdout;
+    bench.table = report_table(report);
     int code = open_all(&bench);
     if (code == EX_OK) {
         if (bench.table)

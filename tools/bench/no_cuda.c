@@ -7,8 +7,8 @@ int bench_cuda(const struct bench_options *options, struct bench_report *report)
     return fail(EX_UNAVAILABLE, "built without CUDA");
 }
 
-int bench_cuda_pipelines(const struct bench_options *options) {
-    (void)options;
+int bench_cuda_pipelines(const struct bench_options *options, struct bench_report *report) {
+    (void)options, (void)report;
     return fail(EX_UNAVAILABLE, "built without CUDA");
 }
 

@@ -123,6 +123,8 @@ void report_note(struct bench_report *report, const char *format, ...) {
         memcpy(report->notes[report->note_count++], text, sizeof text);
 }
 
+FILE *report_table(const struct bench_report *report) { return report->table; }
+
 void report_close(struct bench_report *report) {
     if (report->json) {
         json_end();

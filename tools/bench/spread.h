@@ -20,13 +20,15 @@ static inline const char *spread_name(enum spread spread) {
     return names[spread];
 }
 
-/* The i-th of a sequence of random words (splitmix64). */
-SPREAD_FUNCTION uint64_t spread_random(uint64_t i) {
-    uint64_t word = (i + 1) * 0x9E3779B97F4A7C15u;
+/* Of words that follow each other at equal steps, words that look random (splitmix64). */
+SPREAD_FUNCTION uint64_t spread_mix(uint64_t word) {
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
     word = (word ^ word >> 27) * 0x94D049BB133111EBu;
     return word ^ word >> 31;
 }
+
+/* The i-th of a sequence of random words. */
+SPREAD_FUNCTION uint64_t spread_random(uint64_t i) { return spread_mix((i + 1) * 0x9E3779B97F4A7C15u); }
 
 /* Key i of `count`, in the lowest `width` bits. */
 SPREAD_FUNCTION uint64_t spread_key(enum spread spread, size_t i, size_t count, unsigned width) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "spread.h"
 
 size_t bench_row_choices(const struct bench_options *options) { return options->row_count ? options->row_count : 1; }
 
@@ -41,10 +42,7 @@ size_t bench_largest_bytes(const struct bench_options *options) {
 
 /* The output function of splitmix64: any index at once, so that threads can fill a table in parts. */
 unsigned long long bench_random(unsigned long long seed, unsigned long long index) {
-    unsigned long long z = seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
+    return spread_mix(seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull);
 }
 
 bool bench_memory_suffices(size_t tables, size_t bytes) {
