@@ -321,14 +321,36 @@ static int take_option(struct arguments *arguments, int code, const char *value)
     }
 }
 
-/* What getopt_long() objects to, as one line. */
-static int bad_option(char **argv, int result) {
+int bad_option(char **argv, int result) {
     const char *last = argv[optind - 1];
     if (result == ':')
         return fail(EX_USAGE, "%s: needs a value", last);
     if (optopt && optopt < 256)
         return fail(EX_USAGE, "-%c: no such option; see tuplescan help %s", optopt, argv[0]);
-    return fail(EX_USAGE, "%s: no such option, or not with a value; see tuplescan help %s", last, argv[0]);
+    return fail(EX_USAGE, "%s: ambiguous, or no such option, or not with a value; see tuplescan help %s", last,
+                argv[0]);
+}
+
+/* Standard input can be read once. */
+static int check_standard_input(const struct arguments *arguments, unsigned subcommand) {
+    const struct {
+        const char *name, *path;
+    } inputs[] = {{"the input", arguments->operands[0]},
+                  {"the second file", arguments->operands[1]},
+                  {"--carry-in", arguments->carry_in},
+                  {"--carry-out", subcommand == FOR_SUM ? arguments->carry_out : NULL}, /* written by the others */
+                  {"--edges", arguments->edges},
+                  {"--weights", arguments->weights},
+                  {"--values", arguments->values}};
+    const char *taken_by = NULL;
+    for (unsigned i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        if (!inputs[i].path || strcmp(inputs[i].path, "-") != 0)
+            continue;
+        if (taken_by)
+            return fail(EX_USAGE, "%s and %s both want standard input", taken_by, inputs[i].name);
+        taken_by = inputs[i].name;
+    }
+    return GO_ON;
 }
 
 int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
@@ -364,5 +386,5 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
                     argc - optind == 1 ? "" : "s", operands, argv[0]);
     for (int i = 0; i < operands; i++)
         arguments->operands[i] = argv[optind + i];
-    return GO_ON;
+    return check_standard_input(arguments, subcommand);
 }

@@ -301,14 +301,6 @@ static int take_option(struct line *line, int code, const char *value) {
     }
 }
 
-static int bad_option(char **argv, int code) {
-    if (code == ':')
-        return fail(EX_USAGE, "%s: needs a value", argv[optind - 1]);
-    if (optopt && optopt < 256)
-        return fail(EX_USAGE, "-%c: no such option; see tuplescan help %s", optopt, argv[0]);
-    return fail(EX_USAGE, "%s: no such option, or not with a value; see tuplescan help %s", argv[optind - 1], argv[0]);
-}
-
 static int read_line(struct line *line, int argc, char **argv) {
     optind = 0;
     opterr = 0;

@@ -117,9 +117,11 @@ static int open_outputs(struct job *job) {
 static int sum_up(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     job->sums = memory_allocate(job->out_layout.bytes);
-    job->carry_out = memory_allocate(job->carry_layout.bytes);
-    if (!job->sums || !job->carry_out)
+    if (!job->sums)
         return fail(EX_OSERR, "%s: out of memory for %zu bytes of sums", job->input.name, job->out_layout.bytes);
+    if (arguments->carry_out && !(job->carry_out = memory_allocate(job->carry_layout.bytes)))
+        return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its carry", job->input.name,
+                    job->carry_layout.bytes);
 
     table_view in = input_view(&job->input), out = in;
     out.data = job->sums;
@@ -130,7 +132,7 @@ static int sum_up(struct job *job) {
                                   .strategy = arguments->strategy,
                                   .threads = arguments->threads,
                                   .carry_in = job->carry_in,
-                                  .carry_out = arguments->carry_out ? job->carry_out : NULL,
+                                  .carry_out = job->carry_out,
                                   .first_overflow = arguments->check_overflow ? &job->first_overflow : NULL,
                                   .report = &job->report};
     table_status status = table_prefix_sum(&in, &out, &options);

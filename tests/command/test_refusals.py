@@ -1,9 +1,10 @@
 """What is refused: one line that names the file or the argument, the right exit code, nothing written."""
 import json
 import os
+import resource
 import subprocess
 
-from harness import COMMAND, DATA, IO_ERROR, NO_INPUT, UNAVAILABLE, USAGE, CommandTest, main, npy, numpy
+from harness import COMMAND, DATA, IO_ERROR, NO_INPUT, OS_ERROR, UNAVAILABLE, USAGE, CommandTest, main, npy, numpy
 
 
 class BadInput(CommandTest):
@@ -131,6 +132,18 @@ class BadInput(CommandTest):
         line = self.assert_refused(NO_INPUT, "info", "two\nlines\x1b[31m", says="two?lines")
         self.assertNotIn("\x1b", line)
 
+    def test_no_rows_and_more_columns_than_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2**36, 2**36))
+
+        if subprocess.run([COMMAND, "--version"], preexec_fn=limit, capture_output=True).returncode != 0:
+            self.skipTest("this build does not start in 64 GiB of address space (a sanitizer)")
+        self.write("in.npy", npy(shape="(0, %d)" % 2**40, data=0))
+        scan = ["scan", "in.npy", "-o", "out.npy"]
+        line = self.assert_refused(OS_ERROR, *scan, says="in.npy", preexec_fn=limit)
+        self.assertNotIn(" 0 bytes", line)
+        self.assert_refused(OS_ERROR, *scan, "--carry-out", "c.npy", says="%d bytes" % 2**42, preexec_fn=limit)
+
     def test_carries(self):
         self.save("in.npy", numpy.zeros((3, 2), "u4"))
         for array in (numpy.zeros(3, "u4"), numpy.zeros(2, "f4"), numpy.zeros(2, "u8"), numpy.zeros((2, 2), "u4")):
@@ -169,6 +182,13 @@ class Usage(CommandTest):
             (["scan", "in.npy", "-o", "out.npy", "--carry-out", "-"], "--carry-out"),
             (["scan", "in.npy", "-o", "out.npy", "--carry-out", "out.npy"], "--carry-out"),
             (["scan", "-", "-o", "out.npy", "--carry-in", "-"], "--carry-in"), (["info"], "given"),
+            (["verify", "-", "-"], "standard input"), (["verify", "in.npy", "-", "--carry-in", "-"], "--carry-in"),
+            (["sum", "-", "--rows", "1:2", "--carry-in", "-"], "--carry-in"),
+            (["sum", "-", "--exclusive", "--rows", "1:3", "--carry-out", "-"], "--carry-out"),
+            (["sort", "-", "-o", "out.npy", "--values", "-", "--values-out", "x"], "--values"),
+            (["hist", "in.npy", "--edges", "-", "--weights", "-"], "--weights"),
+            (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous"),
+            (["bench", "--p"], "--p: ambiguous"),
             (["info", "in.npy", "-o", "x"], "-o"), (["verify", "in.npy"], "given"), (["devices", "more"], "given"),
             (["gen"], "--type"), (gen[:1] + gen[3:], "--type"), (gen[:3] + gen[5:], "--rows"),
             (gen[:5] + gen[7:], "--columns"), (gen[:7], "-o"),
