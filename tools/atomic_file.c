@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -19,7 +20,8 @@ static struct {
     char path[PATH_MAX];
 } temporaries[SLOTS];
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGBUS};
+static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGBUS,  SIGABRT,
+                                     SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 
 static void remove_temporaries(void) {
@@ -103,11 +105,43 @@ int atomic_file_check(const char *path, bool force) {
     return EX_OK;
 }
 
+/* Linux's number for /dev/null and its like. */
+enum { MEMORY_DEVICES = 1 };
+
+static int status_of(const char *path, struct stat *status) {
+    return strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, status) : stat(path, status);
+}
+
+/* "DIRECTORY" or "." */
+static void directory_of(const char *path, char directory[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, PATH_MAX, "%.*s", slash ? (int)(slash + 1 - path) : 1, slash ? path : ".");
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool atomic_file_same(const char *a, const char *b) {
+    struct stat status_a, status_b;
+    const bool a_exists = status_of(a, &status_a) == 0, b_exists = status_of(b, &status_b) == 0;
+    if (!a_exists && !b_exists) { /* the same name in the same folder */
+        char directory_a[PATH_MAX], directory_b[PATH_MAX];
+        directory_of(a, directory_a);
+        directory_of(b, directory_b);
+        if (strcmp(name_of(a), name_of(b)) != 0 || stat(directory_a, &status_a) != 0 ||
+            stat(directory_b, &status_b) != 0)
+            return false;
+    } else if (!a_exists || !b_exists || (S_ISCHR(status_a.st_mode) && major(status_a.st_rdev) == MEMORY_DEVICES)) {
+        return false;
+    }
+    return status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+}
+
 /* "DIRECTORY/.tuplescan.XXXXXX" beside the target. */
 static bool temporary_path(const char *target, char path[PATH_MAX]) {
-    const char *slash = strrchr(target, '/');
-    int directory = slash ? (int)(slash + 1 - target) : 0;
-    return snprintf(path, PATH_MAX, "%.*s.tuplescan.XXXXXX", directory, target) < PATH_MAX;
+    return snprintf(path, PATH_MAX, "%.*s.tuplescan.XXXXXX", (int)(name_of(target) - target), target) < PATH_MAX;
 }
 
 static int open_temporary(struct atomic_file *file, mode_t mode) {
@@ -152,6 +186,7 @@ int atomic_file_open(struct atomic_file *file, const char *path, bool force) {
         return EX_OK;
     }
     bool exists = stat(path, &status) == 0;
+    file->is_new = !exists;
     if (exists && is_direct(status.st_mode)) {
         file->direct = true;
         file->fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -209,8 +244,7 @@ static int rename_to_target(const char *temporary, const char *target, bool forc
 
 static int sync_directory(const char *target) {
     char directory[PATH_MAX];
-    const char *slash = strrchr(target, '/');
-    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash + 1 - target) : 1, slash ? target : ".");
+    directory_of(target, directory);
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno == EACCES ? 0 : -1; /* a folder that one may write to and not list */
@@ -237,6 +271,16 @@ int atomic_file_publish(struct atomic_file *file) {
         return fail(EX_IOERR, "%s: is written, but its folder could not be brought to the disk: %s", file->name,
                     strerror(errno));
     return EX_OK;
+}
+
+int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *beside) {
+    int code = beside ? atomic_file_publish(beside) : EX_OK;
+    if (code != EX_OK)
+        return code;
+    code = atomic_file_publish(file);
+    if (code == EX_CANTCREAT && beside && beside->is_new)
+        unlink(beside->target);
+    return code;
 }
 
 void atomic_file_discard(struct atomic_file *file) {

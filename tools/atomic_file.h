@@ -15,7 +15,8 @@ struct atomic_file {
     int fd;           /* -1 once finished */
     bool direct;
     bool force;
-    int slot; /* of the temporary, for the signal handler; -1: none */
+    bool is_new; /* it replaces nothing */
+    int slot;    /* of the temporary, for the signal handler; -1: none */
     char target[PATH_MAX];
 };
 
@@ -27,12 +28,20 @@ void atomic_file_catch_signals(void);
  * "-" is no terminal. EX_OK, or the exit code after a message. */
 int atomic_file_check(const char *path, bool force);
 
+/* Whether two outputs, there already or not, would be the same file, however they are spelled. /dev/null is none: it
+ * takes what anyone writes. */
+bool atomic_file_same(const char *a, const char *b);
+
 /* In this order; each returns EX_OK, or the exit code after a message, and the file is then discarded. finish() leaves
  * the data on the disk but not yet under its name, publish() renames it. */
 int atomic_file_open(struct atomic_file *file, const char *path, bool force);
 int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
 int atomic_file_finish(struct atomic_file *file);
 int atomic_file_publish(struct atomic_file *file);
+
+/* Publishes the file, and `beside` (NULL: there is none) before it: what stands under the file's name has that beside
+ * it. If the file cannot be published, `beside` is taken back, unless it replaced another. */
+int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *beside);
 
 /* Removes what there is of it. Nothing to do, and no harm, after an error or publish(). */
 void atomic_file_discard(struct atomic_file *file);

@@ -1,7 +1,6 @@
 /* tuplescan count: the digits of keys, chunk by chunk, as a table. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "json.h"
@@ -60,9 +59,7 @@ static int check_arguments(struct count_job *job) {
         return fail(EX_USAGE, "--bits %u: not 1 to %d", job->digit.bits, TABLE_DIGIT_BITS_MOST);
     if (arguments->out_type && arguments->out_type != TABLE_U32 && arguments->out_type != TABLE_U64)
         return fail(EX_USAGE, "--out-type %s: counters are u32 or u64", table_type_name(arguments->out_type));
-    if (arguments->json && strcmp(arguments->output, "-") == 0)
-        return fail(EX_USAGE, "--json and -o - both want standard output");
-    return atomic_file_check(arguments->output, arguments->force);
+    return check_outputs(arguments, NULL, NULL);
 }
 
 static int count(struct count_job *job) {

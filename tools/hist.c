@@ -39,11 +39,7 @@ static const char help[] =
     "  tuplescan hist FILE --json\n"
     "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
 
-static bool is_stdin(const char *path) { return path && strcmp(path, "-") == 0; }
-
 static int check_arguments(const struct arguments *arguments) {
-    if (is_stdin(arguments->operands[0]) + is_stdin(arguments->edges) + is_stdin(arguments->weights) > 1)
-        return fail(EX_USAGE, "the values, --edges and --weights: only one can be standard input");
     if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
         return fail(EX_USAGE, "--range, --edges and --first: only one of them");
     if (arguments->edges && arguments->bins)
@@ -57,9 +53,7 @@ static int check_arguments(const struct arguments *arguments) {
         return fail(EX_USAGE, "--chunk makes a table, which needs -o and has no --plot");
     if (arguments->plot && arguments->json)
         return fail(EX_USAGE, "--plot and --json both want standard output");
-    if (arguments->output && strcmp(arguments->output, "-") == 0 && (arguments->plot || arguments->json))
-        return fail(EX_USAGE, "--plot, --json and -o - want standard output for themselves");
-    return arguments->output ? atomic_file_check(arguments->output, arguments->force) : EX_OK;
+    return check_outputs(arguments, NULL, NULL);
 }
 
 /* From the least to the greatest, as NumPy does it: half a unit to both sides of a single value. */

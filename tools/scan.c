@@ -1,7 +1,6 @@
 /* tuplescan scan: parse, read, sum, write. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tuplescan/prefix_sum.h>
 
@@ -66,18 +65,7 @@ struct job {
 static int check_arguments(const struct arguments *arguments) {
     if (!arguments->output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
-    if (arguments->json && strcmp(arguments->output, "-") == 0)
-        return fail(EX_USAGE, "--json and -o - both want standard output");
-    if (arguments->carry_out && strcmp(arguments->carry_out, "-") == 0)
-        return fail(EX_USAGE, "--carry-out - is not possible: it needs a file");
-    if (arguments->carry_out && strcmp(arguments->carry_out, arguments->output) == 0)
-        return fail(EX_USAGE, "--carry-out and -o name the same file");
-    if (arguments->carry_in && strcmp(arguments->carry_in, "-") == 0 && strcmp(arguments->operands[0], "-") == 0)
-        return fail(EX_USAGE, "the input and --carry-in both want standard input");
-    int code = atomic_file_check(arguments->output, arguments->force);
-    if (code == EX_OK && arguments->carry_out)
-        code = atomic_file_check(arguments->carry_out, arguments->force);
-    return code;
+    return check_outputs(arguments, "--carry-out", arguments->carry_out);
 }
 
 static int read_tables(struct job *job) {
@@ -154,9 +142,7 @@ static int write_outputs(struct job *job) {
     if (code == EX_OK && carry)
         code = atomic_file_finish(&job->carry_file);
     if (code == EX_OK)
-        code = atomic_file_publish(&job->output);
-    if (code == EX_OK && carry)
-        code = atomic_file_publish(&job->carry_file);
+        code = atomic_file_publish_both(&job->output, carry ? &job->carry_file : NULL);
     job->write_seconds = seconds_now() - start;
     return code;
 }

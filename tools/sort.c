@@ -57,16 +57,7 @@ static int check_arguments(const struct arguments *arguments) {
         return fail(EX_USAGE, "--argsort and --values: the order alone moves no values");
     if (arguments->has_bits && arguments->bits == 0)
         return fail(EX_USAGE, "--bits 0: there is nothing to sort by");
-    if (arguments->json && strcmp(arguments->output, "-") == 0)
-        return fail(EX_USAGE, "--json and -o - both want standard output");
-    if (arguments->values_out && strcmp(arguments->values_out, "-") == 0)
-        return fail(EX_USAGE, "--values-out - is not possible: it needs a file");
-    if (arguments->values_out && strcmp(arguments->values_out, arguments->output) == 0)
-        return fail(EX_USAGE, "--values-out and -o name the same file");
-    if (arguments->values && strcmp(arguments->values, "-") == 0 && strcmp(arguments->operands[0], "-") == 0)
-        return fail(EX_USAGE, "the keys and --values both want standard input");
-    int code = atomic_file_check(arguments->output, arguments->force);
-    return code == EX_OK && arguments->values_out ? atomic_file_check(arguments->values_out, arguments->force) : code;
+    return check_outputs(arguments, "--values-out", arguments->values_out);
 }
 
 /* A copy that may be sorted in place. */
@@ -161,9 +152,7 @@ static int write_outputs(struct sort_job *job) {
     if (code == EX_OK && job->values)
         code = write_whole(&job->value_output, output_format_for(arguments->values_out, NULL), &job->value_layout,
                            job->values);
-    if (code == EX_OK)
-        code = atomic_file_publish(&job->output);
-    return code == EX_OK && job->values ? atomic_file_publish(&job->value_output) : code;
+    return code == EX_OK ? atomic_file_publish_both(&job->output, job->values ? &job->value_output : NULL) : code;
 }
 
 static void print_json(const struct sort_job *job) {

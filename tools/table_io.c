@@ -8,6 +8,23 @@
 #include "message.h"
 #include "values.h"
 
+int check_outputs(const struct arguments *arguments, const char *option, const char *second) {
+    const char *printed = arguments->json ? "--json" : arguments->plot ? "--plot" : NULL;
+    const char *paths[] = {arguments->output, second}, *const options[] = {"-o", option};
+    if (second && strcmp(second, "-") == 0)
+        return fail(EX_USAGE, "%s - is not possible: it needs a file", option);
+    if (second && atomic_file_same(arguments->output, second))
+        return fail(EX_USAGE, "%s and -o name the same file", option);
+    for (unsigned i = 0; i < 2 && paths[i]; i++) {
+        if (printed && atomic_file_same(paths[i], "-"))
+            return fail(EX_USAGE, "%s and %s %s both want standard output", printed, options[i], paths[i]);
+        int code = atomic_file_check(paths[i], arguments->force);
+        if (code != EX_OK)
+            return code;
+    }
+    return EX_OK;
+}
+
 int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole) {
     struct input_request request = {.format = arguments->input_format,
                                     .type = arguments->type,

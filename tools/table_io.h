@@ -7,6 +7,10 @@
 #include "input/input.h"
 #include "output/output.h"
 
+/* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written and do not
+ * get in each other's way, nor in that of what is printed. EX_OK, or the exit code after a message. */
+int check_outputs(const struct arguments *arguments, const char *option, const char *second);
+
 /* Opens the table that the command line describes. As input_open(). */
 int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole);
 

@@ -68,6 +68,35 @@ class Outputs(CommandTest):
             os.close(reader)
         self.assertEqual(self.listing(), ["fifo", "in.npy"])
 
+    def test_two_outputs_are_two_files(self):
+        os.mkdir(self.path("folder"))
+        os.symlink("folder", self.path("same"))
+        self.write("there", b"precious")
+        os.symlink("there", self.path("link"))
+        for one, other in (("x", "x"), ("x", "./x"), ("folder/x", "same/x"), (self.path("x"), "folder/../x"),
+                           ("there", "link"), ("link", "./there")):
+            for command in (["scan", "in.npy", "-fo", one, "--carry-out", other],
+                            ["sort", "in.npy", "-fo", one, "--values", "in.npy", "--values-out", other]):
+                self.assert_refused(USAGE, *command, says="name the same file")
+        self.assertEqual(os.listdir(self.path("folder")), [])
+        self.assertEqual(self.read("there"), b"precious")
+        self.run_command("scan", "in.npy", "-qo", "/dev/null", "--carry-out", "/dev/null")
+        self.run_command("scan", "in.npy", "-qo", "x", "--carry-out", "folder/x")
+
+    def test_what_is_printed_is_not_mixed_with_a_table(self):
+        self.write("values", bytes(3000))
+        for command in (["scan", "in.npy", "-o", "/dev/stdout"], ["count", "in.npy", "-o", "/dev/stdout"],
+                        ["scan", "in.npy", "-o", "out.npy", "--carry-out", "/dev/stdout"], ["sort", "in.npy", "-o", "-"],
+                        ["sort", "in.npy", "-o", "x", "--values", "values", "--values-out", "/dev/stdout"],
+                        ["hist", "in.npy", "-o", "/dev/fd/1"]):
+            self.assert_refused(USAGE, *command, "--json", says=["--json", "standard output"])
+        self.assert_refused(USAGE, "hist", "in.npy", "-o", "/dev/stdout", "--plot", says=["--plot", "standard output"])
+        with open(self.path("out.npy"), "wb") as out:
+            result = subprocess.run([COMMAND, "scan", "in.npy", "-fo", "out.npy", "--json"], cwd=self.folder, stdout=out,
+                                    stderr=subprocess.PIPE)
+        self.assertEqual(result.returncode, USAGE, result.stderr)
+        self.run_command("scan", "in.npy", "-o", "/dev/null", "--json")
+
     def test_no_table_on_a_terminal(self):
         ours, theirs = pty.openpty()
         try:
@@ -157,10 +186,13 @@ class Faults(CommandTest):
         self.assert_refused(OS_ERROR, "scan", "big.bin", "--type", "u32", "--columns", 4, "-o", "out.npy",
                             says="memory", preexec_fn=limit)
 
+    ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGABRT, signal.SIGALRM,
+                      signal.SIGUSR1, signal.SIGUSR2, signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU)
+
     @staticmethod
     def notice_signals():
         """For a new process: whoever started the tests may have had it ignore signals, as nohup and background jobs do."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for number in Faults.ENDING_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
 
     def blocked(self, *arguments):
@@ -177,7 +209,7 @@ class Faults(CommandTest):
         self.fail("no temporary was made beside the target")
 
     def test_signals(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for number in self.ENDING_SIGNALS:
             process = self.blocked()
             self.assertNotIn("out.npy", self.listing())
             process.send_signal(number)
@@ -220,6 +252,16 @@ class Faults(CommandTest):
         self.assertEqual(process.returncode, CANNOT_CREATE, error)
         self.assertEqual(self.read("out.npy"), b"of somebody else")
         self.assertEqual(self.listing(), ["fifo", "in.npy", "out.npy"])
+
+    def test_of_two_outputs_there_is_none_without_the_other(self):
+        values = ["--values", "in.npy", "--values-out", "beside.npy"]
+        self.save("in.npy", self.table[:, 0])
+        for command in (["scan", "in.npy", "-o", "out.npy", "--carry-out", "beside.npy"],
+                        ["sort", "in.npy", "-o", "out.npy", *values]):
+            for inject in ("renameat2:error=EACCES:when=1", "renameat2:error=EACCES:when=2"):
+                result = self.strace(inject, *command)
+                self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+                self.assertEqual(self.listing(), ["in.npy"])
 
     def require_strace(self):
         if not shutil.which("strace"):
