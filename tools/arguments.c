@@ -67,7 +67,7 @@ static const struct rule {
     {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN},
     {"skip", required_argument, SKIP, READS_TABLE},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
-    {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE},
+    {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
     {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_VERIFY | FOR_INFO | FOR_COUNT},
     {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
     {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM},

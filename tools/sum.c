@@ -27,24 +27,23 @@ static const char help[] =
     "example:\n"
     "  tuplescan sum sums.npy --rows 1000:2000\n";
 
-/* The sums of all rows before `row`: a row of SCANNED, or one of the carries at the ends. NULL: zeros. */
-static int row_before(const struct input_file *scanned, const struct arguments *arguments, size_t row, void **loaded,
-                      const void **sums) {
+/* *sums = the sums of all rows before `row`: a row of SCANNED, which may begin at an odd address, or one of the carries
+ * at the ends. NULL: zeros. free() it. */
+static int row_before(const struct input_file *scanned, const struct arguments *arguments, size_t row, void **sums) {
     const struct table_layout *layout = &scanned->layout;
     size_t row_bytes = layout->columns * table_type_size(layout->type);
     bool at_end = arguments->exclusive && row == layout->rows, at_start = !arguments->exclusive && row == 0;
-    *loaded = NULL;
-    if (!at_start && !at_end) {
-        *sums = (const char *)scanned->data + (arguments->exclusive ? row : row - 1) * row_bytes;
-        return EX_OK;
-    }
     if (at_end && !arguments->carry_out)
         return fail(EX_USAGE,
                     "%s: being exclusive, it lacks the sums through its last row; --carry-out says where they are",
                     scanned->name);
-    int code = read_row(at_end ? arguments->carry_out : arguments->carry_in, layout->type, layout->columns, loaded);
-    *sums = *loaded;
-    return code;
+    if (at_start || at_end)
+        return read_row(at_end ? arguments->carry_out : arguments->carry_in, layout->type, layout->columns, sums);
+    *sums = memory_allocate(row_bytes);
+    if (!*sums)
+        return fail(EX_OSERR, "out of memory");
+    memcpy(*sums, (const char *)scanned->data + (arguments->exclusive ? row : row - 1) * row_bytes, row_bytes);
+    return EX_OK;
 }
 
 static void print(const struct input_file *scanned, const struct arguments *arguments, const char *sums) {
@@ -72,23 +71,22 @@ static void print(const struct input_file *scanned, const struct arguments *argu
 
 static int subtract_and_print(const struct input_file *scanned, const struct arguments *arguments) {
     const struct table_layout *layout = &scanned->layout;
-    void *loaded[2] = {NULL, NULL};
-    const void *from = NULL, *to = NULL;
+    void *from = NULL, *to = NULL;
     char *sums = memory_allocate(layout->columns * table_type_size(layout->type));
     int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
     if (code == EX_OK)
         memset(sums, 0, layout->columns * table_type_size(layout->type));
     if (code == EX_OK && arguments->rows_from < arguments->rows_to) {
-        code = row_before(scanned, arguments, arguments->rows_from, &loaded[0], &from);
+        code = row_before(scanned, arguments, arguments->rows_from, &from);
         if (code == EX_OK)
-            code = row_before(scanned, arguments, arguments->rows_to, &loaded[1], &to);
+            code = row_before(scanned, arguments, arguments->rows_to, &to);
         if (code == EX_OK)
             row_subtract(layout->type, sums, to, from ? from : sums, layout->columns);
     }
     if (code == EX_OK)
         print(scanned, arguments, sums);
-    free(loaded[0]);
-    free(loaded[1]);
+    free(from);
+    free(to);
     free(sums);
     return code;
 }

@@ -9,6 +9,11 @@ static const table_type all_types[] = {TABLE_U8,  TABLE_U16, TABLE_U32, TABLE_U6
                                        TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
 enum { TYPES = sizeof all_types / sizeof all_types[0] };
 
+/* printf() shows the sign of a NaN, which is no number's and differs between machines. */
+static void float_text(double value, int digits, char text[VALUE_TEXT]) {
+    snprintf(text, VALUE_TEXT, "%.*g", digits, isnan(value) ? (double)NAN : value);
+}
+
 void value_text(table_type type, const void *value, char text[VALUE_TEXT]) {
     switch (type) {
     case TABLE_U8:
@@ -30,10 +35,10 @@ void value_text(table_type type, const void *value, char text[VALUE_TEXT]) {
         snprintf(text, VALUE_TEXT, "%" PRId64, *(const int64_t *)value);
         break;
     case TABLE_F32:
-        snprintf(text, VALUE_TEXT, "%.9g", (double)*(const float *)value);
+        float_text((double)*(const float *)value, 9, text);
         break;
     case TABLE_F64:
-        snprintf(text, VALUE_TEXT, "%.17g", *(const double *)value);
+        float_text(*(const double *)value, 17, text);
         break;
     }
 }

@@ -22,6 +22,8 @@ static const char help[] =
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
     "  --out-type T    of the sums in a raw SCANNED, if it was given to scan\n"
+    "  --output-format F\n"
+    "                  npy or raw, of SCANNED, whatever its name and its first bytes say\n"
     "  --json          print one object\n"
     "  -q, --quiet     print nothing but errors\n";
 
@@ -34,7 +36,11 @@ static int open_scanned(struct input_file *scanned, const char *path, const stru
                         const struct arguments *arguments) {
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
     table_type type = arguments->out_type ? arguments->out_type : default_sum_type(in->type);
-    struct input_request request = {.type = type, .columns = in->columns, .type_is_a_hint = true, .whole = true};
+    struct input_request request = {.format = arguments->output_format,
+                                    .type = type,
+                                    .columns = in->columns,
+                                    .type_is_a_hint = true,
+                                    .whole = true};
     int code = input_open(scanned, path, &request);
     if (code != EX_OK)
         return code;

@@ -86,14 +86,15 @@ class Outputs(CommandTest):
     def test_what_is_printed_is_not_mixed_with_a_table(self):
         self.write("values", bytes(3000))
         for command in (["scan", "in.npy", "-o", "/dev/stdout"], ["count", "in.npy", "-o", "/dev/stdout"],
-                        ["scan", "in.npy", "-o", "out.npy", "--carry-out", "/dev/stdout"], ["sort", "in.npy", "-o", "-"],
+                        ["scan", "in.npy", "-o", "out.npy", "--carry-out", "/dev/stdout"],
+                        ["sort", "in.npy", "-o", "-"],
                         ["sort", "in.npy", "-o", "x", "--values", "values", "--values-out", "/dev/stdout"],
                         ["hist", "in.npy", "-o", "/dev/fd/1"]):
             self.assert_refused(USAGE, *command, "--json", says=["--json", "standard output"])
         self.assert_refused(USAGE, "hist", "in.npy", "-o", "/dev/stdout", "--plot", says=["--plot", "standard output"])
         with open(self.path("out.npy"), "wb") as out:
-            result = subprocess.run([COMMAND, "scan", "in.npy", "-fo", "out.npy", "--json"], cwd=self.folder, stdout=out,
-                                    stderr=subprocess.PIPE)
+            result = subprocess.run([COMMAND, "scan", "in.npy", "-fo", "out.npy", "--json"], cwd=self.folder,
+                                    stdout=out, stderr=subprocess.PIPE)
         self.assertEqual(result.returncode, USAGE, result.stderr)
         self.run_command("scan", "in.npy", "-o", "/dev/null", "--json")
 

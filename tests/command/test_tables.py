@@ -1,8 +1,10 @@
 """tuplescan info, gen, verify and sum."""
 import json
+import resource
+import subprocess
 import time
 
-from harness import DATA, NAMES, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table, running_sums
+from harness import COMMAND, DATA, NAMES, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table, running_sums
 
 
 class Info(CommandTest):
@@ -21,6 +23,18 @@ class Info(CommandTest):
         found = json.loads(self.run_command("info", "in.bin", "--json", "--type", "f32", "--columns", 5, "--skip",
                                             3).stdout)
         self.assertEqual((found["format"], found["shape"], found["offset"]), ("raw", [2, 5], 3))
+
+    def test_an_odd_beginning_copies_nothing(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+
+        if subprocess.run([COMMAND, "--version"], preexec_fn=limit, capture_output=True).returncode != 0:
+            self.skipTest("this build does not start in 1 GiB of address space (a sanitizer)")
+        with open(self.path("big.bin"), "wb") as file:
+            file.truncate((600 << 20) + 1)
+        raw = ["big.bin", "--type", "u32", "--columns", 4, "--skip", 1]
+        self.run_command("info", *raw, preexec_fn=limit)
+        self.assertEqual(self.run_command("sum", *raw, "--rows", "5:7", preexec_fn=limit).stdout, b"0\n" * 4)
 
 
 def splitmix64(seed, count):
@@ -132,6 +146,12 @@ class Verify(CommandTest):
         self.run_command("verify", "in.npy", "out.bin", "--out-type", "u64")
         self.assert_refused(DATA, "verify", "in.npy", "out.bin")
 
+    def test_raw_sums_that_are_called_npy(self):
+        self.save("in.npy", random_table("u32", (50, 3)))
+        self.run_command("scan", "in.npy", "-qo", "out.npy", "--output-format", "raw")
+        self.run_command("verify", "in.npy", "out.npy", "--output-format", "raw")
+        self.assert_refused(DATA, "verify", "in.npy", "out.npy", says="out.npy")
+
 
 class Sum(CommandTest):
     def test_every_way(self):
@@ -154,6 +174,14 @@ class Sum(CommandTest):
                         self.assertEqual(found.stdout.decode().split(), expected, (a, b, options, given))
                 found = json.loads(self.run_command("sum", "out.npy", "--rows", "3:", "--json", *options, *ends).stdout)
                 self.assertEqual((found["sums"], found["to"]), ([int(v) for v in table[3:].sum(axis=0)], 500))
+
+    def test_special_floats_and_an_odd_beginning(self):
+        sums = numpy.array([[1, 2, numpy.inf], [3, numpy.nan, numpy.inf], [-numpy.inf, 5, -numpy.inf]], "f4")
+        self.write("sums.bin", b"odd" + sums.tobytes())
+        found = self.run_command("sum", "sums.bin", "--type", "f32", "--columns", 3, "--skip", 3, "--rows", "1:3")
+        self.assertEqual(found.stdout.decode().split(), ["-inf", "3", "-inf"])
+        found = self.run_command("sum", "sums.bin", "--type", "f32", "--columns", 3, "--skip", 3, "--rows", "1:2")
+        self.assertEqual(found.stdout.decode().split(), ["2", "nan", "nan"])
 
     def test_only_two_rows_are_read(self):
         # A table of 128 GiB that is a hole with two values in it; ThreadSanitizer has no room to map much more.

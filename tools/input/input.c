@@ -118,7 +118,6 @@ static bool choose_format(struct input_file *file, const struct input_request *r
 
 /* A table that begins at an odd place of the file is copied to where its type may lie. */
 static int align_data(struct input_file *file) {
-    file->data = (const char *)file->data + file->layout.offset;
     if ((uintptr_t)file->data % table_type_size(file->layout.type) == 0)
         return EX_OK;
     void *copy = memory_allocate(file->layout.bytes);
@@ -141,7 +140,8 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     if (!choose_format(file, request, &reason) ||
         !file->format->locate(file->data, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
-    return align_data(file);
+    file->data = (const char *)file->data + file->layout.offset;
+    return request->whole ? align_data(file) : EX_OK;
 }
 
 void input_close(struct input_file *file) {

@@ -15,7 +15,7 @@ struct input_request {
     size_t columns;
     size_t skip;         /* bytes before the table */
     bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
-    bool whole;          /* all of it will be read soon */
+    bool whole;          /* all of it will be read soon, and where its type may lie */
 };
 
 /* Why a file was refused. */
@@ -38,7 +38,7 @@ struct input_file {
     const char *name; /* for messages */
     const struct input_format *format;
     struct table_layout layout;
-    const void *data; /* layout.bytes bytes, aligned to the type */
+    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for */
     size_t bytes;     /* of the file */
 
     void *mapping; /* or NULL */
