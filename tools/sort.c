@@ -91,6 +91,8 @@ static int read_values(struct sort_job *job) {
         return fail(EX_DATAERR, "%s: has %zu bytes, which are not one value for each of the %zu keys", file->name,
                     layout->bytes, keys);
     job->value_layout = *layout;
+    if (raw && !layout_set(&job->value_layout, TABLE_U8, keys, job->value_bytes))
+        return fail(EX_DATAERR, "%s: is beyond the address space", file->name);
     return copy_of(file, &job->values);
 }
 

@@ -200,6 +200,13 @@ class Sort(CommandTest):
         self.assertEqual(self.read("moved.bin"), keys[order].astype("<u8").tobytes())
         self.assertEqual(self.run_command("sort", "-", "-o", "-", "-q", input=b"banana").stdout, b"aaabnn")
 
+    def test_raw_values_are_rows_of_bytes(self):
+        keys, values = random_table("u32", 100), random_table("u8", (100, 3))
+        self.save("keys.npy", keys)
+        self.write("values.bin", values.tobytes())
+        self.run_command("sort", "keys.npy", "-qo", "out.npy", "--values", "values.bin", "--values-out", "moved.npy")
+        self.assert_same(numpy.load(self.path("moved.npy")), values[numpy.argsort(keys, kind="stable")])
+
     def test_shape_is_kept(self):
         keys = random_table("i64", (20, 5))
         self.save("keys.npy", keys)
