@@ -27,7 +27,7 @@ static const char help[] =
     "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
     "  -f, --force           replace OUTPUT if it exists\n"
     "  --plot                print a bar for each bin\n"
-    "  --json                print one object instead of lines\n"
+    "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
     "  --threads N           CPU threads at most; 0 is as many as help\n"
@@ -46,9 +46,6 @@ static int check_arguments(const struct arguments *arguments) {
         return fail(EX_USAGE, "--edges says how many bins there are: leave out --bins");
     if (arguments->bins > TABLE_BINS_MOST)
         return fail(EX_USAGE, "--bins %zu: not 1 to %d", arguments->bins, TABLE_BINS_MOST);
-    if (arguments->has_range && !(isfinite(arguments->low) && isfinite(arguments->high) &&
-                                  arguments->low < arguments->high && isfinite(arguments->high - arguments->low)))
-        return fail(EX_USAGE, "--range %g:%g: is empty, or not finite", arguments->low, arguments->high);
     if (arguments->chunk && (!arguments->output || arguments->plot))
         return fail(EX_USAGE, "--chunk makes a table, which needs -o and has no --plot");
     if (arguments->plot && arguments->json)
@@ -56,7 +53,8 @@ static int check_arguments(const struct arguments *arguments) {
     return check_outputs(arguments, NULL, NULL);
 }
 
-/* From the least to the greatest, as NumPy does it: half a unit to both sides of a single value. */
+/* From the least to the greatest, as NumPy does it: half a unit to both sides of a single value; or as much as can be
+ * seen beside it. */
 static int find_range(struct hist_job *job) {
     const table_view values = keys_view(&job->input);
     double low = INFINITY, high = -INFINITY;
@@ -69,9 +67,21 @@ static int find_range(struct hist_job *job) {
     }
     if (low > high)
         return fail(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
-    job->bins.low = low < high ? low : low - 0.5;
-    job->bins.high = low < high ? high : high + 0.5;
+    job->bins.low = low < high ? low : fmin(low - 0.5, nextafter(low, -INFINITY));
+    job->bins.high = low < high ? high : fmax(high + 0.5, nextafter(high, INFINITY));
     return EX_OK;
+}
+
+/* What the library asks of a range, and of the number of bins to a unit. */
+static int check_range(const struct hist_job *job) {
+    const double low = job->bins.low, high = job->bins.high, width = high - low;
+    if (isfinite(low) && isfinite(high) && low < high && isfinite(width) && isfinite((double)job->bins.count / width))
+        return EX_OK;
+    if (job->arguments.has_range)
+        return fail(EX_USAGE, "--range %g:%g: is empty, or not finite, or too small for %zu bins", low, high,
+                    job->bins.count);
+    return fail(EX_DATAERR, "%s: %g to %g is too large a range, or too small, for %zu bins; --range says one",
+                job->input.name, low, high, job->bins.count);
 }
 
 static int read_edges(struct hist_job *job) {
@@ -109,7 +119,8 @@ static int choose_bins(struct hist_job *job) {
         job->bins.first = arguments->first;
         return EX_OK;
     }
-    return arguments->has_range || bytes ? EX_OK : find_range(job);
+    const int code = arguments->has_range || bytes ? EX_OK : find_range(job);
+    return code == EX_OK ? check_range(job) : code;
 }
 
 static int read_weights(struct hist_job *job) {

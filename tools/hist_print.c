@@ -1,12 +1,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "hist.h"
 #include "json.h"
 #include "values.h"
 
-enum { BAR = 50 };
+/* Characters of the longest bar where nobody looks at a terminal, and at least. */
+enum { BAR = 50, BAR_LEAST = 10 };
 
 /* The left edge of bin `bin`; the right one of the bin before. */
 static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TEXT]) {
@@ -50,32 +53,57 @@ static double as_double(const struct hist_job *job, size_t bin) {
 }
 
 /* Sums of weights may be negative or no numbers: those have no bar. */
-static unsigned bar_length(double count, double most) {
+static int bar_length(double count, double most, int longest) {
     if (!(count > 0) || !isfinite(count) || !(most > 0))
         return 0;
-    const double length = count / most * BAR;
-    return length < 1 ? 1 : (unsigned)(length + 0.5);
+    const double length = count / most * longest;
+    return length < 1 ? 1 : (int)(length + 0.5);
+}
+
+/* What a terminal has beside the `taken` characters of a line. */
+static int longest_bar(size_t taken) {
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return BAR;
+    return size.ws_col > taken + BAR_LEAST ? size.ws_col - (int)taken : BAR_LEAST;
 }
 
 void hist_print_plot(const struct hist_job *job) {
-    static const char bar[] = "##################################################";
     double most = 0;
-    size_t width = 0;
+    size_t width = 0, count_width = 0;
     char from[VALUE_TEXT], count[VALUE_TEXT];
     for (size_t bin = 0; bin < job->bins.count; bin++) {
         const double value = as_double(job, bin);
         if (isfinite(value) && value > most)
             most = value;
         edge_text(job, bin, from);
+        value_text(job->layout.type, count_at(job, bin), count);
         if (strlen(from) > width)
             width = strlen(from);
+        if (strlen(count) > count_width)
+            count_width = strlen(count);
     }
+    const int longest = longest_bar(width + strlen(" | ") + count_width);
     for (size_t bin = 0; bin < job->bins.count; bin++) {
         edge_text(job, bin, from);
         value_text(job->layout.type, count_at(job, bin), count);
-        printf("%*s |%-*.*s %s\n", (int)width, from, BAR, (int)bar_length(as_double(job, bin), most), bar, count);
+        const int length = bar_length(as_double(job, bin), most, longest);
+        printf("%*s |", (int)width, from);
+        for (int i = 0; i < longest; i++)
+            putchar(i < length ? '#' : ' ');
+        printf(" %s\n", count);
     }
     print_outside(job);
+}
+
+/* JSON has no number for an infinite one. */
+static void print_edge(table_type type, const void *edge) {
+    char text[VALUE_TEXT];
+    value_text(type, edge, text);
+    if (value_is_finite(type, edge))
+        json_value(NULL, type, edge);
+    else
+        json_string(NULL, text);
 }
 
 static void print_edges(const struct hist_job *job) {
@@ -87,9 +115,9 @@ static void print_edges(const struct hist_job *job) {
                                 ? bins->high
                                 : bins->low + (double)bin * ((bins->high - bins->low) / (double)bins->count);
         if (bins->kind == TABLE_BINS_EDGES)
-            json_value(NULL, type, (const char *)bins->edges + bin * table_type_size(type));
+            print_edge(type, (const char *)bins->edges + bin * table_type_size(type));
         else
-            json_value(NULL, TABLE_F64, &edge);
+            print_edge(TABLE_F64, &edge);
     }
     json_end();
 }

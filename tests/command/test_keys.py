@@ -1,9 +1,13 @@
 """tuplescan count, hist and sort against NumPy, and what they refuse."""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
+import struct
 import subprocess
+import termios
 
 from harness import (COMMAND, CANNOT_CREATE, DATA, NAMES, NO_INPUT, RNG, SEED, USAGE, CommandTest, main, numpy,
                      random_table)
@@ -136,6 +140,31 @@ class Hist(CommandTest):
         text = self.run_command("hist", "values.npy").stdout.decode().splitlines()
         self.assertEqual((text[0], text[-1]), ("0\t0.9\t1", "8.1\t9\t1"))
 
+    def test_values_that_are_alike(self):
+        for values in (numpy.full(7, 2**60, "<u8"), numpy.array([2**60, 2**60 + 1] * 3, "<u8"), numpy.full(7, 1e300),
+                       numpy.full(7, -2.0**60, "<f4"), numpy.full(7, 3, "<i4")):
+            self.save("values.npy", values)
+            said = json.loads(self.run_command("hist", "values.npy", "--json").stdout)
+            self.assertEqual((sum(said["counts"]), len(said["counts"])), (len(values), 10))
+        self.assertEqual((said["edges"][0], said["edges"][-1]), (2.5, 3.5))
+
+    def test_infinite_edges(self):
+        self.save("values.npy", numpy.array([-1.0, 5, numpy.inf]))
+        self.save("edges.npy", numpy.array([-numpy.inf, 0, numpy.inf]))
+        said = json.loads(self.run_command("hist", "values.npy", "--edges", "edges.npy", "--json").stdout)
+        self.assertEqual((said["edges"], said["counts"]), (["-inf", 0, "inf"], [1, 2]))
+
+    def test_plot_is_as_wide_as_the_terminal(self):
+        self.save("values.npy", numpy.array([0, 1, 1], "<i4"))
+        for columns, expected in ((0, 50), (5, 10), (132, 132 - len("0 |") - len(" 2"))):
+            ours, theirs = pty.openpty()
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            subprocess.run([COMMAND, "hist", "values.npy", "--first", "0", "--bins", "2", "--plot"], cwd=self.folder,
+                           stdout=theirs, check=True, timeout=60)
+            os.close(theirs)
+            self.assertEqual(os.read(ours, 4096).decode().splitlines()[1], "1 |" + "#" * expected + " 2")
+            os.close(ours)
+
     def test_bytes(self):
         data = RNG.integers(0, 256, 10000, "u1")
         self.write("some.bin", data.tobytes())
@@ -150,7 +179,12 @@ class Hist(CommandTest):
         self.save("one.npy", numpy.array([0.0]))
         self.save("wrong-type.npy", numpy.array([0, 1], "<i4"))
         self.save("large.npy", numpy.array([5, 6, 2**63 + 1, 2**63], "<u8"))
-        for range in ("1:1", "2:1", "nan:1", "0:nan", "0:inf", "-1e308:1e308"):
+        self.save("wide.npy", numpy.array([-1e308, 1e308]))
+        self.save("narrow.npy", numpy.array([0, 5e-324]))
+        self.save("greatest.npy", numpy.array([1.7976931348623157e308]))
+        for name in ("wide.npy", "narrow.npy", "greatest.npy"):
+            self.assert_refused(DATA, "hist", name, says=[name, "--range"])
+        for range in ("1:1", "2:1", "nan:1", "0:nan", "0:inf", "-1e308:1e308", "0:1e-320"):
             self.assert_refused(USAGE, "hist", "values.npy", "--range", range, says="--range")
         for range in ("1", "a:b", "1:", "1:2x"):
             self.assert_refused(USAGE, "hist", "values.npy", "--range", range, says=["--range " + range, "A:B"])
