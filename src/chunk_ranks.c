@@ -72,9 +72,7 @@ static table_status work(struct key_call *call, const void *context, char *works
 /* A row of results beside the tables. */
 static table_status validate_result_row(const char *name, void *row, const struct ranks_call *ranks,
                                         struct table_view *view) {
-    *view = (struct table_view){
-        .data = row, .rows = row != NULL, .columns = ranks->ranks.columns, .type = ranks->ranks.type};
-    table_status status = validate_view(name, view, view);
+    table_status status = validate_row(name, row, ranks->ranks.columns, ranks->ranks.type, view);
     if (status == TABLE_OK)
         status = validate_apart(name, view, "counters", &ranks->counters, false);
     if (status == TABLE_OK)

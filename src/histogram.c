@@ -191,11 +191,9 @@ static table_status validate_result(const table_view *result, bool weighted, siz
 }
 
 static table_status validate_outside(uint64_t *outside, struct histogram_call *histogram) {
-    struct table_view view = {.data = outside, .rows = 1, .columns = TABLE_OUTSIDE_WORDS, .type = TABLE_U64};
+    struct table_view view;
     histogram->outside = outside;
-    if (!outside)
-        return TABLE_OK;
-    table_status status = validate_view("options->outside", &view, &view);
+    table_status status = validate_row("options->outside", outside, TABLE_OUTSIDE_WORDS, TABLE_U64, &view);
     if (status == TABLE_OK)
         status = validate_apart("options->outside", &view, "values", &histogram->pass.values, false);
     if (status == TABLE_OK)

@@ -120,6 +120,8 @@ table_status table_stage1_local_counts(const table_view *in, const table_view *s
     struct call call;
     if (!in || !seeds)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "seeds" : "in");
+    if (table_type_size(seeds->type) == 0)
+        return status_fail(TABLE_ERROR_TYPE, "seeds->type %d is no element type", (int)seeds->type);
     inner.first_overflow = NULL;
     const struct table_view nowhere = {.columns = in->columns, .type = seeds->type};
     table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
@@ -139,6 +141,9 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     if (checked.rows == 0 || checked.stride != checked.columns)
         return status_fail(TABLE_ERROR_SHAPE, "seeds has %zu rows and stride %zu for %zu columns", checked.rows,
                            checked.stride, checked.columns);
+    if (!table_types_supported(checked.type, checked.type))
+        return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, which is not one of sums",
+                           table_type_name(checked.type));
     inner.first_overflow = NULL;
     status = validate_scan(seeds, seeds, &inner, CALL_AND_WAIT, &call);
     if (status != TABLE_OK)

@@ -70,42 +70,47 @@ table_status validate_apart(const char *name_a, const struct table_view *a, cons
                        same_allowed ? " and are not the same table (same data, type and stride)" : "");
 }
 
-/* A row of the options as a table, without rows when there is none. */
-static struct table_view option_row(const void *row, size_t columns, table_type type) {
-    return (struct table_view){
+table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view) {
+    *view = (struct table_view){
         .data = (void *)(uintptr_t)row, .rows = row != NULL, .columns = columns, .stride = columns, .type = type};
+    if ((uintptr_t)row % table_type_size(type) != 0)
+        return status_fail(TABLE_ERROR_ALIGNMENT, "%s %p is not aligned to the %zu bytes of %s", name, row,
+                           table_type_size(type), table_type_name(type));
+    return validate_view(name, view, view);
 }
 
-/* It must be aligned and lie in neither table. */
-static table_status validate_row(const char *name, const struct table_view *row, const struct scan *scan) {
-    struct table_view checked;
-    table_status status = validate_view(name, row, &checked);
+/* A row of the options may lie in neither table. */
+static table_status validate_option(const char *name, const void *row, size_t columns, table_type type,
+                                    const struct scan *scan, struct table_view *view) {
+    table_status status = validate_row(name, row, columns, type, view);
     if (status == TABLE_OK)
-        status = validate_apart(name, row, "in", &scan->in, false);
+        status = validate_apart(name, view, "in", &scan->in, false);
     if (status == TABLE_OK && scan->out.data)
-        status = validate_apart(name, row, "out", &scan->out, false);
+        status = validate_apart(name, view, "out", &scan->out, false);
     return status;
 }
 
 /* The carries, which may be the same row, and the overflow's word, which may be in neither. */
-static table_status validate_rows(const struct scan *scan) {
-    const struct table_view carry_in = option_row(scan->carry_in, scan->in.columns, scan->out.type);
-    const struct table_view carry_out = option_row(scan->carry_out, scan->in.columns, scan->out.type);
-    const struct table_view found = option_row(scan->first_overflow, 1, TABLE_U64);
-    table_status status = validate_row("options->carry_in", &carry_in, scan);
+static table_status validate_options_rows(const struct scan *scan, enum call_form form) {
+    const char *const carry_in_name = "options->carry_in", *const found_name = "options->first_overflow";
+    const char *const carry_out_name = form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
+    const size_t columns = scan->in.columns;
+    const table_type type = scan->out.type;
+    struct table_view carry_in, carry_out, found;
+    table_status status = validate_option(carry_in_name, scan->carry_in, columns, type, scan, &carry_in);
     if (status == TABLE_OK)
-        status = validate_row("options->carry_out", &carry_out, scan);
+        status = validate_option(carry_out_name, scan->carry_out, columns, type, scan, &carry_out);
     if (status == TABLE_OK)
-        status = validate_apart("options->carry_in", &carry_in, "options->carry_out", &carry_out, true);
-    if (status == TABLE_OK && scan->first_overflow && !plan_is_integer(scan->out.type))
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
-                           table_type_name(scan->out.type));
+        status = validate_apart(carry_in_name, &carry_in, carry_out_name, &carry_out, true);
+    if (status == TABLE_OK && scan->first_overflow && !plan_is_integer(type))
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is for integers, and out is %s", found_name,
+                           table_type_name(type));
     if (status == TABLE_OK)
-        status = validate_row("options->first_overflow", &found, scan);
+        status = validate_option(found_name, scan->first_overflow, 1, TABLE_U64, scan, &found);
     if (status == TABLE_OK)
-        status = validate_apart("options->first_overflow", &found, "options->carry_in", &carry_in, false);
+        status = validate_apart(found_name, &found, carry_in_name, &carry_in, false);
     if (status == TABLE_OK)
-        status = validate_apart("options->first_overflow", &found, "options->carry_out", &carry_out, false);
+        status = validate_apart(found_name, &found, carry_out_name, &carry_out, false);
     return status;
 }
 
@@ -125,8 +130,8 @@ static table_status validate_options(const struct table_scan_options *options, e
 
 static table_status validate_pair(const struct scan *scan, enum call_form form) {
     if (!table_types_supported(scan->in.type, scan->out.type))
-        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into out->type %s",
-                           table_type_name(scan->in.type), table_type_name(scan->out.type));
+        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", table_type_name(scan->in.type),
+                           form == CALL_FOR_TOTALS ? "totals of" : "out->type", table_type_name(scan->out.type));
     if (form == CALL_FOR_TOTALS)
         return TABLE_OK;
     if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
@@ -176,7 +181,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     scan->stream = options->stream;
     call->strategy = options->strategy;
     plan_chunks(scan);
-    status = validate_rows(scan);
+    status = validate_options_rows(scan, form);
     if (status == TABLE_OK)
         status = validate_backend(scan->in.data, scan->out.data, options->backend, call);
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&

@@ -18,6 +18,10 @@ struct call {
 /* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */
 table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked);
 
+/* Checks a row of `columns` values side by side, called `name` in the reason, and makes it a table; one without rows
+ * when it is NULL. */
+table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view);
+
 /* Checks that neither table, called by these names, lies in the other. `same_allowed`: unless they are the same. */
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
                             const struct table_view *b, bool same_allowed);

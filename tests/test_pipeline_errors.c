@@ -215,7 +215,7 @@ static void test_chunk_ranks(void **state) {
     WRONG(RANKS, all.totals = memory.ranks, TABLE_ERROR_OVERLAP, "totals");
     WRONG(RANKS, all.offsets = memory.counters, TABLE_ERROR_OVERLAP, "offsets");
     WRONG(RANKS, all.offsets = memory.totals, TABLE_ERROR_OVERLAP, "totals and offsets");
-    WRONG(RANKS, all.totals = (char *)memory.totals + 4, TABLE_ERROR_ALIGNMENT, "totals");
+    WRONG(RANKS, all.totals = (char *)memory.totals + 4, TABLE_ERROR_ALIGNMENT, "totals 0x");
     const struct all all = right();
     assert_int_equal(table_chunk_ranks(NULL, &all.ranks, NULL, NULL, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_chunk_ranks(&all.counters, NULL, NULL, NULL, NULL), TABLE_ERROR_ARGUMENT);
