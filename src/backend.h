@@ -66,6 +66,9 @@ struct backend {
     table_status (*clock_mark)(const struct scan *scan, unsigned mark);
     table_status (*clock_seconds)(const struct scan *scan, unsigned from, unsigned to, double *seconds);
     void (*clock_close)(struct scan *scan);
+
+    /* The most threads at a time since the clock was opened; NULL: the work is not done by threads of the host. */
+    unsigned (*clock_threads)(const struct scan *scan);
 };
 
 /* Always there. */
@@ -81,7 +84,8 @@ int backend_device_of(const void *pointer);
 void backend_cpu_device(table_device *device);
 size_t backend_cuda_devices(table_device *devices, size_t room);
 
-/* The processors that this process may use. */
+/* The processors that this process may use. What was said first holds: a workspace that was asked for must do in
+ * whatever thread, and whenever, it is used. */
 unsigned backend_cpu_processors(void);
 
 #endif

@@ -113,6 +113,8 @@ table_status key_call_lap(struct key_call *call) {
     table_status status = backend->wait(scan);
     for (unsigned step = 0; step < STAGES && status == TABLE_OK; step++)
         status = backend->clock_seconds(scan, step, step + 1, &seconds[step]);
+    if (backend->clock_threads)
+        call->report->threads = backend->clock_threads(scan);
     call->report->count_seconds += seconds[0];
     call->report->scan_seconds += seconds[1];
     call->report->move_seconds += seconds[2];
@@ -182,8 +184,8 @@ static table_status run_in_own_workspace(struct call *inner, void *context) {
 table_status key_call_run(struct key_call *call, key_work *work, const void *plan) {
     struct key_run run = {.call = call, .work = work, .plan = plan};
     if (call->report)
-        *call->report = (struct table_pipeline_report){.backend = call->call.backend->id,
-                                                       .threads = key_call_on_host(call) ? call->call.scan.threads : 0};
+        *call->report =
+            (struct table_pipeline_report){.backend = call->call.backend->id, .threads = key_call_on_host(call)};
     return run_and_wait(&call->call, call->report != NULL, run_in_own_workspace, &run);
 }
 

@@ -16,12 +16,12 @@ table_status run_and_wait(struct call *call, bool timed, run_work *work, void *c
 }
 
 struct table_report run_report_head(const struct call *call, table_strategy strategy) {
-    const bool on_cpu = call->backend->id == TABLE_BACKEND_CPU;
     return (struct table_report){.backend = call->backend->id,
                                  .strategy = strategy,
                                  .chunk_rows = call->scan.chunk_rows,
                                  .chunks = call->scan.chunks,
-                                 .threads = on_cpu ? call->scan.threads : 0};
+                                 .threads =
+                                     call->backend->clock_threads ? call->backend->clock_threads(&call->scan) : 0};
 }
 
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report) {

@@ -1,4 +1,5 @@
 /* The small calls: statuses, types, chunks, devices. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -135,6 +136,69 @@ static void test_devices(void **state) {
         assert_true(count > 1);
 }
 
+/* Rows that are long enough to give threads columns of their own, so that each asks for workspace. */
+static table_view wide_table(void *data) {
+    return (table_view){.data = data, .rows = 1024, .columns = 4096, .type = TABLE_U32};
+}
+
+static void *workspace_on_one_processor(void *bytes) {
+    const table_view table = wide_table(bytes);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0 &&
+        table_prefix_sum_workspace(&table, &table, NULL, bytes) == TABLE_OK)
+        return bytes;
+    return NULL;
+}
+
+/* What one thread asked for must do for another. */
+static void test_workspace_of_a_bound_thread(void **state) {
+    size_t bound = 0, bytes = 0;
+    pthread_t thread;
+    void *done = NULL;
+    const table_view table = wide_table(&bytes);
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, workspace_on_one_processor, &bound), 0);
+    assert_int_equal(pthread_join(thread, &done), 0);
+    assert_non_null(done);
+    assert_int_equal(table_prefix_sum_workspace(&table, &table, NULL, &bytes), TABLE_OK);
+    assert_int_equal(bound, bytes);
+}
+
+/* The report names the threads that there were, not the most that there could have been. */
+static void test_reported_threads(void **state) {
+    enum { FEW = 10, MANY = 1 << 20 };
+    uint32_t *keys = calloc(MANY, sizeof *keys);
+    uint64_t count = 0;
+    table_report scanned = {0};
+    table_pipeline_report sorted = {0};
+    const table_view few = {keys, FEW, 1, 0, TABLE_U32}, many = {keys, MANY, 1, 0, TABLE_U32},
+                     none = {keys, 0, 1, 0, 1};
+    const table_view result = {&count, 1, 1, 0, TABLE_U64};
+    const table_bins bins = {.kind = TABLE_BINS_EVEN, .count = 1, .high = 1};
+    const table_pipeline_options run = {.threads = 1000, .report = &sorted}, two = {.threads = 2, .report = &sorted};
+    const table_histogram_options options = {.run = run}, by_two = {.run = two};
+    const table_sort_options sort = {.run = run};
+    (void)state;
+    assert_non_null(keys);
+    for (int strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
+        const table_scan_options scan = {
+            .threads = 1000, .strategy = (table_strategy)strategy, .report = &scanned, .backend = TABLE_BACKEND_CPU};
+        assert_int_equal(table_prefix_sum(&few, &few, &scan), TABLE_OK);
+        assert_int_equal(scanned.threads, 1);
+    }
+    assert_int_equal(table_radix_sort(&few, NULL, 0, &sort), TABLE_OK);
+    assert_int_equal(sorted.threads, 1);
+    assert_int_equal(table_radix_sort(&none, NULL, 0, &sort), TABLE_OK);
+    assert_int_equal(sorted.threads, 1);
+    assert_int_equal(table_histogram(&few, &bins, &result, &options), TABLE_OK);
+    assert_int_equal(sorted.threads, 1);
+    assert_int_equal(table_histogram(&many, &bins, &result, &by_two), TABLE_OK);
+    assert_int_equal(sorted.threads, 2);
+    free(keys);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_detail_is_the_threads_own),
@@ -143,6 +207,8 @@ int main(void) {
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_chunk_rows),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_workspace_of_a_bound_thread),
+        cmocka_unit_test(test_reported_threads),
     };
     return cmocka_run_group_tests_name("basics", tests, NULL, NULL);
 }

@@ -78,13 +78,14 @@ typedef struct table_scan_options {
     table_backend backend;
     table_strategy strategy;
 
-    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process may use. */
+    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process could use
+     * when it was first asked. */
     unsigned threads;
 
     /* A row of `columns` values of the output's type, side by side, aligned to the type: the sums of all that came
      * before this table (NULL: zeros), and where to put the sums through this table's last row (NULL: nowhere). They
-     * may be the same row, and must not lie in the tables. One-call forms: host or device memory. Stream forms on CUDA:
-     * memory that the device can reach. */
+     * may be the same row, and must not lie in the tables, nor in the gaps between their rows. One-call forms: host or
+     * device memory. Stream forms on CUDA: memory that the device can reach. */
     const void *carry_in;
     void *carry_out;
 

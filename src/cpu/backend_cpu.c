@@ -2,6 +2,7 @@
 #include "../backend.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "../status.h"
 #include "isa.h"
 #include "pipelines.h"
+#include "pool.h"
 #include "stages.h"
 
 static table_status cpu_allocate(size_t bytes, void **memory) {
@@ -62,7 +64,13 @@ static table_status cpu_clock_open(struct scan *scan) {
     if (!scan->clock)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a clock",
                            sizeof(struct cpu_clock));
+    pool_most_threads = 1;
     return TABLE_OK;
+}
+
+static unsigned cpu_clock_threads(const struct scan *scan) {
+    (void)scan;
+    return pool_most_threads;
 }
 
 static table_status cpu_clock_mark(const struct scan *scan, unsigned mark) {
@@ -111,19 +119,30 @@ const struct backend *backend_cpu(void) {
         .clock_open = cpu_clock_open,
         .clock_mark = cpu_clock_mark,
         .clock_seconds = cpu_clock_seconds,
+        .clock_threads = cpu_clock_threads,
         .clock_close = cpu_clock_close,
     };
     return &backend;
 }
 
-unsigned backend_cpu_processors(void) {
+/* Of the process, which is its first thread: the one that asks may be bound to a few of them. */
+static unsigned count_processors(void) {
 #if defined(__linux__)
     cpu_set_t processors;
-    if (sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) > 0)
+    if (sched_getaffinity(getpid(), sizeof processors, &processors) == 0 && CPU_COUNT(&processors) > 0)
         return (unsigned)CPU_COUNT(&processors);
 #endif
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
+}
+
+unsigned backend_cpu_processors(void) {
+    static atomic_uint known;
+    unsigned count = atomic_load(&known);
+    if (count > 0)
+        return count;
+    const unsigned counted = count_processors();
+    return atomic_compare_exchange_strong(&known, &count, counted) ? counted : count;
 }
 
 void backend_cpu_device(table_device *device) {

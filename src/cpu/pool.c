@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+_Thread_local unsigned pool_most_threads;
+
 struct member {
     pthread_t thread;
     void (*work)(void *job, unsigned index);
@@ -23,6 +25,8 @@ void pool_run(unsigned threads, void (*work)(void *job, unsigned index), void *j
         if (pthread_create(&members[started].thread, NULL, run_member, &members[started]) != 0)
             break;
     }
+    if (started > pool_most_threads)
+        pool_most_threads = started;
     work(job, 0);
     for (unsigned i = 1; i < started; i++)
         pthread_join(members[i].thread, NULL);

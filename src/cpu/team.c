@@ -27,10 +27,11 @@ static void run_member(void *job, unsigned index) {
 }
 
 void team_run(struct team *team) {
-    const struct scan *scan = team->division->scan;
+    const struct division *division = team->division;
+    const struct scan *scan = division->scan;
     atomic_init(&team->next, 0);
     atomic_init(&team->first_overflow, TABLE_NO_OVERFLOW);
-    pool_run(team->division->threads, run_member, team);
+    pool_run(division->threads < division->units ? division->threads : (unsigned)division->units, run_member, team);
     const uint64_t found = atomic_load(&team->first_overflow);
     if (scan->first_overflow && found < *scan->first_overflow)
         *scan->first_overflow = found;
