@@ -31,6 +31,15 @@ def check_pc(pc, build, source):
                 sys.exit(f'{pc.name} names this machine\'s {word}: {line}')
 
 
+def check_static_alone(source, place):
+    """Without a shared library --libs alone must be enough."""
+    run('meson', 'setup', '-Ddefault_library=static', '-Dcuda=disabled', '-Dtools=disabled', '-Dtests=disabled',
+        str(place), source)
+    libs = run('pkg-config', '--libs', str(place / 'meson-private/tuplescan.pc')).split()
+    if '-pthread' not in libs or '-lm' not in libs:
+        sys.exit('tuplescan.pc lacks the libraries that the static one needs')
+
+
 def main():
     build, source, version, soversion, cc, *folders = sys.argv[1:]
     cc = cc.split()
@@ -62,6 +71,7 @@ def main():
         flags = [str(library.parent / 'libtuplescan.a') if flag == '-ltuplescan' else flag for flag in flags]
         run(*cc, '-std=c11', program, '-o', str(place / 'static'), *flags, *folders)
         run(str(place / 'static'))
+        check_static_alone(source, place / 'static-alone')
         command = only(place, 'tuplescan') if not list(place.rglob('bin/tuplescan')) else only(place, 'bin/tuplescan')
         if command.is_file():
             run(str(command), '--version', env={**os.environ, 'LD_LIBRARY_PATH': str(library.parent)})

@@ -1,4 +1,5 @@
 """The library as a Meson subproject of another project. Usage: test_subproject.py SOURCE"""
+import json
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ def run(*command):
     print(done.stdout, end='')
     if done.returncode != 0:
         sys.exit(f'exit status {done.returncode}')
+    return done.stdout
 
 
 def main():
@@ -28,8 +30,13 @@ def main():
         (outer / 'subprojects/tuplescan').symlink_to(source)
         (outer / 'meson.build').write_text(PROJECT)
         (outer / 'external.c').write_text((source / 'tests/external.c').read_text())
-        run('meson', 'setup', '-Dtuplescan:cuda=disabled', '-Dtuplescan:tools=false', str(outer / 'build'), str(outer))
+        run('meson', 'setup', '-Dtuplescan:cuda=disabled', str(outer / 'build'), str(outer))
         run('meson', 'test', '-C', str(outer / 'build'), '--print-errorlogs')
+        tests = json.loads(run('meson', 'introspect', '--tests', str(outer / 'build')))
+        if [test['name'] for test in tests] != ['external']:
+            sys.exit('our tests are among those of the outer project')
+        if list((outer / 'build').rglob('tools/tuplescan')):
+            sys.exit('the command was built, and nobody asked for it')
 
 
 if __name__ == '__main__':
