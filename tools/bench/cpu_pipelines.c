@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../json.h"
+#include "../keys.h"
 #include "../memory.h"
 #include "../message.h"
 #include "../peers/sort_peer.h"
@@ -41,7 +42,7 @@ struct bench {
     size_t bytes;
     char *given, *keys, *values, *workspace; /* keys as made, and being sorted */
     size_t workspace_bytes;
-    uint64_t *counts;
+    uint64_t *counts, *expected;
 };
 
 /* Figures of one line; NAN: not measured. */
@@ -123,14 +124,88 @@ static double read_once(const struct bench *bench) {
     return ms;
 }
 
-static bool is_sorted(const struct bench *bench, const struct line *line) {
-    const uint32_t *small = (const uint32_t *)(const void *)bench->keys;
-    const uint64_t *large = (const uint64_t *)(const void *)bench->keys;
-    for (size_t i = 1; i < line->keys; i++)
-        if (line->subject->type == TABLE_U32 ? small[i - 1] > small[i] : large[i - 1] > large[i])
+/* ---------------------------------------------------------------------------------------------- right or wrong */
+
+static uint64_t word_at(const char *words, size_t size, size_t i) {
+    uint64_t word = 0;
+    memcpy(&word, words + i * size, size);
+    return word;
+}
+
+/* The keys ascend, and are those that were given: the same sum of words made of them. */
+static bool keys_are_right(const struct bench *bench, const struct line *line) {
+    const size_t size = table_type_size(line->subject->type);
+    uint64_t before = 0, surplus = 0;
+    for (size_t i = 0; i < line->keys; i++) {
+        const uint64_t key = word_at(bench->keys, size, i);
+        if (key < before)
             return false;
+        surplus += spread_mix(key) - spread_mix(word_at(bench->given, size, i));
+        before = key;
+    }
+    return surplus == 0;
+}
+
+/* The values were the keys' indices: each still is beside its key, and they ascend where keys are equal. */
+static bool values_are_right(const struct bench *bench, const struct line *line) {
+    const size_t size = table_type_size(line->subject->type);
+    uint64_t key_before = 0, index_before = 0;
+    for (size_t i = 0; i < line->keys; i++) {
+        const uint64_t key = word_at(bench->keys, size, i);
+        const uint64_t index = word_at(bench->values, line->subject->value_bytes, i);
+        if (index >= line->keys || word_at(bench->given, size, index) != key)
+            return false;
+        if (i > 0 && (key == key_before ? index <= index_before : key < key_before))
+            return false;
+        key_before = key;
+        index_before = index;
+    }
     return true;
 }
+
+/* As tuplescan/histogram.h says it, value by value. */
+static void count_plainly(const struct bench *bench, const struct line *line) {
+    const table_bins *bins = &line->subject->bins;
+    const table_view values = {bench->given, line->keys, 1, 0, line->subject->type};
+    const double scale = (double)bins->count / (bins->high - bins->low);
+    memset(bench->expected, 0, bins->count * sizeof *bench->expected);
+    for (size_t i = 0; i < line->keys; i++) {
+        const double value = key_as_double(&values, i);
+        if (!(value >= bins->low && value <= bins->high))
+            continue;
+        const size_t bin = (size_t)((value - bins->low) * scale);
+        bench->expected[bin < bins->count ? bin : bins->count - 1]++;
+    }
+}
+
+static table_status run_once(const struct bench *bench, const struct line *line, double *ms) {
+    return line->subject->histogram ? histogram_once(bench, line, ms) : sort_once(bench, line, ms);
+}
+
+/* Each number of threads once, before anything is timed. */
+static int check_lines(const struct bench *bench, const struct line *lines) {
+    const struct subject *subject = lines->subject;
+    double ms;
+    if (subject->histogram)
+        count_plainly(bench, lines);
+    for (size_t t = 0; t < bench->options->thread_count; t++) {
+        for (size_t i = 0; i < lines->keys && subject->value_bytes > 0; i++)
+            memcpy(bench->values + i * subject->value_bytes, &i, subject->value_bytes);
+        const table_status status = run_once(bench, &lines[t], &ms);
+        if (status != TABLE_OK)
+            return fail_status(subject->name, status);
+        const bool right = subject->histogram         ? memcmp(bench->counts, bench->expected,
+                                                               subject->bins.count * sizeof *bench->counts) == 0
+                           : subject->value_bytes > 0 ? values_are_right(bench, &lines[t])
+                                                      : keys_are_right(bench, &lines[t]);
+        if (!right)
+            return fail(EX_SOFTWARE, "WRONG RESULT: %s of %s keys by %u threads", subject->name,
+                        spread_name(lines->spread), lines[t].threads);
+    }
+    return EX_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- measuring */
 
 static void print_line(const struct bench *bench, const struct line *line, bool titled);
 
@@ -141,14 +216,14 @@ static int run_lines(const struct bench *bench, struct line *lines, bool peers) 
     const unsigned repeat = bench->options->repeat;
     const size_t count = bench->options->thread_count;
     const struct subject *subject = lines->subject;
+    const int code = bench->options->check ? check_lines(bench, lines) : EX_OK;
+    if (code != EX_OK)
+        return code;
     for (unsigned r = 0; r < repeat; r++) {
         for (size_t t = 0; t < count; t++) {
-            const table_status status = subject->histogram ? histogram_once(bench, &lines[t], &ms[t][r])
-                                                           : sort_once(bench, &lines[t], &ms[t][r]);
+            const table_status status = run_once(bench, &lines[t], &ms[t][r]);
             if (status != TABLE_OK)
                 return fail_status(subject->name, status);
-            if (!subject->histogram && !is_sorted(bench, &lines[t]))
-                return fail(EX_SOFTWARE, "%s: %s keys are not sorted", subject->name, spread_name(lines->spread));
         }
         read_ms[r] = subject->histogram ? read_once(bench) : NAN;
     }
@@ -258,7 +333,8 @@ static int allocate(struct bench *bench) {
     bench->keys = memory_allocate(bench->bytes);
     bench->values = memory_allocate(2 * bench->bytes);
     bench->counts = memory_allocate(TABLE_BINS_MOST * sizeof *bench->counts);
-    if (!bench->given || !bench->keys || !bench->values || !bench->counts)
+    bench->expected = memory_allocate(TABLE_BINS_MOST * sizeof *bench->expected);
+    if (!bench->given || !bench->keys || !bench->values || !bench->counts || !bench->expected)
         return fail(EX_OSERR, "out of memory: seven tables of %zu bytes are needed", bench->bytes);
     memset(bench->values, 1, 2 * bench->bytes);
     const table_status status = most_workspace(bench, &workspace);
@@ -288,5 +364,6 @@ int bench_cpu_pipelines(const struct bench_options *options, struct bench_report
     free(bench.values);
     free(bench.workspace);
     free(bench.counts);
+    free(bench.expected);
     return code;
 }
