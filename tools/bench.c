@@ -25,7 +25,7 @@ static const char HELP[] =
     "      --rows LIST       that many rows instead, such as 1000,2^20; on a GPU the time of one scan in a replayed\n"
     "                        CUDA graph, as small tables want it\n"
     "      --threads LIST    CPU threads, such as 1,2,all\n"
-    "      --strategy LIST   auto, host, recursive, fused; those that there are\n"
+    "      --strategy LIST   auto, host, recursive, fused; those that there are. Default: on the CPU auto\n"
     "      --repeat N        repetitions of each, taken in turns\n"
     "      --check-overflow  integer sums are checked for overflow, of which these tables then have none\n"
     "      --peers           on a GPU: also CUB's DeviceScan and a kernel that only copies\n"
@@ -148,8 +148,13 @@ static int take_rows(struct bench_options *options, char *item) {
 
 static int take_threads(struct bench_options *options, char *item) {
     uint64_t number = 0;
-    if (strcmp(item, "all") != 0 && (!parse_number(item, 65536, &number) || number == 0))
+    table_device cpu;
+    if (strcmp(item, "all") == 0) {
+        table_devices(&cpu, 1);
+        number = (uint64_t)cpu.processors;
+    } else if (!parse_number(item, 65536, &number) || number == 0) {
         return fail(EX_USAGE, "--threads %s: not a number of threads from 1 on, nor all", item);
+    }
     options->threads[options->thread_count++] = (unsigned)number;
     return EX_OK;
 }
@@ -213,8 +218,11 @@ static void fill_in_defaults(struct bench_options *options, bool quick) {
     default_list(options, types, &options->pair_count, take_pair);
     default_list(options, columns, &options->shape_count, take_columns);
     default_list(options, "1,all", &options->thread_count, take_threads);
-    default_list(options, small ? "recursive,fused,auto" : "recursive,host,fused", &options->strategy_count,
-                 take_strategy);
+    default_list(options,
+                 !cuda   ? "auto"
+                 : small ? "recursive,fused,auto"
+                         : "recursive,host,fused",
+                 &options->strategy_count, take_strategy);
     if (options->bytes == 0)
         options->bytes = options->accuracy ? (quick ? 4u << 20 : 64u << 20)
                          : cuda            ? (quick ? 128u << 20 : 512u << 20)
@@ -316,6 +324,22 @@ static int read_line(struct line *line, int argc, char **argv) {
     return optind == argc ? GO_ON : fail(EX_USAGE, "%s: not wanted; see tuplescan help %s", argv[optind], argv[0]);
 }
 
+/* What one of the other benchmarks would not look at. Before defaults are filled in. */
+static int refuse_ignored(const struct line *line) {
+    const struct bench_options *options = &line->options;
+    const bool pipelines = options->pipelines, accuracy = options->accuracy, other = pipelines || accuracy;
+    const char *ignored = pipelines && accuracy               ? "--accuracy"
+                          : pipelines && options->pair_count  ? "--types"
+                          : pipelines && options->shape_count ? "--columns"
+                          : accuracy && options->thread_count ? "--threads"
+                          : other && options->row_count       ? "--rows"
+                          : other && options->strategy_count  ? "--strategy"
+                          : other && line->stride             ? "--stride"
+                          : other && options->overflow        ? "--check-overflow"
+                                                              : NULL;
+    return ignored ? fail(EX_USAGE, "%s: is not for %s", ignored, pipelines ? "--pipelines" : "--accuracy") : EX_OK;
+}
+
 /* The backend that is measured: never AUTO. */
 static int choose_backend(struct bench_options *options) {
     const char *unavailable = table_cuda_unavailable();
@@ -333,6 +357,8 @@ int bench_main(int argc, char **argv) {
     struct bench_options *options = &line.options;
     int code = read_line(&line, argc, argv);
     if (code != GO_ON)
+        return code;
+    if ((code = refuse_ignored(&line)) != EX_OK)
         return code;
     if (options->pipelines) {
         if (options->backend == TABLE_BACKEND_AUTO && !options->peers)
@@ -355,6 +381,8 @@ int bench_main(int argc, char **argv) {
         code = bench_accuracy(options, report);
     else
         code = on_cpu ? bench_cpu(options, report) : bench_cuda(options, report);
+    if (code == EX_OK && !options->pipelines && report_is_empty(report))
+        code = fail(EX_USAGE, "nothing of what was asked for can be measured");
     report_close(report);
     return code;
 }

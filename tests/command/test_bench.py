@@ -55,6 +55,26 @@ class Bench(CommandTest):
             with self.subTest(arguments):
                 self.assert_refused(USAGE, "bench", *arguments, says=arguments[0])
 
+    def test_what_is_ignored_is_refused(self):
+        for option in (["--types", "u32"], ["--columns", "1"], ["--rows", "5"], ["--strategy", "host"],
+                       ["--stride", "9"], ["--check-overflow"], ["--accuracy"]):
+            self.assert_refused(USAGE, *SMALL, "--pipelines", *option, says=option[0])
+        for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"], ["--stride", "9"],
+                       ["--check-overflow"]):
+            self.assert_refused(USAGE, *SMALL, "--accuracy", *option, says=option[0])
+
+    def test_nothing_measured_is_an_error(self):
+        for arguments in (["--rows", "2^62", "--types", "u8:u64"], ["--accuracy", "--types", "u32"]):
+            run = self.run_command(*SMALL, "--no-numpy", *arguments, code=USAGE)
+            self.assertIn(b"nothing", run.stderr)
+
+    def test_strategies_of_the_cpu(self):
+        found = self.results("--columns", "3", "--types", "u32", "--threads", "1", "--strategy",
+                             "auto,host,recursive,fused")
+        self.assertEqual([r["strategy"] for r in found["results"]], ["fused", "host", "recursive", "fused"])
+        for result in found["results"]:
+            self.assertEqual(result["stage_ms"][2] > 0, result["strategy"] != "fused")
+
     def test_no_gpu(self):
         devices = json.loads(self.run_command("devices", "--json").stdout)
         if "cuda" not in json.dumps(devices).replace("cuda_unavailable", ""):
@@ -70,6 +90,10 @@ class Bench(CommandTest):
             self.assertGreater(result["ms"], 0)
             self.assertEqual(result["of_read"] is None, result["what"].startswith("sort"))
         self.assertEqual(len([r for r in found if r["qsort_ms"]]), 2)
+        unchecked = self.run_command("bench", "--pipelines", "--bytes", "1K", "--repeat", 1, "--no-check", "--json",
+                                     "-q")
+        for result in json.loads(unchecked.stdout)["results"]:
+            self.assertGreater(result["threads"], 0)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ struct bench_options {
     size_t shape_count;
     struct bench_pair pairs[BENCH_LIST];
     size_t pair_count;
-    unsigned threads[BENCH_LIST]; /* 0: as many as the library likes */
+    unsigned threads[BENCH_LIST]; /* never 0: `all` is the number of processors */
     size_t thread_count;
     table_strategy strategies[BENCH_LIST];
     size_t strategy_count;
@@ -77,6 +77,8 @@ void report_accuracy(struct bench_report *report, const struct bench_accuracy *a
 void report_note(struct bench_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Where the table goes; NULL: nowhere. */
 FILE *report_table(const struct bench_report *report);
+/* Whether there was neither a result nor an accuracy yet. */
+bool report_is_empty(const struct bench_report *report);
 void report_close(struct bench_report *report);
 
 /* A result with everything "not measured". */

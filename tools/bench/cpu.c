@@ -17,6 +17,7 @@ struct cpu_case {
     table_view in, out, other; /* other: a table like out, to compare with */
     struct bench_shape shape;
     struct bench_pair pair;
+    table_strategy strategy;
     size_t copy_bytes; /* half of what a scan reads and writes */
     unsigned batch;    /* small tables are scanned that many times in a row, to be seen by the clock */
 };
@@ -26,6 +27,7 @@ static table_status scan(const struct cpu_case *what, unsigned threads, table_re
     table_scan_options options;
     memset(&options, 0, sizeof options);
     options.backend = TABLE_BACKEND_CPU;
+    options.strategy = what->strategy;
     options.threads = threads;
     options.report = report;
     options.first_overflow = bench_checks_overflow(what->options, what->pair) ? &first_overflow : NULL;
@@ -87,7 +89,8 @@ static bool is_right(const struct cpu_case *what) {
 struct samples {
     double memcpy_ms[BENCH_REPEAT_MOST], serial_ms[SLOW_REPEAT];
     double ms[BENCH_LIST][BENCH_REPEAT_MOST], stage_ms[BENCH_LIST][3][BENCH_REPEAT_MOST];
-    unsigned threads[BENCH_LIST];
+    unsigned threads[BENCH_LIST]; /* that took part */
+    table_strategy strategy;      /* never AUTO */
 };
 
 static table_status measure_ours(const struct cpu_case *what, struct samples *samples, unsigned repetition) {
@@ -104,6 +107,7 @@ static table_status measure_ours(const struct cpu_case *what, struct samples *sa
         for (int s = 0; s < 3; ++s)
             samples->stage_ms[t][s][repetition] = report.stage_seconds[s] * 1e3;
         samples->threads[t] = report.threads;
+        samples->strategy = report.strategy;
     }
     return TABLE_OK;
 }
@@ -133,7 +137,7 @@ static int report_case(const struct cpu_case *what, struct samples *samples, int
     result.shape = what->shape;
     result.pair = what->pair;
     result.backend = "cpu";
-    result.strategy = "threads"; /* chunks in parallel on the CPU's threads: it has one way of working */
+    result.strategy = bench_strategy_name(samples->strategy);
     result.checked = checked;
     result.overflow_checked = bench_checks_overflow(what->options, what->pair);
     result.memcpy_ms = bench_median(samples->memcpy_ms, repeat);
@@ -211,7 +215,13 @@ static int run_shape(struct cpu_case *what, const struct buffers *buffers, struc
     what->copy_bytes = (in_bytes + out_bytes) / 2 / what->shape.stride * what->shape.columns;
     const size_t small = 1 << 20;
     what->batch = out_bytes < small ? (unsigned)(small / out_bytes) : 1;
-    return run_case(what, samples);
+    int worst = EX_OK;
+    for (size_t s = 0; s < what->options->strategy_count && (worst == EX_OK || worst == EX_SOFTWARE); ++s) {
+        what->strategy = what->options->strategies[s];
+        const int code = run_case(what, samples);
+        worst = code != EX_OK ? code : worst;
+    }
+    return worst;
 }
 
 static int run_pair(struct cpu_case *what, const struct buffers *buffers, struct samples *samples) {

@@ -15,6 +15,7 @@ enum { NOTE_MOST = 100, NOTE_TEXT = 240, CELL_TEXT = 48 };
 struct bench_report {
     FILE *table; /* NULL: no table */
     bool json, cuda, graph, titled;
+    bool empty; /* nothing was measured yet */
     size_t note_count;
     char notes[NOTE_MOST][NOTE_TEXT];
 };
@@ -87,6 +88,7 @@ struct bench_report *report_open(const struct bench_options *options, int argc, 
     struct bench_report *report = calloc(1, sizeof *report);
     if (!report)
         return NULL;
+    report->empty = true;
     report->json = options->json;
     report->cuda = options->backend == TABLE_BACKEND_CUDA;
     report->graph = report->cuda && options->row_count > 0;
@@ -124,6 +126,8 @@ void report_note(struct bench_report *report, const char *format, ...) {
 }
 
 FILE *report_table(const struct bench_report *report) { return report->table; }
+
+bool report_is_empty(const struct bench_report *report) { return report->empty; }
 
 void report_close(struct bench_report *report) {
     if (report->json) {
@@ -215,7 +219,7 @@ static const struct {
     {CELL_ROWS, "rows", 11, EVERYWHERE},
     {CELL_COLUMNS, "columns", 10, EVERYWHERE},
     {CELL_TYPE, "type", 8, EVERYWHERE},
-    {CELL_STRATEGY, "strategy", 10, ON_CUDA | ON_GRAPH},
+    {CELL_STRATEGY, "strategy", 10, EVERYWHERE},
     {CELL_THREADS, "threads", 8, ON_CPU},
     {CELL_TIME, "ms", 9, ON_CPU | ON_CUDA},
     {CELL_TIME, "us", 9, ON_GRAPH},
@@ -298,6 +302,7 @@ static void write_table_line(struct bench_report *report, const struct bench_res
 }
 
 void report_result(struct bench_report *report, const struct bench_result *result) {
+    report->empty = false;
     if (report->json)
         write_json_result(result);
     if (!report->table)
@@ -319,6 +324,7 @@ static void write_part(FILE *table, double part) {
 }
 
 void report_accuracy(struct bench_report *report, const struct bench_accuracy *accuracy) {
+    report->empty = false;
     if (report->json) {
         json_object(NULL);
         json_size("rows", accuracy->rows);
