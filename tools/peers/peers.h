@@ -22,7 +22,8 @@ int peer_cub_workspace(table_type type, size_t rows, size_t columns, size_t *byt
 int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, void *out, void *workspace,
                   size_t workspace_bytes, void *stream);
 
-/* A copy kernel and nothing else: 16 bytes a load, four loads a thread. Both pointers aligned to 16 bytes. */
+/* A copy kernel and nothing else: plain loads of 16 bytes, 16 of them a thread, fewer where the table is small. Both
+ * pointers aligned to 16 bytes. */
 int peer_copy(void *out, const void *in, size_t bytes, void *stream);
 
 /* Keys, what is done with them, and where it goes. */
