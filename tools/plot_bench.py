@@ -53,7 +53,7 @@ def type_text(result):
 def contender(result):
     """The name under which a result of ours is drawn."""
     if result["backend"] == "cuda":
-        return result["strategy"]
+        return result["strategy"] + (", checked" if result.get("overflow_checked") else "")
     return "1 thread" if result["threads"] == 1 else f"{result['threads']} threads"
 
 

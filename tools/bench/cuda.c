@@ -14,7 +14,7 @@ struct device_run {
     const struct bench_options *options;
     struct bench_report *report;
     struct device_tables tables;
-    bool left_out[TABLE_STRATEGY_FUSED + 1]; /* strategies that this library does not have; said once */
+    bool left_out[TABLE_STRATEGY_FUSED + 1][2]; /* not to be had, unchecked or checked for overflow; said once */
 };
 
 /* ------------------------------------------------------------------------------------------------------ memory */
@@ -129,38 +129,47 @@ static int check_all(struct device_case *what) {
 /* ---------------------------------------------------------------------------------------------------- one case */
 
 /* The works that there are for this shape, and workspace for the hungriest of them. */
-static bool add_work(struct device_run *run, struct device_case *what, enum work_kind kind, table_strategy strategy) {
+static bool add_work(struct device_run *run, struct device_case *what, enum work_kind kind, table_strategy strategy,
+                     bool check_overflow) {
+    bool *left_out = &run->left_out[strategy][check_overflow];
     struct work *work = &what->works[what->work_count];
     table_status reason;
     if (run->options->row_count > 0 && strategy == TABLE_STRATEGY_HOST) {
-        if (!run->left_out[strategy])
+        if (!*left_out)
             report_note(run->report, "host is left out: it waits for the device, so no graph can capture it");
-        run->left_out[strategy] = true;
+        *left_out = true;
         return true;
     }
     if (what->work_count == WORK_MOST)
         return true;
     work->kind = kind;
     work->strategy = strategy;
+    work->check_overflow = check_overflow;
     if (!work_prepare(what, work, &reason)) {
-        if (reason != TABLE_OK && !run->left_out[strategy])
+        if (reason != TABLE_OK && !*left_out)
             report_note(run->report, "%s is left out, %zu x %zu: %s: %s", work_name(work), what->in.rows,
                         what->shape.columns, table_status_text(reason), table_error_detail());
-        run->left_out[strategy] |= reason == TABLE_ERROR_STRATEGY;
+        *left_out |= reason == TABLE_ERROR_STRATEGY;
         return true;
     }
     what->work_count++;
     return workspace_grow(what->tables, run->report, work->workspace_bytes);
 }
 
+/* Each strategy without and with the check for overflow, where that is asked for: what it costs is seen between two
+ * lines of one run. */
 static bool add_works(struct device_run *run, struct device_case *what) {
     const struct bench_options *options = run->options;
-    bool enough = add_work(run, what, WORK_MEMCPY, TABLE_STRATEGY_AUTO);
-    for (size_t s = 0; s < options->strategy_count; ++s)
-        enough = enough && add_work(run, what, WORK_OURS, options->strategies[s]);
+    const bool check_overflow = bench_checks_overflow(options, what->pair);
+    bool enough = add_work(run, what, WORK_MEMCPY, TABLE_STRATEGY_AUTO, false);
+    for (size_t s = 0; s < options->strategy_count; ++s) {
+        enough = enough && add_work(run, what, WORK_OURS, options->strategies[s], false);
+        if (check_overflow)
+            enough = enough && add_work(run, what, WORK_OURS, options->strategies[s], true);
+    }
     if (options->peers)
-        enough = enough && add_work(run, what, WORK_COPY_KERNEL, TABLE_STRATEGY_AUTO) &&
-                 add_work(run, what, WORK_CUB, TABLE_STRATEGY_AUTO);
+        enough = enough && add_work(run, what, WORK_COPY_KERNEL, TABLE_STRATEGY_AUTO, false) &&
+                 add_work(run, what, WORK_CUB, TABLE_STRATEGY_AUTO, false);
     return enough;
 }
 
@@ -192,7 +201,7 @@ static void measure_stages(const struct device_case *what, const struct work *wo
     options.backend = TABLE_BACKEND_CUDA;
     options.strategy = work->strategy;
     options.report = &report;
-    options.first_overflow = what->check_overflow ? what->tables->first_overflow : NULL;
+    options.first_overflow = work->check_overflow ? what->tables->first_overflow : NULL;
     for (int k = 0; k < STAGE_RUNS; ++k) {
         const table_status status = table_prefix_sum(&what->in, &what->out, &options);
         if (status != TABLE_OK) {
@@ -214,7 +223,6 @@ static void report_case(const struct device_case *what, bool graph) {
     result.pair = what->pair;
     result.backend = "cuda";
     result.graph = graph;
-    result.overflow_checked = what->check_overflow;
     for (size_t w = 0; w < what->work_count; ++w) {
         const struct work *work = &what->works[w];
         if (work->kind == WORK_MEMCPY) {
@@ -231,6 +239,7 @@ static void report_case(const struct device_case *what, bool graph) {
         if (work->kind != WORK_OURS || isnan(work->ms))
             continue;
         result.strategy = bench_strategy_name(work->strategy);
+        result.overflow_checked = work->check_overflow;
         result.checked = work->checked;
         result.ms = work->ms;
         result.best_ms = work->samples[0];
@@ -291,7 +300,6 @@ static int run_case(struct device_run *run, struct device_case *what, size_t row
     what->tables = &run->tables;
     what->report = run->report;
     what->repeat = run->options->repeat;
-    what->check_overflow = bench_checks_overflow(run->options, what->pair);
     what->in = (table_view){run->tables.in, rows, shape.columns, shape.stride, what->pair.in};
     what->out = (table_view){run->tables.out, rows, shape.columns, shape.stride, what->pair.out};
     what->copy_bytes = (in_bytes + out_bytes) / 2 / shape.stride * shape.columns;

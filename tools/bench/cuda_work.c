@@ -16,6 +16,8 @@ bool cuda_succeeded(struct bench_report *report, int error, const char *what) {
 }
 
 const char *work_name(const struct work *work) {
+    static const char *const checked_names[] = {"auto, checked", "host, checked", "recursive, checked",
+                                                "fused, checked"};
     switch (work->kind) {
     case WORK_MEMCPY:
         return "cudaMemcpyAsync";
@@ -24,7 +26,7 @@ const char *work_name(const struct work *work) {
     case WORK_CUB:
         return "CUB";
     default:
-        return bench_strategy_name(work->strategy);
+        return work->check_overflow ? checked_names[work->strategy] : bench_strategy_name(work->strategy);
     }
 }
 
@@ -36,7 +38,7 @@ static table_scan_options stream_options(const struct device_case *what, const s
     options.stream = what->tables->stream;
     options.workspace = what->tables->workspace;
     options.workspace_bytes = work->workspace_bytes;
-    options.first_overflow = what->check_overflow ? what->tables->first_overflow : NULL;
+    options.first_overflow = work->check_overflow ? what->tables->first_overflow : NULL;
     return options;
 }
 

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-enum { WORK_MOST = 8 };
+enum { WORK_MOST = 12 };
 
 enum work_kind { WORK_MEMCPY, WORK_COPY_KERNEL, WORK_CUB, WORK_OURS };
 
@@ -14,6 +14,7 @@ enum work_kind { WORK_MEMCPY, WORK_COPY_KERNEL, WORK_CUB, WORK_OURS };
 struct work {
     enum work_kind kind;
     table_strategy strategy; /* of ours */
+    bool check_overflow;     /* of ours */
     size_t workspace_bytes;
     int checked; /* as bench_result's */
     cudaEvent_t start, stop;
@@ -44,7 +45,6 @@ struct device_case {
     table_view in, out;
     size_t copy_bytes; /* half of what a scan reads and writes */
     unsigned repeat, scans_per_graph;
-    bool check_overflow;
     struct work works[WORK_MOST];
     size_t work_count;
 };

@@ -219,7 +219,7 @@ static const struct {
     {CELL_ROWS, "rows", 11, EVERYWHERE},
     {CELL_COLUMNS, "columns", 10, EVERYWHERE},
     {CELL_TYPE, "type", 8, EVERYWHERE},
-    {CELL_STRATEGY, "strategy", 10, EVERYWHERE},
+    {CELL_STRATEGY, "strategy", 19, EVERYWHERE},
     {CELL_THREADS, "threads", 8, ON_CPU},
     {CELL_TIME, "ms", 9, ON_CPU | ON_CUDA},
     {CELL_TIME, "us", 9, ON_GRAPH},
@@ -269,7 +269,7 @@ static void cell_text(const struct bench_result *result, enum cell cell, char te
         pair_text(result->pair, text);
         break;
     case CELL_STRATEGY:
-        snprintf(text, CELL_TEXT, "%s", result->strategy);
+        snprintf(text, CELL_TEXT, "%s%s", result->strategy, result->overflow_checked ? ", checked" : "");
         break;
     case CELL_THREADS:
         snprintf(text, CELL_TEXT, "%u", result->threads);
