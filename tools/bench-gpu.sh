@@ -35,5 +35,6 @@ measure windows --columns 4/8,64/100 --types u32,f64 --strategy fused,recursive
 measure overflow --check-overflow --columns 1,4,16,100 --types u32,u64 --strategy fused,recursive
 measure 2g --peers --bytes 2G --strategy fused,recursive --repeat 11
 measure pipelines --pipelines --peers --bytes 512M --repeat 7
+measure pipelines-keys --pipelines --peers --keys 2^27 --repeat 7
 measure accuracy --accuracy
 exit $worst

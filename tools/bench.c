@@ -34,6 +34,7 @@ static const char HELP[] =
     "with\n"
     "                        --backend cuda and --peers beside CUB's DeviceRadixSort and DeviceHistogram; takes\n"
     "                        --bytes (of keys; default 256M), --threads, --repeat, --quick, --json\n"
+    "      --keys N          with --pipelines on a GPU: N keys of each type, such as 2^27, instead of --bytes of them\n"
     "      --accuracy        errors against exact sums and differences between two runs, instead of times\n"
     "      --quick           fewer and smaller tables\n"
     "      --no-check        do not look whether the results are right\n"
@@ -58,6 +59,7 @@ enum code {
     PEERS,
     ACCURACY,
     PIPELINES,
+    KEYS,
     QUICK,
     NO_CHECK,
     NO_NUMPY,
@@ -78,6 +80,7 @@ static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BAC
                                         {"peers", no_argument, NULL, PEERS},
                                         {"accuracy", no_argument, NULL, ACCURACY},
                                         {"pipelines", no_argument, NULL, PIPELINES},
+                                        {"keys", required_argument, NULL, KEYS},
                                         {"quick", no_argument, NULL, QUICK},
                                         {"no-check", no_argument, NULL, NO_CHECK},
                                         {"no-numpy", no_argument, NULL, NO_NUMPY},
@@ -289,6 +292,8 @@ static int take_option(struct line *line, int code, const char *value) {
     case ACCURACY:
         options->accuracy = true;
         return result;
+    case KEYS: /* a histogram counts in u32 */
+        return take_number("keys", value, true, UINT32_MAX, &options->keys);
     case PIPELINES:
         options->pipelines = true;
         return result;
@@ -350,6 +355,8 @@ static int choose_backend(struct bench_options *options) {
         return fail(EX_UNAVAILABLE, "%s", unavailable);
     if (options->backend == TABLE_BACKEND_CPU && options->peers)
         return fail(EX_USAGE, "--peers: CUB needs --backend cuda");
+    if (options->keys > 0 && (!options->pipelines || options->backend == TABLE_BACKEND_CPU))
+        return fail(EX_USAGE, "--keys: goes with --pipelines and --backend cuda");
     return EX_OK;
 }
 

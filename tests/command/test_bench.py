@@ -51,7 +51,8 @@ class Bench(CommandTest):
                           ["--types", "u32:f32"], ["--rows", "0"], ["--rows", "2^63"], ["--bytes", "1T"],
                           ["--bytes", "99999999999999G"], ["--threads", "0"], ["--strategy", "fast"],
                           ["--backend", "gpu"], ["--repeat", "0"], ["--repeat"], ["--stride", "1"], ["--fast"],
-                          ["--backend", "cpu", "--peers"], ["file"]):
+                          ["--backend", "cpu", "--peers"], ["--keys", "0"], ["--keys", "2^32"], ["--keys", "5"],
+                          ["--keys", "5", "--pipelines", "--backend", "cpu"], ["file"]):
             with self.subTest(arguments):
                 self.assert_refused(USAGE, "bench", *arguments, says=arguments[0])
 

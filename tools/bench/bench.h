@@ -25,6 +25,7 @@ struct bench_pair {
 struct bench_options {
     table_backend backend;
     size_t bytes; /* of the larger of the two tables */
+    size_t keys;  /* of each type in the pipelines; 0: as many as `bytes` hold */
     struct bench_shape shapes[BENCH_LIST];
     size_t shape_count;
     struct bench_pair pairs[BENCH_LIST];

@@ -41,10 +41,10 @@ enum way { OURS, CUB, COPY, WAYS };
 struct bench {
     const struct bench_options *options;
     FILE *table;               /* NULL: no table */
-    size_t bytes;              /* of the keys */
+    size_t bytes, value_bytes; /* of the keys and of the values, where there are most */
     char *given, *keys, *out;  /* keys as made; being sorted; CUB's, or a copy */
-    char *values, *values_out; /* twice the bytes */
-    char *workspace;           /* of either */
+    char *values, *values_out;
+    char *workspace; /* of either */
     size_t workspace_bytes;
     unsigned long long *unsorted;
     cudaStream_t stream;
@@ -65,6 +65,13 @@ static bool succeeded(int error, const char *what) {
         message("%s: %s", what, cudaGetErrorString((cudaError_t)error));
     return error == cudaSuccess;
 }
+
+static size_t count_of(const struct bench_options *options, const struct subject *subject) {
+    return options->keys ? options->keys
+                         : options->bytes / sizeof(uint64_t) * sizeof(uint64_t) / table_type_size(subject->type);
+}
+
+static size_t key_bytes(const struct line *line) { return line->count * table_type_size(line->subject->type); }
 
 static struct peer_keys peer_of(const struct bench *bench, const struct line *line) {
     const struct subject *subject = line->subject;
@@ -119,9 +126,9 @@ static bool queue(const struct bench *bench, const struct line *line, enum way w
     if (way == CUB)
         return succeeded(cub(bench, line, bench->workspace, &bytes), "CUB");
     if (way == COPY)
-        return succeeded(cudaMemcpyAsync(bench->out, bench->given, line->count * table_type_size(line->subject->type),
-                                         cudaMemcpyDeviceToDevice, bench->stream),
-                         "cudaMemcpyAsync");
+        return succeeded(
+            cudaMemcpyAsync(bench->out, bench->given, key_bytes(line), cudaMemcpyDeviceToDevice, bench->stream),
+            "cudaMemcpyAsync");
     const table_status status = ours(bench, line, NULL, NULL);
     if (status != TABLE_OK)
         fail_status(line->subject->name, status);
@@ -133,7 +140,7 @@ static bool queue(const struct bench *bench, const struct line *line, enum way w
 static bool time_once(const struct bench *bench, const struct line *line, enum way way, double *ms) {
     float measured = 0;
     const bool all =
-        succeeded(cudaMemcpyAsync(bench->keys, bench->given, bench->bytes, cudaMemcpyDeviceToDevice, bench->stream),
+        succeeded(cudaMemcpyAsync(bench->keys, bench->given, key_bytes(line), cudaMemcpyDeviceToDevice, bench->stream),
                   "copying the keys") &&
         succeeded(cudaEventRecord(bench->start, bench->stream), "cudaEventRecord") && queue(bench, line, way) &&
         succeeded(cudaEventRecord(bench->stop, bench->stream), "cudaEventRecord") &&
@@ -231,10 +238,11 @@ static int run_all(const struct bench *bench) {
     int worst = EX_OK;
     for (size_t s = 0; s < SUBJECT_COUNT; s++)
         for (enum spread spread = 0; spread < SPREADS; spread++) {
-            struct line line = {.subject = &SUBJECTS[s], .spread = spread};
-            const size_t size = table_type_size(line.subject->type);
-            line.count = bench->bytes / size;
-            if (!succeeded(device_fill_keys(bench->given, spread, line.count, size, bench->stream), "making keys"))
+            struct line line = {
+                .subject = &SUBJECTS[s], .spread = spread, .count = count_of(bench->options, &SUBJECTS[s])};
+            if (!succeeded(device_fill_keys(bench->given, spread, line.count, table_type_size(line.subject->type),
+                                            bench->stream),
+                           "making keys"))
                 return EX_UNAVAILABLE;
             const int code = run_line(bench, &line);
             if (code == EX_UNAVAILABLE)
@@ -249,7 +257,7 @@ static int run_all(const struct bench *bench) {
 /* For whoever wants most. */
 static table_status most_workspace(struct bench *bench) {
     for (size_t s = 0; s < SUBJECT_COUNT; s++) {
-        const struct line line = {.subject = &SUBJECTS[s], .count = bench->bytes / table_type_size(SUBJECTS[s].type)};
+        const struct line line = {.subject = &SUBJECTS[s], .count = count_of(bench->options, &SUBJECTS[s])};
         size_t bytes = 0;
         const table_status status = ours(bench, &line, &bytes, NULL);
         if (status != TABLE_OK)
@@ -262,17 +270,29 @@ static table_status most_workspace(struct bench *bench) {
     return TABLE_OK;
 }
 
+static void most_memory(struct bench *bench) {
+    for (size_t s = 0; s < SUBJECT_COUNT; s++) {
+        const struct line line = {.subject = &SUBJECTS[s], .count = count_of(bench->options, &SUBJECTS[s])};
+        const size_t bytes = key_bytes(&line), value_bytes = line.count * line.subject->value_bytes;
+        bench->bytes = bytes > bench->bytes ? bytes : bench->bytes;
+        bench->value_bytes = value_bytes > bench->value_bytes ? value_bytes : bench->value_bytes;
+    }
+}
+
 static int open_all(struct bench *bench) {
+    most_memory(bench);
+    if (bench->bytes == 0)
+        return fail(EX_USAGE, "--bytes %zu: not a key", bench->options->bytes);
     if (!succeeded(cudaStreamCreate(&bench->stream), "cudaStreamCreate") ||
         !succeeded(cudaEventCreate(&bench->start), "cudaEventCreate") ||
         !succeeded(cudaEventCreate(&bench->stop), "cudaEventCreate") ||
         !succeeded(cudaMalloc((void **)&bench->given, bench->bytes), "keys") ||
         !succeeded(cudaMalloc((void **)&bench->keys, bench->bytes), "keys") ||
         !succeeded(cudaMalloc((void **)&bench->out, bench->bytes + (1 << 20)), "results") ||
-        !succeeded(cudaMalloc((void **)&bench->values, 2 * bench->bytes), "values") ||
-        !succeeded(cudaMalloc((void **)&bench->values_out, 2 * bench->bytes), "values") ||
+        !succeeded(cudaMalloc((void **)&bench->values, bench->value_bytes), "values") ||
+        !succeeded(cudaMalloc((void **)&bench->values_out, bench->value_bytes), "values") ||
         !succeeded(cudaMalloc((void **)&bench->unsorted, sizeof *bench->unsorted), "a word") ||
-        !succeeded(cudaMemset(bench->values, 1, 2 * bench->bytes), "cudaMemset"))
+        !succeeded(cudaMemset(bench->values, 1, bench->value_bytes), "cudaMemset"))
         return EX_UNAVAILABLE;
     const table_status status = most_workspace(bench);
     if (status != TABLE_OK)
@@ -295,7 +315,7 @@ static void close_all(struct bench *bench) {
 }
 
 int bench_cuda_pipelines(const struct bench_options *options, struct bench_report *report) {
-    struct bench bench = {.options = options, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
+    struct bench bench = {.options = options};
     bench.table = report_table(report);
     int code = open_all(&bench);
     if (code == EX_OK) {
