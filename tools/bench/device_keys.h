@@ -16,6 +16,10 @@ int device_fill_keys(void *keys, enum spread spread, size_t count, size_t size, 
 /* *unsorted = how many keys of 4 or 8 bytes, unsigned, are less than the one before. */
 int device_count_unsorted(const void *keys, size_t count, size_t size, unsigned long long *unsorted, void *stream);
 
+/* Reads memory, and leaves in the device's cache what it read last and nothing to be written back. `memory` aligned to
+ * 16 bytes; *never is a word of no meaning. */
+int device_read(const void *memory, size_t bytes, unsigned long long *never, void *stream);
+
 #ifdef __cplusplus
 }
 #endif
