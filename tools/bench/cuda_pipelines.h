@@ -1,0 +1,62 @@
+/* The pipelines on a GPU: what one line of the benchmark is about, and whether its result is right. */
+#ifndef CUDA_PIPELINES_H
+#define CUDA_PIPELINES_H
+
+#include <cuda_runtime_api.h>
+
+#include "bench.h"
+#include "spread.h"
+
+/* What is measured. */
+struct subject {
+    const char *name;
+    table_type type;
+    size_t value_bytes; /* of a sort */
+    size_t bins;        /* of a histogram; 0: a sort */
+    double low, high;
+};
+
+/* Ways of doing it. */
+enum way { OURS, CUB, COPY, WAYS };
+
+struct bench {
+    const struct bench_options *options;
+    struct bench_report *report;
+    FILE *table;               /* NULL: no table */
+    size_t bytes, value_bytes; /* of the keys and of the values, where there are most */
+    char *given, *keys, *out;  /* keys as made; being sorted; CUB's, or a copy */
+    char *values, *values_out;
+    char *workspace; /* of either */
+    size_t workspace_bytes;
+    char *lead;                /* LEAD_READ_BYTES that nobody else uses */
+    unsigned long long *wrong; /* two words, and where a read puts what nobody wants */
+    char *host_keys;           /* pinned; NULL when nothing is checked */
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+};
+
+/* One line. Times of a way that was not measured are NAN. */
+struct line {
+    const struct subject *subject;
+    enum spread spread;
+    size_t count;
+    bool has[WAYS];
+    int right; /* as bench_result's `checked` */
+    double ms[WAYS], best_ms[WAYS];
+    table_pipeline_report steps; /* of a run of its own */
+};
+
+static inline size_t key_bytes(const struct line *line) { return line->count * table_type_size(line->subject->type); }
+
+static inline table_bins bins_of(const struct subject *subject) {
+    return (table_bins){.kind = TABLE_BINS_EVEN, .count = subject->bins, .low = subject->low, .high = subject->high};
+}
+
+/* One run, which is waited for. *ms: its time, without what goes ahead of it. */
+bool pipelines_run(const struct bench *bench, const struct line *line, enum way way, double *ms);
+
+/* Runs ours and CUB's once and looks at the results, CUB's too where its bins are ours. EX_OK, EX_SOFTWARE with a note
+ * when one is wrong, or another code when it could not be found out. Fills in line->right. */
+int pipelines_check(const struct bench *bench, struct line *line);
+
+#endif
