@@ -11,7 +11,8 @@
 #include "../message.h"
 #include "bench.h"
 
-enum { WHO_MOST = 8, KIND_COUNT = 3 };
+/* CPU, serial, CUB, and each strategy on CUDA. */
+enum { STRATEGY_COUNT = TABLE_STRATEGY_FUSED + 1, WHO_MOST = 3 + STRATEGY_COUNT, KIND_COUNT = 3 };
 
 static const char *const KINDS[KIND_COUNT] = {"uniform", "alternating", "wide range"};
 
@@ -22,7 +23,9 @@ struct contender {
 };
 
 struct trial {
-    table_view in, spare; /* spare: where second runs go */
+    const struct bench_options *options;
+    bool cuda, left_out[STRATEGY_COUNT]; /* a strategy that is not to be had; said once */
+    table_view in, spare;                /* spare: where second runs go */
     size_t count;
     struct contender who[WHO_MOST];
     size_t who_count;
@@ -91,32 +94,35 @@ static bool find_errors(struct trial *trial) {
 
 /* ---------------------------------------------------------------------------------------------------- contenders */
 
-typedef int run_function(const table_view *in, const table_view *out, int second_run);
+/* A table_status, or -1 from a peer that cannot run. Only on CUDA is there a choice of strategies. */
+typedef int run_function(const table_view *in, const table_view *out, table_strategy strategy, int second_run);
 
-static int run_ours(const table_view *in, const table_view *out, table_backend backend, unsigned threads) {
+static int run_ours(const table_view *in, const table_view *out, table_backend backend, table_strategy strategy,
+                    unsigned threads) {
     table_scan_options options;
     memset(&options, 0, sizeof options);
     options.backend = backend;
+    options.strategy = strategy;
     options.threads = threads;
-    return table_prefix_sum(in, out, &options) == TABLE_OK ? 0 : -1;
+    return (int)table_prefix_sum(in, out, &options);
 }
 
-static int run_cpu(const table_view *in, const table_view *out, int second_run) {
-    return run_ours(in, out, TABLE_BACKEND_CPU, second_run ? 0 : 1);
+static int run_cpu(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
+    return run_ours(in, out, TABLE_BACKEND_CPU, strategy, second_run ? 0 : 1);
 }
 
-static int run_cuda(const table_view *in, const table_view *out, int second_run) {
+static int run_cuda(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
     (void)second_run;
-    return run_ours(in, out, TABLE_BACKEND_CUDA, 0);
+    return run_ours(in, out, TABLE_BACKEND_CUDA, strategy, 0);
 }
 
-static int run_serial(const table_view *in, const table_view *out, int second_run) {
-    (void)second_run;
+static int run_serial(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
+    (void)strategy, (void)second_run;
     return bench_serial_scan(in, out) ? 0 : -1;
 }
 
-static int run_cub(const table_view *in, const table_view *out, int second_run) {
-    (void)second_run;
+static int run_cub(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
+    (void)strategy, (void)second_run;
     return bench_cub_on_host_table(in, out);
 }
 
@@ -124,31 +130,59 @@ static double part_differing(const struct trial *trial, const void *a, const voi
     return (double)bench_count_differing(a, b, trial->count, table_type_size(trial->in.type)) / (double)trial->count;
 }
 
-/* Two runs of one contender; -1 when it cannot run. */
-static int add_contender(struct trial *trial, const char *name, run_function *run) {
+/* Two runs of one contender; what `run` says when it cannot. */
+static int add_contender(struct trial *trial, const char *name, run_function *run, table_strategy strategy) {
     struct contender *who = &trial->who[trial->who_count];
     table_view out = trial->in;
     who->name = name;
     who->error = 0;
     out.data = who->result;
-    if (run(&trial->in, &out, 0) != 0 || run(&trial->in, &trial->spare, 1) != 0)
-        return -1;
+    int status = run(&trial->in, &out, strategy, 0);
+    if (status == 0)
+        status = run(&trial->in, &trial->spare, strategy, 1);
+    if (status != 0)
+        return status;
     who->differing = part_differing(trial, who->result, trial->spare.data);
     who->unlike_first = part_differing(trial, who->result, trial->who[0].result);
     trial->who_count++;
     return 0;
 }
 
-static int run_trial(struct trial *trial, int kind, bool cuda, struct bench_report *report) {
+static bool is_wanted(const struct bench_options *options, table_strategy strategy) {
+    for (size_t s = 0; s < options->strategy_count; ++s)
+        if (options->strategies[s] == strategy)
+            return true;
+    return false;
+}
+
+/* Each strategy that was asked for: one is one way of adding, and all must agree. */
+static int add_strategies(struct trial *trial, struct bench_report *report) {
+    static const char *const names[STRATEGY_COUNT] = {"tuplescan, CUDA auto", "tuplescan, CUDA host",
+                                                      "tuplescan, CUDA recursive", "tuplescan, CUDA fused"};
+    for (int s = 0; s < STRATEGY_COUNT; ++s) {
+        if (trial->left_out[s] || !is_wanted(trial->options, (table_strategy)s))
+            continue;
+        const int status = add_contender(trial, names[s], run_cuda, (table_strategy)s);
+        if (status != TABLE_OK && status != TABLE_ERROR_STRATEGY)
+            return fail(EX_SOFTWARE, "%s: %s", names[s], table_error_detail());
+        trial->left_out[s] = status == TABLE_ERROR_STRATEGY;
+        if (trial->left_out[s])
+            report_note(report, "%s is left out: %s", names[s], table_error_detail());
+    }
+    return EX_OK;
+}
+
+static int run_trial(struct trial *trial, int kind, struct bench_report *report) {
     fill(&trial->in, kind);
     trial->who_count = 0;
-    if (add_contender(trial, "tuplescan, CPU", run_cpu) != 0)
+    if (add_contender(trial, "tuplescan, CPU", run_cpu, TABLE_STRATEGY_AUTO) != 0)
         return fail(EX_SOFTWARE, "table_prefix_sum on the CPU: %s", table_error_detail());
-    if (cuda && add_contender(trial, "tuplescan, CUDA", run_cuda) != 0)
-        return fail(EX_SOFTWARE, "table_prefix_sum on CUDA: %s", table_error_detail());
-    add_contender(trial, "serial loop", run_serial);
-    if (cuda)
-        add_contender(trial, "CUB", run_cub);
+    const int added = trial->cuda ? add_strategies(trial, report) : EX_OK;
+    if (added != EX_OK)
+        return added;
+    add_contender(trial, "serial loop", run_serial, TABLE_STRATEGY_AUTO);
+    if (trial->cuda)
+        add_contender(trial, "CUB", run_cub, TABLE_STRATEGY_AUTO);
     if (!find_errors(trial))
         return fail(EX_OSERR, "out of memory");
     bool same = true;
@@ -164,7 +198,7 @@ static int run_trial(struct trial *trial, int kind, bool cuda, struct bench_repo
 }
 
 /* Tables of f32 and f64 among the types, columns that lie side by side. */
-static int run_all(const struct bench_options *options, struct bench_report *report, struct trial *trial, bool cuda) {
+static int run_all(const struct bench_options *options, struct bench_report *report, struct trial *trial) {
     int worst = EX_OK;
     for (size_t p = 0; p < options->pair_count; ++p)
         for (size_t s = 0; s < options->shape_count; ++s) {
@@ -180,7 +214,7 @@ static int run_all(const struct bench_options *options, struct bench_report *rep
             trial->spare = trial->in;
             trial->spare.data = spare;
             for (int kind = 0; kind < KIND_COUNT && trial->count > 0; ++kind) {
-                const int code = run_trial(trial, kind, cuda, report);
+                const int code = run_trial(trial, kind, report);
                 worst = code != EX_OK ? code : worst;
             }
         }
@@ -189,17 +223,21 @@ static int run_all(const struct bench_options *options, struct bench_report *rep
 
 int bench_accuracy(const struct bench_options *options, struct bench_report *report) {
     const bool cuda = options->backend == TABLE_BACKEND_CUDA;
-    const size_t who_count = cuda ? 4 : 2;
+    size_t who_count = cuda ? 3 : 2;
+    for (int s = 0; cuda && s < STRATEGY_COUNT; ++s)
+        who_count += is_wanted(options, (table_strategy)s);
     struct trial *trial = calloc(1, sizeof *trial);
     if (!trial)
         return fail(EX_OSERR, "out of memory");
+    trial->options = options;
+    trial->cuda = cuda;
     bool enough = bench_memory_suffices(who_count + 2, options->bytes);
     enough = enough && (trial->in.data = memory_allocate(options->bytes)) != NULL;
     enough = enough && (trial->spare.data = memory_allocate(options->bytes)) != NULL;
     for (size_t w = 0; w < who_count; ++w)
         enough = enough && (trial->who[w].result = memory_allocate(options->bytes)) != NULL;
     const int code =
-        enough ? run_all(options, report, trial, cuda)
+        enough ? run_all(options, report, trial)
                : fail(EX_OSERR, "out of memory: %zu tables of %zu bytes are needed", who_count + 2, options->bytes);
     free(trial->in.data);
     free(trial->spare.data);

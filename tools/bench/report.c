@@ -340,10 +340,10 @@ void report_accuracy(struct bench_report *report, const struct bench_accuracy *a
     if (!report->table)
         return;
     if (!report->titled)
-        fprintf(report->table, "%11s%9s%6s%13s  %-16s%14s%16s%16s\n", "rows", "columns", "type", "values", "who",
+        fprintf(report->table, "%11s%9s%6s%13s  %-25s%14s%16s%16s\n", "rows", "columns", "type", "values", "who",
                 "largest error", "between 2 runs", "from our CPU");
     report->titled = true;
-    fprintf(report->table, "%11zu%9zu%6s%13s  %-16s%14.3e", accuracy->rows, accuracy->columns,
+    fprintf(report->table, "%11zu%9zu%6s%13s  %-25s%14.3e", accuracy->rows, accuracy->columns,
             table_type_name(accuracy->type), accuracy->values, accuracy->who, accuracy->error);
     write_part(report->table, accuracy->differing);
     write_part(report->table, accuracy->unlike_first);
