@@ -5,6 +5,7 @@
 
 For each JSON file and each type in it: GB/s over columns, the part of memcpy's speed over columns, and for small tables
 (--rows) the time over rows. Each picture says on which machine and when it was measured, and with which command.
+Windows, accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind.
 """
 import argparse
 import json
@@ -63,7 +64,7 @@ def series(results, x):
     for result in results:
         point = (result[x], result["ms"], moved_bytes(result))
         name = contender(result)
-        lines.setdefault("tuplescan, " + name, (OURS.get(name), []))[1].append(point)
+        lines.setdefault("tuplescan, " + name, (OURS.get(result["strategy"]), []))[1].append(point)
         for key, (peer, colour) in PEERS.items():
             if result.get(key) is None:
                 continue
@@ -87,7 +88,7 @@ def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
         ours = name.startswith("tuplescan")
         axes.plot([p[0] for p in points], [value(p) for p in points], label=name, color=colour,
                   marker=MARKERS[k % len(MARKERS)], markersize=4, linewidth=2 if ours else 1.2,
-                  linestyle="-" if ours else "--")
+                  linestyle=":" if name.endswith("checked") else "-" if ours else "--")
     axes.set_xscale("log", base=2)
     if logarithmic:
         axes.set_yscale("log")
@@ -121,6 +122,38 @@ def draw_over_rows(run, results, kind, out):
              "microseconds for one scan", lambda p: p[1] * 1e3, out(f"rows-{columns}-columns", kind), True)
 
 
+def read(path):
+    """What was measured, or None."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except ValueError as error:
+        print(f"plot_bench.py: {path} is left out: {error}", file=sys.stderr)
+        return None
+
+
+def tables(run):
+    """The results that can be drawn: scans of whole tables."""
+    return [r for r in run.get("results", []) if "columns" in r and r["stride"] == r["columns"]]
+
+
+def draw_all(run, name, arguments):
+    """The number of types that were drawn."""
+    results = tables(run)
+    kinds = sorted({type_text(r) for r in results})
+    if arguments.types:
+        kinds = [kind for kind in kinds if kind in arguments.types.split(",")]
+    for kind in kinds:
+        chosen = [r for r in results if type_text(r) == kind]
+
+        def out(what, kind):
+            return os.path.join(arguments.output, f"{name}-{what}-{kind}.{arguments.format}")
+
+        over_rows = len({(r["rows"], r["columns"]) for r in chosen}) > len({r["columns"] for r in chosen})
+        (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, out)
+    return len(kinds)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", nargs="+", help="what tuplescan bench --json wrote")
@@ -129,21 +162,17 @@ def main():
     parser.add_argument("--types", help="only these, such as u32,f32,u8-u32")
     arguments = parser.parse_args()
     os.makedirs(arguments.output, exist_ok=True)
+    drawn = 0
     for path in arguments.json:
-        with open(path, encoding="utf-8") as file:
-            run = json.load(file)
-        name = os.path.splitext(os.path.basename(path))[0]
-        results = [r for r in run.get("results", []) if r["stride"] == r["columns"]]
-        for kind in sorted({type_text(r) for r in results}):
-            if arguments.types and kind not in arguments.types.split(","):
-                continue
-            chosen = [r for r in results if type_text(r) == kind]
-
-            def out(what, kind):
-                return os.path.join(arguments.output, f"{name}-{what}-{kind}.{arguments.format}")
-
-            over_rows = len({r["rows"] * r["columns"] for r in chosen}) > 2 and "--rows" in " ".join(run["arguments"])
-            (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, out)
+        run = read(path)
+        if run is None:
+            continue
+        kinds = draw_all(run, os.path.splitext(os.path.basename(path))[0], arguments)
+        if kinds == 0:
+            print(f"plot_bench.py: {path} has nothing to draw", file=sys.stderr)
+        drawn += kinds
+    if drawn == 0:
+        sys.exit("plot_bench.py: nothing was drawn")
 
 
 if __name__ == "__main__":

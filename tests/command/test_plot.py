@@ -1,0 +1,89 @@
+"""tools/plot_bench.py on what `tuplescan bench --json` writes: which pictures there are, not how they look."""
+import json
+import os
+import subprocess
+import sys
+
+from harness import CommandTest, main
+
+PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "plot_bench.py")
+QUICK = ["bench", "--backend", "cpu", "--repeat", "1", "--threads", "1", "--no-numpy", "--json", "--quiet"]
+
+# In the place of matplotlib, which need not be there: a picture is the names of its lines.
+MATPLOTLIB = {
+    "__init__.py": "rcParams = {}\ndef use(backend):\n    pass\n",
+    "pyplot.py": """
+class Anything:
+    def __init__(self, lines):
+        self.lines = lines
+    def __getattr__(self, name):
+        return lambda *values, **options: None
+    def plot(self, x, y, label, **options):
+        assert len(x) == len(y) > 0
+        self.lines.append(label)
+    def savefig(self, path, metadata=None):
+        with open(path, "w") as file:
+            file.write("\\n".join(self.lines))
+def subplots(**options):
+    lines = []
+    return Anything(lines), Anything(lines)
+def close(figure):
+    pass
+""",
+}
+
+
+class Plot(CommandTest):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("modules/matplotlib"))
+        for name, text in MATPLOTLIB.items():
+            self.write(os.path.join("modules/matplotlib", name), text.encode())
+
+    def bench(self, name, *arguments):
+        return self.write(name, self.run_command(*QUICK, *arguments).stdout)
+
+    def plot(self, *arguments, code=0):
+        """The pictures, and what was said on standard error."""
+        environment = dict(os.environ, PYTHONPATH=self.path("modules"))
+        result = subprocess.run([sys.executable, PLOT, "-o", "out", *arguments], cwd=self.folder, env=environment,
+                                capture_output=True, timeout=120)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        return sorted(os.listdir(self.path("out"))), result.stderr.decode()
+
+    def test_over_columns_and_rows(self):
+        wide = self.bench("wide.json", "--bytes", "32K", "--columns", "1,2,4", "--types", "u32,u8:u64")
+        small = self.bench("small.json", "--rows", "2^4,2^6", "--columns", "1,4", "--types", "u32")
+        pictures, _ = self.plot(wide, small)
+        self.assertEqual(pictures, ["small-rows-1-columns-u32.svg", "small-rows-4-columns-u32.svg",
+                                    "wide-gbps-u32.svg", "wide-gbps-u8-u64.svg",
+                                    "wide-of-memcpy-u32.svg", "wide-of-memcpy-u8-u64.svg"])
+        self.assertEqual(self.read("out/small-rows-4-columns-u32.svg").decode().splitlines(),
+                         ["tuplescan, 1 thread", "memcpy", "serial C loop"])
+
+    def test_what_cannot_be_drawn_is_left_out(self):
+        others = [self.bench("pipelines.json", "--pipelines", "--bytes", "4K"),
+                  self.bench("accuracy.json", "--accuracy", "--bytes", "4K"),
+                  self.bench("windows.json", "--bytes", "4K", "--columns", "4/8"),
+                  self.write("empty.json", b""), self.write("torn.json", b'{"results": [')]
+        _, said = self.plot(*others, code=1)
+        for name in others:
+            self.assertIn(name, said)
+        small = self.bench("small.json", "--rows", "2^4,2^6", "--columns", "1", "--types", "f32")
+        pictures, _ = self.plot(*others, small)
+        self.assertEqual(pictures, ["small-rows-1-columns-f32.svg"])
+
+    def test_checked_beside_unchecked(self):
+        wide = self.bench("wide.json", "--bytes", "32K", "--columns", "1,2", "--types", "u32")
+        run = json.loads(self.read(wide))
+        results = [dict(r, backend="cuda", strategy="fused", overflow_checked=checked)
+                   for r in run["results"] for checked in (False, True)]
+        self.write(wide, json.dumps(dict(run, machine=dict(run["machine"], gpu="GPU"), results=results)).encode())
+        self.plot(wide)
+        lines = self.read("out/wide-gbps-u32.svg").decode().splitlines()
+        self.assertEqual(lines[:2], ["tuplescan, fused", "memcpy"])
+        self.assertIn("tuplescan, fused, checked", lines)
+
+
+if __name__ == "__main__":
+    main()
