@@ -35,6 +35,9 @@ struct bench {
     cudaEvent_t start, stop;
 };
 
+/* What the library's report tells apart. */
+enum step { COUNT, SCAN, MOVE, STEPS };
+
 /* One line. Times of a way that was not measured are NAN. */
 struct line {
     const struct subject *subject;
@@ -43,7 +46,7 @@ struct line {
     bool has[WAYS];
     int right; /* as bench_result's `checked` */
     double ms[WAYS], best_ms[WAYS];
-    table_pipeline_report steps; /* of a run of its own */
+    double steps_ms[STEPS]; /* medians of a few runs of their own; NAN: not a step by itself */
 };
 
 static inline size_t key_bytes(const struct line *line) { return line->count * table_type_size(line->subject->type); }
