@@ -366,14 +366,14 @@ int bench_cub_on_host_table(const table_view *in, const table_view *out) {
     const size_t bytes = in->rows * in->columns * table_type_size(in->type);
     void *from = NULL, *to = NULL, *workspace = NULL;
     size_t workspace_bytes = 0;
-    if (peer_cub_workspace(in->type, in->rows, in->columns, &workspace_bytes) != cudaSuccess)
+    if (peer_cub_workspace(in->type, out->type, in->rows, in->columns, &workspace_bytes) != cudaSuccess)
         return -1;
-    const bool done =
-        cudaMalloc(&from, bytes) == cudaSuccess && cudaMalloc(&to, bytes) == cudaSuccess &&
-        cudaMalloc(&workspace, workspace_bytes + 1) == cudaSuccess &&
-        cudaMemcpy(from, in->data, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
-        peer_cub_scan(in->type, in->rows, in->columns, from, to, workspace, workspace_bytes, NULL) == cudaSuccess &&
-        cudaMemcpy(out->data, to, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
+    const bool done = cudaMalloc(&from, bytes) == cudaSuccess && cudaMalloc(&to, bytes) == cudaSuccess &&
+                      cudaMalloc(&workspace, workspace_bytes + 1) == cudaSuccess &&
+                      cudaMemcpy(from, in->data, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
+                      peer_cub_scan(in->type, out->type, in->rows, in->columns, from, to, workspace, workspace_bytes,
+                                    NULL) == cudaSuccess &&
+                      cudaMemcpy(out->data, to, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
     cudaFree(from);
     cudaFree(to);
     cudaFree(workspace);

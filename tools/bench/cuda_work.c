@@ -54,8 +54,8 @@ bool work_prepare(const struct device_case *what, struct work *work, table_statu
     if (work->kind == WORK_COPY_KERNEL)
         return rows_lie_side_by_side(what);
     if (work->kind == WORK_CUB)
-        return rows_lie_side_by_side(what) && what->pair.in == what->pair.out &&
-               peer_cub_workspace(what->pair.in, what->in.rows, what->shape.columns, &work->workspace_bytes) == 0;
+        return rows_lie_side_by_side(what) && peer_cub_workspace(what->pair.in, what->pair.out, what->in.rows,
+                                                                 what->shape.columns, &work->workspace_bytes) == 0;
     table_scan_options options = stream_options(what, work);
     options.workspace = NULL;
     *reason = table_prefix_sum_workspace(&what->in, &what->out, &options, &work->workspace_bytes);
@@ -87,8 +87,8 @@ bool work_queue(const struct device_case *what, const struct work *work) {
     else if (work->kind == WORK_COPY_KERNEL)
         error = peer_copy(what->out.data, what->in.data, what->copy_bytes, tables->stream);
     else
-        error = peer_cub_scan(what->pair.in, what->in.rows, what->shape.columns, what->in.data, what->out.data,
-                              tables->workspace, work->workspace_bytes, tables->stream);
+        error = peer_cub_scan(what->pair.in, what->pair.out, what->in.rows, what->shape.columns, what->in.data,
+                              what->out.data, tables->workspace, work->workspace_bytes, tables->stream);
     return cuda_succeeded(what->report, error, work_name(work));
 }
 

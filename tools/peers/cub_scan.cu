@@ -1,5 +1,8 @@
 /* CUB's DeviceScan on tables: a row is a struct, its addition goes value by value. This is what a user of CUB writes
- * for several columns, with the alignment that gives it the widest loads. */
+ * for several columns, with the alignment that gives it the widest loads; a type that is widened goes through a
+ * transform iterator. Compile time decides which columns there are.
+ * CUB exchanges the rows of a block in the 48 KB of shared memory that need not be asked for, and its smallest block
+ * has 32 threads: it takes rows of up to 1.5 KB, such as 256 columns of u32; 400 do not compile (CUB 3.0.1). */
 #include "peers.h"
 
 #include <cstdint>
@@ -9,12 +12,13 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/version.cuh>
 #include <cuda/functional>
+#include <thrust/iterator/transform_iterator.h>
 
 namespace {
 
 template <class T, int COLUMNS> struct row {
     static constexpr size_t bytes = sizeof(T) * COLUMNS;
-    alignas(bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : sizeof(T)) T value[COLUMNS];
+    alignas(bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : sizeof(T)) T value[COLUMNS];
 };
 
 struct add_rows {
@@ -49,12 +53,38 @@ template <class T, int COLUMNS> cudaError_t scan(const request &what) {
     }
 }
 
+template <class OUT> struct widen {
+    template <class IN> __host__ __device__ OUT operator()(IN narrow) const { return narrow; }
+};
+
+template <class OUT, int COLUMNS> struct widen<row<OUT, COLUMNS>> {
+    template <class IN> __host__ __device__ row<OUT, COLUMNS> operator()(const row<IN, COLUMNS> &narrow) const {
+        row<OUT, COLUMNS> wide;
+#pragma unroll
+        for (int j = 0; j < COLUMNS; ++j)
+            wide.value[j] = narrow.value[j];
+        return wide;
+    }
+};
+
+template <class IN, class OUT, class ADD> cudaError_t scan_widened(const request &what, ADD add) {
+    const auto rows = thrust::make_transform_iterator(static_cast<const IN *>(what.in), widen<OUT>{});
+    return cub::DeviceScan::InclusiveScan(what.workspace, *what.workspace_bytes, rows, static_cast<OUT *>(what.out),
+                                          add, what.rows, what.stream);
+}
+
 template <class T> cudaError_t scan_narrow(const request &what, size_t columns) {
     switch (columns) {
     case 1:
         return scan<T, 1>(what);
+    case 2:
+        return scan<T, 2>(what);
+    case 3:
+        return scan<T, 3>(what);
     case 4:
         return scan<T, 4>(what);
+    case 8:
+        return scan<T, 8>(what);
     default:
         return cudaErrorNotSupported;
     }
@@ -62,12 +92,12 @@ template <class T> cudaError_t scan_narrow(const request &what, size_t columns) 
 
 template <class T> cudaError_t scan_any(const request &what, size_t columns) {
     switch (columns) {
-    case 2:
-        return scan<T, 2>(what);
-    case 3:
-        return scan<T, 3>(what);
-    case 8:
-        return scan<T, 8>(what);
+    case 5:
+        return scan<T, 5>(what);
+    case 7:
+        return scan<T, 7>(what);
+    case 12:
+        return scan<T, 12>(what);
     case 16:
         return scan<T, 16>(what);
     case 32:
@@ -79,7 +109,15 @@ template <class T> cudaError_t scan_any(const request &what, size_t columns) {
     }
 }
 
-cudaError_t dispatch(table_type type, const request &what, size_t columns) {
+cudaError_t scan_bytes(const request &what, size_t columns) {
+    return columns == 1   ? scan_widened<uint8_t, uint32_t>(what, cuda::std::plus<uint32_t>{})
+           : columns == 4 ? scan_widened<row<uint8_t, 4>, row<uint32_t, 4>>(what, add_rows{})
+                          : cudaErrorNotSupported;
+}
+
+cudaError_t dispatch(table_type in_type, table_type type, const request &what, size_t columns) {
+    if (in_type != type)
+        return in_type == TABLE_U8 && type == TABLE_U32 ? scan_bytes(what, columns) : cudaErrorNotSupported;
     switch (type) {
     case TABLE_U32:
         return scan_any<uint32_t>(what, columns);
@@ -104,18 +142,19 @@ const char *peer_cub_version(void) {
     return text;
 }
 
-int peer_cub_workspace(table_type type, size_t rows, size_t columns, size_t *bytes) {
+int peer_cub_workspace(table_type in_type, table_type type, size_t rows, size_t columns, size_t *bytes) {
     if (!fits(rows))
         return cudaErrorNotSupported;
     *bytes = 0;
-    return dispatch(type, request{nullptr, nullptr, nullptr, bytes, static_cast<int>(rows), nullptr}, columns);
+    return dispatch(in_type, type, request{nullptr, nullptr, nullptr, bytes, static_cast<int>(rows), nullptr}, columns);
 }
 
-int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, void *out, void *workspace,
-                  size_t workspace_bytes, void *stream) {
+int peer_cub_scan(table_type in_type, table_type type, size_t rows, size_t columns, const void *in, void *out,
+                  void *workspace, size_t workspace_bytes, void *stream) {
     if (!fits(rows) || !workspace)
         return fits(rows) ? cudaErrorInvalidValue : cudaErrorNotSupported;
     return dispatch(
-        type, request{in, out, workspace, &workspace_bytes, static_cast<int>(rows), static_cast<cudaStream_t>(stream)},
+        in_type, type,
+        request{in, out, workspace, &workspace_bytes, static_cast<int>(rows), static_cast<cudaStream_t>(stream)},
         columns);
 }

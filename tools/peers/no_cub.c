@@ -5,14 +5,15 @@ enum { NOT_SUPPORTED = 801 }; /* cudaErrorNotSupported */
 
 const char *peer_cub_version(void) { return NULL; }
 
-int peer_cub_workspace(table_type type, size_t rows, size_t columns, size_t *bytes) {
-    (void)type, (void)rows, (void)columns, (void)bytes;
+int peer_cub_workspace(table_type in_type, table_type type, size_t rows, size_t columns, size_t *bytes) {
+    (void)in_type, (void)type, (void)rows, (void)columns, (void)bytes;
     return NOT_SUPPORTED;
 }
 
-int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, void *out, void *workspace,
-                  size_t workspace_bytes, void *stream) {
-    (void)type, (void)rows, (void)columns, (void)in, (void)out, (void)workspace, (void)workspace_bytes, (void)stream;
+int peer_cub_scan(table_type in_type, table_type type, size_t rows, size_t columns, const void *in, void *out,
+                  void *workspace, size_t workspace_bytes, void *stream) {
+    (void)in_type, (void)type, (void)rows, (void)columns, (void)in, (void)out, (void)workspace, (void)workspace_bytes,
+        (void)stream;
     return NOT_SUPPORTED;
 }
 

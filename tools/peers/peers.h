@@ -16,11 +16,12 @@ const char *peer_cub_version(void);
 
 /* Bytes of workspace for peer_cub_scan() of the same shape. cudaErrorNotSupported (801) for a shape that has no
  * instantiation: CUB wants the number of columns at compile time. */
-int peer_cub_workspace(table_type type, size_t rows, size_t columns, size_t *bytes);
+int peer_cub_workspace(table_type in_type, table_type type, size_t rows, size_t columns, size_t *bytes);
 
-/* cub::DeviceScan::InclusiveScan over rows as structs of `columns` values, added value by value; rows side by side. */
-int peer_cub_scan(table_type type, size_t rows, size_t columns, const void *in, void *out, void *workspace,
-                  size_t workspace_bytes, void *stream);
+/* cub::DeviceScan::InclusiveScan over rows as structs of `columns` values, added value by value; rows side by side. A
+ * narrower in_type is widened on the way. */
+int peer_cub_scan(table_type in_type, table_type type, size_t rows, size_t columns, const void *in, void *out,
+                  void *workspace, size_t workspace_bytes, void *stream);
 
 /* A copy kernel and nothing else: plain loads of 16 bytes, 16 of them a thread, fewer where the table is small. Both
  * pointers aligned to 16 bytes. */
