@@ -1,5 +1,7 @@
 #include "pipeline.h"
 
+#include <string.h>
+
 /* A row of carry: the caller's, or zeros. */
 static table_status put_carry_in(const struct backend *backend, const struct scan *scan, void *row, size_t row_bytes) {
     return scan->carry_in ? backend->copy(scan, row, scan->carry_in, row_bytes)
@@ -65,25 +67,22 @@ static table_status run_fused(const struct backend *backend, const struct plan *
 }
 
 static table_status run_stage2(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                               char *workspace) {
-    char *seeds = workspace + plan->level_offset[0];
+                               char *seeds, char *workspace) {
     if (plan->strategy == TABLE_STRATEGY_HOST)
         return stage2_host(backend, scan, seeds, plan->level_rows[0]);
     return stage2_recursive(backend, plan, scan, seeds, plan->level_rows[0], 1, workspace);
 }
 
+/* `seeds` begins with the carry. */
 static table_status run_seeds(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                              char *workspace, size_t row_bytes) {
-    char *seeds = workspace + plan->level_offset[0];
-    table_status status = put_carry_in(backend, scan, seeds, row_bytes);
-    if (status == TABLE_OK)
-        status = mark(backend, scan, 0);
+                              char *seeds, char *workspace, size_t row_bytes) {
+    table_status status = mark(backend, scan, 0);
     if (status == TABLE_OK && scan->chunks > 0)
         status = backend->stage1_local_counts(scan, seeds);
     if (status == TABLE_OK)
         status = mark(backend, scan, 1);
     if (status == TABLE_OK && scan->chunks > 0)
-        status = run_stage2(backend, plan, scan, workspace);
+        status = run_stage2(backend, plan, scan, seeds, workspace);
     if (status == TABLE_OK)
         status = mark(backend, scan, 2);
     if (status == TABLE_OK && scan->chunks > 0 && scan->out.data)
@@ -93,6 +92,32 @@ static table_status run_seeds(const struct backend *backend, const struct plan *
     if (status == TABLE_OK && scan->carry_out)
         status = backend->copy(scan, scan->carry_out, seeds + scan->chunks * row_bytes, row_bytes);
     return status;
+}
+
+/* The seeds are in host memory from the beginning: stage 1 writes them there and stage 3 reads them over the bus, a
+ * row of a panel for each tile, while they wait for the table anyway. Copies before and after stage 2 would take longer
+ * than its additions. */
+static table_status run_by_host(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                char *workspace, size_t row_bytes) {
+    table_status status = TABLE_OK;
+    char *seeds = stage2_host_seeds(backend, plan->level_rows[0] * row_bytes, &status);
+    if (!seeds)
+        return status;
+    memset(seeds, 0, row_bytes);
+    if (scan->carry_in)
+        status = backend->copy(scan, seeds, scan->carry_in, row_bytes);
+    if (status == TABLE_OK)
+        status = run_seeds(backend, plan, scan, seeds, workspace, row_bytes);
+    const table_status waited = backend->wait(scan);
+    backend->host_release(seeds);
+    return status == TABLE_OK ? waited : status;
+}
+
+static table_status run_where_data_is(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                      char *workspace, size_t row_bytes) {
+    char *seeds = workspace + plan->level_offset[0];
+    const table_status status = put_carry_in(backend, scan, seeds, row_bytes);
+    return status == TABLE_OK ? run_seeds(backend, plan, scan, seeds, workspace, row_bytes) : status;
 }
 
 /* The finding goes by way of a word of the workspace. */
@@ -105,7 +130,8 @@ static table_status run_stages(const struct backend *backend, const struct plan 
         status = backend->fill(scan, inner.first_overflow, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
     }
     if (status == TABLE_OK)
-        status = run_seeds(backend, plan, &inner, workspace, row_bytes);
+        status = plan->strategy == TABLE_STRATEGY_HOST ? run_by_host(backend, plan, &inner, workspace, row_bytes)
+                                                       : run_where_data_is(backend, plan, &inner, workspace, row_bytes);
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status;

@@ -10,9 +10,16 @@
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace);
 
-/* Stage 2 on a seeds table of `rows` rows, in place. The recursive one takes the seeds of the levels below it from the
- * workspace, the first being plan->level_*[level]; with no level left it folds. */
+/* Stage 2 on a seeds table of `rows` rows, in place.
+ *
+ * By the host: waits for stage 1. The seeds are host memory of stage2_host_seeds(), from backend->host_allocate(), or
+ * NULL and a status; the copied one takes those that are not. */
+void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_status *status);
+table_status stage2_host_copied(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows);
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows);
+
+/* The recursive one takes the seeds of the levels below it from the workspace, the first being plan->level_*[level];
+ * with no level left it folds. */
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               void *seeds, size_t rows, unsigned level, void *workspace);
 

@@ -1,23 +1,34 @@
-/* Stage 2 by the host: the totals come here, are added up in plain C, and go back. */
+/* Stage 2 by the host, in plain C. */
 #include "fold.h"
 #include "pipeline.h"
 #include "status.h"
 
+void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_status *status) {
+    void *seeds = backend->host_allocate(bytes);
+    if (!seeds)
+        *status = status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the chunk totals", bytes);
+    return seeds;
+}
+
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
-    const size_t columns = scan->in.columns;
-    const size_t bytes = rows * columns * table_type_size(scan->out.type);
-    void *totals = backend->host_allocate(bytes);
-    if (!totals)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the chunk totals", bytes);
-    table_status status = backend->copy(scan, totals, seeds, bytes);
+    const table_status status = backend->wait(scan);
     if (status == TABLE_OK)
-        status = backend->wait(scan);
-    if (status == TABLE_OK) {
-        fold_rows(totals, rows, columns, scan->out.type);
-        status = backend->copy(scan, seeds, totals, bytes);
-    }
-    if (status == TABLE_OK)
-        status = backend->wait(scan);
-    backend->host_release(totals);
+        fold_rows(seeds, rows, scan->in.columns, scan->out.type);
     return status;
+}
+
+table_status stage2_host_copied(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
+    const size_t bytes = rows * scan->in.columns * table_type_size(scan->out.type);
+    table_status status = TABLE_OK;
+    void *totals = stage2_host_seeds(backend, bytes, &status);
+    if (!totals)
+        return status;
+    status = backend->copy(scan, totals, seeds, bytes);
+    if (status == TABLE_OK)
+        status = stage2_host(backend, scan, totals, rows);
+    if (status == TABLE_OK)
+        status = backend->copy(scan, seeds, totals, bytes);
+    const table_status waited = backend->wait(scan);
+    backend->host_release(totals);
+    return status == TABLE_OK ? waited : status;
 }

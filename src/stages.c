@@ -20,7 +20,7 @@ static table_status run_stage(const struct backend *backend, const struct plan *
         if (scan->chunks == 0)
             return TABLE_OK;
         if (plan->strategy == TABLE_STRATEGY_HOST)
-            return stage2_host(backend, scan, work->seeds.data, work->seeds.rows);
+            return stage2_host_copied(backend, scan, work->seeds.data, work->seeds.rows);
         return stage2_recursive(backend, plan, scan, work->seeds.data, work->seeds.rows,
                                 plan_is_integer(work->seeds.type) ? 0 : plan->levels, workspace);
     default:

@@ -1,10 +1,10 @@
-/* Host memory for copies to and from a device. */
+/* Host memory that devices reach. */
 #ifndef CUDA_PINNED_H
 #define CUDA_PINNED_H
 
 #include <stddef.h>
 
-/* `bytes` of host memory, page-locked if possible, or NULL; to be released soon, by the same thread. */
+/* `bytes` of page-locked host memory, or NULL; to be released soon, by the same thread. */
 void *pinned_allocate(size_t bytes);
 void pinned_release(void *memory);
 
