@@ -15,8 +15,8 @@ template <class KEY> struct digit_bins {
     DEVICE unsigned operator()(KEY key) const { return digit_of(key, digit); }
 };
 
-/* Several digits, one beside the other: a key has as many bins. */
-template <class KEY> struct several_digits {
+/* Several digits, one beside the other: a key has as many bins. BYTES: they are all bytes of the sort key. */
+template <class KEY, bool BYTES> struct several_digits {
     typedef KEY Key;
     static constexpr bool OUTSIDE = false;
     key_digit first;
@@ -27,7 +27,13 @@ template <class KEY> struct several_digits {
 template <class BINS, class ADD> DEVICE void for_each_bin(const BINS &bins, typename BINS::Key value, ADD add) {
     add(bins(value));
 }
-template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KEY> &digits, KEY key, ADD add) {
+template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KEY, true> &digits, KEY key, ADD add) {
+    const KEY rest = sort_key_of(key, digits.first);
+    UNROLL
+    for (unsigned digit = 0; digit < sizeof(KEY); digit++)
+        add(digit * 256 + (static_cast<unsigned>(rest >> 8 * digit) & 255));
+}
+template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KEY, false> &digits, KEY key, ADD add) {
     KEY rest = static_cast<KEY>(sort_key_of(key, digits.first) >> digits.first.shift);
     for (unsigned digit = 0; digit < digits.number; digit++) {
         add((digit << digits.bits) + (static_cast<unsigned>(rest) & digits.first.mask));

@@ -11,9 +11,9 @@
 #include "bins.cuh"
 
 constexpr unsigned COUNT_THREADS = 512;
-constexpr unsigned COUNT_WORDS = 8192; /* counters in 32 KiB, with which a multiprocessor has room for several blocks */
+constexpr unsigned COUNT_WORDS = (256 + TABLE_OUTSIDE_WORDS) * WARP_LANES; /* a table of 256 bins for each lane of a
+                                                                            * warp: several blocks have room for it */
 constexpr unsigned COUNT_RANGES_MOST = 4;
-static_assert(COUNT_WORDS == 256 * WARP_LANES, "room for a table of bytes for each lane");
 constexpr size_t PIECE_LEAST = 32768; /* values that are worth a block */
 constexpr size_t PIECE_MOST = 1 << 30;
 
@@ -23,8 +23,13 @@ struct count_pass {
     size_t piece_length, pieces; /* of a chunk */
     kernel_counters counters;
     unsigned width, ranges, copies; /* bins of a range, and tables of them */
-    uint64_t *outside;
+    uint64_t *outside;              /* counters behind those of the columns */
 };
+
+/* Bins of a value, those for values outside included. */
+template <class BINS> static size_t all_bins(const count_pass &pass) {
+    return pass.counters.columns + (BINS::OUTSIDE ? TABLE_OUTSIDE_WORDS : 0);
+}
 
 DEVICE void add_to_counter(const count_pass &pass, size_t chunk, size_t column, unsigned number) {
     const size_t at = chunk * pass.counters.stride + column;
@@ -61,31 +66,22 @@ DEVICE count_item count_item_of(const count_pass &pass, size_t number) {
     return item;
 }
 
-template <class BINS, bool BYTES>
+/* ALL: the range has all bins, so that no value has to be left out. */
+template <class BINS, bool BYTES, bool ALL>
 DEVICE void count_piece(const count_pass &pass, const BINS &bins, const count_item &item, uint32_t *table) {
     typedef typename BINS::Key Key;
-    const unsigned copies = BYTES ? WARP_LANES : pass.copies, all = static_cast<unsigned>(pass.counters.columns);
+    const unsigned copies = BYTES ? WARP_LANES : pass.copies;
     uint32_t *const mine = table + (warp_lane() & (copies - 1));
-    unsigned outside[TABLE_OUTSIDE_WORDS] = {};
     for_each_key(static_cast<const Key *>(pass.keys), item.begin, item.end, [&](Key key, bool there) {
         const auto add = [&](unsigned bin) {
-            const bool inside = BYTES || !BINS::OUTSIDE || bin < all;
-            if (there && (BYTES || (inside && bin - item.first_bin < pass.width)))
-                atomic_add(&mine[(bin - item.first_bin) * copies], 1u);
-            else if (there && !inside)
-                UNROLL
-            for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
-                outside[word] += bin - all == word;
+            if (there && (ALL || bin - item.first_bin < pass.width))
+                atomic_add(&mine[(bin - (ALL ? 0 : item.first_bin)) * copies], 1u);
         };
         if constexpr (BYTES)
             add(static_cast<unsigned>(key));
         else
             for_each_bin(bins, key, add);
     });
-    UNROLL
-    for (unsigned word = 0; word < TABLE_OUTSIDE_WORDS; word++)
-        if (outside[word] > 0 && item.first_bin == 0)
-            atomic_add(pass.outside + word, static_cast<uint64_t>(outside[word]));
 }
 
 /* The block's tables into the chunk's row. */
@@ -99,7 +95,7 @@ DEVICE void put_counts(const count_pass &pass, const BINS &bins, const count_ite
         unsigned column = item.first_bin + bin;
         if constexpr (BYTES)
             column = bins(static_cast<typename BINS::Key>(bin));
-        if (column >= all && BYTES && number > 0)
+        if (column >= all && number > 0 && column - all < TABLE_OUTSIDE_WORDS)
             atomic_add(pass.outside + (column - all), static_cast<uint64_t>(number));
         else if (column < all && !BYTES && pass.pieces == 1)
             set_counter(pass, item.chunk, column, number);
@@ -108,7 +104,8 @@ DEVICE void put_counts(const count_pass &pass, const BINS &bins, const count_ite
     }
 }
 
-template <class BINS, bool BYTES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_kernel(count_pass pass, BINS bins) {
+template <class BINS, bool BYTES, bool ALL> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2)
+    count_kernel(count_pass pass, BINS bins) {
     SHARED_DYNAMIC(uint32_t, table);
     const size_t items = pass.chunks * pass.pieces * pass.ranges;
     for (size_t number = block_index(); number < items; number += block_count()) {
@@ -116,7 +113,7 @@ template <class BINS, bool BYTES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_k
         for (unsigned word = thread_index(); word < pass.width * pass.copies; word += block_threads())
             table[word] = 0;
         block_barrier();
-        count_piece<BINS, BYTES>(pass, bins, item, table);
+        count_piece<BINS, BYTES, ALL>(pass, bins, item, table);
         block_barrier();
         put_counts<BINS, BYTES>(pass, bins, item, table);
         block_barrier();
@@ -159,12 +156,11 @@ KERNEL clear_counters_kernel(kernel_counters counters, size_t cells) {
 }
 
 /* How `bins` bins are counted: in how many ranges, and in how many tables, unless to clear and to add up these would
- * take as long as to count. A width of 0: in global memory. */
-static int plan_table(size_t bins, count_pass *pass) {
+ * take as long as to count. A block may take `most` bytes, and takes so many if it is to: GREEDY. A width of 0: in
+ * global memory. */
+template <bool GREEDY> static void plan_table(size_t bins, size_t most, count_pass *pass) {
     constexpr size_t VALUES_PER_COUNTER = 8;
-    size_t bytes;
-    const int error = most_shared_bytes(&bytes);
-    const size_t words = bins <= COUNT_WORDS ? COUNT_WORDS : bytes / sizeof(uint32_t);
+    const size_t words = bins <= COUNT_WORDS && !GREEDY ? COUNT_WORDS : most / sizeof(uint32_t);
     const size_t ranges = (bins + words - 1) / words;
     pass->copies = 1;
     while (pass->copies < WARP_LANES && 2 * pass->copies * bins <= words &&
@@ -172,7 +168,6 @@ static int plan_table(size_t bins, count_pass *pass) {
         pass->copies *= 2;
     pass->ranges = ranges <= COUNT_RANGES_MOST ? static_cast<unsigned>(ranges) : 1;
     pass->width = ranges <= COUNT_RANGES_MOST ? static_cast<unsigned>((bins + ranges - 1) / ranges) : 0;
-    return error;
 }
 
 /* Pieces of a chunk, so that there is work for `blocks` blocks, each piece worth one. */
@@ -202,17 +197,22 @@ template <class BINS, bool BYTES, bool SEVERAL = false>
 static int run_count(count_pass pass, const BINS &bins, void *stream) {
     constexpr unsigned ROUNDS = 4; /* blocks that end early leave room for others */
     unsigned resident;
+    size_t most;
+    int error = most_shared_bytes(&most);
+    if (error != 0)
+        return error;
+    if (pass.chunk_length > pass.count)
+        pass.chunk_length = pass.count;
     pass.chunks = (pass.count - 1) / pass.chunk_length + 1;
-    int error = plan_table(BYTES ? 256 : pass.counters.columns, &pass);
+    plan_table<SEVERAL>(BYTES ? 256 : all_bins<BINS>(pass), most, &pass);
     if (BYTES)
         pass.copies = WARP_LANES;
     const bool in_memory = pass.width == 0;
-    auto kernel = count_kernel<BINS, BYTES>;
-    if constexpr (!SEVERAL)
-        kernel = in_memory ? count_in_memory_kernel<BINS> : kernel;
+    auto kernel = count_kernel<BINS, BYTES, true>;
+    if constexpr (!SEVERAL && !BYTES)
+        kernel = in_memory ? count_in_memory_kernel<BINS> : pass.ranges > 1 ? count_kernel<BINS, BYTES, false> : kernel;
     const size_t shared = sizeof(uint32_t) * pass.width * pass.copies;
-    if (error == 0)
-        error = allow_shared_bytes(kernel, shared);
+    error = allow_shared_bytes(kernel, most);
     if (error == 0)
         error = resident_blocks(kernel, COUNT_THREADS, shared, &resident);
     if (error != 0)
@@ -220,8 +220,8 @@ static int run_count(count_pass pass, const BINS &bins, void *stream) {
     plan_pieces(resident, &pass);
     if (BYTES || in_memory || pass.pieces > 1)
         error = clear_counters(pass.counters, pass.chunks, stream);
-    const size_t items = pass.chunks * pass.pieces * pass.ranges, most = static_cast<size_t>(resident) * ROUNDS;
-    return error == 0 ? launch(kernel, static_cast<unsigned>(items < most ? items : most), COUNT_THREADS, shared,
+    const size_t items = pass.chunks * pass.pieces * pass.ranges, blocks = static_cast<size_t>(resident) * ROUNDS;
+    return error == 0 ? launch(kernel, static_cast<unsigned>(items < blocks ? items : blocks), COUNT_THREADS, shared,
                                stream, pass, bins)
                       : error;
 }
