@@ -14,7 +14,7 @@
 
 template <class SHAPE, class WORD, bool WHOLE>
 DEVICE void scatter_tile(const scatter_pass &pass, scatter_memory<SHAPE, WORD> &memory, size_t tile, unsigned count) {
-    uint32_t(&counts)[SCATTER_DIGITS] = memory.counts[thread_index() / WARP_LANES];
+    uint16_t(&counts)[SCATTER_DIGITS] = memory.counts[thread_index() / WARP_LANES];
     const size_t first = tile * SHAPE::TILE;
     typename SHAPE::Key keys[SHAPE::ITEMS];
     unsigned places[SHAPE::ITEMS]; /* marks, at first */

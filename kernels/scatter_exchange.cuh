@@ -6,7 +6,7 @@
 #include "exchange.cuh"
 #include "scatter_tile.cuh"
 
-constexpr unsigned SCATTER_BACK = 4; /* tiles that are looked at together */
+constexpr unsigned SCATTER_BACK = 8; /* tiles that are looked at together */
 
 /* A word of the exchange: a count of keys and, in the two top bits, of which. */
 template <class WORD> struct scatter_word {
@@ -93,7 +93,7 @@ DEVICE unsigned place_digits(const scatter_pass &pass, size_t tile, scatter_memo
         memory.shift[digit] = first - place;
         for (unsigned w = 0; w < SCATTER_WARPS; w++) {
             const unsigned number = memory.counts[w][digit];
-            memory.counts[w][digit] = place;
+            memory.counts[w][digit] = static_cast<uint16_t>(place);
             place += number;
         }
     }

@@ -9,16 +9,14 @@ constexpr unsigned SCATTER_WARPS = SCATTER_THREADS / WARP_LANES;
 constexpr unsigned SCATTER_BITS = 8;
 constexpr unsigned SCATTER_DIGITS = 1 << SCATTER_BITS;
 constexpr unsigned SCATTER_DIGIT_WARPS = SCATTER_DIGITS / WARP_LANES;
-constexpr unsigned SCATTER_LANE_BYTES = 64; /* of keys, or of values, a thread in a tile */
-constexpr unsigned SCATTER_ITEMS_MOST = 16;
 
 /* The value of a key that has none. */
 struct no_value {};
 
+/* Keys of a thread in a tile: as many as registers and 64 KiB of shared memory hold, and an odd number, so that digits
+ * of which a tile has equally many keys do not begin in the same bank. */
 HOST_DEVICE constexpr unsigned scatter_items(size_t key_bytes, size_t value_bytes) {
-    const size_t wider = key_bytes > value_bytes ? key_bytes : value_bytes;
-    return SCATTER_LANE_BYTES / wider < SCATTER_ITEMS_MOST ? static_cast<unsigned>(SCATTER_LANE_BYTES / wider)
-                                                           : SCATTER_ITEMS_MOST;
+    return key_bytes > 4 || value_bytes > 4 ? 13 : value_bytes > 1 ? 17 : 23;
 }
 
 template <class KEY, class VALUE> struct scatter_shape {
@@ -43,8 +41,8 @@ struct scatter_pass {
 
 /* The shared memory of a block. PLACE holds every place in the array, and may wrap. */
 template <class SHAPE, class PLACE> struct scatter_memory {
-    PLACE shift[SCATTER_DIGITS]; /* from a key's place in the sorted tile to where it goes */
-    uint32_t counts[SCATTER_WARPS][SCATTER_DIGITS];
+    PLACE shift[SCATTER_DIGITS];                    /* from a key's place in the sorted tile to where it goes */
+    uint16_t counts[SCATTER_WARPS][SCATTER_DIGITS]; /* places in the tile fit */
     uint32_t warp_totals[SCATTER_DIGIT_WARPS];
     PLACE warp_keys[SCATTER_DIGIT_WARPS];
     union {
@@ -66,7 +64,7 @@ DEVICE unsigned mark_rank(unsigned mark) { return mark / SCATTER_DIGITS; }
 /* Each key's rank among the keys of its digit in the warp. Keys beyond the end count as the last digit: they come after
  * all others of it. WHOLE: there are none. */
 template <class SHAPE, bool WHOLE>
-DEVICE void rank_in_warp(const scatter_pass &pass, uint32_t (&counts)[SCATTER_DIGITS], unsigned count,
+DEVICE void rank_in_warp(const scatter_pass &pass, uint16_t (&counts)[SCATTER_DIGITS], unsigned count,
                          const typename SHAPE::Key (&keys)[SHAPE::ITEMS], unsigned (&marks)[SHAPE::ITEMS]) {
     for (unsigned digit = warp_lane(); digit < SCATTER_DIGITS; digit += WARP_LANES)
         counts[digit] = 0;
@@ -80,7 +78,7 @@ DEVICE void rank_in_warp(const scatter_pass &pass, uint32_t (&counts)[SCATTER_DI
         marks[i] = make_mark(digit, before + rank);
         warp_barrier(WARP_ALL);
         if (rank == 0)
-            counts[digit] = before + bit_count(peers);
+            counts[digit] = static_cast<uint16_t>(before + bit_count(peers));
         warp_barrier(WARP_ALL);
     }
 }
