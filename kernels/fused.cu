@@ -14,6 +14,10 @@
  * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
 constexpr unsigned SPINE_SHARE = 8;
 
+/* Up to so many blocks that do stage 2 have a multiprocessor each to themselves, if there are so many blocks for each:
+ * four are the most that a multiprocessor holds, so that half of them are left for the tiles in any case. */
+constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
+
 /* A tile that is summed up in itself and waits for its seed. Each thread keeps its own values. */
 template <class SHAPE> struct parked_tile {
     static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
@@ -80,9 +84,7 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pa
                                                              typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     typename SHAPE::Sum seed[SHAPE::COLUMNS];
-    UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
+    lane_seed<SHAPE>(place, seeds, seed);
     seed_before<SHAPE>(seed, before);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++) {
@@ -103,7 +105,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
     constexpr unsigned NONE = 0xffffffffu;
     unsigned waiting = NONE;
     Sum before_waiting[SHAPE::COLUMNS] = {};
-    for (unsigned tile = *ticket - spines;;) {
+    for (unsigned tile = *ticket;;) {
         Sum before[SHAPE::COLUMNS];
         tile_values<SHAPE> values;
         unsigned next = 0;
@@ -135,20 +137,43 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
             before_waiting[c] = before[c];
         waiting = tile;
-        tile = *ticket - spines;
+        tile = *ticket;
     }
+}
+
+/* Which stage 2 this block does, counted from 0; NO_SPINE: none; IDLE: nothing at all. Where chunks come fast, a block
+ * that does stage 2 has its multiprocessor for itself, as each of its accesses to shared memory would otherwise wait
+ * behind those of a tile. */
+constexpr unsigned NO_SPINE = 0xffffffffu, IDLE = 0xfffffffeu;
+template <class SUM> DEVICE unsigned choose_part(const fused_state<SUM> &state, unsigned spines) {
+    const unsigned part = spines > 0 ? atomic_add(state.parts, 1u) : 0;
+    if (part < spines) {
+        store_relaxed(state.parts + 1 + part, multiprocessor() + 1);
+        return part;
+    }
+    for (unsigned spine = 0; state.alone && spine < spines; spine++) {
+        uint32_t where;
+        while ((where = load_relaxed(state.parts + 1 + spine)) == 0)
+            wait_a_little(20);
+        if (where == multiprocessor() + 1)
+            return IDLE;
+    }
+    return NO_SPINE;
 }
 
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines) {
-    SHARED_ARRAY(unsigned, ticket, 1);
+    SHARED_ARRAY(unsigned, ticket, 2);
     SHARED_DYNAMIC(unsigned char, memory);
-    if (thread_index() == 0)
-        *ticket = atomic_add(state.ticket, 1u);
+    if (thread_index() == 0) {
+        ticket[1] = choose_part(state, spines);
+        ticket[0] = ticket[1] == NO_SPINE ? atomic_add(state.ticket, 1u) : 0;
+    }
     block_barrier();
-    if (*ticket < spines)
-        spine(pass, state, *reinterpret_cast<spine_ring<typename SHAPE::Sum> *>(memory), tiles / pass.panels, *ticket);
-    else
+    if (ticket[1] < spines)
+        spine(pass, state, *reinterpret_cast<spine_ring<typename SHAPE::Sum> *>(memory), tiles / pass.panels,
+              ticket[1]);
+    else if (ticket[1] == NO_SPINE)
         fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket, *reinterpret_cast<parked_tile<SHAPE> *>(memory));
 }
 
@@ -159,6 +184,7 @@ struct fused_launcher {
     template <class SUM> fused_state<SUM> state_of(const tile_pass &pass, unsigned tiles) const {
         fused_state<SUM> state;
         state.ticket = static_cast<uint32_t *>(workspace);
+        state.parts = state.ticket + 1;
         state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
         state.seeds = state.totals + static_cast<size_t>(tiles / pass.panels) * pass.columns;
         state.carry_in = static_cast<const SUM *>(carry_in);
@@ -181,8 +207,9 @@ struct fused_launcher {
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
         const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
-        return launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state_of<Sum>(pass, tiles),
-                                  tiles, used);
+        fused_state<Sum> state = state_of<Sum>(pass, tiles);
+        state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
+        return launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state, tiles, used);
     }
 };
 

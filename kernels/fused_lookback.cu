@@ -146,13 +146,8 @@ template <class SHAPE, bool ABOVE> DEVICE void end_tile(const tile_pass &pass, u
                                                         const warp_row<SHAPE> &seeds, tile_staging<SHAPE> &staging) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     typename SHAPE::Sum seed[SHAPE::COLUMNS];
-    UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
-    seed_before<SHAPE>(seed, before);
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values[step], before);
+    lane_seed<SHAPE>(place, seeds, seed);
+    finish_tile<SHAPE, ABOVE>(pass, place, staging, seed, values, before);
 }
 
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)

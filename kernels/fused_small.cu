@@ -58,8 +58,11 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 1)
     }
     const tile_place place = tile_place_of<SHAPE>(pass, static_cast<size_t>(chunk) * pass.panels + panel);
     Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS], carry = Sum(0);
+    /* On one multiprocessor the instructions of all warps are most of the time: those without rows do nothing. */
+    const bool has_rows = place.row - place.phase * SHAPE::ROWS < place.end;
     tile_values<SHAPE> values;
-    tile_load<SHAPE>(pass, place, values);
+    if (has_rows)
+        tile_load<SHAPE>(pass, place, values);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         seed[c] = carry_in && place.active ? carry_in[place.column + c] : Sum(0);
@@ -68,26 +71,32 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 1)
         carry = carry_in[column];
     if (ABOVE && pass.first_overflow && pass.panels == 1 && chunk == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
-    scan_warp<SHAPE>(place, values);
-    put_warp_totals<SHAPE>(place, values, totals);
+    if (has_rows) {
+        scan_warp<SHAPE>(place, values);
+        put_warp_totals<SHAPE>(place, values, totals);
+    } else if (place.phase == 0) {
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = sum_identity<Sum>();
+    }
     block_barrier();
     if (chunks > 1) {
         cluster_wait();
         send_totals<SHAPE>(pass, chunk, chunks, totals, received);
         cluster_arrive();
     }
-    scan_warps<SHAPE>(place, totals, values, before);
+    if (has_rows)
+        scan_warps<SHAPE>(place, totals, values, before);
     if (chunks > 1)
         cluster_wait();
+    if (carry_out && chunk + 1 == chunks)
+        put_carry_out<SHAPE>(pass, panel, chunk, totals, received, carry, carry_out);
+    if (!has_rows)
+        return;
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         seed[c] = add_received<SHAPE>(seed[c], chunk, received, place.across * SHAPE::COLUMNS + c);
-    if (carry_out && chunk + 1 == chunks)
-        put_carry_out<SHAPE>(pass, panel, chunk, totals, received, carry, carry_out);
-    seed_before<SHAPE>(seed, before);
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        finish_step<SHAPE, ABOVE>(pass, place, staging[0], step, seed, values[step], before);
+    finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
 }
 
 struct fused_small_launcher {

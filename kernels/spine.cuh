@@ -19,14 +19,18 @@ constexpr unsigned SPINE_NARROW = SPINE_ADDERS / WARP_LANES * SPINE_LANES; /* co
 
 /* The columns of one spine block. With few columns chunks come fast, and a block has no more than its warps can go
  * round; with many there is time. */
-HOST_DEVICE unsigned spine_columns(size_t columns) { return columns <= SPINE_ADDERS ? SPINE_NARROW : SPINE_ADDERS; }
+HOST_DEVICE unsigned spine_columns(size_t columns) {
+    return columns <= SPINE_NARROW ? SPINE_NARROW / 2 : columns <= SPINE_ADDERS ? SPINE_NARROW : SPINE_ADDERS;
+}
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
  * columns each; seeds has one row more. */
 template <class SUM> struct fused_state {
     uint32_t *ticket;
+    uint32_t *parts; /* how many blocks have one; then for each of stage 2 its multiprocessor's number and 1 */
     exchange_word<SUM> *totals;
     exchange_word<SUM> *seeds;
+    bool alone; /* those blocks have a multiprocessor each to themselves */
     const SUM *carry_in;
     SUM *carry_out;
 };

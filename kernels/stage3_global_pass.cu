@@ -3,26 +3,34 @@
 #include "dispatch.cuh"
 #include "tile_finish.cuh"
 
+/* The seed of one column of the block's panel, a thread each. */
+template <class SHAPE>
+DEVICE typename SHAPE::Sum load_panel_seed(const tile_pass &pass, const typename SHAPE::Sum *seeds) {
+    const size_t chunk = block_index() / pass.panels;
+    const size_t column = static_cast<size_t>(block_index() % pass.panels) * pass.panel_columns + thread_index();
+    return thread_index() < SHAPE::PANEL && column < pass.columns ? seeds[chunk * pass.columns + column]
+                                                                  : sum_identity<typename SHAPE::Sum>();
+}
+
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     stage3_kernel(tile_pass pass, const typename SHAPE::Sum *seeds) {
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
+    SHARED_ARRAY(warp_row<SHAPE>, panel_seeds, 1);
     SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
     const tile_place place = tile_place_of<SHAPE>(pass, block_index());
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
     tile_values<SHAPE> values;
     tile_load<SHAPE>(pass, place, values);
-    UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        seed[c] =
-            place.active ? seeds[place.chunk * pass.columns + place.column + c] : sum_identity<typename SHAPE::Sum>();
+    const typename SHAPE::Sum column_seed = load_panel_seed<SHAPE>(pass, seeds);
+    loads_before_sums(place.end == 0);
     scan_warp<SHAPE>(place, values);
     put_warp_totals<SHAPE>(place, values, totals);
+    if (thread_index() < SHAPE::PANEL)
+        panel_seeds[0][thread_index()] = column_seed;
     block_barrier();
     scan_warps<SHAPE>(place, totals, values, before);
-    seed_before<SHAPE>(seed, before);
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        finish_step<SHAPE, ABOVE>(pass, place, staging[0], step, seed, values[step], before);
+    lane_seed<SHAPE>(place, panel_seeds[0], seed);
+    finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
 }
 
 struct stage3_launcher {

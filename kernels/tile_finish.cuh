@@ -85,4 +85,23 @@ template <class SHAPE> DEVICE void seed_before(const typename SHAPE::Sum (&seed)
         before[c] = seed[c] + before[c];
 }
 
+/* The lane's part of a row of the panel's seeds. */
+template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp_row<SHAPE> &seeds,
+                                             typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
+}
+
+/* All steps of a tile, from its running sums to its results. `before`: the sum of its rows before the warp. */
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
+                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
+                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    seed_before<SHAPE>(seed, before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values[step], before);
+}
+
 #endif

@@ -11,7 +11,7 @@
 struct backend {
     table_backend id;
 
-    bool prefers_fused; /* whether AUTO takes the fused pass */
+    bool (*prefers_fused)(const struct scan *scan); /* whether AUTO takes the fused pass for that table */
 
     /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c) and needs of them
      * no more than `stage2_fold`: rows rows of seeds, in place, row j + 1 += row j, one after the other from the top.

@@ -53,9 +53,10 @@ static bool place_levels(struct plan *plan, const struct scan *scan, size_t row_
     return true;
 }
 
-static table_strategy choose_strategy(const struct backend *backend, table_strategy wanted, bool totals_only) {
+static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
+                                      bool totals_only) {
     if (wanted == TABLE_STRATEGY_AUTO)
-        wanted = backend->prefers_fused ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
+        wanted = backend->prefers_fused(scan) ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
     if (wanted == TABLE_STRATEGY_FUSED && totals_only)
         return TABLE_STRATEGY_RECURSIVE; /* without results there is nothing to fuse */
     return wanted;
@@ -64,7 +65,7 @@ static table_strategy choose_strategy(const struct backend *backend, table_strat
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    *plan = (struct plan){.strategy = choose_strategy(backend, strategy, totals_only)};
+    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only)};
     bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset);
     if (plan->strategy == TABLE_STRATEGY_FUSED)
         fits = fits && place(plan, row_bytes, &plan->carry_in_offset) &&

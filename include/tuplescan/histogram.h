@@ -37,7 +37,8 @@ typedef struct table_bins {
     double low, high; /* EVEN: finite, low < high, and high - low finite */
 
     /* EDGES: count + 1 values of the type of the values, in host memory; no NaN. Looked at, and on CUDA copied, before
-     * the call returns; a captured graph reads them again whenever it is launched. */
+     * the call returns; but a captured graph reads them again whenever it is launched, and a stream form on CUDA reads
+     * page-locked memory only when the stream gets there. */
     const void *edges;
 
     int64_t first; /* INTEGER: the value of bin 0. Values must be integers */

@@ -49,7 +49,7 @@ typedef enum table_backend {
 
 /* How the three stages are carried out. Results do not depend on it. */
 typedef enum table_strategy {
-    TABLE_STRATEGY_AUTO = 0,      /* FUSED on the CPU, RECURSIVE on CUDA */
+    TABLE_STRATEGY_AUTO = 0,      /* FUSED; RECURSIVE on CUDA where that is faster */
     TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */
     TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is; integer totals by the same stages again */
     TABLE_STRATEGY_FUSED = 3      /* one pass: every value is read once and written once */
@@ -102,7 +102,7 @@ typedef struct table_scan_options {
      * memory for CUDA, host memory for the CPU), aligned to TABLE_WORKSPACE_ALIGNMENT, of at least the bytes that
      * table_prefix_sum_workspace() named for the same views and options. It may be reused as soon as the work that was
      * given it is done, and is in use until then. */
-    void *stream; /* a cudaStream_t; NULL is CUDA's default stream */
+    void *stream; /* a cudaStream_t of the tables' device, which is the current one; NULL is its default stream */
     void *workspace;
     size_t workspace_bytes;
 } table_scan_options;

@@ -34,9 +34,22 @@ DEVICE unsigned thread_index() { return threadIdx.x; }
 DEVICE unsigned block_threads() { return blockDim.x; }
 DEVICE unsigned block_index() { return blockIdx.x; }
 DEVICE unsigned block_count() { return gridDim.x; }
+/* The number of the multiprocessor that the block runs on. */
+DEVICE unsigned multiprocessor() {
+    unsigned number;
+    asm("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
 
 /* All threads of the block meet; what each wrote to shared and global memory before is seen by all after. */
 DEVICE void block_barrier() { __syncthreads(); }
+
+/* Keeps the compiler from moving the loads above it below the additions after it, which it does with integers, until
+ * two loads are under way instead of all. `never` is false, but in a way that the compiler cannot know. */
+DEVICE void loads_before_sums(bool never) {
+    if (__any_sync(0xffffffffu, never))
+        __trap();
+}
 
 /* Of a warp: `mask` names the lanes that take part, and exactly those must call it together. T has 4 or 8 bytes. */
 template <class T> DEVICE T warp_shuffle(unsigned mask, T value, unsigned lane) {
@@ -141,6 +154,10 @@ DEVICE void store_release(uint32_t *word, uint32_t value) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
+#define DEVICE_HAS_B128 /* in the PTX of CUDA 12.3 and later */
+#endif
+
 /* Two 64-bit words written and read as one, aligned to 16 bytes, relaxed: a value and the mark that it is there travel
  * together and need no fence. */
 struct __align__(16) word_pair {
@@ -148,7 +165,7 @@ struct __align__(16) word_pair {
 };
 DEVICE word_pair load_pair_relaxed(const word_pair *from) {
     word_pair pair;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef DEVICE_HAS_B128
     asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
                  : "=l"(pair.value), "=l"(pair.mark)
                  : "l"(from)
@@ -163,7 +180,7 @@ DEVICE word_pair load_pair_relaxed(const word_pair *from) {
     return pair;
 }
 DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef DEVICE_HAS_B128
     asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.b128 [%0], t; }"
                  :
                  : "l"(to), "l"(pair.value), "l"(pair.mark)

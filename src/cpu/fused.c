@@ -41,6 +41,12 @@ static size_t sums_bytes(const struct division *division) {
     return divide_up(row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
 }
 
+/* Separate stages read everything twice. */
+bool cpu_prefers_fused(const struct scan *scan) {
+    (void)scan;
+    return true;
+}
+
 size_t cpu_fused_workspace(const struct scan *scan) {
     enum division_kind kind;
     const struct division division = divide(scan, &kind);

@@ -9,6 +9,9 @@
 /* Kernels that were translated for an older GPU have no clusters, wherever they run. */
 enum { OLDEST_PARKED = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? 9 : INT_MAX };
 
+/* Of a large form, on one multiprocessor. */
+enum { TILES_AT_ONCE = 2 };
+
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 
 /* Of the device that the table is on, or else of the current one; 0 when it cannot be known. */
@@ -21,6 +24,17 @@ static int attribute(const struct scan *scan, enum cudaDeviceAttr which) {
         return value;
     cudaGetLastError();
     return 0;
+}
+
+/* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Recursive is faster
+ * where stage 2 inside the kernel is what the tiles wait for: narrow inputs of wide sums, in chunks that come fast
+ * because rows do not fill them. And seven columns of 8 bytes do not fit into the registers beside a parked tile. */
+bool cuda_prefers_fused(const struct scan *scan) {
+    const size_t columns = scan->in.columns, sum_bytes = table_type_size(scan->out.type);
+    const bool widens = table_type_size(scan->in.type) < sum_bytes, wide = sum_bytes == 8;
+    const bool waits = widens && (columns == 5 || columns == 7 ||
+                                  (wide && (columns == 3 || columns == 6 || columns == 12 || columns == 16)));
+    return !waits && !(wide && columns == 7) && attribute(scan, cudaDevAttrComputeCapabilityMajor) >= OLDEST_PARKED;
 }
 
 /* Room for either of the large forms. */
@@ -48,20 +62,45 @@ static int set_overflow(const struct scan *scan) {
     return (int)cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream);
 }
 
-static int run_large(const struct scan *scan, const struct kernel_pass *pass, bool parked, void *workspace) {
-    const size_t bytes = parked ? kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type)
-                                : kernel_fused_lookback_workspace(scan->chunks, scan->in.columns, scan->out.type);
+/* Tiles that find all their room at once look back: parking begins to pay with the next ones. */
+static bool is_parked(const struct scan *scan, int major) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t processors = (size_t)attribute(scan, cudaDevAttrMultiProcessorCount);
+    if (major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
+        return false;
+    return cuda_forced_form == CUDA_FUSED_PARKED ||
+           divide_up(row_bytes, KERNEL_PANEL_BYTES) * scan->chunks > TILES_AT_ONCE * processors;
+}
+
+/* Blocks that park tiles must all be resident. Where somebody else has a part of the device, they may not be. */
+static bool is_refused(int error) {
+    return error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported;
+}
+
+static int run_parked(const struct scan *scan, const struct kernel_pass *pass, void *workspace) {
+    const size_t bytes = kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type);
     const cudaError_t error = cudaMemsetAsync(workspace, 0, bytes, scan->stream);
-    if (error != cudaSuccess)
-        return (int)error;
-    return parked ? kernel_fused(pass, scan->carry_in, scan->carry_out, workspace)
-                  : kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace);
+    return error == cudaSuccess ? kernel_fused(pass, scan->carry_in, scan->carry_out, workspace) : (int)error;
+}
+
+static int run_lookback(const struct scan *scan, const struct kernel_pass *pass, void *workspace) {
+    const size_t bytes = kernel_fused_lookback_workspace(scan->chunks, scan->in.columns, scan->out.type);
+    const cudaError_t error = cudaMemsetAsync(workspace, 0, bytes, scan->stream);
+    return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : (int)error;
+}
+
+static int run_large(const struct scan *scan, const struct kernel_pass *pass, bool parked, void *workspace) {
+    const int error = parked ? run_parked(scan, pass, workspace) : cudaErrorNotSupported;
+    if (!is_refused(error))
+        return error;
+    cudaGetLastError();
+    return run_lookback(scan, pass, workspace);
 }
 
 table_status cuda_fused(const struct scan *scan, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const int major = attribute(scan, cudaDevAttrComputeCapabilityMajor);
-    const bool parked = major >= OLDEST_PARKED && cuda_forced_form != CUDA_FUSED_LOOKBACK;
+    const bool parked = is_parked(scan, major);
     const bool small = is_small(scan, major);
     /* The small form sets the overflow's word itself where one cluster has all columns. */
     const bool sets_overflow = small && scan->in.columns * table_type_size(scan->out.type) <= KERNEL_PANEL_BYTES;

@@ -3,7 +3,7 @@
 #define CUDA_FUSED_H
 
 enum cuda_fused_form {
-    CUDA_FUSED_BEST,    /* SMALL where the table is, otherwise PARKED where the device can, otherwise LOOKBACK */
+    CUDA_FUSED_BEST,    /* SMALL where the table is; PARKED where it is large and the device can; otherwise LOOKBACK */
     CUDA_FUSED_SMALL,   /* one launch: tables of few chunks */
     CUDA_FUSED_PARKED,  /* large tables, compute capability 9.0 and later */
     CUDA_FUSED_LOOKBACK /* large tables, every device */

@@ -18,6 +18,7 @@ static inline table_status cuda_check_launch(int error, const char *what) {
 table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);
 table_status cuda_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
 table_status cuda_stage3_global_pass(const struct scan *scan, const void *seeds);
+bool cuda_prefers_fused(const struct scan *scan);
 size_t cuda_fused_workspace(const struct scan *scan);
 table_status cuda_fused(const struct scan *scan, void *workspace);
 

@@ -51,8 +51,13 @@ DEVICE unsigned thread_index() { return dbl::thread_index(); }
 DEVICE unsigned block_threads() { return dbl::block_threads(); }
 DEVICE unsigned block_index() { return dbl::block_index(); }
 DEVICE unsigned block_count() { return dbl::block_count(); }
+DEVICE unsigned multiprocessor() { return dbl::block_index() / 2; }
 
 DEVICE void block_barrier(DOUBLE_SITE) { dbl::block_barrier(file, line); }
+DEVICE void loads_before_sums(bool never, DOUBLE_SITE) {
+    if (never)
+        dbl::misuse(file, line, "what is never true is true");
+}
 
 template <class T> DEVICE T warp_shuffle(unsigned mask, T value, unsigned lane, DOUBLE_SITE) {
     return dbl::from_bits<T>(dbl::meet(dbl::SHUFFLE, mask, dbl::to_bits(value), lane, file, line));

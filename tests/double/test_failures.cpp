@@ -97,6 +97,37 @@ static void check_calls(const char *name, bool on_device, const std::function<ta
     }
 }
 
+/* How many calls of the runtime may fail with that error, one at a time, and the parked form still scans right: zeros
+ * become the carry. */
+static unsigned survived(int error) {
+    unsigned number = 0;
+    for (uint64_t call = 1;; call++) {
+        uint32_t values[3] = {};
+        void *data = nullptr;
+        double_clear();
+        cudaMalloc(&data, BYTES);
+        cudaMemset(data, 0, BYTES);
+        const uint64_t before = double_calls();
+        double_fail_call(call, error);
+        const table_status status = scan(TABLE_STRATEGY_FUSED, false, data);
+        const bool reached = double_calls() - before >= call;
+        double_fail_call(0, 0);
+        cudaMemcpy(values, static_cast<char *>(data) + BYTES - sizeof values, sizeof values, cudaMemcpyDefault);
+        cudaFree(data);
+        if (!reached)
+            return number;
+        number += status == TABLE_OK && values[0] == 1 && values[1] == 2 && values[2] == 3;
+    }
+}
+
+/* Somebody else has a part of the device, and the blocks of the parked form cannot all be resident. */
+static void check_refused_launch() {
+    cuda_forced_form = CUDA_FUSED_PARKED;
+    check(survived(cudaErrorCooperativeLaunchTooLarge) > survived(cudaErrorMemoryAllocation),
+          "a refused cooperative launch", 0);
+    cuda_forced_form = CUDA_FUSED_BEST;
+}
+
 static void check_no_device() {
     const char *name = "no device";
     std::vector<uint32_t> values(ROWS * 3);
@@ -134,6 +165,7 @@ int main() {
     check_calls("host, sort", false, [](void *data) { return sort(false, data); });
     check_calls("device, histogram", true, [](void *data) { return histogram(false, data); });
     check_calls("host, histogram", false, [](void *data) { return histogram(true, data); });
+    check_refused_launch();
     check_no_device();
     check_no_memory();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
