@@ -28,13 +28,14 @@ static int attribute(const struct scan *scan, enum cudaDeviceAttr which) {
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Recursive is faster
  * where stage 2 inside the kernel is what the tiles wait for: narrow inputs of wide sums, in chunks that come fast
- * because rows do not fill them. And seven columns of 8 bytes do not fit into the registers beside a parked tile. */
+ * because rows do not fill them. And seven columns of u64 do not fit into the registers beside a parked tile. */
 bool cuda_prefers_fused(const struct scan *scan) {
     const size_t columns = scan->in.columns, sum_bytes = table_type_size(scan->out.type);
-    const bool widens = table_type_size(scan->in.type) < sum_bytes, wide = sum_bytes == 8;
+    const bool widens = table_type_size(scan->in.type) < sum_bytes;
     const bool waits = widens && (columns == 5 || columns == 7 ||
-                                  (wide && (columns == 3 || columns == 6 || columns == 12 || columns == 16)));
-    return !waits && !(wide && columns == 7) && attribute(scan, cudaDevAttrComputeCapabilityMajor) >= OLDEST_PARKED;
+                                  (sum_bytes == 8 && (columns == 3 || columns == 6 || columns == 12 || columns == 16)));
+    const bool spills = columns == 7 && (scan->out.type == TABLE_U64 || scan->out.type == TABLE_I64);
+    return !waits && !spills && attribute(scan, cudaDevAttrComputeCapabilityMajor) >= OLDEST_PARKED;
 }
 
 /* Room for either of the large forms. */
