@@ -22,9 +22,16 @@ constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
 template <class SHAPE> struct parked_tile {
     static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
     vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vectors[SHAPE::STEPS * VECTORS][BLOCK_THREADS];
+    warp_row<SHAPE> before[BLOCK_WARPS]; /* the sums of its rows before each warp, if they are wanted */
 };
 
-template <class SHAPE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values) {
+template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,
+                                                    const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    if (ABOVE && lane < SHAPE::LANES)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        parked.before[thread_index() / WARP_LANES][lane * SHAPE::COLUMNS + c] = before[c];
     UNROLL
     for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
         parked.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] =
@@ -78,20 +85,23 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fu
 }
 
 /* Takes a parked tile from its seed to its results, step by step: the next tile's values are in the registers. */
-template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pass, size_t tile,
-                                                             const parked_tile<SHAPE> &parked,
-                                                             tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds,
-                                                             typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_parked(const tile_pass &pass, size_t tile, const parked_tile<SHAPE> &parked,
+                          tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
-    typename SHAPE::Sum seed[SHAPE::COLUMNS];
+    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
+    unsigned first = NO_OVERFLOW;
     lane_seed<SHAPE>(place, seeds, seed);
+    if (ABOVE)
+        lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
     seed_before<SHAPE>(seed, before);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++) {
         typename SHAPE::Sum values[SHAPE::ROWS][SHAPE::COLUMNS];
         unpark_step<SHAPE>(parked, step, values);
-        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values, before);
+        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values, before, first);
     }
+    report_first<SHAPE>(pass, place, first);
 }
 
 /* All tiles that this block draws: `ticket` is the first. `waiting` is the one that is parked, or NONE. */
@@ -104,7 +114,6 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
     SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
     constexpr unsigned NONE = 0xffffffffu;
     unsigned waiting = NONE;
-    Sum before_waiting[SHAPE::COLUMNS] = {};
     for (unsigned tile = *ticket;;) {
         Sum before[SHAPE::COLUMNS];
         tile_values<SHAPE> values;
@@ -129,13 +138,10 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
             *ticket = next;
         block_barrier();
         if (waiting != NONE)
-            finish_parked<SHAPE, ABOVE>(pass, waiting, parked, staging[0], seeds[0], before_waiting);
+            finish_parked<SHAPE, ABOVE>(pass, waiting, parked, staging[0], seeds[0]);
         if (!more)
             return;
-        park<SHAPE>(parked, values);
-        UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            before_waiting[c] = before[c];
+        park<SHAPE, ABOVE>(parked, values, before);
         waiting = tile;
         tile = *ticket;
     }

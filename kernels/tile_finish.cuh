@@ -22,18 +22,30 @@ DEVICE void report_overflow(const tile_pass &pass, size_t row, size_t column) {
         atomic_min(pass.first_overflow, cell);
 }
 
-/* Reports the overflows of one step, given the sums and those of the rows before. */
-template <class SHAPE> DEVICE void check_step(const tile_pass &pass, const tile_place &place, unsigned step,
-                                              const typename SHAPE::Sum (&before)[SHAPE::ROWS][SHAPE::COLUMNS],
-                                              const typename SHAPE::Sum (&sums)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+/* Values of a lane's tile are numbered in the order of their cells. */
+constexpr unsigned NO_OVERFLOW = 0xffffffffu;
+
+/* The number of the first value of the tile that overflowed, given the number before this step, the step's sums and
+ * those of the rows above. Without branches: almost always there is none. */
+template <class SHAPE> DEVICE unsigned check_step(const tile_pass &pass, unsigned step, unsigned first,
+                                                  const typename SHAPE::Sum (&above)[SHAPE::ROWS][SHAPE::COLUMNS],
+                                                  const typename SHAPE::Sum (&sums)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    unsigned found = NO_OVERFLOW;
     UNROLL
-    for (unsigned row = 0; row < SHAPE::ROWS; row++)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        if (sum_overflowed(before[row][c], sums[row][c], pass.is_signed)) {
-            const unsigned in_chunk = place.row + step * SHAPE::STEP_ROWS + row;
-            report_overflow(pass, place.chunk * SHAPE::CHUNK_ROWS + in_chunk, place.column + c);
-        }
+    for (unsigned k = SHAPE::VALUES; k-- > 0;) {
+        const unsigned row = k / SHAPE::COLUMNS, c = k % SHAPE::COLUMNS;
+        found = sum_overflowed(above[row][c], sums[row][c], pass.is_signed) ? step * SHAPE::VALUES + k : found;
+    }
+    return found < first ? found : first;
+}
+
+/* Reports the value of that number, if any. */
+template <class SHAPE> DEVICE void report_first(const tile_pass &pass, const tile_place &place, unsigned first) {
+    if (first == NO_OVERFLOW || !place.active)
+        return;
+    const unsigned step = first / SHAPE::VALUES, row = first % SHAPE::VALUES / SHAPE::COLUMNS;
+    const unsigned in_chunk = place.row + step * SHAPE::STEP_ROWS + row;
+    report_overflow(pass, place.chunk * SHAPE::CHUNK_ROWS + in_chunk, place.column + first % SHAPE::COLUMNS);
 }
 
 /* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
@@ -57,18 +69,18 @@ template <class SHAPE> DEVICE void row_above(const tile_place &place,
 
 /* Adds the chunk's seed, one value a column, to one step and stores the results. ABOVE: what stands one row above is
  * wanted, too, for exclusive results or the overflow check; before the first step, `before` is the sum of all rows
- * before the warp, seed included. */
-template <class SHAPE, bool ABOVE> DEVICE void finish_step(const tile_pass &pass, const tile_place &place,
-                                                           tile_staging<SHAPE> &staging, unsigned step,
-                                                           const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
-                                                           typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
-                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+ * before the warp, seed included, and `first` NO_OVERFLOW. */
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_step(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
+                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                        typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
+                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS], unsigned &first) {
     add_left<SHAPE>(seed, values);
     if (ABOVE) {
         typename SHAPE::Sum above[SHAPE::ROWS][SHAPE::COLUMNS];
         row_above<SHAPE>(place, values, before, above);
-        if (pass.first_overflow && place.active)
-            check_step<SHAPE>(pass, place, step, above, values);
+        if (pass.first_overflow)
+            first = check_step<SHAPE>(pass, step, first, above, values);
         if (pass.exclusive) { /* to choose the array instead would put both in memory */
             tile_store_step<SHAPE>(pass, place, staging, step, above);
             return;
@@ -98,10 +110,12 @@ template <class SHAPE, bool ABOVE>
 DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
                         const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
                         typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    unsigned first = NO_OVERFLOW;
     seed_before<SHAPE>(seed, before);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values[step], before);
+        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values[step], before, first);
+    report_first<SHAPE>(pass, place, first);
 }
 
 #endif
