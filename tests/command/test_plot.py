@@ -63,7 +63,8 @@ class Plot(CommandTest):
 
     def test_what_cannot_be_drawn_is_left_out(self):
         others = [self.bench("pipelines.json", "--pipelines", "--bytes", "4K"),
-                  self.bench("accuracy.json", "--accuracy", "--bytes", "4K"),
+                  self.write("accuracy.json", self.run_command("bench", "--backend", "cpu", "--json", "--quiet",
+                                                               "--accuracy", "--bytes", "4K").stdout),
                   self.bench("windows.json", "--bytes", "4K", "--columns", "4/8"),
                   self.write("empty.json", b""), self.write("torn.json", b'{"results": [')]
         _, said = self.plot(*others, code=1)
