@@ -28,6 +28,8 @@ template <class SHAPE> struct parked_tile {
 template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,
                                                     const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned lane = thread_index() % WARP_LANES;
+    if (ABOVE)
+        warp_barrier(WARP_ALL); /* all lanes have read what stood before the tile that was parked here */
     if (ABOVE && lane < SHAPE::LANES)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
