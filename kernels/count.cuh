@@ -11,9 +11,9 @@
 #include "bins.cuh"
 
 constexpr unsigned COUNT_THREADS = 512;
-constexpr unsigned COUNT_WORDS = (256 + TABLE_OUTSIDE_WORDS) * WARP_LANES; /* a table of 256 bins for each lane of a
-                                                                            * warp: several blocks have room for it */
 constexpr unsigned COUNT_RANGES_MOST = 4;
+/* A table of 256 bins for each lane of a warp: a multiprocessor has room for several blocks of that. */
+constexpr unsigned COUNT_WORDS = (256 + TABLE_OUTSIDE_WORDS) * WARP_LANES;
 constexpr size_t PIECE_LEAST = 32768; /* values that are worth a block */
 constexpr size_t PIECE_MOST = 1 << 30;
 

@@ -5,8 +5,8 @@
 
 #include "device.cuh"
 
-constexpr size_t TICKET_BYTES =
-    256; /* of a ticket, at the beginning of the workspace; the words behind it are aligned */
+/* Of a ticket and what else is counted, at the beginning of the workspace; the words behind are aligned. */
+constexpr size_t TICKET_BYTES = 256;
 
 template <class SUM, unsigned BYTES = sizeof(SUM)> struct exchange_word;
 

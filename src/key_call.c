@@ -184,8 +184,8 @@ static table_status run_in_own_workspace(struct call *inner, void *context) {
 table_status key_call_run(struct key_call *call, key_work *work, const void *plan) {
     struct key_run run = {.call = call, .work = work, .plan = plan};
     if (call->report)
-        *call->report =
-            (struct table_pipeline_report){.backend = call->call.backend->id, .threads = key_call_on_host(call)};
+        *call->report = (struct table_pipeline_report){.backend = call->call.backend->id,
+                                                       .threads = key_call_on_host(call) ? 1 : 0}; /* so far */
     return run_and_wait(&call->call, call->report != NULL, run_in_own_workspace, &run);
 }
 

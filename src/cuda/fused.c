@@ -14,13 +14,19 @@ enum { TILES_AT_ONCE = 2 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 
-/* Of the device that the table is on, or else of the current one; 0 when it cannot be known. */
-static int attribute(const struct scan *scan, enum cudaDeviceAttr which) {
-    int device = scan->in.data ? backend_device_of(scan->in.data) : -1, value = 0;
-    cudaError_t error = device >= 0 ? cudaSuccess : cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&value, which, device);
-    if (error == cudaSuccess)
+/* The device that the table is on, or else the current one; -1 when it cannot be known. */
+static int device_of(const struct scan *scan) {
+    int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
+    if (device >= 0 || cudaGetDevice(&device) == cudaSuccess)
+        return device;
+    cudaGetLastError();
+    return -1;
+}
+
+/* 0 when it cannot be known. */
+static int attribute(int device, enum cudaDeviceAttr which) {
+    int value = 0;
+    if (device >= 0 && cudaDeviceGetAttribute(&value, which, device) == cudaSuccess)
         return value;
     cudaGetLastError();
     return 0;
@@ -35,7 +41,7 @@ bool cuda_prefers_fused(const struct scan *scan) {
     const bool waits = widens && (columns == 5 || columns == 7 ||
                                   (sum_bytes == 8 && (columns == 3 || columns == 6 || columns == 12 || columns == 16)));
     const bool spills = columns == 7 && (scan->out.type == TABLE_U64 || scan->out.type == TABLE_I64);
-    return !waits && !spills && attribute(scan, cudaDevAttrComputeCapabilityMajor) >= OLDEST_PARKED;
+    return !waits && !spills && attribute(device_of(scan), cudaDevAttrComputeCapabilityMajor) >= OLDEST_PARKED;
 }
 
 /* Room for either of the large forms. */
@@ -45,15 +51,35 @@ size_t cuda_fused_workspace(const struct scan *scan) {
     return parked > lookback ? parked : lookback;
 }
 
+/* What of the device and the table decides on the form. */
+struct choice {
+    int major;
+    size_t processors, tiles;
+    bool one_panel;
+};
+
+static struct choice choice_of(const struct scan *scan) {
+    const size_t panels = divide_up(scan->in.columns * table_type_size(scan->out.type), KERNEL_PANEL_BYTES);
+    const int device = device_of(scan);
+    return (struct choice){.major = attribute(device, cudaDevAttrComputeCapabilityMajor),
+                           .processors = (size_t)attribute(device, cudaDevAttrMultiProcessorCount),
+                           .tiles = panels * scan->chunks,
+                           .one_panel = panels == 1};
+}
+
 /* Whether the small form is worth trying: as long as each tile can have a multiprocessor to itself. */
-static bool is_small(const struct scan *scan, int major) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    if (scan->chunks > (major >= OLDEST_CLUSTERS ? KERNEL_CLUSTER_CHUNKS : 1))
+static bool is_small(const struct choice *choice, size_t chunks) {
+    if (chunks > (choice->major >= OLDEST_CLUSTERS ? KERNEL_CLUSTER_CHUNKS : 1))
         return false;
-    if (cuda_forced_form != CUDA_FUSED_BEST)
-        return cuda_forced_form == CUDA_FUSED_SMALL;
-    return divide_up(row_bytes, KERNEL_PANEL_BYTES) * scan->chunks <=
-           (size_t)attribute(scan, cudaDevAttrMultiProcessorCount);
+    return cuda_forced_form == CUDA_FUSED_BEST ? choice->tiles <= choice->processors
+                                               : cuda_forced_form == CUDA_FUSED_SMALL;
+}
+
+/* Tiles that find all their room at once look back: parking begins to pay with the next ones. */
+static bool is_parked(const struct choice *choice) {
+    if (choice->major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
+        return false;
+    return cuda_forced_form == CUDA_FUSED_PARKED || choice->tiles > TILES_AT_ONCE * choice->processors;
 }
 
 /* The kernels lower the overflow's word; it is set before. */
@@ -61,16 +87,6 @@ static int set_overflow(const struct scan *scan) {
     if (!scan->first_overflow)
         return cudaSuccess;
     return (int)cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream);
-}
-
-/* Tiles that find all their room at once look back: parking begins to pay with the next ones. */
-static bool is_parked(const struct scan *scan, int major) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    const size_t processors = (size_t)attribute(scan, cudaDevAttrMultiProcessorCount);
-    if (major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
-        return false;
-    return cuda_forced_form == CUDA_FUSED_PARKED ||
-           divide_up(row_bytes, KERNEL_PANEL_BYTES) * scan->chunks > TILES_AT_ONCE * processors;
 }
 
 /* Blocks that park tiles must all be resident. Where somebody else has a part of the device, they may not be. */
@@ -100,11 +116,10 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, bo
 
 table_status cuda_fused(const struct scan *scan, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
-    const int major = attribute(scan, cudaDevAttrComputeCapabilityMajor);
-    const bool parked = is_parked(scan, major);
-    const bool small = is_small(scan, major);
+    const struct choice choice = choice_of(scan);
+    const bool small = is_small(&choice, scan->chunks);
     /* The small form sets the overflow's word itself where one cluster has all columns. */
-    const bool sets_overflow = small && scan->in.columns * table_type_size(scan->out.type) <= KERNEL_PANEL_BYTES;
+    const bool sets_overflow = small && choice.one_panel;
     int error = sets_overflow ? cudaSuccess : set_overflow(scan);
     if (error == cudaSuccess && small)
         error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out);
@@ -113,6 +128,6 @@ table_status cuda_fused(const struct scan *scan, void *workspace) {
     if (small)
         error = sets_overflow ? set_overflow(scan) : cudaSuccess;
     if (error == cudaSuccess)
-        error = run_large(scan, &pass, parked, workspace);
+        error = run_large(scan, &pass, is_parked(&choice), workspace);
     return cuda_check_launch(error, "the fused pass");
 }

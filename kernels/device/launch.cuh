@@ -1,0 +1,88 @@
+/* The device layer's other half: launches, and what the host may ask before. */
+#ifndef LAUNCH_CUH
+#define LAUNCH_CUH
+
+#include <cstddef>
+
+#include <cuda_runtime.h>
+
+/* Launches: all return a cudaError_t as an int. `stream` is a cudaStream_t. */
+template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                    size_t shared_bytes, void *stream, A... arguments) {
+    kernel<<<blocks, threads, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
+    return static_cast<int>(cudaGetLastError());
+}
+
+/* All blocks are resident at once, or the launch fails. */
+template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                                size_t shared_bytes, void *stream, A... arguments) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = static_cast<cudaStream_t>(stream);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+/* Clusters of `cluster` blocks, a power of two. Up to 8 run on every device that has clusters; a larger one returns
+ * cudaErrorInvalidClusterSize where the device has no room for it. */
+template <class... P, class... A> static int launch_clusters(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                             unsigned cluster, void *stream, A... arguments) {
+    constexpr unsigned PORTABLE = 8;
+    int fit = 0;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.stream = static_cast<cudaStream_t>(stream);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (cluster > PORTABLE) {
+        if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeNonPortableClusterSizeAllowed,
+                                 1) != cudaSuccess ||
+            cudaOccupancyMaxActiveClusters(&fit, kernel, &config) != cudaSuccess)
+            cudaGetLastError();
+        if (fit == 0)
+            return static_cast<int>(cudaErrorInvalidClusterSize);
+    }
+    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+/* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device. */
+template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
+    return static_cast<int>(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+}
+
+/* The most dynamic shared memory that a block can be allowed to have on the current device. */
+static inline int most_shared_bytes(size_t *bytes) {
+    int device = 0, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *bytes = static_cast<size_t>(most);
+    return static_cast<int>(error);
+}
+
+/* How many blocks of the kernel the current device runs at once. */
+template <class... P>
+static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
+    int device = 0, processors = 0, each = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(threads), shared_bytes);
+    *blocks = static_cast<unsigned>(each * processors);
+    return static_cast<int>(error == cudaSuccess && *blocks == 0 ? cudaErrorInvalidConfiguration : error);
+}
+
+#endif
