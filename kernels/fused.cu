@@ -7,8 +7,8 @@
  * long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a cooperative
  * launch). Nobody waits before having published, and nobody waits for a later ticket: the wait always ends. */
 #include "dispatch.cuh"
-#include "spine.cuh"
-#include "tile_finish.cuh"
+#include "parked_tile.cuh"
+#include "spine_wide.cuh"
 
 /* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
  * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
@@ -17,36 +17,6 @@ constexpr unsigned SPINE_SHARE = 8;
 /* Up to so many blocks that do stage 2 have a multiprocessor each to themselves, if there are so many blocks for each:
  * four are the most that a multiprocessor holds, so that half of them are left for the tiles in any case. */
 constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
-
-/* A tile that is summed up in itself and waits for its seed. Each thread keeps its own values. */
-template <class SHAPE> struct parked_tile {
-    static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
-    vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vectors[SHAPE::STEPS * VECTORS][BLOCK_THREADS];
-    warp_row<SHAPE> before[BLOCK_WARPS]; /* the sums of its rows before each warp, if they are wanted */
-};
-
-template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,
-                                                    const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    const unsigned lane = thread_index() % WARP_LANES;
-    if (ABOVE)
-        warp_barrier(WARP_ALL); /* all lanes have read what stood before the tile that was parked here */
-    if (ABOVE && lane < SHAPE::LANES)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        parked.before[thread_index() / WARP_LANES][lane * SHAPE::COLUMNS + c] = before[c];
-    UNROLL
-    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
-        parked.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] =
-            values[k / SHAPE::VALUES][k % SHAPE::VALUES / SHAPE::COLUMNS][k % SHAPE::VALUES % SHAPE::COLUMNS];
-}
-
-template <class SHAPE> DEVICE void unpark_step(const parked_tile<SHAPE> &parked, unsigned step,
-                                               typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
-    UNROLL
-    for (unsigned k = 0; k < SHAPE::VALUES; k++)
-        values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] =
-            parked.vectors[(step * SHAPE::VALUES + k) / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
-}
 
 /* The column of the table that this thread has in the exchange of a tile: thread c has column c of the panel. */
 DEVICE bool exchange_column(const tile_pass &pass, size_t tile, size_t *column) {
@@ -86,67 +56,78 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fu
         store_carry(state.carry_out, column, Sum(seed + total));
 }
 
-/* Takes a parked tile from its seed to its results, step by step: the next tile's values are in the registers. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_parked(const tile_pass &pass, size_t tile, const parked_tile<SHAPE> &parked,
-                          tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds) {
+/* Takes a drawn tile from the table to its running sums, and tells its totals. The next ticket is drawn meanwhile. */
+template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
+                                              unsigned tile, unsigned &ticket, warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+                                              tile_values<SHAPE> &values,
+                                              typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
-    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
-    unsigned first = NO_OVERFLOW;
-    lane_seed<SHAPE>(place, seeds, seed);
-    if (ABOVE)
-        lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
-    seed_before<SHAPE>(seed, before);
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
-        typename SHAPE::Sum values[SHAPE::ROWS][SHAPE::COLUMNS];
-        unpark_step<SHAPE>(parked, step, values);
-        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values, before, first);
-    }
-    report_first<SHAPE>(pass, place, first);
+    unsigned next = 0;
+    tile_load<SHAPE>(pass, place, values);
+    loads_before_sums(place.end == 0);
+    if (thread_index() == 0)
+        next = atomic_add(state.ticket, 1u);
+    scan_warp<SHAPE>(place, values);
+    put_warp_totals<SHAPE>(place, values, totals);
+    if (thread_index() == 0)
+        ticket = next;
+    block_barrier();
+    publish_totals<SHAPE>(pass, state, tile, totals);
+    scan_warps<SHAPE>(place, totals, values, before);
 }
 
-/* All tiles that this block draws: `ticket` is the first. `waiting` is the one that is parked, or NONE. */
+/* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked, or NONE. */
 template <class SHAPE, bool ABOVE>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
-                        unsigned spines, unsigned *ticket, parked_tile<SHAPE> &parked) {
-    typedef typename SHAPE::Sum Sum;
+                        unsigned spines, unsigned tile, parked_tile<SHAPE> *parked) {
+    SHARED_ARRAY(unsigned, ticket, 1);
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
     SHARED_ARRAY(warp_row<SHAPE>, seeds, 1);
-    SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
-    constexpr unsigned NONE = 0xffffffffu;
-    unsigned waiting = NONE;
-    for (unsigned tile = *ticket;;) {
-        Sum before[SHAPE::COLUMNS];
+    constexpr unsigned NONE = 0xffffffffu, SLOTS = parking_slots<SHAPE, ABOVE>();
+    unsigned waiting = NONE, slot = 0;
+    for (;;) {
+        typename SHAPE::Sum before[SHAPE::COLUMNS];
         tile_values<SHAPE> values;
-        unsigned next = 0;
         const bool more = tile < tiles;
+        const unsigned next_slot = (slot + 1) % SLOTS;
         if (more) {
-            const tile_place place = tile_place_of<SHAPE>(pass, tile);
-            tile_load<SHAPE>(pass, place, values);
-            if (thread_index() == 0)
-                next = atomic_add(state.ticket, 1u);
-            scan_warp<SHAPE>(place, values);
-            put_warp_totals<SHAPE>(place, values, totals);
-            block_barrier();
-            publish_totals<SHAPE>(pass, state, tile, totals);
-            scan_warps<SHAPE>(place, totals, values, before);
+            begin_tile<SHAPE>(pass, state, tile, *ticket, totals, values, before);
+            if (SLOTS > 1)
+                park<SHAPE, ABOVE>(parked[next_slot], values, before);
         } else {
             block_barrier();
         }
+        const unsigned drawn = *ticket;
         if (waiting != NONE)
             wait_for_seed<SHAPE>(pass, state, waiting, spines == 0, seeds[0]);
-        if (thread_index() == 0)
-            *ticket = next;
         block_barrier();
         if (waiting != NONE)
-            finish_parked<SHAPE, ABOVE>(pass, waiting, parked, staging[0], seeds[0]);
+            finish_parked<SHAPE, ABOVE>(pass, waiting, parked[slot], seeds[0]);
         if (!more)
             return;
-        park<SHAPE, ABOVE>(parked, values, before);
+        if (SLOTS == 1)
+            park<SHAPE, ABOVE>(parked[next_slot], values, before);
         waiting = tile;
-        tile = *ticket;
+        slot = next_slot;
+        tile = drawn;
     }
+}
+
+/* The columns of one block that does stage 2. With few columns chunks come fast, and it has no more than it can keep up
+ * with; with many there is time, and blocks are better spent on tiles. */
+constexpr unsigned SPINES_NARROW = 8; /* no more blocks than these */
+HOST_DEVICE unsigned spine_columns(size_t columns) {
+    return columns <= SPINES_NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
+}
+
+template <class SUM> DEVICE void do_spine(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns,
+                                          unsigned chunks, unsigned part) {
+    const unsigned width = spine_columns(columns);
+    const size_t first = static_cast<size_t>(part) * width;
+    if (width == SPINE_COLUMNS)
+        spine(state, ring, columns, chunks, first);
+    else
+        spine_wide(state, ring, columns, chunks, first);
 }
 
 /* Which stage 2 this block does, counted from 0; NO_SPINE: none; IDLE: nothing at all. Where chunks come fast, a block
@@ -179,10 +160,11 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     }
     block_barrier();
     if (ticket[1] < spines)
-        spine(pass, state, *reinterpret_cast<spine_ring<typename SHAPE::Sum> *>(memory), tiles / pass.panels,
-              ticket[1]);
+        do_spine(state, *reinterpret_cast<spine_ring<typename SHAPE::Sum> *>(memory), pass.columns, tiles / pass.panels,
+                 ticket[1]);
     else if (ticket[1] == NO_SPINE)
-        fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket, *reinterpret_cast<parked_tile<SHAPE> *>(memory));
+        fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket[0],
+                                  reinterpret_cast<parked_tile<SHAPE> *>(memory));
 }
 
 struct fused_launcher {
@@ -201,13 +183,23 @@ struct fused_launcher {
     }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
+        return pass.exclusive || pass.first_overflow ? run_with<SHAPE, true>(pass, tiles)
+                                                     : run_with<SHAPE, false>(pass, tiles);
+    }
+
+    template <class SHAPE, bool ABOVE> int run_with(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
-        const auto kernel =
-            pass.exclusive || pass.first_overflow ? fused_kernel<SHAPE, true> : fused_kernel<SHAPE, false>;
-        const size_t parked = sizeof(parked_tile<SHAPE>), ring = sizeof(spine_ring<Sum>);
+        const auto kernel = fused_kernel<SHAPE, ABOVE>;
+        const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>);
+        const size_t ring = sizeof(spine_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
-        int error = allow_shared_bytes(kernel, shared);
+        size_t most = 0;
+        int error = most_shared_bytes(&most);
+        if (error == 0 && shared + sizeof(warp_row<SHAPE>[BLOCK_WARPS + 2]) > most)
+            return static_cast<int>(cudaErrorNotSupported);
+        if (error == 0)
+            error = allow_shared_bytes(kernel, shared);
         if (error == 0)
             error = resident_blocks(kernel, BLOCK_THREADS, shared, &blocks);
         if (error != 0)

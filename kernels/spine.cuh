@@ -1,27 +1,18 @@
 /* Stage 2 inside the fused kernel: one block adds up the chunks' totals from left to right, as they appear, and
- * publishes the seeds. It is on everybody's way, so it is built for latency: half of its threads look for totals in
- * global memory and put them into a ring in shared memory; the others add up what has come and read nothing from
- * outside the chip. */
+ * publishes the seeds. It is on everybody's way. The additions of a column come one after the other; so the warps that
+ * make them, a lane a column, do nothing else. The others, the carriers, bring totals from global memory into shared
+ * memory, a group of chunks at a time, and carry the seeds that come of them back. */
 #ifndef SPINE_CUH
 #define SPINE_CUH
 
 #include "exchange.cuh"
 #include "tile.cuh"
 
-constexpr unsigned SPINE_LOOKERS = BLOCK_THREADS / 2;
-constexpr unsigned SPINE_ADDERS = BLOCK_THREADS - SPINE_LOOKERS;
-constexpr unsigned SPINE_AHEAD = 4; /* words that a looker has under way */
-constexpr unsigned SPINE_RING = 2048;
-constexpr unsigned SPINE_BATCH = 4; /* groups of chunks that an adding warp looks at in one go */
-constexpr unsigned SPINE_LANES = 4; /* across the columns of a narrow panel, and the rest down the chunks */
-constexpr unsigned SPINE_GROUP = WARP_LANES / SPINE_LANES;
-constexpr unsigned SPINE_NARROW = SPINE_ADDERS / WARP_LANES * SPINE_LANES; /* columns of the widest narrow panel */
-
-/* The columns of one spine block. With few columns chunks come fast, and a block has no more than its warps can go
- * round; with many there is time. */
-HOST_DEVICE unsigned spine_columns(size_t columns) {
-    return columns <= SPINE_NARROW ? SPINE_NARROW / 2 : columns <= SPINE_ADDERS ? SPINE_NARROW : SPINE_ADDERS;
-}
+constexpr unsigned SPINE_COLUMNS = WARP_LANES; /* of one spine block */
+constexpr unsigned SPINE_BATCH = 8;            /* additions of a lane in one go */
+constexpr unsigned SPINE_CARRIED = 8;          /* words of a carrier's lane */
+constexpr unsigned SPINE_GROUP = 32;           /* chunks of a load, at most */
+constexpr unsigned SPINE_CARRIERS = BLOCK_WARPS - 1;
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
  * columns each; seeds has one row more. */
@@ -35,167 +26,155 @@ template <class SUM> struct fused_state {
     SUM *carry_out;
 };
 
-/* A column's words lie side by side, `rows` of them, a power of two; the columns are one word more apart, so that a
- * warp meets no bank conflicts either way, along a column or across. */
-template <class SUM> struct spine_ring { exchange_word<SUM> words[SPINE_RING + SPINE_ADDERS]; };
+/* A carrier has a slot: of each column the words of a group of chunks side by side, the columns one word more apart, so
+ * that lanes across columns meet no bank conflicts. */
+constexpr unsigned SPINE_SLOT = SPINE_COLUMNS * (SPINE_CARRIED + 1);
+constexpr unsigned SPINE_RING = SPINE_CARRIERS * SPINE_SLOT + SPINE_BATCH;
+template <class SUM> struct spine_ring { exchange_word<SUM> words[SPINE_RING]; };
 
-/* The columns of one spine block. */
+/* The columns of one spine block, `width` of them. A lane of a carrier stays in one of `across` columns. */
 struct spine_panel {
-    size_t first, columns, chunks; /* columns: of the table */
-    unsigned width, rows;          /* rows: of the ring */
+    size_t first, columns; /* columns: of the table */
+    unsigned chunks, width, across, group;
 };
 
-template <class SUM>
-DEVICE exchange_word<SUM> *ring_word(const spine_panel &panel, spine_ring<SUM> &ring, size_t chunk, unsigned column) {
-    return &ring.words[column * (panel.rows + 1) + (static_cast<unsigned>(chunk) & (panel.rows - 1))];
+/* The marks of a group in a slot: totals, and the sums that have taken their places. Never 0, and never that of what
+ * was in the slot before. */
+DEVICE uint32_t mark_of_totals(unsigned group) { return 2 * group + 1; }
+DEVICE uint32_t mark_of_sums(unsigned group) { return 2 * group + 2; }
+
+/* A carrier's lane stays in one column of each load, and takes every `down`th chunk of a group. */
+struct spine_lane {
+    unsigned column, first, down;
+};
+DEVICE spine_lane spine_lane_of(const spine_panel &panel) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    return spine_lane{lane % panel.across, lane / panel.across, WARP_LANES / panel.across};
 }
 
-/* The mark of a chunk's total in the ring: never 0. */
-DEVICE uint32_t spine_mark(size_t chunk) { return static_cast<uint32_t>(chunk) | 0x80000000u; }
-
-/* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, SPINE_AHEAD of them
- * at a time; so the words of one place in the ring all come from one looker, and in order. */
-template <class SUM> DEVICE void spine_look(const spine_panel &panel, const fused_state<SUM> &state,
-                                            spine_ring<SUM> &ring, unsigned looker) {
-    const unsigned across = SPINE_RING / panel.rows, stride = SPINE_LOOKERS / across;
-    const unsigned column = looker % across;
-    if (column >= panel.width)
-        return;
-    for (size_t first = looker / across; first < panel.chunks; first += SPINE_AHEAD * stride) {
-        bool missing[SPINE_AHEAD], any = true;
-        UNROLL
-        for (unsigned k = 0; k < SPINE_AHEAD; k++)
-            missing[k] = first + k * stride < panel.chunks;
-        while (any) {
-            SUM value[SPINE_AHEAD], before;
-            bool there[SPINE_AHEAD];
-            any = false;
-            UNROLL
-            for (unsigned k = 0; k < SPINE_AHEAD; k++)
-                there[k] = missing[k] &&
-                           look(&state.totals[(first + k * stride) * panel.columns + panel.first + column], &value[k]);
-            UNROLL
-            for (unsigned k = 0; k < SPINE_AHEAD; k++) {
-                exchange_word<SUM> *word = ring_word(panel, ring, first + k * stride, column);
-                if (there[k] && mark_of(word, &before) == 0) {
-                    put(word, value[k], spine_mark(first + k * stride));
-                    missing[k] = false;
-                }
-                any = any || missing[k];
-            }
-        }
-    }
-}
-
-/* How many of the lowest bits are ones before the first zero. */
-DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES : lowest_bit(~bits); }
-
-/* Adds eight values of each column to its seed, one after the other, and returns the sum through this lane's. All lanes
- * go through the same additions, so that nothing but the additions is one after the other. */
-template <class SUM> DEVICE SUM spine_add(unsigned member, SUM value, SUM &seed) {
-    SUM next[SPINE_GROUP], mine = seed;
-    UNROLL
-    for (unsigned k = 0; k < SPINE_GROUP; k++)
-        next[k] = warp_shuffle(WARP_ALL, value, k * SPINE_LANES + thread_index() % SPINE_LANES);
-    UNROLL
-    for (unsigned k = 0; k < SPINE_GROUP; k++) {
-        seed = seed + next[k];
-        mine = member == k ? seed : mine;
-    }
-    return mine;
-}
-
-/* A narrow panel: a warp has four columns, and takes eight chunks of them at a time, as far as they are in the ring. */
-template <class SUM>
-DEVICE void spine_fold_narrow(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring) {
-    const unsigned member = thread_index() % WARP_LANES / SPINE_LANES;
-    const unsigned column = thread_index() / WARP_LANES * SPINE_LANES + thread_index() % SPINE_LANES;
-    const bool active = column < panel.width;
-    exchange_word<SUM> *seeds = state.seeds + panel.first + column;
-    SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
-    if (active && member == 0)
-        publish(seeds, seed);
-    for (size_t chunk = 0; chunk < panel.chunks;) {
-        SUM values[SPINE_BATCH];
-        unsigned there[SPINE_BATCH], done = SPINE_GROUP;
-        UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++) {
-            const size_t at = chunk + k * SPINE_GROUP + member;
-            const uint32_t mark = mark_of(ring_word(panel, ring, at, active ? column : 0), &values[k]);
-            there[k] = warp_ballot(WARP_ALL, at < panel.chunks && (mark == spine_mark(at) || !active));
-        }
-        UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++) {
-            const unsigned before = done;
-            done = before < SPINE_GROUP ? 0 : ones_below(there[k]) / SPINE_LANES;
-            if (done == 0)
-                continue;
-            const SUM sum = spine_add(member, member < done ? values[k] : sum_identity<SUM>(), seed);
-            if (active && member < done) {
-                put(ring_word(panel, ring, chunk + member, column), sum, 0);
-                publish(seeds + (chunk + member + 1) * panel.columns, sum);
-            }
-            chunk += done;
-        }
-    }
-    if (active && member == 0)
-        store_carry(state.carry_out, panel.first + column, seed);
-}
-
-/* A wide panel, a lane a column: as many of the next chunks as are in the ring. */
-template <class SUM>
-DEVICE void spine_fold_wide(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring) {
-    const unsigned column = thread_index();
-    const bool active = column < panel.width;
-    exchange_word<SUM> *to = state.seeds + panel.first + column;
-    SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
-    if (active)
-        publish(to, seed);
-    for (size_t chunk = 0; chunk < panel.chunks;) {
-        SUM values[SPINE_BATCH];
+/* Brings the totals of a group into the slot as they appear, and the sums that the adding warp makes of them out of it
+ * as seeds of the chunks after them; neither waits for the rest of the group, which may be waiting for these seeds.
+ * Totals of chunks beyond the last one are the identity. Words are numbered in bits. The vote keeps the compiler from
+ * waiting for one look before the next. */
+template <class SUM> DEVICE void carry_group(const spine_panel &panel, const exchange_word<SUM> *totals,
+                                             exchange_word<SUM> *seeds, const spine_lane &lane, unsigned group,
+                                             unsigned words, exchange_word<SUM> *slot) {
+    const unsigned first = group * panel.group + lane.first;
+    const size_t stride = lane.down * panel.columns;
+    unsigned missing = words, inside = words;
+    totals += first * panel.columns;
+    seeds += (first + size_t(1)) * panel.columns;
+    slot += lane.first;
+    for (;;) {
+        SUM value[SPINE_CARRIED], sum;
         unsigned there = 0;
         UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++) {
-            const uint32_t mark = mark_of(ring_word(panel, ring, chunk + k, active ? column : 0), &values[k]);
-            there |= mark == spine_mark(chunk + k) && chunk + k < panel.chunks ? 1u << k : 0;
+        for (unsigned k = 0; k < SPINE_CARRIED; k++) {
+            uint32_t mark = 1;
+            value[k] = sum_identity<SUM>();
+            if ((missing >> k & 1) != 0 && first + k * lane.down < panel.chunks)
+                mark = look(totals + k * stride, &value[k]);
+            there |= mark != 0 ? 1u << k : 0;
         }
-        const unsigned count = ones_below(warp_and(WARP_ALL, active ? there : WARP_ALL) & ((1u << SPINE_BATCH) - 1));
+        there = warp_all(WARP_ALL, (missing & ~there) == 0) ? missing : there & missing;
         UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++)
-            if (k < count) {
-                seed = seed + values[k];
-                if (active) {
-                    put(ring_word(panel, ring, chunk + k, column), seed, 0);
-                    publish(to + (k + 1) * panel.columns, seed);
-                }
-            }
-        chunk += count;
-        to += count * panel.columns;
+        for (unsigned k = 0; k < SPINE_CARRIED; k++)
+            if (there >> k & 1)
+                put(slot + k * lane.down, value[k], mark_of_totals(group));
+        missing &= ~there;
+        while ((inside & ~missing) != 0) {
+            const unsigned k = lowest_bit(inside);
+            if (mark_of(slot + k * lane.down, &sum) != mark_of_sums(group))
+                break;
+            if (first + k * lane.down < panel.chunks)
+                publish(seeds + k * stride, sum);
+            inside &= inside - 1;
+        }
+        if (warp_all(WARP_ALL, inside == 0))
+            return;
+        wait_a_little(20);
     }
-    if (active)
-        store_carry(state.carry_out, panel.first + column, seed);
 }
 
-/* The whole of it for the spine block `index`. */
-template <class SUM> DEVICE void spine(const tile_pass &pass, const fused_state<SUM> &state, spine_ring<SUM> &ring,
-                                       size_t chunks, unsigned index) {
+/* All groups of one carrier, every one of so many as there are carriers. */
+template <class SUM> DEVICE void spine_carry(const spine_panel &panel, const fused_state<SUM> &state,
+                                             exchange_word<SUM> *slot, unsigned carrier) {
+    const spine_lane lane = spine_lane_of(panel);
+    const bool active = lane.column < panel.width;
+    const size_t column = panel.first + (active ? lane.column : 0);
+    unsigned words = 0;
+    for (unsigned k = 0; k < SPINE_CARRIED; k++)
+        words |= active && lane.first + k * lane.down < panel.group ? 1u << k : 0;
+    for (unsigned group = carrier; group * panel.group < panel.chunks; group += SPINE_CARRIERS)
+        carry_group(panel, state.totals + column, state.seeds + column, lane, group, words,
+                    slot + lane.column * (panel.group + 1));
+}
+
+/* Adds COUNT totals to the seed, one after the other; each sum takes the place of its total. */
+template <class SUM, unsigned COUNT> DEVICE void add_words(exchange_word<SUM> *words, const SUM (&values)[SPINE_BATCH],
+                                                           uint32_t mark, bool active, SUM &seed) {
+    UNROLL
+    for (unsigned k = 0; k < COUNT; k++) {
+        seed = seed + values[k];
+        if (active)
+            put(words + k, seed, mark);
+    }
+}
+
+/* All additions, a lane a column. */
+template <class SUM>
+DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring) {
+    const unsigned lane = thread_index();
+    const bool active = lane < panel.width;
+    const size_t column = panel.first + lane;
+    SUM seed = active ? load_carry(state.carry_in, column) : sum_identity<SUM>();
+    if (active)
+        publish(state.seeds + column, seed);
+    for (unsigned group = 0; group * panel.group < panel.chunks; group++) {
+        exchange_word<SUM> *words =
+            ring.words + group % SPINE_CARRIERS * SPINE_SLOT + (active ? lane : 0) * (panel.group + 1);
+        for (unsigned done = 0; done < panel.group;) {
+            SUM values[SPINE_BATCH];
+            const uint32_t expected = mark_of_totals(group);
+            const uint32_t first_wrong = mark_of(words, &values[0]) ^ expected;
+            uint32_t wrong = first_wrong;
+            UNROLL
+            for (unsigned k = 1; k < SPINE_BATCH; k++)
+                wrong |= mark_of(words + k, &values[k]) ^ expected;
+            if (done + SPINE_BATCH <= panel.group && warp_all(WARP_ALL, wrong == 0 || !active)) {
+                add_words<SUM, SPINE_BATCH>(words, values, mark_of_sums(group), active, seed);
+                done += SPINE_BATCH, words += SPINE_BATCH;
+            } else if (warp_all(WARP_ALL, first_wrong == 0 || !active)) {
+                add_words<SUM, 1>(words, values, mark_of_sums(group), active, seed);
+                done++, words++;
+            }
+        }
+    }
+    if (active)
+        store_carry(state.carry_out, column, seed);
+}
+
+/* All that a spine block does for its columns, from `first` on. */
+template <class SUM>
+DEVICE void spine(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns, unsigned chunks, size_t first) {
+    const unsigned warp = thread_index() / WARP_LANES;
     spine_panel panel;
-    const unsigned columns = spine_columns(pass.columns);
-    panel.first = static_cast<size_t>(index) * columns;
-    panel.columns = pass.columns;
+    panel.first = first;
+    panel.columns = columns;
     panel.chunks = chunks;
-    const size_t left = pass.columns - panel.first;
-    panel.width = left < columns ? static_cast<unsigned>(left) : columns;
-    panel.rows = SPINE_RING / power_of_two_above(panel.width);
-    for (unsigned slot = thread_index(); slot < SPINE_RING + SPINE_ADDERS; slot += BLOCK_THREADS)
-        put(&ring.words[slot], sum_identity<SUM>(), 0);
+    panel.width = columns - first < SPINE_COLUMNS ? static_cast<unsigned>(columns - first) : SPINE_COLUMNS;
+    panel.across = 1;
+    while (panel.across < panel.width)
+        panel.across *= 2;
+    panel.group = SPINE_CARRIED * WARP_LANES / panel.across;
+    panel.group = panel.group < SPINE_GROUP ? panel.group : SPINE_GROUP;
+    for (unsigned word = thread_index(); word < SPINE_RING; word += BLOCK_THREADS)
+        put(&ring.words[word], sum_identity<SUM>(), 0);
     block_barrier();
-    if (thread_index() >= SPINE_ADDERS)
-        spine_look(panel, state, ring, thread_index() - SPINE_ADDERS);
-    else if (panel.width > SPINE_NARROW && thread_index() / WARP_LANES * WARP_LANES < panel.width)
-        spine_fold_wide(panel, state, ring);
-    else if (panel.width <= SPINE_NARROW && thread_index() / WARP_LANES * SPINE_LANES < panel.width)
-        spine_fold_narrow(panel, state, ring);
+    if (warp == 0)
+        spine_add(panel, state, ring);
+    else
+        spine_carry(panel, state, ring.words + (warp - 1) * SPINE_SLOT, warp - 1);
 }
 
 #endif

@@ -22,7 +22,8 @@ HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
 }
 
-template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_>
+template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_,
+          unsigned BYTES = LANE_BYTES>
 struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
@@ -34,19 +35,26 @@ struct tile_shape {
     static constexpr bool STAGED = VALUES > VECTOR;
     static constexpr unsigned PHASES = WARP_LANES / LANES;
     static constexpr unsigned STEP_ROWS = PHASES * ROWS;
-    static constexpr unsigned STEPS = LANE_BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
+    static constexpr unsigned STEPS = BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
     static constexpr unsigned WARP_ROWS = STEPS * STEP_ROWS;
     static constexpr unsigned CHUNK_ROWS = BLOCK_WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
+
+    /* So many blocks to a chunk, one below the other: a subtree each. To them, chunks are what they have of one. */
+    template <unsigned SHARES> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / SHARES>;
 };
 
 /* The values of one lane. */
 template <class SHAPE> using tile_values = typename SHAPE::Sum[SHAPE::STEPS][SHAPE::ROWS][SHAPE::COLUMNS];
 
-/* Shared memory for shapes whose lanes have several vectors: room for half of each warp. */
+/* Shared memory for shapes whose lanes have several vectors: room for LANES lanes of each warp. */
 template <class SHAPE> struct tile_staging {
-    static constexpr unsigned VECTORS = SHAPE::STAGED ? WARP_LANES / 2 * SHAPE::VALUES / SHAPE::VECTOR : 1;
-    vector_of<typename SHAPE::Sum, SHAPE::VECTOR> of_warp[SHAPE::STAGED ? BLOCK_WARPS : 1][VECTORS];
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    static constexpr unsigned LANES = WARP_LANES / 2;
+    static constexpr unsigned VECTORS = SHAPE::STAGED ? LANES * SHAPE::VALUES / SHAPE::VECTOR : 1;
+    vector of_warp[SHAPE::STAGED ? BLOCK_WARPS : 1][VECTORS];
+
+    DEVICE vector *area(unsigned) { return of_warp[thread_index() / WARP_LANES]; }
 };
 
 /* What every tile of a pass shares. */
@@ -156,40 +164,52 @@ template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsi
 }
 
 /* The same where a lane has several vectors: written by itself, each would go to a sector of its own, half filled,
- * which costs a third of the speed. So the vectors of half a warp are put in order in shared memory, from where the
- * warp writes them side by side. */
-template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
-                                                     const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+ * which costs a third of the speed. So the vectors of so many LANES at a time are put in order in shared memory, from
+ * where the warp writes them side by side. */
+template <class SHAPE, unsigned LANES>
+DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *to) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
-    constexpr unsigned HALF = WARP_LANES / 2, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    constexpr unsigned VECTORS = LANES * SHAPE::VALUES / SHAPE::VECTOR;
     const unsigned lane = thread_index() % WARP_LANES;
-    vector *staged = staging.of_warp[thread_index() / WARP_LANES];
+    warp_barrier(WARP_ALL);
     UNROLL
-    for (unsigned half = 0; half < 2; half++) {
-        if (lane / HALF == half)
+    for (unsigned first = 0; first < VECTORS; first += WARP_LANES)
+        if (first + lane < VECTORS)
+            store_vector(reinterpret_cast<vector *>(to) + first + lane, staged[first + lane]);
+    warp_barrier(WARP_ALL);
+}
+
+template <class SHAPE, unsigned LANES>
+DEVICE void tile_store_staged(vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *warp_to,
+                              const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned part = 0; part < WARP_LANES / LANES; part++) {
+        if (lane / LANES == part)
             UNROLL
         for (unsigned k = 0; k < SHAPE::VALUES; k++)
-            staged[lane % HALF * VECTORS + k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
+            staged[lane % LANES * VECTORS + k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
                 values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
-        warp_barrier(WARP_ALL);
-        UNROLL
-        for (unsigned first = 0; first < HALF * VECTORS; first += WARP_LANES)
-            if (first + lane < HALF * VECTORS)
-                store_vector(reinterpret_cast<vector *>(warp_to) + half * HALF * VECTORS + first + lane,
-                             staged[first + lane]);
-        warp_barrier(WARP_ALL);
+        tile_store_area<SHAPE, LANES>(staged, warp_to + part * LANES * SHAPE::VALUES);
     }
 }
 
-/* Writes the values of one step. All lanes of a warp call it together. */
-template <class SHAPE> DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place,
-                                                   tile_staging<SHAPE> &staging, unsigned step,
-                                                   const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+/* Whether a step is stored that way: all its rows are in the table. `warp_row`: the first. */
+template <class SHAPE> DEVICE bool stores_staged(const tile_place &place, unsigned warp_row) {
+    return SHAPE::STAGED && warp_row + SHAPE::STEP_ROWS <= place.end;
+}
+
+/* Writes the values of one step. All lanes of a warp call it together. STAGING: tile_staging, or what has its LANES
+ * and area(). */
+template <class SHAPE, class STAGING>
+DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place, STAGING &staging, unsigned step,
+                            const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
     typedef typename SHAPE::Sum Sum;
     const unsigned row = place.row + step * SHAPE::STEP_ROWS, warp_row = row - place.phase * SHAPE::ROWS;
     Sum *chunk_to = static_cast<Sum *>(pass.out) + place.chunk * SHAPE::CHUNK_ROWS * pass.out_stride + place.column;
-    if (SHAPE::STAGED && warp_row + SHAPE::STEP_ROWS <= place.end)
-        tile_store_staged<SHAPE>(staging, chunk_to + warp_row * pass.out_stride, values);
+    if (stores_staged<SHAPE>(place, warp_row))
+        tile_store_staged<SHAPE, STAGING::LANES>(staging.area(step), chunk_to + warp_row * pass.out_stride, values);
     else
         tile_store_lane<SHAPE>(place, row, chunk_to + row * pass.out_stride, values);
 }

@@ -70,8 +70,8 @@ template <class SHAPE> DEVICE void row_above(const tile_place &place,
 /* Adds the chunk's seed, one value a column, to one step and stores the results. ABOVE: what stands one row above is
  * wanted, too, for exclusive results or the overflow check; before the first step, `before` is the sum of all rows
  * before the warp, seed included, and `first` NO_OVERFLOW. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_step(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
+template <class SHAPE, bool ABOVE, class STAGING>
+DEVICE void finish_step(const tile_pass &pass, const tile_place &place, STAGING &staging, unsigned step,
                         const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                         typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
                         typename SHAPE::Sum (&before)[SHAPE::COLUMNS], unsigned &first) {

@@ -67,18 +67,17 @@ template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_value
     }
 }
 
-/* One level of the tree above the warps: if this warp is in a right half, adds the total of the left one. `before`
- * collects the sum of all rows of the tile before this warp. */
+/* One level of the tree above the warps, or the blocks that share a chunk: if this one, `index` of those whose totals
+ * these are, is in a right half, adds the total of the left one. `before` collects the sum of all rows before this. */
 template <class SHAPE, unsigned HALF>
-DEVICE void scan_warps_level(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
-                             tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    const unsigned warp = thread_index() / WARP_LANES;
-    if ((warp & HALF) == 0)
+DEVICE void scan_level(const tile_place &place, unsigned index, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+                       tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    if ((index & HALF) == 0)
         return;
     typename SHAPE::Sum left[SHAPE::COLUMNS];
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
-        left[c] = total_of_warps<SHAPE, HALF>(totals, warp & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c);
+        left[c] = total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c);
         before[c] = left[c] + before[c];
     }
     UNROLL
@@ -100,13 +99,14 @@ template <class SHAPE> DEVICE void put_warp_totals(const tile_place &place, cons
 template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
                                               tile_values<SHAPE> &values,
                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned warp = thread_index() / WARP_LANES;
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[c] = sum_identity<typename SHAPE::Sum>();
-    scan_warps_level<SHAPE, 1>(place, totals, values, before);
-    scan_warps_level<SHAPE, 2>(place, totals, values, before);
-    scan_warps_level<SHAPE, 4>(place, totals, values, before);
-    scan_warps_level<SHAPE, 8>(place, totals, values, before);
+    scan_level<SHAPE, 1>(place, warp, totals, values, before);
+    scan_level<SHAPE, 2>(place, warp, totals, values, before);
+    scan_level<SHAPE, 4>(place, warp, totals, values, before);
+    scan_level<SHAPE, 8>(place, warp, totals, values, before);
 }
 
 #endif

@@ -32,18 +32,6 @@ static int attribute(int device, enum cudaDeviceAttr which) {
     return 0;
 }
 
-/* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Recursive is faster
- * where stage 2 inside the kernel is what the tiles wait for: narrow inputs of wide sums, in chunks that come fast
- * because rows do not fill them. And seven columns of u64 do not fit into the registers beside a parked tile. */
-bool cuda_prefers_fused(const struct scan *scan) {
-    const size_t columns = scan->in.columns, sum_bytes = table_type_size(scan->out.type);
-    const bool widens = table_type_size(scan->in.type) < sum_bytes;
-    const bool waits = widens && (columns == 5 || columns == 7 ||
-                                  (sum_bytes == 8 && (columns == 3 || columns == 6 || columns == 12 || columns == 16)));
-    const bool spills = columns == 7 && (scan->out.type == TABLE_U64 || scan->out.type == TABLE_I64);
-    return !waits && !spills && attribute(device_of(scan), cudaDevAttrComputeCapabilityMajor) >= OLDEST_PARKED;
-}
-
 /* Room for either of the large forms. */
 size_t cuda_fused_workspace(const struct scan *scan) {
     const size_t parked = kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type);
@@ -54,14 +42,16 @@ size_t cuda_fused_workspace(const struct scan *scan) {
 /* What of the device and the table decides on the form. */
 struct choice {
     int major;
+    unsigned cluster; /* the most blocks of one */
     size_t processors, tiles;
     bool one_panel;
 };
 
 static struct choice choice_of(const struct scan *scan) {
     const size_t panels = divide_up(scan->in.columns * table_type_size(scan->out.type), KERNEL_PANEL_BYTES);
-    const int device = device_of(scan);
-    return (struct choice){.major = attribute(device, cudaDevAttrComputeCapabilityMajor),
+    const int device = device_of(scan), major = attribute(device, cudaDevAttrComputeCapabilityMajor);
+    return (struct choice){.major = major,
+                           .cluster = major >= OLDEST_CLUSTERS ? KERNEL_CLUSTER_BLOCKS : 1,
                            .processors = (size_t)attribute(device, cudaDevAttrMultiProcessorCount),
                            .tiles = panels * scan->chunks,
                            .one_panel = panels == 1};
@@ -69,10 +59,25 @@ static struct choice choice_of(const struct scan *scan) {
 
 /* Whether the small form is worth trying: as long as each tile can have a multiprocessor to itself. */
 static bool is_small(const struct choice *choice, size_t chunks) {
-    if (chunks > (choice->major >= OLDEST_CLUSTERS ? KERNEL_CLUSTER_CHUNKS : 1))
+    if (chunks > choice->cluster)
         return false;
     return cuda_forced_form == CUDA_FUSED_BEST ? choice->tiles <= choice->processors
                                                : cuda_forced_form == CUDA_FUSED_SMALL;
+}
+
+/* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Of large tables,
+ * recursive is faster for a few sums of 8 bytes: where stage 2 inside the kernel is what the tiles wait for, narrow
+ * inputs in chunks that come fast because rows do not fill them; and where what stands above each row does not fit into
+ * the registers, too. */
+bool cuda_prefers_fused(const struct scan *scan) {
+    const struct choice choice = choice_of(scan);
+    const size_t columns = scan->in.columns, in_bytes = table_type_size(scan->in.type);
+    const bool wide = table_type_size(scan->out.type) == 8, above = scan->exclusive || scan->first_overflow;
+    const bool waits = wide && ((in_bytes <= 2 && (columns == 5 || columns == 7 || columns == 9 || columns == 16)) ||
+                                (in_bytes <= 4 && columns == 12));
+    const bool spills =
+        wide && above && (columns == 3 || columns == 6 || columns == 7 || (in_bytes <= 2 && columns == 8));
+    return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || (!waits && !spills));
 }
 
 /* Tiles that find all their room at once look back: parking begins to pay with the next ones. */
@@ -122,7 +127,7 @@ table_status cuda_fused(const struct scan *scan, void *workspace) {
     const bool sets_overflow = small && choice.one_panel;
     int error = sets_overflow ? cudaSuccess : set_overflow(scan);
     if (error == cudaSuccess && small)
-        error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out);
+        error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out, choice.cluster);
     if (small && error != cudaErrorInvalidClusterSize)
         return cuda_check_launch(error, "the fused pass of a small table");
     if (small)

@@ -304,6 +304,8 @@ int main() {
     check_long(CUDA_FUSED_PARKED);
     check_long(CUDA_FUSED_LOOKBACK);
     check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
+    double_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
+    check_long(CUDA_FUSED_PARKED);
     double_device(4, 7); /* no clusters, no parking */
     check_boundaries(CUDA_FUSED_SMALL, 1, 4 * share);
     check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);

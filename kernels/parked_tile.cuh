@@ -1,0 +1,139 @@
+/* A tile that waits in shared memory for its seed, while the next one has the registers. */
+#ifndef PARKED_TILE_CUH
+#define PARKED_TILE_CUH
+
+#include "tile_finish.cuh"
+
+/* The tile is summed up in itself. Each lane's vectors of a step lie side by side, as they do in the table: they are
+ * staged for storing where they are. There are oddly many if several: no bank conflicts. */
+template <class SHAPE> struct parked_tile {
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    static constexpr unsigned LANES = WARP_LANES, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    static_assert(VECTORS % 2 == 1, "no bank conflicts");
+    vector vectors[BLOCK_WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
+    warp_row<SHAPE> before[BLOCK_WARPS]; /* the sums of its rows before each warp, if they are wanted */
+
+    DEVICE vector *area(unsigned step) { return vectors[thread_index() / WARP_LANES][step]; }
+    DEVICE vector *of_lane(unsigned step) { return area(step) + thread_index() % WARP_LANES * VECTORS; }
+};
+
+/* Two tiles parked at once, where two blocks of a multiprocessor have room for that: the next tile need not stay in
+ * registers while one is finished, which is too much with what stands above it. Where registers suffice, one is faster:
+ * shared memory leaves more of the first cache. */
+constexpr size_t PARKING_BYTES = (228 << 10) / 2 - 1024;
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr unsigned parking_slots() {
+    const size_t bytes = 2 * sizeof(parked_tile<SHAPE>) + (BLOCK_WARPS + 1) * sizeof(warp_row<SHAPE>) + 32;
+    return ABOVE && SHAPE::STAGED && bytes <= PARKING_BYTES ? 2 : 1;
+}
+
+template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,
+                                                    const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    if (ABOVE || SHAPE::STAGED)
+        warp_barrier(WARP_ALL); /* all lanes have read what they want of the tile that was parked here */
+    if (ABOVE && lane < SHAPE::LANES)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        parked.before[thread_index() / WARP_LANES][lane * SHAPE::COLUMNS + c] = before[c];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        parked.of_lane(step)[k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
+            values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+}
+
+template <class SHAPE> DEVICE void unpark_step(parked_tile<SHAPE> &parked, unsigned step,
+                                               typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = parked.of_lane(step)[k / SHAPE::VECTOR].at[k % SHAPE::VECTOR];
+}
+
+/* What stands one row above a lane's first row of a parked step, seed included. As row_above(), with `before`. */
+template <class SHAPE, class SEEDS> DEVICE void row_above_parked(parked_tile<SHAPE> &parked, unsigned step,
+                                                                 const SEEDS &seeds,
+                                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
+                                                                 typename SHAPE::Sum (&above)[SHAPE::COLUMNS]) {
+    constexpr unsigned LAST = SHAPE::VALUES - SHAPE::COLUMNS;
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        const typename SHAPE::Sum last =
+            seeds[c] + parked.of_lane(step)[(LAST + c) / SHAPE::VECTOR].at[(LAST + c) % SHAPE::VECTOR];
+        const typename SHAPE::Sum left = warp_shuffle(WARP_ALL, last, (lane - 1) % WARP_LANES);
+        above[c] = lane == 0 ? before[c] : left;
+        before[c] = left;
+    }
+}
+
+/* Writes a step that is finished where it was parked. */
+template <class SHAPE>
+DEVICE void store_parked(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE> &parked, unsigned step) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned row = place.row + step * SHAPE::STEP_ROWS, warp_row = row - place.phase * SHAPE::ROWS;
+    Sum *to = static_cast<Sum *>(pass.out) + place.chunk * SHAPE::CHUNK_ROWS * pass.out_stride;
+    if (stores_staged<SHAPE>(place, warp_row)) {
+        tile_store_area<SHAPE, WARP_LANES>(parked.area(step), to + warp_row * pass.out_stride);
+        return;
+    }
+    for (unsigned k = 0; k < SHAPE::VALUES && row + k / SHAPE::COLUMNS < place.end; k++)
+        to[row * pass.out_stride + k] = parked.of_lane(step)[k / SHAPE::VECTOR].at[k % SHAPE::VECTOR];
+}
+
+/* finish_step() where a lane has several vectors: one at a time, where it is. That takes few registers, which the next
+ * tile's values have. SEEDS: an array in registers, or in shared memory. */
+template <class SHAPE, bool ABOVE, class SEEDS>
+DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE> &parked, unsigned step,
+                            const SEEDS &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS], unsigned &first) {
+    typename SHAPE::Sum above[SHAPE::COLUMNS];
+    if (ABOVE)
+        row_above_parked<SHAPE>(parked, step, seeds, before, above);
+    UNROLL
+    for (unsigned v = 0; v < parked.VECTORS; v++) {
+        typename parked_tile<SHAPE>::vector part = parked.of_lane(step)[v];
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::VECTOR; k++) {
+            const unsigned number = v * SHAPE::VECTOR + k, c = number % SHAPE::COLUMNS;
+            const typename SHAPE::Sum sum = seeds[c] + part.at[k];
+            part.at[k] = ABOVE && pass.exclusive ? above[c] : sum;
+            if (!ABOVE)
+                continue;
+            const bool found = first == NO_OVERFLOW && sum_overflowed(above[c], sum, pass.is_signed);
+            first = found ? step * SHAPE::VALUES + number : first;
+            above[c] = sum;
+        }
+        parked.of_lane(step)[v] = part;
+    }
+    store_parked<SHAPE>(pass, place, parked, step);
+}
+
+/* Takes a parked tile from its seed to its results, step by step. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pass, size_t tile,
+                                                             parked_tile<SHAPE> &parked, const warp_row<SHAPE> &seeds) {
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
+    unsigned first = NO_OVERFLOW;
+    lane_seed<SHAPE>(place, seeds, seed);
+    if (ABOVE)
+        lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
+    seed_before<SHAPE>(seed, before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+        if (SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4) {
+            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, seed, before, first);
+            continue;
+        }
+        if (SHAPE::STAGED) {
+            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, seeds, before, first);
+            continue;
+        }
+        typename SHAPE::Sum values[SHAPE::ROWS][SHAPE::COLUMNS];
+        unpark_step<SHAPE>(parked, step, values);
+        finish_step<SHAPE, ABOVE>(pass, place, parked, step, seed, values, before, first);
+    }
+    if (pass.first_overflow)
+        report_first<SHAPE>(pass, place, first);
+}
+
+#endif
