@@ -66,17 +66,14 @@ static bool is_small(const struct choice *choice, size_t chunks) {
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Of large tables,
- * recursive is faster for a few sums of 8 bytes: where stage 2 inside the kernel is what the tiles wait for, narrow
- * inputs in chunks that come fast because rows do not fill them; and where what stands above each row does not fit into
- * the registers, too. */
+ * recursive is faster for a few sums of 8 bytes: seven columns and what stands above them do not fit into the
+ * registers; and bytes of rows that do not fill their chunks wait for stage 2 inside the kernel. */
 bool cuda_prefers_fused(const struct scan *scan) {
     const struct choice choice = choice_of(scan);
-    const size_t columns = scan->in.columns, in_bytes = table_type_size(scan->in.type);
+    const size_t columns = scan->in.columns;
     const bool wide = table_type_size(scan->out.type) == 8, above = scan->exclusive || scan->first_overflow;
-    const bool waits = wide && ((in_bytes <= 2 && (columns == 5 || columns == 7 || columns == 9 || columns == 16)) ||
-                                (in_bytes <= 4 && columns == 12));
-    const bool spills =
-        wide && above && (columns == 3 || columns == 6 || columns == 7 || (in_bytes <= 2 && columns == 8));
+    const bool spills = wide && above && columns == 7;
+    const bool waits = wide && table_type_size(scan->in.type) == 1 && (columns == 5 || columns == 10 || columns == 12);
     return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || (!waits && !spills));
 }
 
