@@ -2,10 +2,11 @@
  * once and written once.
  *
  * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
- * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The blocks
- * that drew the first tickets do stage 2 for all (spine.cuh); where a row has so many panels that the chunk before is
- * long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a cooperative
- * launch). Nobody waits before having published, and nobody waits for a later ticket: the wait always ends. */
+ * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The first
+ * blocks that come do stage 2 for all instead (spine.cuh, spine_wide.cuh); where a row has so many panels that the
+ * chunk before is long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a
+ * cooperative launch). A block that waits does so for the seed of a tile whose totals it has published, before any tile
+ * that it drew later; and a seed depends on totals of earlier tiles alone: the wait always ends. */
 #include "dispatch.cuh"
 #include "parked_tile.cuh"
 #include "spine_wide.cuh"

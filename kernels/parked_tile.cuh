@@ -120,7 +120,7 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pa
     seed_before<SHAPE>(seed, before);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++) {
-        if (SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4) {
+        if (SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4) { /* so small, seeds fit into the registers, too */
             finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, seed, before, first);
             continue;
         }
