@@ -79,9 +79,9 @@ void cluster_wait(const char *file, int line) {
     self.at = {file, line};
     if (self.cluster_waited == self.cluster_arrived)
         misuse_of(self, self.at, "cluster_wait: the thread has not arrived");
-    const unsigned meeting = self.cluster_waited++;
     if (fault_removes_barrier(self.at))
-        return;
+        return; /* the next arrival or return is a misuse, even where nothing else goes wrong */
+    const unsigned meeting = self.cluster_waited++;
     while (of.meetings <= meeting) {
         warp_of(self).cluster |= lane_bit(self);
         make_wait(*self.home, self.index / LANES, lane_bit(self));
