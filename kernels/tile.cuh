@@ -163,9 +163,7 @@ template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsi
     }
 }
 
-/* The same where a lane has several vectors: written by itself, each would go to a sector of its own, half filled,
- * which costs a third of the speed. So the vectors of so many LANES at a time are put in order in shared memory, from
- * where the warp writes them side by side. */
+/* Writes what LANES lanes have staged, the warp's vectors side by side. All lanes of the warp call it together. */
 template <class SHAPE, unsigned LANES>
 DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *to) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
@@ -179,6 +177,9 @@ DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> 
     warp_barrier(WARP_ALL);
 }
 
+/* tile_store_lane() where a lane has several vectors: written by itself, each would go to a sector of its own, half
+ * filled, which costs a third of the speed. So the vectors of so many LANES at a time are put in order in shared
+ * memory, from where the warp writes them side by side. */
 template <class SHAPE, unsigned LANES>
 DEVICE void tile_store_staged(vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *warp_to,
                               const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
