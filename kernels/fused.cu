@@ -114,21 +114,23 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
     }
 }
 
-/* The columns of one block that does stage 2. With few columns chunks come fast, and it has no more than it can keep up
- * with; with many there is time, and blocks are better spent on tiles. */
+/* The columns of one block that does stage 2: as few as a warp of it can add up in time. The more columns a row has,
+ * the more time there is, and blocks are better spent on tiles. */
 constexpr unsigned SPINES_NARROW = 8; /* no more blocks than these */
 HOST_DEVICE unsigned spine_columns(size_t columns) {
+    if (columns <= SPINE_COLUMNS)
+        return SPINE_COLUMNS / 2;
     return columns <= SPINES_NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
-template <class SUM> DEVICE void do_spine(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns,
-                                          unsigned chunks, unsigned part) {
+template <class SUM>
+DEVICE void do_spine(const fused_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
     const unsigned width = spine_columns(columns);
     const size_t first = static_cast<size_t>(part) * width;
-    if (width == SPINE_COLUMNS)
-        spine(state, ring, columns, chunks, first);
+    if (width <= SPINE_COLUMNS)
+        spine(state, *static_cast<spine_ring<SUM> *>(memory), columns, chunks, first, width);
     else
-        spine_wide(state, ring, columns, chunks, first);
+        spine_wide(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
 }
 
 /* Which stage 2 this block does, counted from 0; NO_SPINE: none; IDLE: nothing at all. Where chunks come fast, a block
@@ -161,8 +163,7 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     }
     block_barrier();
     if (ticket[1] < spines)
-        do_spine(state, *reinterpret_cast<spine_ring<typename SHAPE::Sum> *>(memory), pass.columns, tiles / pass.panels,
-                 ticket[1]);
+        do_spine(state, memory, pass.columns, tiles / pass.panels, ticket[1]);
     else if (ticket[1] == NO_SPINE)
         fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket[0],
                                   reinterpret_cast<parked_tile<SHAPE> *>(memory));
@@ -192,7 +193,8 @@ struct fused_launcher {
         typedef typename SHAPE::Sum Sum;
         const auto kernel = fused_kernel<SHAPE, ABOVE>;
         const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>);
-        const size_t ring = sizeof(spine_ring<Sum>);
+        const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
+        const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
         size_t most = 0;
@@ -205,7 +207,6 @@ struct fused_launcher {
             error = resident_blocks(kernel, BLOCK_THREADS, shared, &blocks);
         if (error != 0)
             return error;
-        const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
         const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
         fused_state<Sum> state = state_of<Sum>(pass, tiles);

@@ -67,7 +67,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     const tile_place place = tile_place_of<SHAPE>(pass, static_cast<size_t>(block) * pass.panels + panel);
     Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS], carry = Sum(0);
     /* On one multiprocessor the instructions of all warps are most of the time: those without rows do nothing. */
-    const bool has_rows = place.row - place.phase * SHAPE::ROWS < place.end;
+    const bool has_rows = thread_index() / WARP_LANES * SHAPE::WARP_ROWS < place.end;
     tile_values<SHAPE> values;
     if (has_rows)
         tile_load<SHAPE>(pass, place, values);
@@ -82,7 +82,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     if (has_rows) {
         scan_warp<SHAPE>(place, values);
         put_warp_totals<SHAPE>(place, values, totals);
-    } else if (place.phase == 0) {
+    } else if (place.part == 0 && place.phase == 0) {
         UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
             totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = sum_identity<Sum>();

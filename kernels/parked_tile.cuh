@@ -10,6 +10,7 @@ template <class SHAPE> struct parked_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned LANES = WARP_LANES, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
     static_assert(VECTORS % 2 == 1, "no bank conflicts");
+    static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
     vector vectors[BLOCK_WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
     warp_row<SHAPE> before[BLOCK_WARPS]; /* the sums of its rows before each warp, if they are wanted */
 
@@ -69,23 +70,22 @@ template <class SHAPE, class SEEDS> DEVICE void row_above_parked(parked_tile<SHA
 
 /* Writes a step that is finished where it was parked. */
 template <class SHAPE>
-DEVICE void store_parked(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE> &parked, unsigned step) {
-    typedef typename SHAPE::Sum Sum;
-    const unsigned row = place.row + step * SHAPE::STEP_ROWS, warp_row = row - place.phase * SHAPE::ROWS;
-    Sum *to = static_cast<Sum *>(pass.out) + place.chunk * SHAPE::CHUNK_ROWS * pass.out_stride;
-    if (stores_staged<SHAPE>(place, warp_row)) {
-        tile_store_area<SHAPE, WARP_LANES>(parked.area(step), to + warp_row * pass.out_stride);
+DEVICE void store_parked(const tile_place &place, parked_tile<SHAPE> &parked, unsigned step, typename SHAPE::Sum *to) {
+    if (stores_staged<SHAPE>(place, step)) {
+        tile_store_area<SHAPE, WARP_LANES>(parked.area(step), to - thread_index() % WARP_LANES * SHAPE::VALUES);
         return;
     }
+    const unsigned row = place.row + step * SHAPE::STEP_ROWS;
     for (unsigned k = 0; k < SHAPE::VALUES && row + k / SHAPE::COLUMNS < place.end; k++)
-        to[row * pass.out_stride + k] = parked.of_lane(step)[k / SHAPE::VECTOR].at[k % SHAPE::VECTOR];
+        to[k] = parked.of_lane(step)[k / SHAPE::VECTOR].at[k % SHAPE::VECTOR];
 }
 
 /* finish_step() where a lane has several vectors: one at a time, where it is. That takes few registers, which the next
  * tile's values have. SEEDS: an array in registers, or in shared memory. */
 template <class SHAPE, bool ABOVE, class SEEDS>
 DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE> &parked, unsigned step,
-                            const SEEDS &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS], unsigned &first) {
+                            typename SHAPE::Sum *to, const SEEDS &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
+                            unsigned &first) {
     typename SHAPE::Sum above[SHAPE::COLUMNS];
     if (ABOVE)
         row_above_parked<SHAPE>(parked, step, seeds, before, above);
@@ -105,7 +105,7 @@ DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, park
         }
         parked.of_lane(step)[v] = part;
     }
-    store_parked<SHAPE>(pass, place, parked, step);
+    store_parked<SHAPE>(place, parked, step, to);
 }
 
 /* Takes a parked tile from its seed to its results, step by step. */
@@ -115,22 +115,28 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pa
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
     unsigned first = NO_OVERFLOW;
     lane_seed<SHAPE>(place, seeds, seed);
-    if (ABOVE)
+    if (ABOVE) {
+        tile_step<SHAPE> last;
         lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
-    seed_before<SHAPE>(seed, before);
+        unpark_step<SHAPE>(parked, SHAPE::STEPS - 1, last);
+        before_part<SHAPE>(place, seed, last, before);
+    }
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
     UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
         if (SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4) { /* so small, seeds fit into the registers, too */
-            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, seed, before, first);
+            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seed, before, first);
             continue;
         }
         if (SHAPE::STAGED) {
-            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, seeds, before, first);
+            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seeds, before, first);
             continue;
         }
-        typename SHAPE::Sum values[SHAPE::ROWS][SHAPE::COLUMNS];
+        tile_step<SHAPE> values;
         unpark_step<SHAPE>(parked, step, values);
-        finish_step<SHAPE, ABOVE>(pass, place, parked, step, seed, values, before, first);
+        finish_step<SHAPE, ABOVE>(pass, place, step, seed, values, before, first, [&](const tile_step<SHAPE> &results) {
+            tile_store_lane<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, to, results);
+        });
     }
     if (pass.first_overflow)
         report_first<SHAPE>(pass, place, first);

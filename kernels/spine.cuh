@@ -1,7 +1,7 @@
 /* Stage 2 inside the fused kernel: one block adds up the chunks' totals from left to right, as they appear, and
- * publishes the seeds. It is on everybody's way. The additions of a column come one after the other; so the warps that
- * make them, a lane a column, do nothing else. The others, the carriers, bring totals from global memory into shared
- * memory, a group of chunks at a time, and carry the seeds that come of them back. */
+ * publishes the seeds. It is on everybody's way. The additions of a column come one after the other; so the warp that
+ * makes them, a lane a column, does nothing else. Fetching warps bring totals from global memory into a ring in shared
+ * memory, where each sum takes the place of its total, and publishing warps write the sums out as seeds. */
 #ifndef SPINE_CUH
 #define SPINE_CUH
 
@@ -9,10 +9,9 @@
 #include "tile.cuh"
 
 constexpr unsigned SPINE_COLUMNS = WARP_LANES; /* of one spine block */
-constexpr unsigned SPINE_BATCH = 8;            /* additions of a lane in one go */
-constexpr unsigned SPINE_CARRIED = 8;          /* words of a carrier's lane */
-constexpr unsigned SPINE_GROUP = 32;           /* chunks of a load, at most */
-constexpr unsigned SPINE_CARRIERS = BLOCK_WARPS - 1;
+constexpr unsigned SPINE_BATCH = 8;            /* words of a lane, and additions of one, in one go */
+constexpr unsigned SPINE_GROUP = 32;           /* chunks that a fetching warp looks at together, at most */
+constexpr unsigned SPINE_PUBLISHERS = 2, SPINE_FETCHERS = BLOCK_WARPS - 1 - SPINE_PUBLISHERS;
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
  * columns each; seeds has one row more. */
@@ -26,155 +25,217 @@ template <class SUM> struct fused_state {
     SUM *carry_out;
 };
 
-/* A carrier has a slot: of each column the words of a group of chunks side by side, the columns one word more apart, so
- * that lanes across columns meet no bank conflicts. */
-constexpr unsigned SPINE_SLOT = SPINE_COLUMNS * (SPINE_CARRIED + 1);
-constexpr unsigned SPINE_RING = SPINE_CARRIERS * SPINE_SLOT + SPINE_BATCH;
-template <class SUM> struct spine_ring { exchange_word<SUM> words[SPINE_RING]; };
+/* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
+template <class SUM> HOST_DEVICE constexpr unsigned spine_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
-/* The columns of one spine block, `width` of them. A lane of a carrier stays in one of `across` columns. */
+/* Of each column the ring has the chunks of one group for each fetching warp, in order. How far each is, in chunks from
+ * the beginning of the table on: totals that are there, of each group; seeds that are published, of
+ * each group; sums, of each column.
+ */
+template <class SUM> struct spine_ring {
+    vector_of<SUM, 16 / sizeof(SUM)>
+        values[SPINE_COLUMNS * spine_apart<SUM>(SPINE_FETCHERS * SPINE_BATCH) * sizeof(SUM) / 16];
+    uint32_t fetched[SPINE_FETCHERS], published[SPINE_FETCHERS], added[SPINE_COLUMNS];
+};
+
+/* The columns of one spine block, `width` of them. So many lanes of a warp lie across them, and the others down. */
 struct spine_panel {
     size_t first, columns; /* columns: of the table */
-    unsigned chunks, width, across, group;
+    unsigned chunks, width, across, down, group;
 };
 
-/* The marks of a group in a slot: totals, and the sums that have taken their places. Never 0, and never that of what
- * was in the slot before. */
-DEVICE uint32_t mark_of_totals(unsigned group) { return 2 * group + 1; }
-DEVICE uint32_t mark_of_sums(unsigned group) { return 2 * group + 2; }
-
-/* A carrier's lane stays in one column of each load, and takes every `down`th chunk of a group. */
+/* Where a lane that fetches or publishes is: its column, and its first chunk in a group. */
 struct spine_lane {
-    unsigned column, first, down;
+    unsigned column, own;
+    bool active;
 };
 DEVICE spine_lane spine_lane_of(const spine_panel &panel) {
-    const unsigned lane = thread_index() % WARP_LANES;
-    return spine_lane{lane % panel.across, lane / panel.across, WARP_LANES / panel.across};
+    const unsigned lane = thread_index() % WARP_LANES, column = lane % panel.across;
+    return spine_lane{column, lane / panel.across, column < panel.width};
 }
 
-/* Brings the totals of a group into the slot as they appear, and the sums that the adding warp makes of them out of it
- * as seeds of the chunks after them; neither waits for the rest of the group, which may be waiting for these seeds.
- * Totals of chunks beyond the last one are the identity. Words are numbered in bits. The vote keeps the compiler from
- * waiting for one look before the next. */
-template <class SUM> DEVICE void carry_group(const spine_panel &panel, const exchange_word<SUM> *totals,
-                                             exchange_word<SUM> *seeds, const spine_lane &lane, unsigned group,
-                                             unsigned words, exchange_word<SUM> *slot) {
-    const unsigned first = group * panel.group + lane.first;
-    const size_t stride = lane.down * panel.columns;
-    unsigned missing = words, inside = words;
-    totals += first * panel.columns;
-    seeds += (first + size_t(1)) * panel.columns;
-    slot += lane.first;
-    for (;;) {
-        SUM value[SPINE_CARRIED], sum;
+template <class SUM> DEVICE SUM *spine_values(const spine_panel &panel, spine_ring<SUM> &ring, unsigned column) {
+    return reinterpret_cast<SUM *>(ring.values) + column * spine_apart<SUM>(SPINE_FETCHERS * panel.group);
+}
+
+/* A word that another warp releases, as lane 0 sees it: all lanes go on with the same, and with what was written before
+ * it was released. */
+DEVICE unsigned acquire_by_warp(const uint32_t *word) {
+    const unsigned known = thread_index() % WARP_LANES == 0 ? load_acquire_block(word) : 0;
+    const unsigned same = warp_shuffle(WARP_ALL, known, 0);
+    warp_barrier(WARP_ALL);
+    return same;
+}
+
+/* How many chunks of a group are there, from the first one on, given which words of each lane are missing. */
+DEVICE unsigned spine_fetched(const spine_panel &panel, unsigned missing) {
+    const unsigned any = ~warp_and(WARP_ALL, ~missing);
+    const unsigned k = any == 0 ? panel.group / panel.down : lowest_bit(any);
+    const unsigned lanes = warp_ballot(WARP_ALL, any != 0 && (missing >> k & 1) != 0);
+    return k * panel.down + (lanes == 0 ? 0 : lowest_bit(lanes) / panel.across);
+}
+
+/* Brings the totals of a group into the ring as they appear. No total is waited for before an earlier one is passed on,
+ * as it may itself be waiting for the seed that comes of that. The vote keeps the compiler from waiting for one look
+ * before the next. */
+template <class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, const spine_lane &lane,
+                                                   const exchange_word<SUM> *totals, unsigned first, SUM *values,
+                                                   uint32_t *fetched) {
+    const size_t stride = panel.down * panel.columns;
+    unsigned missing = 0;
+    for (unsigned k = 0; lane.active && k * panel.down < panel.group; k++)
+        missing |= first + lane.own + k * panel.down < panel.chunks ? 1u << k : 0;
+    for (unsigned before = 0; before < panel.group;) {
+        SUM value[SPINE_BATCH];
         unsigned there = 0;
         UNROLL
-        for (unsigned k = 0; k < SPINE_CARRIED; k++) {
-            uint32_t mark = 1;
-            value[k] = sum_identity<SUM>();
-            if ((missing >> k & 1) != 0 && first + k * lane.down < panel.chunks)
-                mark = look(totals + k * stride, &value[k]);
-            there |= mark != 0 ? 1u << k : 0;
-        }
-        there = warp_all(WARP_ALL, (missing & ~there) == 0) ? missing : there & missing;
+        for (unsigned k = 0; k < SPINE_BATCH; k++)
+            if ((missing >> k & 1) != 0 && look(totals + k * stride, &value[k]) != 0)
+                there |= 1u << k;
+        there = warp_all(WARP_ALL, there == missing) ? missing : there;
         UNROLL
-        for (unsigned k = 0; k < SPINE_CARRIED; k++)
+        for (unsigned k = 0; k < SPINE_BATCH; k++)
             if (there >> k & 1)
-                put(slot + k * lane.down, value[k], mark_of_totals(group));
+                values[k * panel.down] = value[k];
         missing &= ~there;
-        while ((inside & ~missing) != 0) {
-            const unsigned k = lowest_bit(inside);
-            if (mark_of(slot + k * lane.down, &sum) != mark_of_sums(group))
-                break;
-            if (first + k * lane.down < panel.chunks)
-                publish(seeds + k * stride, sum);
-            inside &= inside - 1;
-        }
-        if (warp_all(WARP_ALL, inside == 0))
-            return;
-        wait_a_little(20);
+        const unsigned now = spine_fetched(panel, missing);
+        warp_barrier(WARP_ALL);
+        if (now > before && thread_index() % WARP_LANES == 0)
+            store_release_block(fetched, first + now);
+        before = now;
     }
 }
 
-/* All groups of one carrier, every one of so many as there are carriers. */
-template <class SUM> DEVICE void spine_carry(const spine_panel &panel, const fused_state<SUM> &state,
-                                             exchange_word<SUM> *slot, unsigned carrier) {
+/* All groups of a fetching warp: one of each round of the ring. */
+template <class SUM> DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
+                                             spine_ring<SUM> &ring, unsigned fetcher) {
     const spine_lane lane = spine_lane_of(panel);
-    const bool active = lane.column < panel.width;
-    const size_t column = panel.first + (active ? lane.column : 0);
-    unsigned words = 0;
-    for (unsigned k = 0; k < SPINE_CARRIED; k++)
-        words |= active && lane.first + k * lane.down < panel.group ? 1u << k : 0;
-    for (unsigned group = carrier; group * panel.group < panel.chunks; group += SPINE_CARRIERS)
-        carry_group(panel, state.totals + column, state.seeds + column, lane, group, words,
-                    slot + lane.column * (panel.group + 1));
-}
-
-/* Adds COUNT totals to the seed, one after the other; each sum takes the place of its total. */
-template <class SUM, unsigned COUNT> DEVICE void add_words(exchange_word<SUM> *words, const SUM (&values)[SPINE_BATCH],
-                                                           uint32_t mark, bool active, SUM &seed) {
-    UNROLL
-    for (unsigned k = 0; k < COUNT; k++) {
-        seed = seed + values[k];
-        if (active)
-            put(words + k, seed, mark);
+    const unsigned length = SPINE_FETCHERS * panel.group;
+    SUM *values = spine_values(panel, ring, lane.column) + fetcher * panel.group + lane.own;
+    for (unsigned first = fetcher * panel.group; first < panel.chunks; first += length) {
+        while (first >= length && acquire_by_warp(&ring.published[fetcher]) + length < first + panel.group)
+            wait_a_little(100);
+        spine_fetch_group(panel, lane, state.totals + (first + lane.own) * panel.columns + panel.first + lane.column,
+                          first, values, &ring.fetched[fetcher]);
     }
 }
 
-/* All additions, a lane a column. */
+/* Writes the sums of a group out as they appear: those of a chunk are the seeds of the next one. */
+template <class SUM> DEVICE void spine_publish_group(const spine_panel &panel, const spine_lane &lane,
+                                                     exchange_word<SUM> *seeds, unsigned first, const SUM *values,
+                                                     const uint32_t *added, uint32_t *published) {
+    const size_t stride = panel.down * panel.columns;
+    const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
+    for (unsigned before = 0; before < end;) {
+        const unsigned known = load_acquire_block(added), far = known > first ? known - first : 0;
+        const unsigned now = far < end ? far : end;
+        if (now == before)
+            continue;
+        UNROLL
+        for (unsigned k = 0; k < SPINE_BATCH; k++) {
+            const unsigned chunk = k * panel.down + lane.own;
+            if (lane.active && chunk >= before && chunk < now)
+                publish(seeds + k * stride, values[k * panel.down]);
+        }
+        before = now;
+    }
+    warp_barrier(WARP_ALL);
+    if (thread_index() % WARP_LANES == 0)
+        store_release_block(published, first + panel.group);
+}
+
+/* Every group of so many as there are publishing warps. */
+template <class SUM> DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state,
+                                               spine_ring<SUM> &ring, unsigned publisher) {
+    const spine_lane lane = spine_lane_of(panel);
+    const SUM *values = spine_values(panel, ring, lane.column) + lane.own;
+    for (unsigned group = publisher; group * panel.group < panel.chunks; group += SPINE_PUBLISHERS) {
+        const unsigned first = group * panel.group, slot = group % SPINE_FETCHERS;
+        spine_publish_group(panel, lane,
+                            state.seeds + (first + lane.own + size_t(1)) * panel.columns + panel.first + lane.column,
+                            first, values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
+    }
+}
+
+/* Makes sums of the totals from `from` to `to` of a batch; they take their places. */
+template <class SUM> DEVICE void add_batch(SUM *values, unsigned from, unsigned to, bool active, SUM &seed) {
+    constexpr unsigned COUNT = 16 / sizeof(SUM);
+    typedef vector_of<SUM, COUNT> vector;
+    vector batch[SPINE_BATCH / COUNT];
+    UNROLL
+    for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
+        batch[v] = reinterpret_cast<const vector *>(values)[v];
+    if (from == 0 && to == SPINE_BATCH) {
+        UNROLL
+        for (unsigned k = 0; k < SPINE_BATCH; k++)
+            seed = batch[k / COUNT].at[k % COUNT] = seed + batch[k / COUNT].at[k % COUNT];
+        UNROLL
+        for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
+            if (active)
+                reinterpret_cast<vector *>(values)[v] = batch[v];
+        return;
+    }
+    UNROLL
+    for (unsigned k = 0; k < SPINE_BATCH; k++) {
+        const bool there = k >= from && k < to;
+        seed = there ? SUM(seed + batch[k / COUNT].at[k % COUNT]) : seed;
+        if (there && active)
+            values[k] = seed;
+    }
+}
+
+/* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
 template <class SUM>
 DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring) {
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
-    const size_t column = panel.first + lane;
-    SUM seed = active ? load_carry(state.carry_in, column) : sum_identity<SUM>();
+    SUM *values = spine_values(panel, ring, active ? lane : 0);
+    SUM seed = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
     if (active)
-        publish(state.seeds + column, seed);
-    for (unsigned group = 0; group * panel.group < panel.chunks; group++) {
-        exchange_word<SUM> *words =
-            ring.words + group % SPINE_CARRIERS * SPINE_SLOT + (active ? lane : 0) * (panel.group + 1);
-        for (unsigned done = 0; done < panel.group;) {
-            SUM values[SPINE_BATCH];
-            const uint32_t expected = mark_of_totals(group);
-            const uint32_t first_wrong = mark_of(words, &values[0]) ^ expected;
-            uint32_t wrong = first_wrong;
-            UNROLL
-            for (unsigned k = 1; k < SPINE_BATCH; k++)
-                wrong |= mark_of(words + k, &values[k]) ^ expected;
-            if (done + SPINE_BATCH <= panel.group && warp_all(WARP_ALL, wrong == 0 || !active)) {
-                add_words<SUM, SPINE_BATCH>(words, values, mark_of_sums(group), active, seed);
-                done += SPINE_BATCH, words += SPINE_BATCH;
-            } else if (warp_all(WARP_ALL, first_wrong == 0 || !active)) {
-                add_words<SUM, 1>(words, values, mark_of_sums(group), active, seed);
-                done++, words++;
-            }
+        publish(state.seeds + panel.first + lane, seed);
+    for (unsigned first = 0, slot = 0; first < panel.chunks; first += panel.group) {
+        const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
+        for (unsigned done = 0; done < end;) {
+            const unsigned known = load_acquire_block(&ring.fetched[slot]), far = known > first ? known - first : 0;
+            const unsigned from = done % SPINE_BATCH, start = done - from, now = far < end ? far : end;
+            if (now == done)
+                continue;
+            done = now - start < SPINE_BATCH ? now : start + SPINE_BATCH;
+            add_batch(values + slot * panel.group + start, from, done - start, active, seed);
+            store_release_block(&ring.added[lane], first + done);
         }
+        slot = slot + 1 < SPINE_FETCHERS ? slot + 1 : 0;
     }
     if (active)
-        store_carry(state.carry_out, column, seed);
+        store_carry(state.carry_out, panel.first + lane, seed);
 }
 
 /* All that a spine block does for its columns, from `first` on. */
-template <class SUM>
-DEVICE void spine(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns, unsigned chunks, size_t first) {
+template <class SUM> DEVICE void spine(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns,
+                                       unsigned chunks, size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;
     spine_panel panel;
     panel.first = first;
     panel.columns = columns;
     panel.chunks = chunks;
-    panel.width = columns - first < SPINE_COLUMNS ? static_cast<unsigned>(columns - first) : SPINE_COLUMNS;
+    panel.width = columns - first < width ? static_cast<unsigned>(columns - first) : width;
     panel.across = 1;
     while (panel.across < panel.width)
         panel.across *= 2;
-    panel.group = SPINE_CARRIED * WARP_LANES / panel.across;
+    panel.down = WARP_LANES / panel.across;
+    panel.group = SPINE_BATCH * panel.down;
     panel.group = panel.group < SPINE_GROUP ? panel.group : SPINE_GROUP;
-    for (unsigned word = thread_index(); word < SPINE_RING; word += BLOCK_THREADS)
-        put(&ring.words[word], sum_identity<SUM>(), 0);
+    if (thread_index() < SPINE_FETCHERS)
+        ring.fetched[thread_index()] = ring.published[thread_index()] = 0;
+    if (thread_index() < SPINE_COLUMNS)
+        ring.added[thread_index()] = 0;
     block_barrier();
     if (warp == 0)
         spine_add(panel, state, ring);
+    else if (warp <= SPINE_PUBLISHERS)
+        spine_publish(panel, state, ring, warp - 1);
     else
-        spine_carry(panel, state, ring.words + (warp - 1) * SPINE_SLOT, warp - 1);
+        spine_fetch(panel, state, ring, warp - 1 - SPINE_PUBLISHERS);
 }
 
 #endif

@@ -10,7 +10,8 @@ constexpr unsigned WIDE_COLUMNS = BLOCK_THREADS - WIDE_LOOKERS; /* of one spine 
 constexpr unsigned WIDE_AHEAD = 4;                              /* words that a looker has under way */
 constexpr unsigned WIDE_BATCH = 4;                              /* chunks that a lane looks for in one go */
 constexpr unsigned WIDE_RING = 2048;
-static_assert(WIDE_RING + WIDE_COLUMNS <= SPINE_RING, "room for it");
+
+template <class SUM> struct wide_ring { exchange_word<SUM> words[WIDE_RING + WIDE_COLUMNS]; };
 
 /* The columns of one spine block, `width` of them. */
 struct wide_panel {
@@ -23,14 +24,14 @@ DEVICE uint32_t wide_mark(size_t chunk) { return static_cast<uint32_t>(chunk) | 
 
 /* A column's words lie side by side; the columns are one word more apart, against bank conflicts. */
 template <class SUM>
-DEVICE exchange_word<SUM> *wide_word(const wide_panel &panel, spine_ring<SUM> &ring, size_t chunk, unsigned column) {
+DEVICE exchange_word<SUM> *wide_word(const wide_panel &panel, wide_ring<SUM> &ring, size_t chunk, unsigned column) {
     return &ring.words[column * (panel.rows + 1) + (static_cast<unsigned>(chunk) & (panel.rows - 1))];
 }
 
 /* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, WIDE_AHEAD of them
  * at a time; so the words of one place in the ring all come from one looker, and in order. */
 template <class SUM>
-DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring, unsigned looker) {
+DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
     const unsigned across = WIDE_RING / panel.rows, stride = WIDE_LOOKERS / across;
     const unsigned column = looker % across;
     if (column >= panel.width)
@@ -66,7 +67,7 @@ DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES
 
 /* All additions, a lane a column: as many of the next chunks as are in the ring. */
 template <class SUM>
-DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring) {
+DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring) {
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
@@ -99,7 +100,7 @@ DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, sp
 }
 
 /* All that a spine block does for its columns, from `first` on. */
-template <class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns,
+template <class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_ring<SUM> &ring, size_t columns,
                                             unsigned chunks, size_t first) {
     wide_panel panel;
     panel.first = first;

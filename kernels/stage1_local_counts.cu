@@ -11,7 +11,7 @@ template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     tile_load<SHAPE>(pass, place, values);
     lane_totals<SHAPE>(values);
     warp_totals<SHAPE>(place, values);
-    if (place.phase == 0)
+    if (place.part == 0 && place.phase == 0)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = values[0][0][c];

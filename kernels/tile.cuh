@@ -1,10 +1,13 @@
 /* A tile: the part of a table that one block holds in registers, one chunk of rows by one panel of columns.
  *
  * A lane has ROWS x COLUMNS neighbouring values at a time, VECTOR of them in one access. LANES lanes lie side by side
- * across a row, so that a warp covers PHASES groups of ROWS rows in one step: the rows of a step are neighbours in
- * memory. A warp takes STEPS steps, one below the other, and the warps of the block lie one below the other, too. Every
- * count is a power of two, which is why any layout can follow the tree of tuplescan/prefix_sum.h: halves of a chunk are
- * warps, halves of a warp are steps, halves of a step are phases, halves of a phase are the rows of a lane.
+ * across a row, and PHASES such groups have neighbouring rows, ROWS each. They take STEPS steps, one below the other,
+ * and are one of PARTS parts of a warp, which lie one below the other like the warps of the block. Every count is a
+ * power of two, which is why any layout can follow the tree of tuplescan/prefix_sum.h: halves of a chunk are warps,
+ * halves of a warp are parts, of a part steps, of a step phases, and halves of a phase are the rows of a lane.
+ *
+ * A warp has two parts where a row is a line of memory: a level of phases takes a shuffle a value, one of parts a
+ * shuffle for all steps. Narrower rows are read and written much faster in one piece.
  *
  * A lane holds up to 128 bytes of sums, 32 registers, whatever the shape; 512 of them hold 64 KiB, which is what makes
  * table_chunk_rows() what it is. Where COLUMNS is no power of two, the next one counts in its place. */
@@ -17,6 +20,7 @@
 constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
+constexpr unsigned LINE_BYTES = 128; /* of memory */
 
 HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
@@ -33,10 +37,12 @@ struct tile_shape {
     static constexpr unsigned VECTOR = VECTOR_;
     static constexpr unsigned VALUES = ROWS * COLUMNS; /* of a lane in a step */
     static constexpr bool STAGED = VALUES > VECTOR;
-    static constexpr unsigned PHASES = WARP_LANES / LANES;
+    static constexpr unsigned PARTS = LANES < WARP_LANES && LANES * VECTOR * sizeof(SUM) >= LINE_BYTES ? 2 : 1;
+    static constexpr unsigned PHASES = WARP_LANES / LANES / PARTS;
     static constexpr unsigned STEP_ROWS = PHASES * ROWS;
     static constexpr unsigned STEPS = BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
-    static constexpr unsigned WARP_ROWS = STEPS * STEP_ROWS;
+    static constexpr unsigned PART_ROWS = STEPS * STEP_ROWS;
+    static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS;
     static constexpr unsigned CHUNK_ROWS = BLOCK_WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 
@@ -44,8 +50,9 @@ struct tile_shape {
     template <unsigned SHARES> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / SHARES>;
 };
 
-/* The values of one lane. */
-template <class SHAPE> using tile_values = typename SHAPE::Sum[SHAPE::STEPS][SHAPE::ROWS][SHAPE::COLUMNS];
+/* The values of one lane, of a step and of all. */
+template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
+template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
 
 /* Shared memory for shapes whose lanes have several vectors: room for LANES lanes of each warp. */
 template <class SHAPE> struct tile_staging {
@@ -53,8 +60,6 @@ template <class SHAPE> struct tile_staging {
     static constexpr unsigned LANES = WARP_LANES / 2;
     static constexpr unsigned VECTORS = SHAPE::STAGED ? LANES * SHAPE::VALUES / SHAPE::VECTOR : 1;
     vector of_warp[SHAPE::STAGED ? BLOCK_WARPS : 1][VECTORS];
-
-    DEVICE vector *area(unsigned) { return of_warp[thread_index() / WARP_LANES]; }
 };
 
 /* What every tile of a pass shares. */
@@ -71,7 +76,8 @@ struct tile_pass {
 struct tile_place {
     size_t chunk;
     size_t column;   /* the lane's first */
-    unsigned phase;  /* of the lane in its warp */
+    unsigned part;   /* of the lane in its warp */
+    unsigned phase;  /* of the lane in its part */
     unsigned across; /* of the lane in its row: its columns begin at across * COLUMNS of the panel */
     unsigned row;    /* of the lane at step 0 */
     unsigned end;    /* rows that the chunk has in the table */
@@ -80,61 +86,67 @@ struct tile_place {
 
 template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, size_t tile) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
-    const unsigned panel = static_cast<unsigned>(tile % pass.panels);
     tile_place place;
-    place.chunk = tile / pass.panels;
-    place.phase = lane / SHAPE::LANES;
+    place.chunk = pass.panels == 1 ? tile : tile / pass.panels;
+    const unsigned panel = static_cast<unsigned>(tile - place.chunk * pass.panels);
+    place.part = lane / (SHAPE::LANES * SHAPE::PHASES);
+    place.phase = lane / SHAPE::LANES % SHAPE::PHASES;
     place.across = lane % SHAPE::LANES;
     const unsigned in_panel = place.across * SHAPE::COLUMNS;
     place.column = static_cast<size_t>(panel) * pass.panel_columns + in_panel;
     place.active = in_panel < pass.panel_columns && place.column < pass.columns;
-    place.row = warp * SHAPE::WARP_ROWS + place.phase * SHAPE::ROWS;
+    place.row = warp * SHAPE::WARP_ROWS + place.part * SHAPE::PART_ROWS + place.phase * SHAPE::ROWS;
     const size_t left = pass.rows - place.chunk * SHAPE::CHUNK_ROWS;
     place.end = left < SHAPE::CHUNK_ROWS ? static_cast<unsigned>(left) : SHAPE::CHUNK_ROWS;
     return place;
 }
 
-/* The values of one step that lie in the table, where it ends in the middle of them. */
-template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsigned step,
+/* A lane's values of one step, all of them in the table. */
+template <class SHAPE>
+DEVICE void tile_load_step(const typename SHAPE::Input *from, typename SHAPE::Input (&read)[SHAPE::VALUES]) {
+    typedef vector_of<typename SHAPE::Input, SHAPE::VECTOR> vector;
+    UNROLL
+    for (unsigned first = 0; first < SHAPE::VALUES; first += SHAPE::VECTOR) {
+        const vector part = load_vector(reinterpret_cast<const vector *>(from + first));
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::VECTOR; k++)
+            read[first + k] = part.at[k];
+    }
+}
+
+/* The same where the table may end before or in the middle of them. */
+template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsigned row,
                                                   const typename SHAPE::Input *from,
                                                   typename SHAPE::Input (&read)[SHAPE::VALUES]) {
-    const unsigned row = place.row + step * SHAPE::STEP_ROWS;
     UNROLL
     for (unsigned k = 0; k < SHAPE::VALUES; k++)
-        if (place.active && row + SHAPE::ROWS > place.end && row + k / SHAPE::COLUMNS < place.end)
+        read[k] = sum_identity<typename SHAPE::Input>();
+    if (row + SHAPE::ROWS <= place.end)
+        tile_load_step<SHAPE>(from, read);
+    else if (SHAPE::ROWS > 1)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        if (row + k / SHAPE::COLUMNS < place.end)
             read[k] = from[k];
 }
 
-/* Reads the lane's values; rows beyond the table and lanes without columns hold the identity. All loads are under way
- * before the first value is looked at: each has registers of its own that hold the identity before. */
+/* Reads the lane's values; rows beyond the table hold the identity. Lanes without columns read those of the row's first
+ * lane, and nobody asks for their sums: a chunk that is whole is read with no condition, so that all loads are under
+ * way before the first value is looked at. */
 template <class SHAPE>
 DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Input Input;
-    typedef vector_of<Input, SHAPE::VECTOR> vector;
-    const Input *from = static_cast<const Input *>(pass.in) +
-                        (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.in_stride + place.column;
+    const size_t column = place.active ? place.column : place.column - place.across * SHAPE::COLUMNS;
     const size_t step_stride = SHAPE::STEP_ROWS * pass.in_stride;
+    const Input *from =
+        static_cast<const Input *>(pass.in) + (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.in_stride + column;
     Input read[SHAPE::STEPS][SHAPE::VALUES];
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
-        const bool whole = place.active && place.row + step * SHAPE::STEP_ROWS + SHAPE::ROWS <= place.end;
+    if (place.end == SHAPE::CHUNK_ROWS)
         UNROLL
-        for (unsigned first = 0; first < SHAPE::VALUES; first += SHAPE::VECTOR) {
-            vector part;
-            UNROLL
-            for (unsigned k = 0; k < SHAPE::VECTOR; k++)
-                part.at[k] = sum_identity<Input>();
-            if (whole)
-                part = load_vector(reinterpret_cast<const vector *>(from + step * step_stride + first));
-            UNROLL
-            for (unsigned k = 0; k < SHAPE::VECTOR; k++)
-                read[step][first + k] = part.at[k];
-        }
-    }
-    if (SHAPE::ROWS > 1 && place.end < SHAPE::CHUNK_ROWS)
-        UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        tile_load_tail<SHAPE>(place, step, from + step * step_stride, read[step]);
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
+        tile_load_step<SHAPE>(from, read[step]);
+    else UNROLL for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
+        tile_load_tail<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, from, read[step]);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL
@@ -144,7 +156,7 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
 
 /* Writes the values of one step, each lane its own; rows beyond the table are left alone. */
 template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAPE::Sum *to,
-                                                   const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+                                                   const tile_step<SHAPE> &values) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     if (place.active && row + SHAPE::ROWS <= place.end) {
         UNROLL
@@ -180,10 +192,10 @@ DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> 
 /* tile_store_lane() where a lane has several vectors: written by itself, each would go to a sector of its own, half
  * filled, which costs a third of the speed. So the vectors of so many LANES at a time are put in order in shared
  * memory, from where the warp writes them side by side. */
-template <class SHAPE, unsigned LANES>
-DEVICE void tile_store_staged(vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *warp_to,
-                              const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
-    constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
+                                                     const tile_step<SHAPE> &values) {
+    constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, LANES = tile_staging<SHAPE>::LANES;
+    typename tile_staging<SHAPE>::vector *staged = staging.of_warp[thread_index() / WARP_LANES];
     const unsigned lane = thread_index() % WARP_LANES;
     UNROLL
     for (unsigned part = 0; part < WARP_LANES / LANES; part++) {
@@ -196,23 +208,27 @@ DEVICE void tile_store_staged(vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *sta
     }
 }
 
-/* Whether a step is stored that way: all its rows are in the table. `warp_row`: the first. */
-template <class SHAPE> DEVICE bool stores_staged(const tile_place &place, unsigned warp_row) {
-    return SHAPE::STAGED && warp_row + SHAPE::STEP_ROWS <= place.end;
+/* Where the lane's values of step 0 go; those of the next step, `tile_step_stride()` values on. */
+template <class SHAPE> DEVICE typename SHAPE::Sum *tile_target(const tile_pass &pass, const tile_place &place) {
+    return static_cast<typename SHAPE::Sum *>(pass.out) +
+           (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.out_stride + place.column;
+}
+template <class SHAPE> DEVICE size_t tile_step_stride(const tile_pass &pass) {
+    return SHAPE::STEP_ROWS * pass.out_stride;
 }
 
-/* Writes the values of one step. All lanes of a warp call it together. STAGING: tile_staging, or what has its LANES
- * and area(). */
-template <class SHAPE, class STAGING>
-DEVICE void tile_store_step(const tile_pass &pass, const tile_place &place, STAGING &staging, unsigned step,
-                            const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
-    typedef typename SHAPE::Sum Sum;
-    const unsigned row = place.row + step * SHAPE::STEP_ROWS, warp_row = row - place.phase * SHAPE::ROWS;
-    Sum *chunk_to = static_cast<Sum *>(pass.out) + place.chunk * SHAPE::CHUNK_ROWS * pass.out_stride + place.column;
-    if (stores_staged<SHAPE>(place, warp_row))
-        tile_store_staged<SHAPE, STAGING::LANES>(staging.area(step), chunk_to + warp_row * pass.out_stride, values);
+/* Whether a step is stored that way: all its rows are in the table. */
+template <class SHAPE> DEVICE bool stores_staged(const tile_place &place, unsigned step) {
+    return SHAPE::STAGED && place.row - place.phase * SHAPE::ROWS + (step + 1) * SHAPE::STEP_ROWS <= place.end;
+}
+
+/* Writes the values of one step to where the lane's go. All lanes of a warp call it together. */
+template <class SHAPE> DEVICE void tile_store_step(const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
+                                                   typename SHAPE::Sum *to, const tile_step<SHAPE> &values) {
+    if (stores_staged<SHAPE>(place, step))
+        tile_store_staged<SHAPE>(staging, to - thread_index() % WARP_LANES * SHAPE::VALUES, values);
     else
-        tile_store_lane<SHAPE>(place, row, chunk_to + row * pass.out_stride, values);
+        tile_store_lane<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, to, values);
 }
 
 #endif

@@ -51,10 +51,9 @@ template <class SHAPE> DEVICE void report_first(const tile_pass &pass, const til
 /* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
  * above phase 0 it is the last phase of the step before, which is kept in `step_before`. So each lane takes the last
  * row of the phase before it, the first phase that of the last one. */
-template <class SHAPE> DEVICE void row_above(const tile_place &place,
-                                             const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
+template <class SHAPE> DEVICE void row_above(const tile_place &place, const tile_step<SHAPE> &values,
                                              typename SHAPE::Sum (&step_before)[SHAPE::COLUMNS],
-                                             typename SHAPE::Sum (&above)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+                                             tile_step<SHAPE> &above) {
     typename SHAPE::Sum last[SHAPE::COLUMNS];
     last_row_of_phase<SHAPE>(place, (place.phase - 1) % SHAPE::PHASES, values, last);
     UNROLL
@@ -67,14 +66,14 @@ template <class SHAPE> DEVICE void row_above(const tile_place &place,
     }
 }
 
-/* Adds the chunk's seed, one value a column, to one step and stores the results. ABOVE: what stands one row above is
+/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: what stands one row above is
  * wanted, too, for exclusive results or the overflow check; before the first step, `before` is the sum of all rows
- * before the warp, seed included, and `first` NO_OVERFLOW. */
-template <class SHAPE, bool ABOVE, class STAGING>
-DEVICE void finish_step(const tile_pass &pass, const tile_place &place, STAGING &staging, unsigned step,
+ * before the part, seed included, and `first` NO_OVERFLOW. */
+template <class SHAPE, bool ABOVE, class STORE>
+DEVICE void finish_step(const tile_pass &pass, const tile_place &place, unsigned step,
                         const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                         typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
-                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS], unsigned &first) {
+                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS], unsigned &first, const STORE &store) {
     add_left<SHAPE>(seed, values);
     if (ABOVE) {
         typename SHAPE::Sum above[SHAPE::ROWS][SHAPE::COLUMNS];
@@ -82,19 +81,24 @@ DEVICE void finish_step(const tile_pass &pass, const tile_place &place, STAGING 
         if (pass.first_overflow)
             first = check_step<SHAPE>(pass, step, first, above, values);
         if (pass.exclusive) { /* to choose the array instead would put both in memory */
-            tile_store_step<SHAPE>(pass, place, staging, step, above);
+            store(above);
             return;
         }
     }
-    tile_store_step<SHAPE>(pass, place, staging, step, values);
+    store(values);
 }
 
-/* A sum over the rows before the warp becomes one over all rows before it. */
-template <class SHAPE> DEVICE void seed_before(const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
-                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+/* A sum over the rows before the warp becomes one over all rows before the part; `last` are the last step's sums. All
+ * lanes of a warp call it together. */
+template <class SHAPE>
+DEVICE void before_part(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                        const tile_step<SHAPE> &last, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum left[SHAPE::COLUMNS];
+    if (SHAPE::PARTS > 1)
+        last_row_of<SHAPE>(place, (place.part - 1) % SHAPE::PARTS, SHAPE::PHASES - 1, last, left);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] = seed[c] + before[c];
+        before[c] = seed[c] + (SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
 }
 
 /* The lane's part of a row of the panel's seeds. */
@@ -111,10 +115,14 @@ DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_sta
                         const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
                         typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     unsigned first = NO_OVERFLOW;
-    seed_before<SHAPE>(seed, before);
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
+    if (ABOVE)
+        before_part<SHAPE>(place, seed, values[SHAPE::STEPS - 1], before);
     UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        finish_step<SHAPE, ABOVE>(pass, place, staging, step, seed, values[step], before, first);
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass))
+        finish_step<SHAPE, ABOVE>(
+            pass, place, step, seed, values[step], before, first,
+            [&](const tile_step<SHAPE> &results) { tile_store_step<SHAPE>(place, staging, step, to, results); });
     report_first<SHAPE>(pass, place, first);
 }
 

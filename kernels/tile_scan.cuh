@@ -15,15 +15,27 @@ template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SH
         values[row][c] = left[c] + values[row][c];
 }
 
-/* `left` = the last row of the lane that is `phase` of this warp, in the same columns. All lanes call it together. */
-template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, unsigned phase,
-                                                     const typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS],
-                                                     typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
+/* `left` = the last row of the lane that is `phase` of `part` of this warp, in the same columns. All lanes call it
+ * together. */
+template <class SHAPE> DEVICE void last_row_of(const tile_place &place, unsigned part, unsigned phase,
+                                               const tile_step<SHAPE> &values,
+                                               typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        left[c] = SHAPE::PHASES == 1
-                      ? values[SHAPE::ROWS - 1][c]
-                      : warp_shuffle(WARP_ALL, values[SHAPE::ROWS - 1][c], phase * SHAPE::LANES + place.across);
+        left[c] = warp_shuffle(WARP_ALL, values[SHAPE::ROWS - 1][c],
+                               (part * SHAPE::PHASES + phase) * SHAPE::LANES + place.across);
+}
+
+/* The same of this part. */
+template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, unsigned phase,
+                                                     const tile_step<SHAPE> &values,
+                                                     typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
+    if (SHAPE::PHASES > 1)
+        last_row_of<SHAPE>(place, place.part, phase, values, left);
+    else
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        left[c] = values[SHAPE::ROWS - 1][c];
 }
 
 /* Each step by itself: first the rows of the lane, then the phases. */
@@ -51,18 +63,27 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
     }
 }
 
-/* The steps of a warp, one below the other. */
+/* The steps of each part, then the parts of the warp. */
 template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_values<SHAPE> &values) {
+    typename SHAPE::Sum left[SHAPE::COLUMNS];
     scan_steps<SHAPE>(place, values);
     UNROLL
     for (unsigned half = 1; half < SHAPE::STEPS; half *= 2)
         UNROLL
     for (unsigned first = 0; first < SHAPE::STEPS; first += 2 * half) {
-        typename SHAPE::Sum left[SHAPE::COLUMNS];
         last_row_of_phase<SHAPE>(place, SHAPE::PHASES - 1, values[first + half - 1], left);
         UNROLL
         for (unsigned step = 0; step < SHAPE::STEPS; step++)
             if (step >= first + half && step < first + 2 * half)
+                add_left<SHAPE>(left, values[step]);
+    }
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PARTS; half *= 2) {
+        const unsigned left_end = (place.part & ~(2 * half - 1)) + half - 1;
+        last_row_of<SHAPE>(place, left_end, SHAPE::PHASES - 1, values[SHAPE::STEPS - 1], left);
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            if (place.part & half)
                 add_left<SHAPE>(left, values[step]);
     }
 }
@@ -88,7 +109,7 @@ DEVICE void scan_level(const tile_place &place, unsigned index, const warp_row<S
 /* The last row of the warp, which is its total, into shared memory for the other warps. */
 template <class SHAPE> DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values,
                                                    warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
-    if (place.phase == SHAPE::PHASES - 1)
+    if (place.part == SHAPE::PARTS - 1 && place.phase == SHAPE::PHASES - 1)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =

@@ -20,10 +20,18 @@ template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
         values[step][row][c] += values[step][row + half][c];
 }
 
+/* Adds up two lanes that are so far apart, in both of them. */
+template <class SHAPE> DEVICE void add_lanes(unsigned apart, typename SHAPE::Sum (&totals)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        totals[c] += warp_shuffle_xor(WARP_ALL, totals[c], apart);
+}
+
 /* values[0][0][*] of every lane = the totals of its warp. Adding up each step over the phases would take log2(PHASES)
  * shuffles a value. Instead two lanes share the work: each gives the other half of its steps and keeps the sums of the
  * other half, so that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all). Then the
- * steps are added up: those left in the lane first, which are neighbours, then those that went to other lanes. */
+ * steps are added up: those left in the lane first, which are neighbours, then those that went to other lanes; and last
+ * the parts. */
 template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_values<SHAPE> &values) {
     unsigned steps = SHAPE::STEPS, scattered = 0;
     UNROLL
@@ -54,10 +62,11 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
             values[step][0][c] += values[step + half][0][c];
     UNROLL
     for (unsigned half = SHAPE::PHASES / 2; half > 0; half /= 2)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         if (half <= scattered)
-            values[0][0][c] += warp_shuffle_xor(WARP_ALL, values[0][0][c], half * SHAPE::LANES);
+            add_lanes<SHAPE>(half * SHAPE::LANES, values[0][0]);
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PARTS; half *= 2)
+        add_lanes<SHAPE>(half * SHAPE::PHASES * SHAPE::LANES, values[0][0]);
 }
 
 /* The total of `count` warps from `first` on, a power of two of them, in one column of the panel. */

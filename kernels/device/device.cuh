@@ -191,6 +191,14 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair) {
 }
 
 /* The same between threads of one block, in shared memory. */
+DEVICE uint32_t load_acquire_block(const uint32_t *word) {
+    uint32_t value;
+    asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(value) : "r"(shared_address(word)) : "memory");
+    return value;
+}
+DEVICE void store_release_block(uint32_t *word, uint32_t value) {
+    asm volatile("st.release.cta.shared.u32 [%0], %1;" : : "r"(shared_address(word)), "r"(value) : "memory");
+}
 DEVICE uint64_t load_relaxed_block(const uint64_t *word) {
     uint64_t value;
     asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(value) : "r"(shared_address(word)) : "memory");

@@ -203,6 +203,18 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, DOUBLE_SITE
     dbl::progress();
 }
 
+/* Warps that wait for each other in a block look again and again, without a wait in between. */
+DEVICE uint32_t load_acquire_block(const uint32_t *word, DOUBLE_SITE) {
+    dbl::check_shared(word, sizeof *word, sizeof *word, "load_acquire_block", file, line);
+    dbl::give_way(file, line, true);
+    return __atomic_load_n(word, dbl::fault_relaxed_acquire() ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE);
+}
+DEVICE void store_release_block(uint32_t *word, uint32_t value, DOUBLE_SITE) {
+    dbl::check_shared(word, sizeof *word, sizeof *word, "store_release_block", file, line);
+    dbl::give_way(file, line, false);
+    __atomic_store_n(word, value, dbl::fault_relaxed_release() ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);
+    dbl::progress();
+}
 DEVICE uint64_t load_relaxed_block(const uint64_t *word, DOUBLE_SITE) {
     dbl::check_shared(word, sizeof *word, sizeof *word, "load_relaxed_block", file, line);
     dbl::give_way(file, line, false);
