@@ -158,30 +158,30 @@ template <class SUM> DEVICE void spine_publish(const spine_panel &panel, const f
 }
 
 /* Makes sums of the totals from `from` to `to` of a batch; they take their places. */
-template <class SUM> DEVICE void add_batch(SUM *values, unsigned from, unsigned to, bool active, SUM &seed) {
+template <class SUM> DEVICE void add_batch(SUM *values, unsigned from, unsigned to, SUM &seed) {
     constexpr unsigned COUNT = 16 / sizeof(SUM);
     typedef vector_of<SUM, COUNT> vector;
-    vector batch[SPINE_BATCH / COUNT];
-    UNROLL
-    for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
-        batch[v] = reinterpret_cast<const vector *>(values)[v];
     if (from == 0 && to == SPINE_BATCH) {
+        vector batch[SPINE_BATCH / COUNT];
+        UNROLL
+        for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
+            batch[v] = reinterpret_cast<const vector *>(values)[v];
         UNROLL
         for (unsigned k = 0; k < SPINE_BATCH; k++)
             seed = batch[k / COUNT].at[k % COUNT] = seed + batch[k / COUNT].at[k % COUNT];
         UNROLL
         for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
-            if (active)
-                reinterpret_cast<vector *>(values)[v] = batch[v];
+            reinterpret_cast<vector *>(values)[v] = batch[v];
         return;
     }
+    SUM some[SPINE_BATCH];
     UNROLL
-    for (unsigned k = 0; k < SPINE_BATCH; k++) {
-        const bool there = k >= from && k < to;
-        seed = there ? SUM(seed + batch[k / COUNT].at[k % COUNT]) : seed;
-        if (there && active)
-            values[k] = seed;
-    }
+    for (unsigned k = 0; k < SPINE_BATCH; k++)
+        some[k] = k >= from && k < to ? values[k] : sum_identity<SUM>();
+    UNROLL
+    for (unsigned k = 0; k < SPINE_BATCH; k++)
+        if (k >= from && k < to)
+            values[k] = seed = seed + some[k];
 }
 
 /* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
@@ -201,7 +201,8 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, s
             if (now == done)
                 continue;
             done = now - start < SPINE_BATCH ? now : start + SPINE_BATCH;
-            add_batch(values + slot * panel.group + start, from, done - start, active, seed);
+            if (active)
+                add_batch(values + slot * panel.group + start, from, done - start, seed);
             store_release_block(&ring.added[lane], first + done);
         }
         slot = slot + 1 < SPINE_FETCHERS ? slot + 1 : 0;
