@@ -8,7 +8,7 @@
  * staged for storing where they are. There are oddly many if several: no bank conflicts. */
 template <class SHAPE> struct parked_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
-    static constexpr unsigned LANES = WARP_LANES, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
     static_assert(VECTORS % 2 == 1, "no bank conflicts");
     static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
     vector vectors[BLOCK_WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];

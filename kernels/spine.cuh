@@ -29,9 +29,8 @@ template <class SUM> struct fused_state {
 template <class SUM> HOST_DEVICE constexpr unsigned spine_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
 /* Of each column the ring has the chunks of one group for each fetching warp, in order. How far each is, in chunks from
- * the beginning of the table on: totals that are there, of each group; seeds that are published, of
- * each group; sums, of each column.
- */
+ * the beginning of the table on: totals that are there, and seeds that are published, of each group; sums, of each
+ * column. */
 template <class SUM> struct spine_ring {
     vector_of<SUM, 16 / sizeof(SUM)>
         values[SPINE_COLUMNS * spine_apart<SUM>(SPINE_FETCHERS * SPINE_BATCH) * sizeof(SUM) / 16];

@@ -141,12 +141,15 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
     const Input *from =
         static_cast<const Input *>(pass.in) + (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.in_stride + column;
     Input read[SHAPE::STEPS][SHAPE::VALUES];
-    if (place.end == SHAPE::CHUNK_ROWS)
+    if (place.end == SHAPE::CHUNK_ROWS) {
         UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
-        tile_load_step<SHAPE>(from, read[step]);
-    else UNROLL for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
-        tile_load_tail<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, from, read[step]);
+        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
+            tile_load_step<SHAPE>(from, read[step]);
+    } else {
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
+            tile_load_tail<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, from, read[step]);
+    }
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL
