@@ -2,13 +2,14 @@
  * once and written once.
  *
  * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
- * reads its tile into registers, publishes the tile's column totals, and goes on summing inside the tile. The first
+ * reads its tile into registers, publishes the tile's column totals, sums inside the tile, and parks it in shared
+ * memory until its seed is there, while the next one is read (parked_tile.cuh, coming_tile.cuh). The first
  * blocks that come do stage 2 for all instead (spine.cuh, spine_wide.cuh); where a row has so many panels that the
  * chunk before is long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a
  * cooperative launch). A block that waits does so for the seed of a tile whose totals it has published, before any tile
  * that it drew later; and a seed depends on totals of earlier tiles alone: the wait always ends. */
+#include "coming_tile.cuh"
 #include "dispatch.cuh"
-#include "parked_tile.cuh"
 #include "spine_wide.cuh"
 
 /* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
@@ -19,25 +20,29 @@ constexpr unsigned SPINE_SHARE = 8;
  * four are the most that a multiprocessor holds, so that half of them are left for the tiles in any case. */
 constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
 
+constexpr unsigned NO_TILE = 0xffffffffu;
+
+DEVICE size_t chunk_of(const tile_pass &pass, unsigned tile) { return tile / pass.panels; }
+
 /* The column of the table that this thread has in the exchange of a tile: thread c has column c of the panel. */
-DEVICE bool exchange_column(const tile_pass &pass, size_t tile, size_t *column) {
-    *column = tile % pass.panels * pass.panel_columns + thread_index();
+DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, size_t *column) {
+    *column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + thread_index();
     return thread_index() < pass.panel_columns && *column < pass.columns;
 }
 
 template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                  size_t tile, const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+                                                  unsigned tile, const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
     size_t column;
     if (exchange_column(pass, tile, &column))
-        publish(&state.totals[tile / pass.panels * pass.columns + column],
+        publish(&state.totals[chunk_of(pass, tile) * pass.columns + column],
                 total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, thread_index()));
 }
 
 /* Waits for the seed of a tile. In a chain it hands on the next one, which takes the tile's totals. */
 template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                 size_t tile, bool chain, warp_row<SHAPE> &seeds) {
+                                                 unsigned tile, bool chain, warp_row<SHAPE> &seeds) {
     typedef typename SHAPE::Sum Sum;
-    const size_t chunk = tile / pass.panels;
+    const size_t chunk = chunk_of(pass, tile);
     size_t column;
     Sum seed, total;
     if (!exchange_column(pass, tile, &column))
@@ -57,60 +62,74 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fu
         store_carry(state.carry_out, column, Sum(seed + total));
 }
 
-/* Takes a drawn tile from the table to its running sums, and tells its totals. The next ticket is drawn meanwhile. */
+/* Takes a drawn tile from the table, or from where it has come meanwhile, to its running sums, and tells its totals. */
 template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                              unsigned tile, unsigned &ticket, warp_row<SHAPE> (&totals)[BLOCK_WARPS],
-                                              tile_values<SHAPE> &values,
+                                              unsigned tile, coming_tile<SHAPE> *coming,
+                                              warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_values<SHAPE> &values,
                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
-    unsigned next = 0;
-    tile_load<SHAPE>(pass, place, values);
+    if (coming && place.end == SHAPE::CHUNK_ROWS)
+        take_coming<SHAPE>(*coming, values);
+    else
+        tile_load<SHAPE>(pass, place, values);
     loads_before_sums(place.end == 0);
-    if (thread_index() == 0)
-        next = atomic_add(state.ticket, 1u);
     scan_warp<SHAPE>(place, values);
     put_warp_totals<SHAPE>(place, values, totals);
-    if (thread_index() == 0)
-        ticket = next;
     block_barrier();
     publish_totals<SHAPE>(pass, state, tile, totals);
     scan_warps<SHAPE>(place, totals, values, before);
 }
 
-/* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked, or NONE. */
+/* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
+ * as can be: the tiles after it wait for its totals while this block finishes others. */
 template <class SHAPE, bool ABOVE>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
                         unsigned spines, unsigned tile, parked_tile<SHAPE> *parked) {
     SHARED_ARRAY(unsigned, ticket, 1);
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
     SHARED_ARRAY(warp_row<SHAPE>, seeds, 1);
-    constexpr unsigned NONE = 0xffffffffu, SLOTS = parking_slots<SHAPE, ABOVE>();
-    unsigned waiting = NONE, slot = 0;
+    constexpr unsigned SLOTS = parking_slots<SHAPE, ABOVE>();
+    aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(parked + SLOTS); /* or else what comes */
+    coming_tile<SHAPE> *coming = nullptr;
+    if (comes_in_bulk<SHAPE, ABOVE>()) {
+        coming = reinterpret_cast<coming_tile<SHAPE> *>(parked + SLOTS);
+        prepare_coming<SHAPE>(*coming);
+        request_coming<SHAPE>(pass, tile, tiles, *coming);
+    }
+    unsigned waiting = NO_TILE, slot = 0;
     for (;;) {
         typename SHAPE::Sum before[SHAPE::COLUMNS];
         tile_values<SHAPE> values;
         const bool more = tile < tiles;
         const unsigned next_slot = (slot + 1) % SLOTS;
         if (more) {
-            begin_tile<SHAPE>(pass, state, tile, *ticket, totals, values, before);
+            begin_tile<SHAPE>(pass, state, tile, coming, totals, values, before);
             if (SLOTS > 1)
                 park<SHAPE, ABOVE>(parked[next_slot], values, before);
+            if (puts_aside<SHAPE, ABOVE>())
+                put_aside<SHAPE>(*aside, values);
         } else {
             block_barrier();
         }
-        const unsigned drawn = *ticket;
-        if (waiting != NONE)
+        if (waiting != NO_TILE)
             wait_for_seed<SHAPE>(pass, state, waiting, spines == 0, seeds[0]);
+        if (more && thread_index() == 0)
+            *ticket = atomic_add(state.ticket, 1u);
         block_barrier();
-        if (waiting != NONE)
+        const unsigned drawn = *ticket;
+        if (coming && more)
+            request_coming<SHAPE>(pass, drawn, tiles, *coming);
+        if (waiting != NO_TILE)
             finish_parked<SHAPE, ABOVE>(pass, waiting, parked[slot], seeds[0]);
         if (!more)
             return;
+        if (puts_aside<SHAPE, ABOVE>())
+            take_back<SHAPE>(*aside, values);
         if (SLOTS == 1)
             park<SHAPE, ABOVE>(parked[next_slot], values, before);
         waiting = tile;
         slot = next_slot;
-        tile = drawn;
+        tile = ABOVE ? *ticket : drawn; /* whichever spills less */
     }
 }
 
@@ -164,7 +183,7 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     block_barrier();
     if (ticket[1] < spines)
         do_spine(state, memory, pass.columns, tiles / pass.panels, ticket[1]);
-    else if (ticket[1] == NO_SPINE)
+    if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
         fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket[0],
                                   reinterpret_cast<parked_tile<SHAPE> *>(memory));
 }
@@ -192,14 +211,18 @@ struct fused_launcher {
     template <class SHAPE, bool ABOVE> int run_with(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
         const auto kernel = fused_kernel<SHAPE, ABOVE>;
-        const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>);
+        const bool bulk = comes_in_bulk<SHAPE, ABOVE>();
+        const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>) +
+                              (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
+                              (bulk ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
         const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
         size_t most = 0;
         int error = most_shared_bytes(&most);
-        if (error == 0 && shared + sizeof(warp_row<SHAPE>[BLOCK_WARPS + 2]) > most)
+        if (error == 0 && (shared + sizeof(warp_row<SHAPE>[BLOCK_WARPS + 2]) > most ||
+                           (bulk && !allows_vectors(pass.in, 0, 1, BULK_ALIGNMENT))))
             return static_cast<int>(cudaErrorNotSupported);
         if (error == 0)
             error = allow_shared_bytes(kernel, shared);

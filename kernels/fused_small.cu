@@ -64,7 +64,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
         cluster_wait();
         return;
     }
-    const tile_place place = tile_place_of<SHAPE>(pass, static_cast<size_t>(block) * pass.panels + panel);
+    const tile_place place = tile_place_of<SHAPE>(pass, block * pass.panels + panel);
     Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS], carry = Sum(0);
     /* On one multiprocessor the instructions of all warps are most of the time: those without rows do nothing. */
     const bool has_rows = thread_index() / WARP_LANES * SHAPE::WARP_ROWS < place.end;

@@ -27,6 +27,33 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr unsigned parking_slots(
     return ABOVE && SHAPE::STAGED && bytes <= PARKING_BYTES ? 2 : 1;
 }
 
+/* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both and there is
+ * no room for two: three eighths of its steps. Left to the compiler, they would go to local memory, which is as far as
+ * the table: each tile runs over what parking leaves of the first cache. */
+template <class SHAPE> struct aside_tile {
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    static constexpr unsigned STEPS = (SHAPE::STEPS * 3 + 7) / 8, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    vector vectors[STEPS][VECTORS][BLOCK_THREADS];
+};
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() { return ABOVE && !SHAPE::STAGED; }
+
+template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, const tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned step = 0; step < aside.STEPS; step++)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        aside.vectors[step][k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] =
+            values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+}
+template <class SHAPE> DEVICE void take_back(const aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned step = 0; step < aside.STEPS; step++)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] =
+            aside.vectors[step][k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
+}
+
 template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,
                                                     const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned lane = thread_index() % WARP_LANES;
@@ -108,8 +135,11 @@ DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, park
     store_parked<SHAPE>(place, parked, step, to);
 }
 
+/* So many bytes of a lane's seeds fit into the registers beside the next tile. */
+constexpr unsigned SEED_BYTES = 20;
+
 /* Takes a parked tile from its seed to its results, step by step. */
-template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pass, size_t tile,
+template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pass, unsigned tile,
                                                              parked_tile<SHAPE> &parked, const warp_row<SHAPE> &seeds) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
@@ -124,7 +154,7 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pa
     typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
-        if (SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4) { /* so small, seeds fit into the registers, too */
+        if (SHAPE::STAGED && sizeof seed <= SEED_BYTES) {
             finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seed, before, first);
             continue;
         }

@@ -11,7 +11,12 @@
 constexpr unsigned SPINE_COLUMNS = WARP_LANES; /* of one spine block */
 constexpr unsigned SPINE_BATCH = 8;            /* words of a lane, and additions of one, in one go */
 constexpr unsigned SPINE_GROUP = 32;           /* chunks that a fetching warp looks at together, at most */
-constexpr unsigned SPINE_PUBLISHERS = 2, SPINE_FETCHERS = BLOCK_WARPS - 1 - SPINE_PUBLISHERS;
+constexpr unsigned SPINE_LONG = 16;            /* additions in one go where so many totals are there */
+
+/* Every so many warps share a scheduler. The adding warp has one for itself: the others there do nothing. */
+constexpr unsigned SCHEDULERS = 4;
+constexpr unsigned SPINE_PUBLISHERS = 2;
+constexpr unsigned SPINE_FETCHERS = BLOCK_WARPS - BLOCK_WARPS / SCHEDULERS - SPINE_PUBLISHERS;
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
  * columns each; seeds has one row more. */
@@ -156,31 +161,44 @@ template <class SUM> DEVICE void spine_publish(const spine_panel &panel, const f
     }
 }
 
-/* Makes sums of the totals from `from` to `to` of a batch; they take their places. */
-template <class SUM> DEVICE void add_batch(SUM *values, unsigned from, unsigned to, SUM &seed) {
-    constexpr unsigned COUNT = 16 / sizeof(SUM);
-    typedef vector_of<SUM, COUNT> vector;
-    if (from == 0 && to == SPINE_BATCH) {
-        vector batch[SPINE_BATCH / COUNT];
-        UNROLL
-        for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
-            batch[v] = reinterpret_cast<const vector *>(values)[v];
-        UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++)
-            seed = batch[k / COUNT].at[k % COUNT] = seed + batch[k / COUNT].at[k % COUNT];
-        UNROLL
-        for (unsigned v = 0; v < SPINE_BATCH / COUNT; v++)
-            reinterpret_cast<vector *>(values)[v] = batch[v];
-        return;
+/* Makes sums of so many totals, whole vectors of them; they take their places. */
+template <unsigned COUNT, class SUM> DEVICE void add_batch(SUM *values, SUM &seed) {
+    constexpr unsigned LENGTH = 16 / sizeof(SUM);
+    typedef vector_of<SUM, LENGTH> vector;
+    vector batch[COUNT / LENGTH];
+    UNROLL
+    for (unsigned v = 0; v < COUNT / LENGTH; v++)
+        batch[v] = reinterpret_cast<const vector *>(values)[v];
+    UNROLL
+    for (unsigned k = 0; k < COUNT; k++)
+        seed = batch[k / LENGTH].at[k % LENGTH] = seed + batch[k / LENGTH].at[k % LENGTH];
+    UNROLL
+    for (unsigned v = 0; v < COUNT / LENGTH; v++)
+        reinterpret_cast<vector *>(values)[v] = batch[v];
+}
+
+/* The same of less than a batch. What is not there yet is not read. */
+template <class SUM> DEVICE void add_some(SUM *values, unsigned count, SUM &seed) {
+    UNROLL
+    for (unsigned k = 0; k < SPINE_BATCH; k++)
+        if (k < count)
+            values[k] = seed = seed + values[k];
+}
+
+/* The same of the next totals of those that are there, from the group's `done`th on; returns how many. */
+template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigned there, bool active, SUM &seed) {
+    SUM *values = group + done;
+    if (done % SPINE_LONG == 0 && there >= SPINE_LONG) {
+        if (active)
+            add_batch<SPINE_LONG>(values, seed);
+        return SPINE_LONG;
     }
-    SUM some[SPINE_BATCH];
-    UNROLL
-    for (unsigned k = 0; k < SPINE_BATCH; k++)
-        some[k] = k >= from && k < to ? values[k] : sum_identity<SUM>();
-    UNROLL
-    for (unsigned k = 0; k < SPINE_BATCH; k++)
-        if (k >= from && k < to)
-            values[k] = seed = seed + some[k];
+    const unsigned left = SPINE_BATCH - done % SPINE_BATCH, count = there < left ? there : left;
+    if (active && count == SPINE_BATCH)
+        add_batch<SPINE_BATCH>(values, seed);
+    else if (active)
+        add_some(values, count, seed);
+    return count;
 }
 
 /* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
@@ -196,12 +214,10 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, s
         const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
         for (unsigned done = 0; done < end;) {
             const unsigned known = load_acquire_block(&ring.fetched[slot]), far = known > first ? known - first : 0;
-            const unsigned from = done % SPINE_BATCH, start = done - from, now = far < end ? far : end;
+            const unsigned now = far < end ? far : end;
             if (now == done)
                 continue;
-            done = now - start < SPINE_BATCH ? now : start + SPINE_BATCH;
-            if (active)
-                add_batch(values + slot * panel.group + start, from, done - start, seed);
+            done += add_next(values + slot * panel.group, done, now - done, active, seed);
             store_release_block(&ring.added[lane], first + done);
         }
         slot = slot + 1 < SPINE_FETCHERS ? slot + 1 : 0;
@@ -230,12 +246,13 @@ template <class SUM> DEVICE void spine(const fused_state<SUM> &state, spine_ring
     if (thread_index() < SPINE_COLUMNS)
         ring.added[thread_index()] = 0;
     block_barrier();
+    const unsigned helper = warp - 1 - warp / SCHEDULERS;
     if (warp == 0)
         spine_add(panel, state, ring);
-    else if (warp <= SPINE_PUBLISHERS)
-        spine_publish(panel, state, ring, warp - 1);
-    else
-        spine_fetch(panel, state, ring, warp - 1 - SPINE_PUBLISHERS);
+    else if (warp % SCHEDULERS != 0 && helper < SPINE_PUBLISHERS)
+        spine_publish(panel, state, ring, helper);
+    else if (warp % SCHEDULERS != 0)
+        spine_fetch(panel, state, ring, helper - SPINE_PUBLISHERS);
 }
 
 #endif

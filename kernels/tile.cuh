@@ -74,7 +74,7 @@ struct tile_pass {
 
 /* Where the calling lane is. Rows count from the beginning of the chunk. */
 struct tile_place {
-    size_t chunk;
+    unsigned chunk;
     size_t column;   /* the lane's first */
     unsigned part;   /* of the lane in its warp */
     unsigned phase;  /* of the lane in its part */
@@ -84,11 +84,16 @@ struct tile_place {
     bool active;     /* the lane has columns */
 };
 
-template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, size_t tile) {
+/* Of the place's chunk. */
+template <class SHAPE> DEVICE size_t first_row(const tile_place &place) {
+    return static_cast<size_t>(place.chunk) * SHAPE::CHUNK_ROWS;
+}
+
+template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, unsigned tile) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
     tile_place place;
     place.chunk = pass.panels == 1 ? tile : tile / pass.panels;
-    const unsigned panel = static_cast<unsigned>(tile - place.chunk * pass.panels);
+    const unsigned panel = tile - place.chunk * pass.panels;
     place.part = lane / (SHAPE::LANES * SHAPE::PHASES);
     place.phase = lane / SHAPE::LANES % SHAPE::PHASES;
     place.across = lane % SHAPE::LANES;
@@ -96,7 +101,7 @@ template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, si
     place.column = static_cast<size_t>(panel) * pass.panel_columns + in_panel;
     place.active = in_panel < pass.panel_columns && place.column < pass.columns;
     place.row = warp * SHAPE::WARP_ROWS + place.part * SHAPE::PART_ROWS + place.phase * SHAPE::ROWS;
-    const size_t left = pass.rows - place.chunk * SHAPE::CHUNK_ROWS;
+    const size_t left = pass.rows - first_row<SHAPE>(place);
     place.end = left < SHAPE::CHUNK_ROWS ? static_cast<unsigned>(left) : SHAPE::CHUNK_ROWS;
     return place;
 }
@@ -139,7 +144,7 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
     const size_t column = place.active ? place.column : place.column - place.across * SHAPE::COLUMNS;
     const size_t step_stride = SHAPE::STEP_ROWS * pass.in_stride;
     const Input *from =
-        static_cast<const Input *>(pass.in) + (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.in_stride + column;
+        static_cast<const Input *>(pass.in) + (first_row<SHAPE>(place) + place.row) * pass.in_stride + column;
     Input read[SHAPE::STEPS][SHAPE::VALUES];
     if (place.end == SHAPE::CHUNK_ROWS) {
         UNROLL
@@ -213,8 +218,8 @@ template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &stagin
 
 /* Where the lane's values of step 0 go; those of the next step, `tile_step_stride()` values on. */
 template <class SHAPE> DEVICE typename SHAPE::Sum *tile_target(const tile_pass &pass, const tile_place &place) {
-    return static_cast<typename SHAPE::Sum *>(pass.out) +
-           (place.chunk * SHAPE::CHUNK_ROWS + place.row) * pass.out_stride + place.column;
+    return static_cast<typename SHAPE::Sum *>(pass.out) + (first_row<SHAPE>(place) + place.row) * pass.out_stride +
+           place.column;
 }
 template <class SHAPE> DEVICE size_t tile_step_stride(const tile_pass &pass) {
     return SHAPE::STEP_ROWS * pass.out_stride;

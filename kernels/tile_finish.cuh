@@ -45,7 +45,7 @@ template <class SHAPE> DEVICE void report_first(const tile_pass &pass, const til
         return;
     const unsigned step = first / SHAPE::VALUES, row = first % SHAPE::VALUES / SHAPE::COLUMNS;
     const unsigned in_chunk = place.row + step * SHAPE::STEP_ROWS + row;
-    report_overflow(pass, place.chunk * SHAPE::CHUNK_ROWS + in_chunk, place.column + first % SHAPE::COLUMNS);
+    report_overflow(pass, first_row<SHAPE>(place) + in_chunk, place.column + first % SHAPE::COLUMNS);
 }
 
 /* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
