@@ -21,13 +21,6 @@ template <class SHAPE> struct coming_tile {
     static_assert(WARP_BYTES % BULK_ALIGNMENT == 0, "a bulk copy is whole vectors");
 };
 
-/* Where it pays, as measured: several vectors a lane, and registers left beside its values. */
-constexpr unsigned COMING_LANE_BYTES = 96;
-template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_in_bulk() {
-    return !ABOVE && SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4 &&
-           SHAPE::STEPS * SHAPE::VALUES * sizeof(typename SHAPE::Sum) <= COMING_LANE_BYTES;
-}
-
 /* All threads of the block together, before anything else. */
 template <class SHAPE> DEVICE void prepare_coming(coming_tile<SHAPE> &coming) {
     if (thread_index() < BLOCK_WARPS) {
@@ -64,8 +57,7 @@ template <class SHAPE> DEVICE void take_coming(coming_tile<SHAPE> &coming, tile_
         const typename coming_tile<SHAPE>::vector part = coming.vectors[warp][step][lane * coming.VECTORS + v];
         UNROLL
         for (unsigned k = 0; k < SHAPE::VECTOR; k++) {
-            const unsigned number = v * SHAPE::VECTOR + k;
-            values[step][number / SHAPE::COLUMNS][number % SHAPE::COLUMNS] = typename SHAPE::Sum(part.at[k]);
+            value_of<SHAPE>(values, step * SHAPE::VALUES + v * SHAPE::VECTOR + k) = typename SHAPE::Sum(part.at[k]);
         }
     }
     warp_barrier(WARP_ALL); /* all lanes have what they want before more comes */

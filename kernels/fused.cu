@@ -129,7 +129,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
             park<SHAPE, ABOVE>(parked[next_slot], values, before);
         waiting = tile;
         slot = next_slot;
-        tile = ABOVE ? *ticket : drawn; /* whichever spills less */
+        tile = SHAPE::STAGED && !ABOVE ? drawn : *ticket; /* whichever spills less */
     }
 }
 

@@ -27,31 +27,42 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr unsigned parking_slots(
     return ABOVE && SHAPE::STAGED && bytes <= PARKING_BYTES ? 2 : 1;
 }
 
+/* Whether tiles come by bulk copies (coming_tile.cuh). Where it pays, as measured: several vectors a lane, and
+ * registers left beside its values. */
+constexpr unsigned COMING_LANE_BYTES = 96;
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_in_bulk() {
+    return !ABOVE && SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4 && SHAPE::BYTES_USED <= COMING_LANE_BYTES;
+}
+
 /* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both and there is
- * no room for two: three eighths of its steps. Left to the compiler, they would go to local memory, which is as far as
+ * no room for two: as many vectors as it takes. Left to the compiler, they would go to local memory, which is as far as
  * the table: each tile runs over what parking leaves of the first cache. */
 template <class SHAPE> struct aside_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
-    static constexpr unsigned STEPS = (SHAPE::STEPS * 3 + 7) / 8, VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
-    vector vectors[STEPS][VECTORS][BLOCK_THREADS];
+    static constexpr unsigned ALL = SHAPE::STEPS * SHAPE::VALUES / SHAPE::VECTOR;
+    static constexpr unsigned VECTORS = (ALL * 3 + 7) / 8;
+    vector vectors[VECTORS][BLOCK_THREADS];
 };
-template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() { return ABOVE && !SHAPE::STAGED; }
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
+    const bool many = SHAPE::STAGED && SHAPE::BYTES_USED > COMING_LANE_BYTES;
+    return (ABOVE || many) && parking_slots<SHAPE, ABOVE>() == 1;
+}
 
-template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, const tile_values<SHAPE> &values) {
+/* A lane's values, counted in the order of their cells. */
+template <class SHAPE> DEVICE typename SHAPE::Sum &value_of(tile_values<SHAPE> &values, unsigned number) {
+    const unsigned in_step = number % SHAPE::VALUES;
+    return values[number / SHAPE::VALUES][in_step / SHAPE::COLUMNS][in_step % SHAPE::COLUMNS];
+}
+
+template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
     UNROLL
-    for (unsigned step = 0; step < aside.STEPS; step++)
-        UNROLL
-    for (unsigned k = 0; k < SHAPE::VALUES; k++)
-        aside.vectors[step][k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] =
-            values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+    for (unsigned k = 0; k < aside.VECTORS * SHAPE::VECTOR; k++)
+        aside.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] = value_of<SHAPE>(values, k);
 }
 template <class SHAPE> DEVICE void take_back(const aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
     UNROLL
-    for (unsigned step = 0; step < aside.STEPS; step++)
-        UNROLL
-    for (unsigned k = 0; k < SHAPE::VALUES; k++)
-        values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] =
-            aside.vectors[step][k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
+    for (unsigned k = 0; k < aside.VECTORS * SHAPE::VECTOR; k++)
+        value_of<SHAPE>(values, k) = aside.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
 }
 
 template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,

@@ -41,6 +41,7 @@ struct tile_shape {
     static constexpr unsigned PHASES = WARP_LANES / LANES / PARTS;
     static constexpr unsigned STEP_ROWS = PHASES * ROWS;
     static constexpr unsigned STEPS = BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
+    static constexpr unsigned BYTES_USED = STEPS * VALUES * sizeof(SUM); /* of a lane's sums */
     static constexpr unsigned PART_ROWS = STEPS * STEP_ROWS;
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS;
     static constexpr unsigned CHUNK_ROWS = BLOCK_WARPS * WARP_ROWS;

@@ -66,16 +66,13 @@ static bool is_small(const struct choice *choice, size_t chunks) {
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Of large tables,
- * recursive is faster for a few sums of 8 bytes: seven columns of integers, or what stands above them, do not fit into
- * the registers; and narrow integers of rows that do not fill their chunks wait for stage 2 inside the kernel. */
+ * recursive is faster for six columns of 8-byte integer sums where what stands above each is wanted, too: that does not
+ * fit into the registers. */
 bool cuda_prefers_fused(const struct scan *scan) {
     const struct choice choice = choice_of(scan);
-    const size_t columns = scan->in.columns, bytes = table_type_size(scan->in.type);
-    const bool wide = table_type_size(scan->out.type) == 8, above = scan->exclusive || scan->first_overflow;
-    const bool integer = wide && scan->out.type != TABLE_F64;
-    const bool spills = wide && columns == 7 && (above || (integer && bytes > 1));
-    const bool waits = integer && ((columns == 10 && bytes <= 2) || (columns == 12 && bytes == 1));
-    return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || (!waits && !spills));
+    const bool integer = scan->out.type == TABLE_U64 || scan->out.type == TABLE_I64;
+    const bool spills = integer && scan->in.columns == 6 && (scan->exclusive || scan->first_overflow);
+    return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || !spills);
 }
 
 /* Tiles that find all their room at once look back: parking begins to pay with the next ones. */
