@@ -80,6 +80,11 @@ template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused
     scan_warps<SHAPE>(place, totals, values, before);
 }
 
+/* Whether the next tile's number stays in a register while a tile is finished: whichever spills less. */
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool keeps_ticket() {
+    return comes_in_bulk<SHAPE, ABOVE>() || (!ABOVE && SHAPE::COLUMNS == 5);
+}
+
 /* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
  * as can be: the tiles after it wait for its totals while this block finishes others. */
 template <class SHAPE, bool ABOVE>
@@ -129,7 +134,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
             park<SHAPE, ABOVE>(parked[next_slot], values, before);
         waiting = tile;
         slot = next_slot;
-        tile = SHAPE::STAGED && !ABOVE ? drawn : *ticket; /* whichever spills less */
+        tile = keeps_ticket<SHAPE, ABOVE>() ? drawn : *ticket;
     }
 }
 

@@ -66,12 +66,14 @@ static bool is_small(const struct choice *choice, size_t chunks) {
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Of large tables,
- * recursive is faster for six columns of 8-byte integer sums where what stands above each is wanted, too: that does not
- * fit into the registers. */
+ * recursive is faster for integer sums where what stands above each is wanted, too, and does not fit into the
+ * registers: six columns of 8 bytes, and seven that are widened to 4. */
 bool cuda_prefers_fused(const struct scan *scan) {
     const struct choice choice = choice_of(scan);
-    const bool integer = scan->out.type == TABLE_U64 || scan->out.type == TABLE_I64;
-    const bool spills = integer && scan->in.columns == 6 && (scan->exclusive || scan->first_overflow);
+    const size_t columns = scan->in.columns, bytes = table_type_size(scan->out.type);
+    const bool integer = scan->out.type != TABLE_F32 && scan->out.type != TABLE_F64;
+    const bool widened = table_type_size(scan->in.type) < bytes, above = scan->exclusive || scan->first_overflow;
+    const bool spills = integer && above && ((columns == 6 && bytes == 8) || (columns == 7 && bytes == 4 && widened));
     return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || !spills);
 }
 
