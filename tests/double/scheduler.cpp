@@ -43,11 +43,14 @@ thread *choose_warp(worker &self, block &in) {
         return nullptr;
     const unsigned index = choose_bit(warps, self.work->plan.warp_order, self.random);
     in.turn &= ~(uint32_t(1) << index);
-    in.warps[index].turn = ~uint32_t(0);
+    if ((in.warps[index].ready & in.warps[index].turn) == 0)
+        in.warps[index].turn = ~uint32_t(0);
     return choose_lane(self, in, index);
 }
 
-/* Stays in the warp until each lane that can has run, mostly; then takes another warp; NULL when each had its turn. */
+/* Stays in the warp until each lane that can has run, mostly; then takes another warp; NULL when each had its turn. The
+ * lanes that had none are the first when the warp is taken again: a lane that can go on does so some time, as on GPUs
+ * whose threads are scheduled by themselves, whatever the others of its warp wait for. */
 thread *choose_in_block(worker &self, block &in, unsigned now) {
     if ((in.warps[now].ready & in.warps[now].turn) && !self.random.one_in(self.work->plan.leave_warp))
         return choose_lane(self, in, now);
