@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "../checked.h"
+#include "../plan.h"
 #include "pass.h"
 #include "runtime.h"
 
@@ -71,9 +72,9 @@ static bool is_small(const struct choice *choice, size_t chunks) {
 bool cuda_prefers_fused(const struct scan *scan) {
     const struct choice choice = choice_of(scan);
     const size_t columns = scan->in.columns, bytes = table_type_size(scan->out.type);
-    const bool integer = scan->out.type != TABLE_F32 && scan->out.type != TABLE_F64;
     const bool widened = table_type_size(scan->in.type) < bytes, above = scan->exclusive || scan->first_overflow;
-    const bool spills = integer && above && ((columns == 6 && bytes == 8) || (columns == 7 && bytes == 4 && widened));
+    const bool spills = plan_is_integer(scan->out.type) && above &&
+                        ((columns == 6 && bytes == 8) || (columns == 7 && bytes == 4 && widened));
     return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || !spills);
 }
 
