@@ -90,9 +90,9 @@ template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_value
 
 /* One level of the tree above the warps, or the blocks that share a chunk: if this one, `index` of those whose totals
  * these are, is in a right half, adds the total of the left one. `before` collects the sum of all rows before this. */
-template <class SHAPE, unsigned HALF>
-DEVICE void scan_level(const tile_place &place, unsigned index, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
-                       tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &place, unsigned index,
+                                                             const warp_row<SHAPE> *totals, tile_values<SHAPE> &values,
+                                                             typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     if ((index & HALF) == 0)
         return;
     typename SHAPE::Sum left[SHAPE::COLUMNS];

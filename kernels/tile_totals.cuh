@@ -70,8 +70,8 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
 }
 
 /* The total of `count` warps from `first` on, a power of two of them, in one column of the panel. */
-template <class SHAPE, unsigned COUNT> DEVICE typename SHAPE::Sum
-total_of_warps(const warp_row<SHAPE> (&totals)[BLOCK_WARPS], unsigned first, unsigned column) {
+template <class SHAPE, unsigned COUNT>
+DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigned first, unsigned column) {
     typename SHAPE::Sum part[COUNT];
     UNROLL
     for (unsigned k = 0; k < COUNT; k++)

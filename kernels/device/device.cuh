@@ -153,7 +153,6 @@ DEVICE void store_relaxed(uint64_t *word, uint64_t value) {
 DEVICE void store_release(uint32_t *word, uint32_t value) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
-
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 #define DEVICE_HAS_B128 /* in the PTX of CUDA 12.3 and later */
 #endif
@@ -276,6 +275,19 @@ DEVICE void cluster_store(float *shared, unsigned rank, float value) {
 }
 DEVICE void cluster_store(double *shared, unsigned rank, double value) {
     cluster_store(reinterpret_cast<uint64_t *>(shared), rank, reinterpret_cast<const uint64_t &>(value));
+}
+
+/* Launches that overlap (launch_early(), sm_90): a kernel may let the next one begin before it ends, and that one waits
+ * until all of the first is done and seen, before it touches anything of it. */
+DEVICE void dependents_may_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+DEVICE void wait_for_launch_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 /* What a waiting loop calls each time round. */

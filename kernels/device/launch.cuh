@@ -13,20 +13,37 @@ template <class... P, class... A> static int launch(void (*kernel)(P...), unsign
     return static_cast<int>(cudaGetLastError());
 }
 
+template <class... P, class... A> static int launch_with(const cudaLaunchAttribute &attribute, void (*kernel)(P...),
+                                                         unsigned blocks, unsigned threads, size_t shared_bytes,
+                                                         void *stream, A... arguments) {
+    cudaLaunchAttribute attributes[] = {attribute};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = static_cast<cudaStream_t>(stream);
+    config.attrs = attributes;
+    config.numAttrs = 1;
+    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
 /* All blocks are resident at once, or the launch fails. */
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = static_cast<cudaStream_t>(stream);
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+    return launch_with(attribute, kernel, blocks, threads, shared_bytes, stream, arguments...);
+}
+
+/* Begins when the launch before it in the stream allows it, on devices that can; the kernel calls
+ * wait_for_launch_before(). The launch before is not itself such a one. */
+template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                          size_t shared_bytes, void *stream, A... arguments) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    return launch_with(attribute, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
 /* Clusters of `cluster` blocks, a power of two. Up to 8 run on every device that has clusters; a larger one returns

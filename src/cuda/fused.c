@@ -10,7 +10,11 @@
 /* Kernels that were translated for an older GPU have no clusters, wherever they run. */
 enum { OLDEST_PARKED = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? 9 : INT_MAX };
 
-/* Of a large form, on one multiprocessor. */
+/* As measured on an H200 (docs/tuning.md): tables of so many chunks and tiles are faster in one cluster than in a wave.
+ */
+enum { FEW_CHUNKS = 2, SMALL_CHUNKS = 4, SMALL_TILES = 16 };
+
+/* Of the other forms, on one multiprocessor. */
 enum { TILES_AT_ONCE = 2 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
@@ -33,13 +37,6 @@ static int attribute(int device, enum cudaDeviceAttr which) {
     return 0;
 }
 
-/* Room for either of the large forms. */
-size_t cuda_fused_workspace(const struct scan *scan) {
-    const size_t parked = kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type);
-    const size_t lookback = kernel_fused_lookback_workspace(scan->chunks, scan->in.columns, scan->out.type);
-    return parked > lookback ? parked : lookback;
-}
-
 /* What of the device and the table decides on the form. */
 struct choice {
     int major;
@@ -58,12 +55,20 @@ static struct choice choice_of(const struct scan *scan) {
                            .one_panel = panels == 1};
 }
 
-/* Whether the small form is worth trying: as long as each tile can have a multiprocessor to itself. */
+/* Whether the small form is worth trying. Each tile can have a multiprocessor to itself. */
 static bool is_small(const struct choice *choice, size_t chunks) {
     if (chunks > choice->cluster)
         return false;
-    return cuda_forced_form == CUDA_FUSED_BEST ? choice->tiles <= choice->processors
-                                               : cuda_forced_form == CUDA_FUSED_SMALL;
+    if (cuda_forced_form != CUDA_FUSED_BEST)
+        return cuda_forced_form == CUDA_FUSED_SMALL;
+    return choice->tiles <= choice->processors &&
+           (chunks <= FEW_CHUNKS || (chunks <= SMALL_CHUNKS && choice->tiles <= SMALL_TILES));
+}
+
+/* Tiles that find all their room at once go in one wave. Kernels for clusters are those that may be launched early. */
+static bool is_wave(const struct choice *choice) {
+    return choice->cluster > 1 && choice->tiles <= TILES_AT_ONCE * choice->processors &&
+           (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Of large tables,
@@ -75,14 +80,24 @@ bool cuda_prefers_fused(const struct scan *scan) {
     const bool widened = table_type_size(scan->in.type) < bytes, above = scan->exclusive || scan->first_overflow;
     const bool spills = plan_is_integer(scan->out.type) && above &&
                         ((columns == 6 && bytes == 8) || (columns == 7 && bytes == 4 && widened));
-    return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || !spills);
+    return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || is_wave(&choice) || !spills);
 }
 
-/* Tiles that find all their room at once look back: parking begins to pay with the next ones. */
 static bool is_parked(const struct choice *choice) {
     if (choice->major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
         return false;
     return cuda_forced_form == CUDA_FUSED_PARKED || choice->tiles > TILES_AT_ONCE * choice->processors;
+}
+
+/* Room for each of the forms that the table may be given. */
+size_t cuda_fused_workspace(const struct scan *scan) {
+    const struct choice choice = choice_of(scan);
+    const size_t columns = scan->in.columns;
+    const size_t parked = kernel_fused_workspace(scan->chunks, columns, scan->out.type);
+    const size_t lookback = kernel_fused_lookback_workspace(scan->chunks, columns, scan->out.type);
+    const size_t large = parked > lookback ? parked : lookback;
+    const size_t wave = is_wave(&choice) ? kernel_fused_wave_workspace(scan->chunks, columns, scan->out.type) : 0;
+    return large > wave ? large : wave;
 }
 
 /* The kernels lower the overflow's word; it is set before. */
@@ -109,8 +124,17 @@ static int run_lookback(const struct scan *scan, const struct kernel_pass *pass,
     return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : (int)error;
 }
 
-static int run_large(const struct scan *scan, const struct kernel_pass *pass, bool parked, void *workspace) {
-    const int error = parked ? run_parked(scan, pass, workspace) : cudaErrorNotSupported;
+static int run_large(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
+                     void *workspace) {
+    int error = cudaErrorNotSupported;
+    if (is_wave(choice))
+        error = kernel_fused_wave(pass, scan->carry_in, scan->carry_out, workspace);
+    if (error != cudaErrorNotSupported)
+        return error;
+    error = set_overflow(scan);
+    if (error != cudaSuccess)
+        return error;
+    error = is_parked(choice) ? run_parked(scan, pass, workspace) : cudaErrorNotSupported;
     if (!is_refused(error))
         return error;
     cudaGetLastError();
@@ -120,17 +144,14 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, bo
 table_status cuda_fused(const struct scan *scan, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct choice choice = choice_of(scan);
-    const bool small = is_small(&choice, scan->chunks);
-    /* The small form sets the overflow's word itself where one cluster has all columns. */
-    const bool sets_overflow = small && choice.one_panel;
-    int error = sets_overflow ? cudaSuccess : set_overflow(scan);
-    if (error == cudaSuccess && small)
-        error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out, choice.cluster);
-    if (small && error != cudaErrorInvalidClusterSize)
+    int error = cudaErrorInvalidClusterSize;
+    if (is_small(&choice, scan->chunks)) {
+        /* It sets the overflow's word itself where one cluster has all columns. */
+        error = choice.one_panel ? cudaSuccess : set_overflow(scan);
+        if (error == cudaSuccess)
+            error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out, choice.cluster);
+    }
+    if (error != cudaErrorInvalidClusterSize)
         return cuda_check_launch(error, "the fused pass of a small table");
-    if (small)
-        error = sets_overflow ? set_overflow(scan) : cudaSuccess;
-    if (error == cudaSuccess)
-        error = run_large(scan, &pass, is_parked(&choice), workspace);
-    return cuda_check_launch(error, "the fused pass");
+    return cuda_check_launch(run_large(scan, &pass, &choice, workspace), "the fused pass");
 }

@@ -240,6 +240,10 @@ DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair, DOUBL
     dbl::progress();
 }
 
+/* Launches come one after the other here. */
+DEVICE void dependents_may_launch() {}
+DEVICE void wait_for_launch_before() {}
+
 DEVICE unsigned cluster_rank() { return dbl::cluster_rank(); }
 DEVICE void cluster_arrive(DOUBLE_SITE) { dbl::cluster_arrive(file, line); }
 DEVICE void cluster_wait(DOUBLE_SITE) { dbl::cluster_wait(file, line); }
@@ -293,6 +297,10 @@ template <class... P, class... A> static int launch_cooperative(void (*kernel)(P
                                                                 size_t shared_bytes, void *stream, A... arguments) {
     return dbl::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, 0, shared_bytes, true}, stream,
                        [=] { kernel(P(arguments)...); });
+}
+template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                          size_t shared_bytes, void *stream, A... arguments) {
+    return launch(kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 template <class... P, class... A> static int launch_clusters(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                              unsigned cluster, void *stream, A... arguments) {

@@ -188,7 +188,7 @@ static outcome by_call(const request &what, const prepared &data) {
     return left;
 }
 
-static const char *const FORMS[] = {"best", "small", "parked", "looking back"};
+static const char *const FORMS[] = {"best", "small", "wave", "parked", "looking back"};
 
 static void expect(bool right, const char *what, cuda_fused_form form, const request &request) {
     right ? passed++ : failed++;
@@ -209,21 +209,32 @@ static size_t chunks_of(const request &what) {
     return (what.rows + chunk - 1) / chunk;
 }
 
-/* The nodes that a call needs when its rows are on the device. */
-static size_t nodes_of(const request &what, bool small) {
-    const bool one_panel = what.columns * table_type_size(what.types.out) <= 128;
-    return small ? 1 + (what.overflow && !one_panel) : 2 + what.overflow;
+static size_t panels_of(const request &what) { return (what.columns * table_type_size(what.types.out) + 127) / 128; }
+
+/* The nodes that a call needs when its rows are on the device. Those of one wave need none for the overflow's word. */
+static size_t nodes_of(const request &what, bool small, bool wave) {
+    if (small)
+        return 1 + (what.overflow && panels_of(what) > 1);
+    return wave ? 2 : 2 + what.overflow;
 }
 
-/* small_chunks: the most that the small form takes on the device that is played. */
+/* The most that the form of one wave takes on the device that is played. */
+static size_t wave_tiles;
+static void play_device(unsigned processors, unsigned major) {
+    double_device(processors, major);
+    wave_tiles = major >= 9 ? 2 * processors : 0;
+}
+
+/* small_chunks: the most that the small form takes there. */
 static void check(const request &what, cuda_fused_form form, size_t small_chunks) {
     const prepared data = prepare(what);
     const outcome expected = by_cpu(what, data);
     const bool small = form == CUDA_FUSED_SMALL && chunks_of(what) <= small_chunks;
+    const bool wave = form == CUDA_FUSED_WAVE && chunks_of(what) * panels_of(what) <= wave_tiles;
     size_t nodes = 0;
     cuda_forced_form = form;
     expect(by_graph(what, data, &nodes) == expected, "graph", form, what);
-    expect(form == CUDA_FUSED_BEST || nodes == nodes_of(what, small), "nodes", form, what);
+    expect(form == CUDA_FUSED_BEST || nodes == nodes_of(what, small, wave), "nodes", form, what);
     if (one_in(3))
         expect(by_call(what, data) == expected, "one call", form, what);
     cuda_forced_form = CUDA_FUSED_BEST;
@@ -280,6 +291,16 @@ static void check_long(cuda_fused_form form) {
     }
 }
 
+/* As many as go in one wave, and one more. */
+static void check_wave(size_t tiles) {
+    for (const size_t width : {1, 3, 4, 40}) {
+        const pair &types = PAIRS[random_bits() % PAIR_COUNT];
+        const size_t chunk_rows = table_chunk_rows(types.out, width);
+        for (const size_t more : {0, 1})
+            check(vary(types, tiles * chunk_rows / (width > 32 ? 2 : 1) + more, width), CUDA_FUSED_WAVE, 0);
+    }
+}
+
 static void check_nothing() {
     for (const pair &types : PAIRS)
         check(vary(types, 0, 3), CUDA_FUSED_BEST, 0);
@@ -290,13 +311,16 @@ int main() {
     const unsigned share = 2 * (few ? static_cast<unsigned>(atoi(few)) : 4);
     random_state = seed ? strtoull(seed, nullptr, 0) : 1;
     check_nothing();
-    if (!DOUBLE_TSAN) {      /* it knows no more than 8128 threads */
-        double_device(8, 9); /* a cluster of 16 fits */
+    if (!DOUBLE_TSAN) {    /* it knows no more than 8128 threads */
+        play_device(8, 9); /* a cluster of 16 fits */
         check_boundaries(CUDA_FUSED_SMALL, 16, share);
         check_wide(CUDA_FUSED_SMALL, 16);
+        check_boundaries(CUDA_FUSED_WAVE, 0, 2 * share);
     }
-    double_device(4, 9); /* the largest is 8 */
+    play_device(4, 9); /* the largest is 8 */
     check_boundaries(CUDA_FUSED_SMALL, 8, 4 * share);
+    check_boundaries(CUDA_FUSED_WAVE, 0, 4 * share);
+    check_wide(CUDA_FUSED_WAVE, 0);
     check_boundaries(CUDA_FUSED_PARKED, 0, 3 * share);
     check_wide(CUDA_FUSED_PARKED, 0);
     check_boundaries(CUDA_FUSED_LOOKBACK, 0, 2 * share);
@@ -304,9 +328,13 @@ int main() {
     check_long(CUDA_FUSED_PARKED);
     check_long(CUDA_FUSED_LOOKBACK);
     check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
-    double_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
+    play_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
     check_long(CUDA_FUSED_PARKED);
-    double_device(4, 7); /* no clusters, no parking */
+    if (!DOUBLE_TSAN) {
+        play_device(20, 9);
+        check_wave(40);
+    }
+    play_device(4, 7); /* no clusters, no parking */
     check_boundaries(CUDA_FUSED_SMALL, 1, 4 * share);
     check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);

@@ -1,0 +1,309 @@
+/* The three stages for a table whose tiles all find room on the device at once, a block a tile, in one wave.
+ *
+ * Each block publishes its tile's column totals, looks at those of all tiles above, adds them up from left to right,
+ * and finishes its tile, which has stayed in its registers. Where there are few chunks, blocks share them. The words of
+ * the exchange are cleared by a small kernel before, and meanwhile the tiles are loaded: until then, nobody touches a
+ * word.
+ *
+ * No wait is without end. Mostly all blocks do run at once, but nothing is built on that: a block that has looked for
+ * totals a number of times makes them itself. It could not, if the table is scanned in place, or the row of carries is
+ * one: there, blocks draw their tiles from a ticket, after the words are cleared, and the blocks that have those above
+ * are running. */
+#include "dispatch.cuh"
+#include "exchange.cuh"
+#include "tile_finish.cuh"
+
+constexpr unsigned WAVE_SHARES = 4;    /* of a chunk, at most */
+constexpr unsigned WAVE_WORDS = 4;     /* that a thread has under way */
+constexpr unsigned WAVE_PATIENCE = 64; /* so many looks */
+constexpr unsigned WAVE_BATCH = 32;    /* bytes of totals that are added up in one go */
+constexpr unsigned NOTHING_MISSING = 0xffffffffu;
+
+template <class SUM> struct wave_state {
+    uint32_t *ticket;          /* NULL: each block has the tile of its number, and may help others */
+    exchange_word<SUM> *words; /* a row of columns each: the carry in, and the totals of each share of a chunk */
+    const SUM *carry_in;
+    SUM *carry_out;
+    unsigned pitch; /* of a column's totals in shared memory: a vector more, against bank conflicts */
+};
+
+KERNEL wave_clear_kernel(word_pair *words, unsigned count, uint64_t *first_overflow) {
+    dependents_may_launch();
+    const unsigned index = block_index() * block_threads() + thread_index();
+    if (index < count)
+        words[index] = word_pair{0, 0};
+    if (index == 0 && first_overflow)
+        *first_overflow = ~uint64_t(0); /* TABLE_NO_OVERFLOW */
+}
+
+/* What all shares of chunks before this one add up to, chunk by chunk, and those of this chunk before this share. */
+template <class SHAPE, unsigned SHARES> struct wave_shared {
+    warp_row<SHAPE> totals[BLOCK_WARPS];
+    warp_row<SHAPE> lefts[SHARES], seeds;
+    unsigned tile;
+    unsigned missing; /* the first tile row whose totals do not come */
+};
+
+/* Where a thread stands in the exchange: its column of the panel, and its place down the rows. */
+template <class SHAPE> struct wave_lane {
+    static constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL), DOWN = BLOCK_THREADS / ACROSS;
+    unsigned in_panel, down;
+    size_t column;
+    bool active;
+};
+template <class SHAPE> DEVICE wave_lane<SHAPE> wave_lane_of(const tile_pass &pass, unsigned panel) {
+    wave_lane<SHAPE> lane;
+    lane.in_panel = thread_index() % lane.ACROSS;
+    lane.down = thread_index() / lane.ACROSS;
+    lane.column = static_cast<size_t>(panel) * pass.panel_columns + lane.in_panel;
+    lane.active = lane.in_panel < pass.panel_columns && lane.column < pass.columns;
+    return lane;
+}
+
+/* Publishes the totals of a tile row; `helping`: unless somebody has. The first one brings the carry with it. */
+template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
+                                                unsigned tile, bool helping,
+                                                const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+    typename SHAPE::Sum known;
+    const unsigned row = tile / pass.panels;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    if (lane.down != 0 || !lane.active)
+        return;
+    exchange_word<typename SHAPE::Sum> *word = &state.words[(row + size_t(1)) * pass.columns + lane.column];
+    if (helping && look(word, &known))
+        return;
+    if (row == 0)
+        publish(&state.words[lane.column], load_carry(state.carry_in, lane.column));
+    publish(word, total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, lane.in_panel));
+}
+
+/* Looks for `count` words a row apart until all are there; gives the first one up that does not come. */
+template <class SUM, unsigned COUNT> DEVICE void wave_look(const exchange_word<SUM> *words, size_t stride,
+                                                           unsigned first, unsigned end, bool helps, unsigned *missing,
+                                                           SUM (&values)[COUNT]) {
+    unsigned lacking = 0;
+    for (unsigned looks = 0; looks < WAVE_PATIENCE || !helps; looks++) {
+        lacking = 0;
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k++) {
+            values[k] = sum_identity<SUM>();
+            if (first + k < end && !look(words + (first + k) * stride, &values[k]))
+                lacking |= 1u << k;
+        }
+        if (lacking == 0)
+            return;
+        wait_a_little(20);
+    }
+    atomic_min(missing, first + lowest_bit(lacking));
+}
+
+/* Some totals of one column, to be added up in one go. */
+template <class SUM> struct wave_batch {
+    typedef vector_of<SUM, 16 / sizeof(SUM)> vector;
+    static constexpr unsigned TOTALS = WAVE_BATCH / sizeof(SUM), VECTORS = WAVE_BATCH / sizeof(vector);
+    vector vectors[VECTORS];
+    DEVICE void load(const SUM *from) {
+        UNROLL
+        for (unsigned v = 0; v < VECTORS; v++)
+            vectors[v] = reinterpret_cast<const vector *>(from)[v];
+    }
+    DEVICE SUM add(SUM seed) const {
+        UNROLL
+        for (unsigned k = 0; k < TOTALS; k++)
+            seed = seed + vectors[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))];
+        return seed;
+    }
+};
+
+/* So many totals of a column are in shared memory for add_chunks(), filled up with what changes no sum. */
+template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
+    constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
+    return (chunks + 2 * BATCH - 1) / (2 * BATCH) * (2 * BATCH) + BATCH;
+}
+
+/* All totals above the tile row, into shared memory: those of whole chunks as one. The carry takes the seeds' place. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
+                        wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned AT_ONCE = WAVE_WORDS / SHARES;
+    const unsigned row = tile / pass.panels, chunk = row / SHARES;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    const exchange_word<Sum> *words = state.words + pass.columns + lane.column;
+    if (lane.active && lane.down == lane.DOWN - 1) { /* the one that has the least to do */
+        Sum carry[1];
+        wave_look(state.words + lane.column, 0, 0, 1, !state.ticket, &shared.missing, carry);
+        shared.seeds[lane.in_panel] = carry[0];
+    }
+    const unsigned end = wave_length<Sum>(chunk);
+    for (unsigned first = lane.down * AT_ONCE; lane.active && first < end; first += lane.DOWN * AT_ONCE) {
+        Sum values[AT_ONCE * SHARES];
+        wave_look(words, pass.columns, first * SHARES, row, !state.ticket, &shared.missing, values);
+        UNROLL
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            UNROLL
+            for (unsigned share = 0; share < SHARES && first + k == chunk; share++)
+                shared.lefts[share][lane.in_panel] = values[k * SHARES + share];
+            UNROLL
+            for (unsigned half = 1; half < SHARES; half *= 2)
+                UNROLL
+            for (unsigned share = 0; share < SHARES; share += 2 * half)
+                values[k * SHARES + share] += values[k * SHARES + share + half];
+            chunks[lane.in_panel * state.pitch + first + k] =
+                first + k < chunk ? values[k * SHARES] : sum_identity<Sum>();
+        }
+    }
+}
+
+/* Adds up the chunks above in one column; a batch is on its way while another one is added. */
+template <class SUM> DEVICE SUM add_chunks(SUM seed, const SUM *chunks, unsigned count) {
+    constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
+    wave_batch<SUM> even, odd;
+    even.load(chunks);
+    for (unsigned added = 0; added < count; added += 2 * BATCH) {
+        odd.load(chunks + added + BATCH);
+        seed = even.add(seed);
+        even.load(chunks + added + 2 * BATCH);
+        seed = odd.add(seed);
+    }
+    return seed;
+}
+
+/* The seed of the chunk in each column, and after the last tile row the carry out. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
+                      wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned row = tile / pass.panels;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    if (lane.down != 0 || !lane.active)
+        return;
+    const Sum seed = add_chunks(shared.seeds[lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
+    shared.seeds[lane.in_panel] = seed;
+    if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::CHUNK_ROWS > SHAPE::CHUNK_ROWS)
+        return;
+    shared.lefts[row % SHARES][lane.in_panel] = total_of_warps<SHAPE, BLOCK_WARPS>(shared.totals, 0, lane.in_panel);
+    store_carry(state.carry_out, lane.column,
+                Sum(seed + total_of_warps<SHAPE, SHARES>(shared.lefts, 0, lane.in_panel)));
+}
+
+/* Which tile this block has. */
+template <class SUM> DEVICE unsigned wave_tile(const wave_state<SUM> &state, unsigned *tile) {
+    if (!state.ticket)
+        return block_index();
+    wait_for_launch_before();
+    if (thread_index() == 0)
+        *tile = atomic_add(state.ticket, 1u);
+    block_barrier();
+    return *tile;
+}
+
+/* From the table to running sums in registers, with all totals above in shared memory. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned own,
+                       wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks, tile_values<SHAPE> &values,
+                       typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    for (unsigned tile = own;;) {
+        const tile_place place = tile_place_of<SHAPE>(pass, tile);
+        if (thread_index() == 0)
+            shared.missing = NOTHING_MISSING;
+        tile_load<SHAPE>(pass, place, values);
+        loads_before_sums(place.end == 0);
+        scan_warp<SHAPE>(place, values);
+        put_warp_totals<SHAPE>(place, values, shared.totals);
+        block_barrier();
+        wait_for_launch_before();
+        wave_publish<SHAPE>(pass, state, tile, tile != own, shared.totals);
+        if (tile == own) {
+            scan_warps<SHAPE>(place, shared.totals, values, before);
+            wave_gather<SHAPE, SHARES>(pass, state, tile, shared, chunks);
+        }
+        block_barrier();
+        const unsigned missing = shared.missing;
+        if (tile == own && missing == NOTHING_MISSING)
+            return;
+        tile = tile == own ? missing * pass.panels + tile % pass.panels : own;
+        block_barrier(); /* all know what is missing, before it is set again */
+    }
+}
+
+template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
+    fused_wave_kernel(tile_pass pass, wave_state<typename SHAPE::Sum> state) {
+    typedef wave_shared<SHAPE, SHARES> shared_type;
+    SHARED_ARRAY(shared_type, shared, 1);
+    SHARED_DYNAMIC(unsigned char, memory); /* totals of the chunks above; then staging */
+    typename SHAPE::Sum *const chunks = reinterpret_cast<typename SHAPE::Sum *>(memory);
+    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
+    tile_values<SHAPE> values;
+    const unsigned tile = wave_tile(state, &shared[0].tile);
+    wave_begin<SHAPE, SHARES>(pass, state, tile, shared[0], chunks, values, before);
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    const unsigned share = place.chunk % SHARES;
+    wave_fold<SHAPE, SHARES>(pass, state, tile, shared[0], chunks);
+    if (SHARES > 1)
+        scan_level<SHAPE, 1>(place, share, shared[0].lefts, values, before);
+    if (SHARES > 2)
+        scan_level<SHAPE, 2>(place, share, shared[0].lefts, values, before);
+    block_barrier();
+    lane_seed<SHAPE>(place, shared[0].seeds, seed);
+    finish_tile<SHAPE, ABOVE>(pass, place, *reinterpret_cast<tile_staging<SHAPE> *>(memory), seed, values, before);
+}
+
+struct fused_wave_launcher {
+    const void *carry_in;
+    void *carry_out, *workspace, *stream;
+
+    template <class SHAPE> int run(const tile_pass &pass, unsigned) const {
+        constexpr unsigned SHARES = SHAPE::STEPS < WAVE_SHARES ? SHAPE::STEPS : WAVE_SHARES;
+        const int error = run_shares<SHAPE, SHARES>(pass);
+        return SHARES == 1 || error != static_cast<int>(cudaErrorNotSupported) ? error : run_shares<SHAPE, 1>(pass);
+    }
+
+    template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {
+        typedef typename SHAPE::Sum Sum;
+        typedef typename SHAPE::template share<SHARES> share;
+        const auto kernel = pass.exclusive || pass.first_overflow ? fused_wave_kernel<share, true, SHARES>
+                                                                  : fused_wave_kernel<share, false, SHARES>;
+        const size_t rows = (pass.rows + share::CHUNK_ROWS - 1) / share::CHUNK_ROWS, blocks = rows * pass.panels;
+        const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
+        const size_t chunks = pitch * sizeof(warp_row<share>);
+        const size_t staging = sizeof(tile_staging<share>), shared = chunks > staging ? chunks : staging;
+        unsigned most;
+        if (shared > MOST_WAVE_BYTES)
+            return static_cast<int>(cudaErrorNotSupported);
+        int error = resident_blocks(kernel, BLOCK_THREADS, shared, &most);
+        if (error != 0)
+            return error;
+        if (blocks > most)
+            return static_cast<int>(cudaErrorNotSupported);
+        wave_state<Sum> state;
+        const bool in_place = pass.in == pass.out || (carry_in && carry_in == carry_out);
+        state.ticket = in_place ? static_cast<uint32_t *>(workspace) : nullptr;
+        state.words = reinterpret_cast<exchange_word<Sum> *>(static_cast<char *>(workspace) + TICKET_BYTES);
+        state.carry_in = static_cast<const Sum *>(carry_in);
+        state.carry_out = static_cast<Sum *>(carry_out);
+        state.pitch = static_cast<unsigned>(pitch);
+        error = clear(TICKET_BYTES + (rows + 1) * pass.columns * sizeof(exchange_word<Sum>), pass.first_overflow);
+        return error != 0
+                   ? error
+                   : launch_early(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream, pass, state);
+    }
+
+    int clear(size_t bytes, uint64_t *first_overflow) const {
+        constexpr unsigned THREADS = 256;
+        const unsigned pairs = static_cast<unsigned>((bytes + sizeof(word_pair) - 1) / sizeof(word_pair));
+        return launch(wave_clear_kernel, (pairs + THREADS - 1) / THREADS, THREADS, 0, stream,
+                      static_cast<word_pair *>(workspace), pairs, first_overflow);
+    }
+
+    static constexpr size_t MOST_WAVE_BYTES = 40 << 10;
+};
+
+size_t kernel_fused_wave_workspace(size_t chunks, size_t columns, table_type type) {
+    const size_t sum_bytes = type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64 ? 8 : 4;
+    return TICKET_BYTES + ((WAVE_SHARES * chunks + 1) * columns * 2 * sum_bytes + 15) / 16 * 16;
+}
+
+int kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+    return run_pass(*pass, fused_wave_launcher{carry_in, carry_out, workspace, pass->stream});
+}
