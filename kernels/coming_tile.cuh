@@ -6,7 +6,7 @@
 
 #include "parked_tile.cuh"
 
-constexpr unsigned BULK_ALIGNMENT = 16; /* of the table, in bytes; one that begins elsewhere looks back */
+constexpr unsigned BULK_ALIGNMENT = 16; /* of the table, in bytes; one that begins elsewhere comes as others do */
 
 /* In the order of the table, whose rows lie side by side. */
 template <class SHAPE> struct coming_tile {

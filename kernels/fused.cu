@@ -81,13 +81,13 @@ template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused
 }
 
 /* Whether the next tile's number stays in a register while a tile is finished: whichever spills less. */
-template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool keeps_ticket() {
-    return comes_in_bulk<SHAPE, ABOVE>() || (!ABOVE && SHAPE::COLUMNS == 5);
+template <class SHAPE, bool ABOVE, bool BULK> HOST_DEVICE constexpr bool keeps_ticket() {
+    return BULK || (!ABOVE && SHAPE::COLUMNS == 5);
 }
 
 /* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
  * as can be: the tiles after it wait for its totals while this block finishes others. */
-template <class SHAPE, bool ABOVE>
+template <class SHAPE, bool ABOVE, bool BULK>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
                         unsigned spines, unsigned tile, parked_tile<SHAPE> *parked) {
     SHARED_ARRAY(unsigned, ticket, 1);
@@ -96,7 +96,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
     constexpr unsigned SLOTS = parking_slots<SHAPE, ABOVE>();
     aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(parked + SLOTS); /* or else what comes */
     coming_tile<SHAPE> *coming = nullptr;
-    if (comes_in_bulk<SHAPE, ABOVE>()) {
+    if (BULK) {
         coming = reinterpret_cast<coming_tile<SHAPE> *>(parked + SLOTS);
         prepare_coming<SHAPE>(*coming);
         request_coming<SHAPE>(pass, tile, tiles, *coming);
@@ -134,7 +134,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
             park<SHAPE, ABOVE>(parked[next_slot], values, before);
         waiting = tile;
         slot = next_slot;
-        tile = keeps_ticket<SHAPE, ABOVE>() ? drawn : *ticket;
+        tile = keeps_ticket<SHAPE, ABOVE, BULK>() ? drawn : *ticket;
     }
 }
 
@@ -177,7 +177,7 @@ template <class SUM> DEVICE unsigned choose_part(const fused_state<SUM> &state, 
     return NO_SPINE;
 }
 
-template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
+template <class SHAPE, bool ABOVE, bool BULK> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines) {
     SHARED_ARRAY(unsigned, ticket, 2);
     SHARED_DYNAMIC(unsigned char, memory);
@@ -189,13 +189,14 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     if (ticket[1] < spines)
         do_spine(state, memory, pass.columns, tiles / pass.panels, ticket[1]);
     if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
-        fused_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, ticket[0],
-                                  reinterpret_cast<parked_tile<SHAPE> *>(memory));
+        fused_tiles<SHAPE, ABOVE, BULK>(pass, state, tiles, spines, ticket[0],
+                                        reinterpret_cast<parked_tile<SHAPE> *>(memory));
 }
 
 struct fused_launcher {
     const void *carry_in;
     void *carry_out, *workspace, *stream;
+    bool bulk;
 
     template <class SUM> fused_state<SUM> state_of(const tile_pass &pass, unsigned tiles) const {
         fused_state<SUM> state;
@@ -209,25 +210,27 @@ struct fused_launcher {
     }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
-        return pass.exclusive || pass.first_overflow ? run_with<SHAPE, true>(pass, tiles)
-                                                     : run_with<SHAPE, false>(pass, tiles);
+        if (pass.exclusive || pass.first_overflow)
+            return run_with<SHAPE, true, false>(pass, tiles);
+        constexpr bool PAYS = comes_in_bulk<SHAPE>();
+        return PAYS && bulk && allows_vectors(pass.in, 0, 1, BULK_ALIGNMENT)
+                   ? run_with<SHAPE, false, PAYS>(pass, tiles)
+                   : run_with<SHAPE, false, false>(pass, tiles);
     }
 
-    template <class SHAPE, bool ABOVE> int run_with(const tile_pass &pass, unsigned tiles) const {
+    template <class SHAPE, bool ABOVE, bool BULK> int run_with(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
-        const auto kernel = fused_kernel<SHAPE, ABOVE>;
-        const bool bulk = comes_in_bulk<SHAPE, ABOVE>();
+        const auto kernel = fused_kernel<SHAPE, ABOVE, BULK>;
         const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
-                              (bulk ? sizeof(coming_tile<SHAPE>) : 0);
+                              (BULK ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
         const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
         size_t most = 0;
         int error = most_shared_bytes(&most);
-        if (error == 0 && (shared + sizeof(warp_row<SHAPE>[BLOCK_WARPS + 2]) > most ||
-                           (bulk && !allows_vectors(pass.in, 0, 1, BULK_ALIGNMENT))))
+        if (error == 0 && shared + sizeof(warp_row<SHAPE>[BLOCK_WARPS + 2]) > most)
             return static_cast<int>(cudaErrorNotSupported);
         if (error == 0)
             error = allow_shared_bytes(kernel, shared);
@@ -248,6 +251,6 @@ size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type) {
     return TICKET_BYTES + (2 * chunks + 1) * columns * 2 * sum_bytes;
 }
 
-int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
-    return run_pass(*pass, fused_launcher{carry_in, carry_out, workspace, pass->stream});
+int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {
+    return run_pass(*pass, fused_launcher{carry_in, carry_out, workspace, pass->stream, bulk != 0});
 }

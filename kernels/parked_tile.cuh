@@ -30,8 +30,8 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr unsigned parking_slots(
 /* Whether tiles come by bulk copies (coming_tile.cuh). Where it pays, as measured: several vectors a lane, and
  * registers left beside its values. */
 constexpr unsigned COMING_LANE_BYTES = 96;
-template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_in_bulk() {
-    return !ABOVE && SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4 && SHAPE::BYTES_USED <= COMING_LANE_BYTES;
+template <class SHAPE> HOST_DEVICE constexpr bool comes_in_bulk() {
+    return SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4 && SHAPE::BYTES_USED <= COMING_LANE_BYTES;
 }
 
 /* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both and there is

@@ -346,6 +346,12 @@ DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "
 /* Before a block_barrier() after which one thread starts a bulk_store(): this thread's writes to shared memory become
  * visible to the copy engine. */
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+#else
+/* Older devices: nobody calls them, but there are kernels that could. */
+DEVICE void bulk_barrier_init(bulk_barrier *, unsigned) { __trap(); }
+DEVICE void bulk_barrier_expect(bulk_barrier *, unsigned) { __trap(); }
+DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }
+DEVICE void bulk_load(void *, const void *, unsigned, bulk_barrier *) { __trap(); }
 #endif
 
 #include "launch.cuh"

@@ -7,8 +7,9 @@
 #include "pass.h"
 #include "runtime.h"
 
-/* Kernels that were translated for an older GPU have no clusters, wherever they run. */
-enum { OLDEST_PARKED = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? 9 : INT_MAX };
+/* Kernels that were translated for an older GPU have no clusters and no bulk copies, wherever they run. */
+enum { HOPPER = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? HOPPER : INT_MAX };
+enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 
 /* As measured on an H200 (docs/tuning.md): tables of so many chunks and tiles are faster in one cluster than in a wave.
  */
@@ -80,13 +81,14 @@ bool cuda_prefers_fused(const struct scan *scan) {
     const bool widened = table_type_size(scan->in.type) < bytes, above = scan->exclusive || scan->first_overflow;
     const bool spills = plan_is_integer(scan->out.type) && above &&
                         ((columns == 6 && bytes == 8) || (columns == 7 && bytes == 4 && widened));
-    return choice.major >= OLDEST_PARKED && (is_small(&choice, scan->chunks) || is_wave(&choice) || !spills);
+    return choice.major >= HOPPER && (is_small(&choice, scan->chunks) || is_wave(&choice) || !spills);
 }
 
 static bool is_parked(const struct choice *choice) {
     if (choice->major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
         return false;
-    return cuda_forced_form == CUDA_FUSED_PARKED || choice->tiles > TILES_AT_ONCE * choice->processors;
+    return cuda_forced_form == CUDA_FUSED_PARKED || cuda_forced_form == CUDA_FUSED_GENERAL ||
+           choice->tiles > TILES_AT_ONCE * choice->processors;
 }
 
 /* Room for each of the forms that the table may be given. */
@@ -112,10 +114,10 @@ static bool is_refused(int error) {
     return error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported;
 }
 
-static int run_parked(const struct scan *scan, const struct kernel_pass *pass, void *workspace) {
+static int run_parked(const struct scan *scan, const struct kernel_pass *pass, bool bulk, void *workspace) {
     const size_t bytes = kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type);
     const cudaError_t error = cudaMemsetAsync(workspace, 0, bytes, scan->stream);
-    return error == cudaSuccess ? kernel_fused(pass, scan->carry_in, scan->carry_out, workspace) : (int)error;
+    return error == cudaSuccess ? kernel_fused(pass, scan->carry_in, scan->carry_out, bulk, workspace) : (int)error;
 }
 
 static int run_lookback(const struct scan *scan, const struct kernel_pass *pass, void *workspace) {
@@ -134,7 +136,8 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, co
     error = set_overflow(scan);
     if (error != cudaSuccess)
         return error;
-    error = is_parked(choice) ? run_parked(scan, pass, workspace) : cudaErrorNotSupported;
+    const bool bulk = choice->major >= OLDEST_CLUSTERS && cuda_forced_form != CUDA_FUSED_GENERAL;
+    error = is_parked(choice) ? run_parked(scan, pass, bulk, workspace) : cudaErrorNotSupported;
     if (!is_refused(error))
         return error;
     cudaGetLastError();

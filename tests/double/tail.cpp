@@ -25,11 +25,11 @@ int __wrap_kernel_stage3_global_pass(const kernel_pass *pass, const void *seeds)
     return __real_kernel_stage3_global_pass(&changed, seeds);
 }
 
-int __real_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+int __real_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
+int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
+int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {
     const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused(&changed, carry_in, carry_out, workspace);
+    return __real_kernel_fused(&changed, carry_in, carry_out, bulk, workspace);
 }
 
 int __real_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);

@@ -188,7 +188,7 @@ static outcome by_call(const request &what, const prepared &data) {
     return left;
 }
 
-static const char *const FORMS[] = {"best", "small", "wave", "parked", "looking back"};
+static const char *const FORMS[] = {"best", "small", "wave", "parked", "general", "looking back"};
 
 static void expect(bool right, const char *what, cuda_fused_form form, const request &request) {
     right ? passed++ : failed++;
@@ -323,6 +323,7 @@ int main() {
     check_wide(CUDA_FUSED_WAVE, 0);
     check_boundaries(CUDA_FUSED_PARKED, 0, 3 * share);
     check_wide(CUDA_FUSED_PARKED, 0);
+    check_boundaries(CUDA_FUSED_GENERAL, 0, 8 * share);
     check_boundaries(CUDA_FUSED_LOOKBACK, 0, 2 * share);
     check_wide(CUDA_FUSED_LOOKBACK, 0);
     check_long(CUDA_FUSED_PARKED);
@@ -334,7 +335,9 @@ int main() {
         play_device(20, 9);
         check_wave(40);
     }
-    play_device(4, 7); /* no clusters, no parking */
+    play_device(4, 8); /* no clusters, no bulk copies */
+    check_boundaries(CUDA_FUSED_BEST, 0, 8 * share);
+    play_device(4, 7); /* no parking either */
     check_boundaries(CUDA_FUSED_SMALL, 1, 4 * share);
     check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
