@@ -30,20 +30,39 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     return made;
 }
 
-/* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel. */
+/* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel, or its share of one. */
 template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
     const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS);
     const size_t chunks = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
-    if (pass.chunk_rows != SHAPE::CHUNK_ROWS || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
+    if (pass.chunk_rows != SHAPE::CHUNK_ROWS * SHAPE::SHARES || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
         chunks > static_cast<size_t>(INT32_MAX) / made.panels)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* Rows of whole vectors: `vectors` of them across a row, at most 128 bytes. */
+/* Of an element, in bytes. */
+static inline size_t type_bytes(table_type type) {
+    if (type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64)
+        return 8;
+    return type == TABLE_U8 ? 1 : type == TABLE_U16 ? 2 : 4;
+}
+
+/* Whether tiles are 512 bytes wide, for launchers that have such: where rows do not begin on lines of memory, each row
+ * of a tile has a line more than it fills, and two that it shares with its neighbours. */
+constexpr unsigned WIDE_LANES = WARP_LANES, WIDE_FROM_BYTES = 256;
+static inline bool takes_wide_tiles(const kernel_pass &pass) {
+    const size_t sum_bytes = type_bytes(pass.out_type);
+    return pass.columns * sum_bytes > WIDE_FROM_BYTES && (pass.in_stride * type_bytes(pass.in_type) % LINE_BYTES != 0 ||
+                                                          pass.out_stride * sum_bytes % LINE_BYTES != 0);
+}
+
+/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 512. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    if constexpr (LAUNCHER::WIDE_TILES)
+        if (takes_wide_tiles(pass))
+            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
     if (vectors <= 1)
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)

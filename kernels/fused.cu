@@ -7,10 +7,17 @@
  * blocks that come do stage 2 for all instead (spine.cuh, spine_wide.cuh); where a row has so many panels that the
  * chunk before is long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a
  * cooperative launch). A block that waits does so for the seed of a tile whose totals it has published, before any tile
- * that it drew later; and a seed depends on totals of earlier tiles alone: the wait always ends. */
+ * that it drew later; and a seed depends on totals of earlier tiles alone: the wait always ends.
+ *
+ * Wide tiles have so few rows that several, one below the other, share a chunk (SHARES). They are told each other's
+ * totals (tile_exchange.cuh): the last of them makes the chunk's total as soon as it has published its own, and each
+ * takes what is to the left of it in the tree together with its seed. Both are totals of tiles that were drawn before
+ * it, by blocks that wait for nothing from when they draw a tile to when they publish its totals: these waits end, too,
+ * whatever else is waited for. */
 #include "coming_tile.cuh"
 #include "dispatch.cuh"
 #include "spine_wide.cuh"
+#include "tile_exchange.cuh"
 
 /* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
  * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
@@ -21,46 +28,6 @@ constexpr unsigned SPINE_SHARE = 8;
 constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
 
 constexpr unsigned NO_TILE = 0xffffffffu;
-
-DEVICE size_t chunk_of(const tile_pass &pass, unsigned tile) { return tile / pass.panels; }
-
-/* The column of the table that this thread has in the exchange of a tile: thread c has column c of the panel. */
-DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, size_t *column) {
-    *column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + thread_index();
-    return thread_index() < pass.panel_columns && *column < pass.columns;
-}
-
-template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                  unsigned tile, const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
-    size_t column;
-    if (exchange_column(pass, tile, &column))
-        publish(&state.totals[chunk_of(pass, tile) * pass.columns + column],
-                total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, thread_index()));
-}
-
-/* Waits for the seed of a tile. In a chain it hands on the next one, which takes the tile's totals. */
-template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                 unsigned tile, bool chain, warp_row<SHAPE> &seeds) {
-    typedef typename SHAPE::Sum Sum;
-    const size_t chunk = chunk_of(pass, tile);
-    size_t column;
-    Sum seed, total;
-    if (!exchange_column(pass, tile, &column))
-        return;
-    const size_t word = chunk * pass.columns + column;
-    if (chain && chunk == 0)
-        seed = load_carry(state.carry_in, column);
-    else
-        while (!look(&state.seeds[word], &seed))
-            wait_a_little(20);
-    seeds[thread_index()] = seed;
-    if (!chain)
-        return;
-    look(&state.totals[word], &total);
-    publish(&state.seeds[word + pass.columns], Sum(seed + total));
-    if (pass.rows - chunk * SHAPE::CHUNK_ROWS <= SHAPE::CHUNK_ROWS)
-        store_carry(state.carry_out, column, Sum(seed + total));
-}
 
 /* Takes a drawn tile from the table, or from where it has come meanwhile, to its running sums, and tells its totals. */
 template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
@@ -92,7 +59,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
                         unsigned spines, unsigned tile, parked_tile<SHAPE> *parked) {
     SHARED_ARRAY(unsigned, ticket, 1);
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
-    SHARED_ARRAY(warp_row<SHAPE>, seeds, 1);
+    SHARED_ARRAY(warp_row<SHAPE>, seeds, seed_rows<SHAPE>());
     constexpr unsigned SLOTS = parking_slots<SHAPE, ABOVE>();
     aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(parked + SLOTS); /* or else what comes */
     coming_tile<SHAPE> *coming = nullptr;
@@ -116,8 +83,11 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         } else {
             block_barrier();
         }
+        if constexpr (SHAPE::SHARES > 1)
+            if (more)
+                publish_shared<SHAPE>(pass, state, tile);
         if (waiting != NO_TILE)
-            wait_for_seed<SHAPE>(pass, state, waiting, spines == 0, seeds[0]);
+            wait_for_seeds<SHAPE>(pass, state, waiting, spines == 0, seeds);
         if (more && thread_index() == 0)
             *ticket = atomic_add(state.ticket, 1u);
         block_barrier();
@@ -125,7 +95,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         if (coming && more)
             request_coming<SHAPE>(pass, drawn, tiles, *coming);
         if (waiting != NO_TILE)
-            finish_parked<SHAPE, ABOVE>(pass, waiting, parked[slot], seeds[0]);
+            finish_parked<SHAPE, ABOVE>(pass, waiting, parked[slot], seeds);
         if (!more)
             return;
         if (puts_aside<SHAPE, ABOVE>())
@@ -136,6 +106,11 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         slot = next_slot;
         tile = keeps_ticket<SHAPE, ABOVE, BULK>() ? drawn : *ticket;
     }
+}
+
+/* How many chunks so many tiles are, the last one maybe with fewer than the others. */
+template <class SHAPE> HOST_DEVICE unsigned chunks_of(const tile_pass &pass, unsigned tiles) {
+    return (tiles / pass.panels + SHAPE::SHARES - 1) / SHAPE::SHARES;
 }
 
 /* The columns of one block that does stage 2: as few as a warp of it can add up in time. The more columns a row has,
@@ -187,23 +162,27 @@ template <class SHAPE, bool ABOVE, bool BULK> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS
     }
     block_barrier();
     if (ticket[1] < spines)
-        do_spine(state, memory, pass.columns, tiles / pass.panels, ticket[1]);
+        do_spine(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
     if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
         fused_tiles<SHAPE, ABOVE, BULK>(pass, state, tiles, spines, ticket[0],
                                         reinterpret_cast<parked_tile<SHAPE> *>(memory));
 }
 
 struct fused_launcher {
+    static constexpr bool WIDE_TILES = true;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
     bool bulk;
 
-    template <class SUM> fused_state<SUM> state_of(const tile_pass &pass, unsigned tiles) const {
+    template <class SHAPE> fused_state<typename SHAPE::Sum> state_of(const tile_pass &pass, unsigned tiles) const {
+        typedef typename SHAPE::Sum SUM;
+        const size_t chunks = chunks_of<SHAPE>(pass, tiles);
         fused_state<SUM> state;
         state.ticket = static_cast<uint32_t *>(workspace);
         state.parts = state.ticket + 1;
         state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
-        state.seeds = state.totals + static_cast<size_t>(tiles / pass.panels) * pass.columns;
+        state.seeds = state.totals + chunks * pass.columns;
+        state.shares = state.seeds + (chunks + 1) * pass.columns;
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
         return state;
@@ -221,6 +200,7 @@ struct fused_launcher {
     template <class SHAPE, bool ABOVE, bool BULK> int run_with(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
         const auto kernel = fused_kernel<SHAPE, ABOVE, BULK>;
+        const size_t fixed = sizeof(warp_row<SHAPE>[BLOCK_WARPS + 1 + seed_rows<SHAPE>()]);
         const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
                               (BULK ? sizeof(coming_tile<SHAPE>) : 0);
@@ -230,7 +210,7 @@ struct fused_launcher {
         unsigned blocks;
         size_t most = 0;
         int error = most_shared_bytes(&most);
-        if (error == 0 && shared + sizeof(warp_row<SHAPE>[BLOCK_WARPS + 2]) > most)
+        if (error == 0 && shared + fixed > most)
             return static_cast<int>(cudaErrorNotSupported);
         if (error == 0)
             error = allow_shared_bytes(kernel, shared);
@@ -240,15 +220,18 @@ struct fused_launcher {
             return error;
         const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
-        fused_state<Sum> state = state_of<Sum>(pass, tiles);
+        fused_state<Sum> state = state_of<SHAPE>(pass, tiles);
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
         return launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state, tiles, used);
     }
 };
 
-size_t kernel_fused_workspace(size_t chunks, size_t columns, table_type type) {
-    const size_t sum_bytes = type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64 ? 8 : 4;
-    return TICKET_BYTES + (2 * chunks + 1) * columns * 2 * sum_bytes;
+/* By strides alone, as the table may be anywhere. */
+size_t kernel_fused_workspace(const kernel_pass *pass) {
+    const size_t sum_bytes = type_bytes(pass->out_type);
+    const size_t shares = takes_wide_tiles(*pass) ? WIDE_LANES * VECTOR_BYTES / LINE_BYTES : 0;
+    const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
+    return TICKET_BYTES + ((2 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes;
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {

@@ -171,6 +171,7 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
 }
 
 struct fused_lookback_launcher {
+    static constexpr bool WIDE_TILES = false;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
 

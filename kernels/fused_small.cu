@@ -112,6 +112,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
 }
 
 struct fused_small_launcher {
+    static constexpr bool WIDE_TILES = false;
     const void *carry_in;
     void *carry_out, *stream;
     unsigned most_blocks;

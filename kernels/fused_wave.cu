@@ -87,6 +87,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
 }
 
 struct fused_wave_launcher {
+    static constexpr bool WIDE_TILES = false;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
 

@@ -45,7 +45,8 @@ template <class SHAPE> struct aside_tile {
 };
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
     const bool many = SHAPE::STAGED && SHAPE::BYTES_USED > COMING_LANE_BYTES;
-    return (ABOVE || many) && parking_slots<SHAPE, ABOVE>() == 1;
+    const bool wide = SHAPE::SHARES > 1 && sizeof(typename SHAPE::Sum) == 8;
+    return (ABOVE || many || wide) && parking_slots<SHAPE, ABOVE>() == 1;
 }
 
 /* A lane's values, counted in the order of their cells. */
@@ -149,19 +150,67 @@ DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, park
 /* So many bytes of a lane's seeds fit into the registers beside the next tile. */
 constexpr unsigned SEED_BYTES = 20;
 
+/* What a tile is given in shared memory: its chunk's seed, and for each level of the tree of those that share the chunk
+ * the total to the left of it, or the identity. */
+template <class SHAPE> HOST_DEVICE constexpr unsigned seed_rows() {
+    return SHAPE::SHARES == 1 ? 1 : SHAPE::SHARES == 2 ? 2 : 3;
+}
+template <class SHAPE> using tile_seeds = warp_row<SHAPE>[seed_rows<SHAPE>()];
+
+/* Integers wrap: to them it is all one sum, the seed. Floats take one level after the other. */
+template <class SHAPE> HOST_DEVICE constexpr bool takes_levels() {
+    return seed_rows<SHAPE>() > 1 && !sums_wrap<SHAPE>();
+}
+template <class SHAPE> DEVICE void lane_seed_of(const tile_place &place, const tile_seeds<SHAPE> &seeds,
+                                                typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
+    lane_seed<SHAPE>(place, seeds[0], seed);
+    UNROLL
+    for (unsigned level = 1; level < seed_rows<SHAPE>() && !takes_levels<SHAPE>(); level++) {
+        typename SHAPE::Sum left[SHAPE::COLUMNS];
+        lane_seed<SHAPE>(place, seeds[level], left);
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            seed[c] += left[c];
+    }
+}
+
+/* Read anew for each step: there are few registers left. */
+template <class SHAPE>
+DEVICE void add_levels(const tile_place &place, const tile_seeds<SHAPE> &seeds, tile_step<SHAPE> &values) {
+    UNROLL
+    for (unsigned level = 1; level < seed_rows<SHAPE>() && takes_levels<SHAPE>(); level++) {
+        typename SHAPE::Sum left[SHAPE::COLUMNS];
+        lane_seed<SHAPE>(place, seeds[level], left);
+        add_left<SHAPE>(left, values);
+    }
+}
+
+/* What stands above the first step of a parked tile, seed included. */
+template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked_tile<SHAPE> &parked,
+                                                 const tile_seeds<SHAPE> &seeds,
+                                                 const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    tile_step<SHAPE> last;
+    lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
+    unpark_step<SHAPE>(parked, SHAPE::STEPS - 1, last);
+    UNROLL
+    for (unsigned level = 1; level < seed_rows<SHAPE>() && takes_levels<SHAPE>(); level++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] = seeds[level][place.across * SHAPE::COLUMNS + c] + before[c];
+    add_levels<SHAPE>(place, seeds, last);
+    before_part<SHAPE>(place, seed, last, before);
+}
+
 /* Takes a parked tile from its seed to its results, step by step. */
-template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pass, unsigned tile,
-                                                             parked_tile<SHAPE> &parked, const warp_row<SHAPE> &seeds) {
+template <class SHAPE, bool ABOVE> DEVICE void
+finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE> &parked, const tile_seeds<SHAPE> &seeds) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
     unsigned first = NO_OVERFLOW;
-    lane_seed<SHAPE>(place, seeds, seed);
-    if (ABOVE) {
-        tile_step<SHAPE> last;
-        lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
-        unpark_step<SHAPE>(parked, SHAPE::STEPS - 1, last);
-        before_part<SHAPE>(place, seed, last, before);
-    }
+    lane_seed_of<SHAPE>(place, seeds, seed);
+    if (ABOVE)
+        before_parked<SHAPE>(place, parked, seeds, seed, before);
     typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
@@ -170,11 +219,12 @@ template <class SHAPE, bool ABOVE> DEVICE void finish_parked(const tile_pass &pa
             continue;
         }
         if (SHAPE::STAGED) {
-            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seeds, before, first);
+            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seeds[0], before, first);
             continue;
         }
         tile_step<SHAPE> values;
         unpark_step<SHAPE>(parked, step, values);
+        add_levels<SHAPE>(place, seeds, values);
         finish_step<SHAPE, ABOVE>(pass, place, step, seed, values, before, first, [&](const tile_step<SHAPE> &results) {
             tile_store_lane<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, to, results);
         });

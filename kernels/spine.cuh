@@ -19,12 +19,13 @@ constexpr unsigned SPINE_PUBLISHERS = 2;
 constexpr unsigned SPINE_FETCHERS = BLOCK_WARPS - BLOCK_WARPS / SCHEDULERS - SPINE_PUBLISHERS;
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
- * columns each; seeds has one row more. */
+ * columns each; seeds has one row more. Where several tiles share a chunk, shares has a row for each of them. */
 template <class SUM> struct fused_state {
     uint32_t *ticket;
     uint32_t *parts; /* how many blocks have one; then for each of stage 2 its multiprocessor's number and 1 */
     exchange_word<SUM> *totals;
     exchange_word<SUM> *seeds;
+    exchange_word<SUM> *shares;
     bool alone; /* those blocks have a multiprocessor each to themselves */
     const SUM *carry_in;
     SUM *carry_out;

@@ -34,6 +34,7 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
 }
 
 struct stage3_launcher {
+    static constexpr bool WIDE_TILES = false;
     const void *seeds;
     void *stream;
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {

@@ -47,8 +47,12 @@ struct tile_shape {
     static constexpr unsigned CHUNK_ROWS = BLOCK_WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 
+    /* A tile wider than a line has so much fewer rows: so many of them, one below the other, have a chunk together, a
+     * subtree each. To them, too, chunks are what they have of one. */
+    static constexpr unsigned SHARES = PANEL * sizeof(SUM) > LINE_BYTES ? PANEL * sizeof(SUM) / LINE_BYTES : 1;
+
     /* So many blocks to a chunk, one below the other: a subtree each. To them, chunks are what they have of one. */
-    template <unsigned SHARES> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / SHARES>;
+    template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
 };
 
 /* The values of one lane, of a step and of all. */

@@ -3,7 +3,12 @@
 #ifndef TILE_SCAN_CUH
 #define TILE_SCAN_CUH
 
+#include <type_traits>
+
 #include "tile_totals.cuh"
+
+/* Integers wrap, so that the order of their additions cannot be seen. */
+template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return std::is_integral<typename SHAPE::Sum>::value; }
 
 /* Adds `left`, one value a column, to all rows of one step. */
 template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SHAPE::COLUMNS],
@@ -116,6 +121,20 @@ template <class SHAPE> DEVICE void put_warp_totals(const tile_place &place, cons
             values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
 }
 
+/* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */
+template <class SHAPE>
+DEVICE void scan_warps_at_once(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+                               tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    UNROLL_SOME
+    for (unsigned above = 0; above < thread_index() / WARP_LANES; above++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] += totals[above][place.across * SHAPE::COLUMNS + c];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        add_left<SHAPE>(before, values[step]);
+}
+
 /* The warps of a block, one below the other, after put_warp_totals() and a barrier: values become P of the tree. */
 template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
                                               tile_values<SHAPE> &values,
@@ -124,6 +143,10 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[c] = sum_identity<typename SHAPE::Sum>();
+    if (SHAPE::SHARES > 1 && sizeof before[0] == 8 && sums_wrap<SHAPE>()) { /* or else it spills */
+        scan_warps_at_once<SHAPE>(place, totals, values, before);
+        return;
+    }
     scan_level<SHAPE, 1>(place, warp, totals, values, before);
     scan_level<SHAPE, 2>(place, warp, totals, values, before);
     scan_level<SHAPE, 4>(place, warp, totals, values, before);

@@ -109,6 +109,30 @@ static void test_wide_chunks(void **state) {
     }
 }
 
+/* Rows of whole vectors, wider than a line of memory and beginning anywhere in one, in windows and in place. */
+static void test_rows_across_lines(void **state) {
+    static const size_t columns[] = {36, 68, 100, 130, 132, 300, 1000};
+    static const size_t ends[] = {1, 127, 128, 129, 255, 256, 300, 384, 385, 511, 512};
+    struct random random = {run_seed() + 9};
+    (void)state;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+            const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
+            const size_t most = run_small() ? 2 : 1 + most_cells() / columns[c] / 512;
+            struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .columns = columns[c]};
+            scan_case.rows = 512 * random_below(&random, most) + ends[e];
+            scan_case_vary(&scan_case, &random);
+            scan_case.in_offset = scan_case.out_offset = 0;
+            scan_case.in_gap -= scan_case.in_gap % 4;
+            scan_case.out_gap -= scan_case.out_gap % 4;
+            if ((run_small() && columns[c] > 150) || !random_once_in(&random, run_few()))
+                continue;
+            for (size_t i = 0; i < way_count; i++)
+                scan_case_check(&scan_case, &ways[i]);
+        }
+    }
+}
+
 /* A few tables that fit into no cache, for what a backend does differently then: threads, writes past the caches. */
 static void test_beyond_caches(void **state) {
     static const size_t columns[] = {1, 4, 7, 31, 64, 100, 1000};
@@ -308,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_every_pair_and_rows),
         cmocka_unit_test(test_every_columns),
         cmocka_unit_test(test_wide_chunks),
+        cmocka_unit_test(test_rows_across_lines),
         cmocka_unit_test(test_beyond_caches),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_pieces),

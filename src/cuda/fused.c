@@ -94,8 +94,8 @@ static bool is_parked(const struct choice *choice) {
 /* Room for each of the forms that the table may be given. */
 size_t cuda_fused_workspace(const struct scan *scan) {
     const struct choice choice = choice_of(scan);
-    const size_t columns = scan->in.columns;
-    const size_t parked = kernel_fused_workspace(scan->chunks, columns, scan->out.type);
+    const struct kernel_pass pass = cuda_pass(scan);
+    const size_t columns = scan->in.columns, parked = kernel_fused_workspace(&pass);
     const size_t lookback = kernel_fused_lookback_workspace(scan->chunks, columns, scan->out.type);
     const size_t large = parked > lookback ? parked : lookback;
     const size_t wave = is_wave(&choice) ? kernel_fused_wave_workspace(scan->chunks, columns, scan->out.type) : 0;
@@ -115,8 +115,7 @@ static bool is_refused(int error) {
 }
 
 static int run_parked(const struct scan *scan, const struct kernel_pass *pass, bool bulk, void *workspace) {
-    const size_t bytes = kernel_fused_workspace(scan->chunks, scan->in.columns, scan->out.type);
-    const cudaError_t error = cudaMemsetAsync(workspace, 0, bytes, scan->stream);
+    const cudaError_t error = cudaMemsetAsync(workspace, 0, kernel_fused_workspace(pass), scan->stream);
     return error == cudaSuccess ? kernel_fused(pass, scan->carry_in, scan->carry_out, bulk, workspace) : (int)error;
 }
 

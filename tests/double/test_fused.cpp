@@ -301,6 +301,26 @@ static void check_wave(size_t tiles) {
     }
 }
 
+/* Rows of whole vectors that begin anywhere in a line of memory, so that several tiles share a chunk: chunks of which
+ * the last tiles, or parts of one, are lacking. The number of processors decides on who does stage 2. */
+static void check_shared_chunks(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
+    play_device(processors, 9);
+    for (const size_t width : columns)
+        for (const size_t chunks : {0, 1, 3})
+            for (const size_t rows : {1, 127, 128, 129, 255, 300, 384, 385, 511, 512}) {
+                if (!one_in(share))
+                    continue;
+                request made = vary(PAIRS[random_bits() % PAIR_COUNT], chunks * 512 + rows, width);
+                made.in_gap = one_in(2) ? 4 : 0;
+                made.out_gap = made.in_place ? made.in_gap : one_in(2) ? 12 : 0;
+                made.offset = one_in(3) ? 4 : 0;
+                made.same_carry = made.same_carry || one_in(2); /* the first tile reads it, the last one writes it */
+                made.carry_in = made.carry_in || made.same_carry;
+                made.carry_out = made.carry_out || made.same_carry;
+                check(made, CUDA_FUSED_PARKED, 0);
+            }
+}
+
 static void check_nothing() {
     for (const pair &types : PAIRS)
         check(vary(types, 0, 3), CUDA_FUSED_BEST, 0);
@@ -331,6 +351,13 @@ int main() {
     check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
     play_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
     check_long(CUDA_FUSED_PARKED);
+    check_shared_chunks(4, {100, 132}, DOUBLE_TSAN ? 12 : 3); /* nobody: a chain */
+    if (!DOUBLE_TSAN) {
+        check_shared_chunks(8, {36, 60, 260, 300},
+                            6); /* up to two blocks; 4-byte sums of 36 and 60 columns do not share */
+        check_shared_chunks(16, {68, 100, 124}, 3); /* up to four, of 32 columns each */
+        check_shared_chunks(8, {1000}, 24);
+    }
     if (!DOUBLE_TSAN) {
         play_device(20, 9);
         check_wave(40);
