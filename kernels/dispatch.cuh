@@ -6,10 +6,23 @@
 
 constexpr unsigned VECTOR_BYTES = 16;
 constexpr unsigned WIDEST_ROW_BYTES = 128;
+constexpr unsigned SECTOR_BYTES = 32; /* of memory: a part of a line */
 
 /* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
 static inline bool allows_vectors(const void *data, size_t stride, size_t element, unsigned count) {
     return reinterpret_cast<uintptr_t>(data) % (element * count) == 0 && stride % count == 0;
+}
+
+/* Of an element, in bytes. */
+static inline size_t type_bytes(table_type type) {
+    if (type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64)
+        return 8;
+    return type == TABLE_U8 ? 1 : type == TABLE_U16 ? 2 : 4;
+}
+
+/* Whether each row of sums begins on a sector of memory, if the first one does. */
+static inline bool begins_on_sectors(const kernel_pass &pass) {
+    return (pass.out ? pass.out_stride : pass.columns) * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
 static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule) {
@@ -21,7 +34,10 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     made.in_stride = pass.in_stride;
     made.out_stride = pass.out_stride;
     made.panels = static_cast<unsigned>((pass.columns + panel - 1) / panel);
-    /* Panels of nearly the same width keep the lanes evenly busy; a panel begins on a vector. */
+    /* Panels of nearly the same width keep the lanes evenly busy; a panel begins on a vector, or a sector. */
+    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(type_bytes(pass.out_type));
+    if (begins_on_sectors(pass) && panel % sector == 0 && granule < sector)
+        granule = sector;
     const size_t even = (pass.columns + made.panels - 1) / made.panels;
     made.panel_columns = static_cast<unsigned>((even + granule - 1) / granule * granule);
     made.exclusive = pass.exclusive != 0;
@@ -40,20 +56,11 @@ template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &p
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* Of an element, in bytes. */
-static inline size_t type_bytes(table_type type) {
-    if (type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64)
-        return 8;
-    return type == TABLE_U8 ? 1 : type == TABLE_U16 ? 2 : 4;
-}
-
-/* Whether tiles are 512 bytes wide, for launchers that have such: where rows do not begin on lines of memory, each row
- * of a tile has a line more than it fills, and two that it shares with its neighbours. */
+/* Whether tiles are 512 bytes wide, for launchers that have such: where rows do not begin on sectors of memory, each
+ * row of a tile has a sector more than it fills, and two that are written by halves. */
 constexpr unsigned WIDE_LANES = WARP_LANES, WIDE_FROM_BYTES = 256;
 static inline bool takes_wide_tiles(const kernel_pass &pass) {
-    const size_t sum_bytes = type_bytes(pass.out_type);
-    return pass.columns * sum_bytes > WIDE_FROM_BYTES && (pass.in_stride * type_bytes(pass.in_type) % LINE_BYTES != 0 ||
-                                                          pass.out_stride * sum_bytes % LINE_BYTES != 0);
+    return pass.columns * type_bytes(pass.out_type) > WIDE_FROM_BYTES && !begins_on_sectors(pass);
 }
 
 /* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 512. */
