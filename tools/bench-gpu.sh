@@ -14,13 +14,14 @@ if [ ! -x "$tuplescan" ]; then
 fi
 mkdir -p "$output" || exit 73
 worst=0
+command=$tuplescan
 
 # NAME, then the arguments of tuplescan bench.
 measure() {
     name=$1
     shift
-    echo "== $name: tuplescan bench $*"
-    "$tuplescan" bench --backend cuda "$@" --json >"$output/$name.json" 2>"$output/$name.txt"
+    echo "== $name: ${command##*/} bench $*"
+    "$command" bench --backend cuda "$@" --json >"$output/$name.json" 2>"$output/$name.txt"
     code=$?
     cat "$output/$name.txt"
     if [ $code -ne 0 ]; then
@@ -37,4 +38,11 @@ measure 2g --peers --bytes 2G --strategy fused,recursive --repeat 11
 measure pipelines --pipelines --peers --bytes 512M --repeat 7
 measure pipelines-keys --pipelines --peers --keys 2^27 --repeat 7
 measure accuracy --accuracy
+# The forms for older devices, by force (CONTRIBUTING.md); built with the tests.
+for form in general lookback; do
+    command=$build/tests/tuplescan_$form
+    if [ -x "$command" ]; then
+        measure $form --strategy fused --types u32,f32,u64,f64
+    fi
+done
 exit $worst
