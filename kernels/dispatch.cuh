@@ -56,20 +56,28 @@ template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &p
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* Whether tiles are 512 bytes wide, for launchers that have such: where rows do not begin on sectors of memory, each
- * row of a tile has a sector more than it fills, and two that are written by halves. */
-constexpr unsigned WIDE_LANES = WARP_LANES, WIDE_FROM_BYTES = 256;
-static inline bool takes_wide_tiles(const kernel_pass &pass) {
-    return pass.columns * type_bytes(pass.out_type) > WIDE_FROM_BYTES && !begins_on_sectors(pass);
+/* How many lanes a tile has across, for launchers that have such as are wider than a line: where rows do not begin on
+ * sectors of memory, each row of a tile has a sector more than it fills, and two that are written by halves. 0: narrow.
+ */
+constexpr unsigned WIDE_LANES = WARP_LANES / 2, WIDEST_LANES = WARP_LANES;
+static inline unsigned wide_lanes(const kernel_pass &pass) {
+    const size_t bytes = pass.columns * type_bytes(pass.out_type);
+    if (bytes <= WIDEST_ROW_BYTES || begins_on_sectors(pass))
+        return 0;
+    return bytes <= WIDE_LANES * VECTOR_BYTES ? WIDE_LANES : WIDEST_LANES;
 }
 
-/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 512. */
+/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256 or 512. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    if constexpr (LAUNCHER::WIDE_TILES)
-        if (takes_wide_tiles(pass))
+    if constexpr (LAUNCHER::WIDE_TILES) {
+        const unsigned lanes = wide_lanes(pass);
+        if (lanes == WIDEST_LANES)
+            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDEST_LANES, COUNT>>(pass, launcher);
+        if (lanes == WIDE_LANES)
             return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+    }
     if (vectors <= 1)
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)

@@ -229,7 +229,7 @@ struct fused_launcher {
 /* By strides alone, as the table may be anywhere. */
 size_t kernel_fused_workspace(const kernel_pass *pass) {
     const size_t sum_bytes = type_bytes(pass->out_type);
-    const size_t shares = takes_wide_tiles(*pass) ? WIDE_LANES * VECTOR_BYTES / LINE_BYTES : 0;
+    const size_t shares = wide_lanes(*pass) * VECTOR_BYTES / LINE_BYTES;
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
     return TICKET_BYTES + ((2 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes;
 }
