@@ -200,8 +200,7 @@ struct fused_lookback_launcher {
 };
 
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type) {
-    const size_t sum_bytes = type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64 ? 8 : 4;
-    return TICKET_BYTES + chunks * columns * 2 * sum_bytes;
+    return TICKET_BYTES + chunks * columns * 2 * type_bytes(type);
 }
 
 int kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {

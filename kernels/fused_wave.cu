@@ -138,8 +138,7 @@ struct fused_wave_launcher {
 };
 
 size_t kernel_fused_wave_workspace(size_t chunks, size_t columns, table_type type) {
-    const size_t sum_bytes = type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64 ? 8 : 4;
-    return TICKET_BYTES + ((WAVE_SHARES * chunks + 1) * columns * 2 * sum_bytes + 15) / 16 * 16;
+    return TICKET_BYTES + ((WAVE_SHARES * chunks + 1) * columns * 2 * type_bytes(type) + 15) / 16 * 16;
 }
 
 int kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {

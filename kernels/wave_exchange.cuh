@@ -60,7 +60,8 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
     publish(word, total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, lane.in_panel));
 }
 
-/* Looks for `count` words a row apart until all are there; gives the first one up that does not come. */
+/* Looks for COUNT words a row apart, those before `end`, until all are there; gives up with the first that does not
+ * come. */
 template <class SUM, unsigned COUNT> DEVICE void wave_look(const exchange_word<SUM> *words, size_t stride,
                                                            unsigned first, unsigned end, bool helps, unsigned *missing,
                                                            SUM (&values)[COUNT]) {

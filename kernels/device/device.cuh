@@ -154,6 +154,7 @@ DEVICE void store_relaxed(uint64_t *word, uint64_t value) {
 DEVICE void store_release(uint32_t *word, uint32_t value) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 #define DEVICE_HAS_B128 /* in the PTX of CUDA 12.3 and later */
 #endif
