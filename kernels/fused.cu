@@ -16,6 +16,7 @@
  * whatever else is waited for. */
 #include "coming_tile.cuh"
 #include "dispatch.cuh"
+#include "fused_check.cuh"
 #include "spine_wide.cuh"
 #include "tile_exchange.cuh"
 
@@ -30,16 +31,17 @@ constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
 constexpr unsigned NO_TILE = 0xffffffffu;
 
 /* Takes a drawn tile from the table, or from where it has come meanwhile, to its running sums, and tells its totals. */
-template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                              unsigned tile, coming_tile<SHAPE> *coming,
-                                              warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_values<SHAPE> &values,
-                                              typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+template <class SHAPE, bool CHECKED>
+DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tile,
+                       coming_tile<SHAPE> *coming, warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_magnitude &magnitudes,
+                       tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     if (coming && place.end == SHAPE::CHUNK_ROWS)
         take_coming<SHAPE>(*coming, values);
     else
         tile_load<SHAPE>(pass, place, values);
     loads_before_sums(place.end == 0);
+    put_magnitude<SHAPE>(pass, CHECKED && state.magnitudes, values, magnitudes);
     scan_warp<SHAPE>(place, values);
     put_warp_totals<SHAPE>(place, values, totals);
     block_barrier();
@@ -47,23 +49,44 @@ template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, const fused
     scan_warps<SHAPE>(place, totals, values, before);
 }
 
+/* What a kernel is made for besides the shape: exclusive results, what stands one row ABOVE; tiles that come in BULK;
+ * and whether the pass may be CHECKED for overflow. */
+template <bool ABOVE_, bool BULK_, bool CHECKED_> struct fused_kind {
+    static constexpr bool ABOVE = ABOVE_, BULK = BULK_, CHECKED = CHECKED_;
+};
+
+/* Whether unchecked passes have a kernel of their own, for the registers: with values of 4 bytes they spill otherwise.
+ */
+template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
+    return looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
+}
+
+/* Six columns of them spill even so, unless they come without bulk copies and tell their magnitude early. */
+template <class SHAPE, bool CHECKED> HOST_DEVICE constexpr bool is_tight() {
+    return CHECKED && has_unchecked<SHAPE>() && SHAPE::COLUMNS == 6;
+}
+
 /* Whether the next tile's number stays in a register while a tile is finished: whichever spills less. */
-template <class SHAPE, bool ABOVE, bool BULK> HOST_DEVICE constexpr bool keeps_ticket() {
-    return BULK || (!ABOVE && SHAPE::COLUMNS == 5);
+template <class SHAPE, class KIND> HOST_DEVICE constexpr bool keeps_ticket() {
+    if (KIND::CHECKED && has_unchecked<SHAPE>())
+        return false;
+    return KIND::BULK || (!KIND::ABOVE && SHAPE::COLUMNS == 5);
 }
 
 /* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
  * as can be: the tiles after it wait for its totals while this block finishes others. */
-template <class SHAPE, bool ABOVE, bool BULK>
+template <class SHAPE, class KIND>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
                         unsigned spines, unsigned tile, parked_tile<SHAPE> *parked) {
+    constexpr bool ABOVE = KIND::ABOVE, EARLY = ABOVE || is_tight<SHAPE, KIND::CHECKED>();
     SHARED_ARRAY(unsigned, ticket, 1);
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
     SHARED_ARRAY(warp_row<SHAPE>, seeds, seed_rows<SHAPE>());
+    SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
     constexpr unsigned SLOTS = parking_slots<SHAPE, ABOVE>();
     aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(parked + SLOTS); /* or else what comes */
     coming_tile<SHAPE> *coming = nullptr;
-    if (BULK) {
+    if (KIND::BULK) {
         coming = reinterpret_cast<coming_tile<SHAPE> *>(parked + SLOTS);
         prepare_coming<SHAPE>(*coming);
         request_coming<SHAPE>(pass, tile, tiles, *coming);
@@ -75,7 +98,9 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         const bool more = tile < tiles;
         const unsigned next_slot = (slot + 1) % SLOTS;
         if (more) {
-            begin_tile<SHAPE>(pass, state, tile, coming, totals, values, before);
+            begin_tile<SHAPE, KIND::CHECKED>(pass, state, tile, coming, totals, magnitudes, values, before);
+            if (KIND::CHECKED && EARLY) /* or below: whichever spills less */
+                publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
             if (SLOTS > 1)
                 park<SHAPE, ABOVE>(parked[next_slot], values, before);
             if (puts_aside<SHAPE, ABOVE>())
@@ -87,7 +112,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
             if (more)
                 publish_shared<SHAPE>(pass, state, tile);
         if (waiting != NO_TILE)
-            wait_for_seeds<SHAPE>(pass, state, waiting, spines == 0, seeds);
+            wait_for_seeds<SHAPE, KIND::CHECKED>(pass, state, waiting, spines == 0, seeds);
         if (more && thread_index() == 0)
             *ticket = atomic_add(state.ticket, 1u);
         block_barrier();
@@ -102,9 +127,11 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
             take_back<SHAPE>(*aside, values);
         if (SLOTS == 1)
             park<SHAPE, ABOVE>(parked[next_slot], values, before);
+        if (KIND::CHECKED && !EARLY)
+            publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
         waiting = tile;
         slot = next_slot;
-        tile = keeps_ticket<SHAPE, ABOVE, BULK>() ? drawn : *ticket;
+        tile = keeps_ticket<SHAPE, KIND>() ? drawn : *ticket;
     }
 }
 
@@ -152,7 +179,7 @@ template <class SUM> DEVICE unsigned choose_part(const fused_state<SUM> &state, 
     return NO_SPINE;
 }
 
-template <class SHAPE, bool ABOVE, bool BULK> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
+template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines) {
     SHARED_ARRAY(unsigned, ticket, 2);
     SHARED_DYNAMIC(unsigned char, memory);
@@ -164,8 +191,9 @@ template <class SHAPE, bool ABOVE, bool BULK> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS
     if (ticket[1] < spines)
         do_spine(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
     if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
-        fused_tiles<SHAPE, ABOVE, BULK>(pass, state, tiles, spines, ticket[0],
-                                        reinterpret_cast<parked_tile<SHAPE> *>(memory));
+        fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, ticket[0], reinterpret_cast<parked_tile<SHAPE> *>(memory));
+    if (KIND::CHECKED && pass.first_overflow && block_index() == 0 && thread_index() == 0)
+        store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
 
 struct fused_launcher {
@@ -183,27 +211,37 @@ struct fused_launcher {
         state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
         state.seeds = state.totals + chunks * pass.columns;
         state.shares = state.seeds + (chunks + 1) * pass.columns;
+        exchange_word<SUM> *const end = state.shares + (SHAPE::SHARES > 1 ? chunks * SHAPE::SHARES * pass.columns : 0);
+        state.magnitudes = pass.first_overflow ? reinterpret_cast<uint32_t *>(end) : nullptr;
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
         return state;
     }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
-        if (pass.exclusive || pass.first_overflow)
-            return run_with<SHAPE, true, false>(pass, tiles);
-        constexpr bool PAYS = comes_in_bulk<SHAPE>();
-        return PAYS && bulk && allows_vectors(pass.in, 0, 1, BULK_ALIGNMENT)
-                   ? run_with<SHAPE, false, PAYS>(pass, tiles)
-                   : run_with<SHAPE, false, false>(pass, tiles);
+        if (pass.exclusive)
+            return run_with<SHAPE, fused_kind<true, false, true>>(pass, tiles);
+        if constexpr (has_unchecked<SHAPE>())
+            if (!pass.first_overflow)
+                return run_inclusive<SHAPE, false>(pass, tiles);
+        return run_inclusive<SHAPE, true>(pass, tiles);
     }
 
-    template <class SHAPE, bool ABOVE, bool BULK> int run_with(const tile_pass &pass, unsigned tiles) const {
+    template <class SHAPE, bool CHECKED> int run_inclusive(const tile_pass &pass, unsigned tiles) const {
+        constexpr bool PAYS = comes_in_bulk<SHAPE>() && !is_tight<SHAPE, CHECKED>();
+        return PAYS && bulk && allows_vectors(pass.in, 0, 1, BULK_ALIGNMENT)
+                   ? run_with<SHAPE, fused_kind<false, PAYS, CHECKED>>(pass, tiles)
+                   : run_with<SHAPE, fused_kind<false, false, CHECKED>>(pass, tiles);
+    }
+
+    template <class SHAPE, class KIND> int run_with(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
-        const auto kernel = fused_kernel<SHAPE, ABOVE, BULK>;
+        constexpr bool ABOVE = KIND::ABOVE;
+        const auto kernel = fused_kernel<SHAPE, KIND>;
         const size_t fixed = sizeof(warp_row<SHAPE>[BLOCK_WARPS + 1 + seed_rows<SHAPE>()]);
         const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
-                              (BULK ? sizeof(coming_tile<SHAPE>) : 0);
+                              (KIND::BULK ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
         const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
@@ -222,7 +260,19 @@ struct fused_launcher {
         blocks = tiles < blocks - used ? tiles + used : blocks;
         fused_state<Sum> state = state_of<SHAPE>(pass, tiles);
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
-        return launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state, tiles, used);
+        error = launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state, tiles, used);
+        return error != 0 || !pass.first_overflow ? error : check<SHAPE>(pass, state, tiles);
+    }
+
+    template <class SHAPE>
+    int check(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles) const {
+        const size_t chunks = chunks_of<SHAPE>(pass, tiles), groups = (pass.columns + WARP_LANES - 1) / WARP_LANES;
+        const size_t blocks = (chunks * groups * WARP_LANES + CHECK_THREADS - 1) / CHECK_THREADS;
+        if constexpr (sums_wrap<SHAPE>())
+            return launch(fused_check_kernel<typename SHAPE::Input, typename SHAPE::Sum>, static_cast<unsigned>(blocks),
+                          CHECK_THREADS, 0, stream, pass, state, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks,
+                          static_cast<unsigned>(groups));
+        return 0;
     }
 };
 
@@ -231,7 +281,8 @@ size_t kernel_fused_workspace(const kernel_pass *pass) {
     const size_t sum_bytes = type_bytes(pass->out_type);
     const size_t shares = wide_lanes(*pass) * VECTOR_BYTES / LINE_BYTES;
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
-    return TICKET_BYTES + ((2 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes;
+    const size_t magnitudes = pass->first_overflow ? chunks * sizeof(uint32_t) : 0;
+    return TICKET_BYTES + ((2 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes + magnitudes;
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {

@@ -14,6 +14,7 @@
  * from blocks that are running, however few of them the device runs at a time. */
 #include "dispatch.cuh"
 #include "exchange.cuh"
+#include "overflow.cuh"
 #include "tile_finish.cuh"
 
 constexpr uint32_t MARK_TOTAL = 1, MARK_THROUGH = 2; /* of this chunk; through this chunk, carry in and all */
@@ -134,9 +135,10 @@ DEVICE void exchange_seeds(const tile_pass &pass, const lookback_state<typename 
 /* Before the exchange and after it. Where the lane is, is found out twice: in between, its values and the exchange have
  * all the registers. */
 template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, unsigned tile, tile_values<SHAPE> &values,
-                                              warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+                                              warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_magnitude &magnitudes) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     tile_load<SHAPE>(pass, place, values);
+    put_magnitude<SHAPE>(pass, pass.first_overflow, values, magnitudes);
     scan_warp<SHAPE>(place, values);
     put_warp_totals<SHAPE>(place, values, totals);
 }
@@ -157,17 +159,21 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
     SHARED_ARRAY(warp_row<SHAPE>, seeds, 1);
     SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
+    SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
     if (thread_index() == 0)
         *ticket = state.ticket ? atomic_add(state.ticket, 1u) : block_index();
     block_barrier();
     typename SHAPE::Sum before[SHAPE::COLUMNS];
     tile_values<SHAPE> values;
-    begin_tile<SHAPE>(pass, *ticket, values, totals);
+    begin_tile<SHAPE>(pass, *ticket, values, totals, magnitudes);
     block_barrier();
     exchange_seeds<SHAPE>(pass, state, *ticket, totals, seeds[0]);
     scan_warps<SHAPE>(tile_place_of<SHAPE>(pass, *ticket), totals, values, before);
     block_barrier();
     end_tile<SHAPE, ABOVE>(pass, *ticket, values, before, seeds[0], staging[0]);
+    check_tile<SHAPE>(
+        pass, *ticket, magnitudes, [&](unsigned c) { return seeds[0][c]; },
+        [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, c); });
 }
 
 struct fused_lookback_launcher {
@@ -177,8 +183,7 @@ struct fused_lookback_launcher {
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
-        const auto kernel = pass.exclusive || pass.first_overflow ? fused_lookback_kernel<SHAPE, true>
-                                                                  : fused_lookback_kernel<SHAPE, false>;
+        const auto kernel = pass.exclusive ? fused_lookback_kernel<SHAPE, true> : fused_lookback_kernel<SHAPE, false>;
         unsigned blocks;
         int error = resident_blocks(kernel, BLOCK_THREADS, 0, &blocks);
         if (error != 0)

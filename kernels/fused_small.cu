@@ -6,6 +6,7 @@
  * meet, and each adds up what came before it: by the tree in its chunk, from left to right before. One block needs no
  * cluster. It may have a multiprocessor to itself, so that it has the registers of two. */
 #include "dispatch.cuh"
+#include "overflow.cuh"
 #include "tile_finish.cuh"
 
 constexpr unsigned MOST_BLOCKS = BLOCK_WARPS; /* of a cluster: 8 on every device that has clusters */
@@ -32,18 +33,30 @@ add_received(typename SHAPE::Sum seed, unsigned chunk, const block_totals<SHAPE>
     return seed;
 }
 
-/* The last block: thread c has column c of the panel, and its carry in. */
+/* The last block: thread c has column c of the panel. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void put_carry_out(const tile_pass &pass, unsigned panel, unsigned block,
                           const warp_row<SHAPE> (&totals)[BLOCK_WARPS], block_totals<SHAPE> &received,
-                          typename SHAPE::Sum carry, typename SHAPE::Sum *carry_out) {
+                          const warp_row<SHAPE> &carries, typename SHAPE::Sum *carry_out) {
     const size_t column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
     if (thread_index() >= pass.panel_columns || column >= pass.columns)
         return;
     received[block][thread_index()] = total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, thread_index());
     for (unsigned after = block + 1; after % SHARES != 0; after++)
         received[after][thread_index()] = sum_identity<typename SHAPE::Sum>();
-    carry_out[column] = add_received<SHAPE, SHARES>(carry, block / SHARES + 1, received, thread_index());
+    carry_out[column] =
+        add_received<SHAPE, SHARES>(carries[thread_index()], block / SHARES + 1, received, thread_index());
+}
+
+/* A warp without rows. */
+template <class SHAPE>
+DEVICE void put_nothing(const tile_place &place, warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_magnitude &magnitudes) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    if (thread_index() % WARP_LANES == 0)
+        magnitudes[warp] = 0;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && place.part == 0 && place.phase == 0; c++)
+        totals[warp][place.across * SHAPE::COLUMNS + c] = sum_identity<typename SHAPE::Sum>();
 }
 
 /* carry_in NULL: zeros. carry_out NULL: not wanted; it may be carry_in, which all have read when the cluster, or the
@@ -54,7 +67,9 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     typedef typename SHAPE::Sum Sum;
     SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
     SHARED_ARRAY(warp_row<SHAPE>, received, MOST_BLOCKS);
+    SHARED_ARRAY(warp_row<SHAPE>, carries, 1);
     SHARED_ARRAY(tile_staging<SHAPE>, staging, 1);
+    SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
     const unsigned block = cluster_rank(), panel = block_index() / cluster;
     if (blocks > 1)
         cluster_arrive();
@@ -64,8 +79,9 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
         cluster_wait();
         return;
     }
-    const tile_place place = tile_place_of<SHAPE>(pass, block * pass.panels + panel);
-    Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS], carry = Sum(0);
+    const unsigned tile = block * pass.panels + panel;
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
     /* On one multiprocessor the instructions of all warps are most of the time: those without rows do nothing. */
     const bool has_rows = thread_index() / WARP_LANES * SHAPE::WARP_ROWS < place.end;
     tile_values<SHAPE> values;
@@ -75,17 +91,16 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         seed[c] = carry_in && place.active ? carry_in[place.column + c] : Sum(0);
     const size_t column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
-    if (carry_in && carry_out && thread_index() < pass.panel_columns && column < pass.columns)
-        carry = carry_in[column];
-    if (ABOVE && pass.first_overflow && pass.panels == 1 && block == 0 && thread_index() == 0)
+    if (thread_index() < pass.panel_columns && column < pass.columns)
+        carries[0][thread_index()] = carry_in ? carry_in[column] : Sum(0);
+    if (pass.first_overflow && pass.panels == 1 && block == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
     if (has_rows) {
+        put_magnitude<SHAPE>(pass, pass.first_overflow, values, magnitudes);
         scan_warp<SHAPE>(place, values);
         put_warp_totals<SHAPE>(place, values, totals);
-    } else if (place.part == 0 && place.phase == 0) {
-        UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = sum_identity<Sum>();
+    } else {
+        put_nothing<SHAPE>(place, totals, magnitudes);
     }
     block_barrier();
     if (blocks > 1) {
@@ -98,17 +113,20 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     if (blocks > 1)
         cluster_wait();
     if (carry_out && block + 1 == blocks)
-        put_carry_out<SHAPE, SHARES>(pass, panel, block, totals, received, carry, carry_out);
-    if (!has_rows)
-        return;
-    if (SHARES > 1)
-        scan_level<SHAPE, 1>(place, block, received, values, before);
-    if (SHARES > 2)
-        scan_level<SHAPE, 2>(place, block, received, values, before);
-    UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        seed[c] = add_received<SHAPE, SHARES>(seed[c], block / SHARES, received, place.across * SHAPE::COLUMNS + c);
-    finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
+        put_carry_out<SHAPE, SHARES>(pass, panel, block, totals, received, carries[0], carry_out);
+    if (has_rows) {
+        if (SHARES > 1)
+            scan_level<SHAPE, 1>(place, block, received, values, before);
+        if (SHARES > 2)
+            scan_level<SHAPE, 2>(place, block, received, values, before);
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            seed[c] = add_received<SHAPE, SHARES>(seed[c], block / SHARES, received, place.across * SHAPE::COLUMNS + c);
+        finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
+    }
+    check_tile<SHAPE>(
+        pass, tile, magnitudes, [&](unsigned c) { return add_received<SHAPE, 1>(carries[0][c], block, received, c); },
+        [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, c); });
 }
 
 struct fused_small_launcher {
@@ -132,8 +150,8 @@ struct fused_small_launcher {
     template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {
         typedef typename SHAPE::Sum Sum;
         typedef typename SHAPE::template share<SHARES> share;
-        const auto kernel = pass.exclusive || pass.first_overflow ? fused_small_kernel<share, true, SHARES>
-                                                                  : fused_small_kernel<share, false, SHARES>;
+        const auto kernel =
+            pass.exclusive ? fused_small_kernel<share, true, SHARES> : fused_small_kernel<share, false, SHARES>;
         const unsigned blocks = static_cast<unsigned>((pass.rows + share::CHUNK_ROWS - 1) / share::CHUNK_ROWS);
         const unsigned cluster = power_of_two_above(blocks);
         const Sum *from = static_cast<const Sum *>(carry_in);

@@ -10,6 +10,7 @@
  * one: there, blocks draw their tiles from a ticket, after the words are cleared, and the blocks that have those above
  * are running. */
 #include "dispatch.cuh"
+#include "overflow.cuh"
 #include "tile_finish.cuh"
 #include "wave_exchange.cuh"
 
@@ -46,6 +47,7 @@ DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::S
             shared.missing = NOTHING_MISSING;
         tile_load<SHAPE>(pass, place, values);
         loads_before_sums(place.end == 0);
+        put_magnitude<SHAPE>(pass, pass.first_overflow, values, shared.magnitudes);
         scan_warp<SHAPE>(place, values);
         put_warp_totals<SHAPE>(place, values, shared.totals);
         block_barrier();
@@ -84,6 +86,14 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     block_barrier();
     lane_seed<SHAPE>(place, shared[0].seeds, seed);
     finish_tile<SHAPE, ABOVE>(pass, place, *reinterpret_cast<tile_staging<SHAPE> *>(memory), seed, values, before);
+    const auto base = [&](unsigned c) {
+        typename SHAPE::Sum sum = shared[0].seeds[c];
+        for (unsigned left = 0; left < share; left++)
+            sum += shared[0].lefts[left][c];
+        return sum;
+    };
+    check_tile<SHAPE>(pass, tile, shared[0].magnitudes, base,
+                      [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(shared[0].totals, 0, c); });
 }
 
 struct fused_wave_launcher {
@@ -100,8 +110,8 @@ struct fused_wave_launcher {
     template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {
         typedef typename SHAPE::Sum Sum;
         typedef typename SHAPE::template share<SHARES> share;
-        const auto kernel = pass.exclusive || pass.first_overflow ? fused_wave_kernel<share, true, SHARES>
-                                                                  : fused_wave_kernel<share, false, SHARES>;
+        const auto kernel =
+            pass.exclusive ? fused_wave_kernel<share, true, SHARES> : fused_wave_kernel<share, false, SHARES>;
         const size_t rows = (pass.rows + share::CHUNK_ROWS - 1) / share::CHUNK_ROWS, blocks = rows * pass.panels;
         const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
         const size_t chunks = pitch * sizeof(warp_row<share>);

@@ -40,7 +40,8 @@ int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds)
  * same one, or NULL.
  *
  * For large tables. The workspace has as many bytes as the function says, aligned to 256, all of them zero. The first
- * is for compute capability 8.0 and later; `bulk`: it may use asynchronous bulk copies, which is for 9.0 and later. */
+ * is for compute capability 8.0 and later; `bulk`: it may use asynchronous bulk copies, which is for 9.0 and later. It
+ * sets first_overflow, and looks for it in a kernel after it. */
 size_t kernel_fused_workspace(const struct kernel_pass *pass); /* looks at no memory */
 int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);

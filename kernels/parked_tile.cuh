@@ -49,12 +49,6 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
     return (ABOVE || many || wide) && parking_slots<SHAPE, ABOVE>() == 1;
 }
 
-/* A lane's values, counted in the order of their cells. */
-template <class SHAPE> DEVICE typename SHAPE::Sum &value_of(tile_values<SHAPE> &values, unsigned number) {
-    const unsigned in_step = number % SHAPE::VALUES;
-    return values[number / SHAPE::VALUES][in_step / SHAPE::COLUMNS][in_step % SHAPE::COLUMNS];
-}
-
 template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
     UNROLL
     for (unsigned k = 0; k < aside.VECTORS * SHAPE::VECTOR; k++)
@@ -122,9 +116,8 @@ DEVICE void store_parked(const tile_place &place, parked_tile<SHAPE> &parked, un
 /* finish_step() where a lane has several vectors: one at a time, where it is. That takes few registers, which the next
  * tile's values have. SEEDS: an array in registers, or in shared memory. */
 template <class SHAPE, bool ABOVE, class SEEDS>
-DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE> &parked, unsigned step,
-                            typename SHAPE::Sum *to, const SEEDS &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
-                            unsigned &first) {
+DEVICE void finish_in_place(const tile_place &place, parked_tile<SHAPE> &parked, unsigned step, typename SHAPE::Sum *to,
+                            const SEEDS &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     typename SHAPE::Sum above[SHAPE::COLUMNS];
     if (ABOVE)
         row_above_parked<SHAPE>(parked, step, seeds, before, above);
@@ -133,14 +126,11 @@ DEVICE void finish_in_place(const tile_pass &pass, const tile_place &place, park
         typename parked_tile<SHAPE>::vector part = parked.of_lane(step)[v];
         UNROLL
         for (unsigned k = 0; k < SHAPE::VECTOR; k++) {
-            const unsigned number = v * SHAPE::VECTOR + k, c = number % SHAPE::COLUMNS;
+            const unsigned c = (v * SHAPE::VECTOR + k) % SHAPE::COLUMNS;
             const typename SHAPE::Sum sum = seeds[c] + part.at[k];
-            part.at[k] = ABOVE && pass.exclusive ? above[c] : sum;
-            if (!ABOVE)
-                continue;
-            const bool found = first == NO_OVERFLOW && sum_overflowed(above[c], sum, pass.is_signed);
-            first = found ? step * SHAPE::VALUES + number : first;
-            above[c] = sum;
+            part.at[k] = ABOVE ? above[c] : sum;
+            if (ABOVE)
+                above[c] = sum;
         }
         parked.of_lane(step)[v] = part;
     }
@@ -207,7 +197,6 @@ template <class SHAPE, bool ABOVE> DEVICE void
 finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE> &parked, const tile_seeds<SHAPE> &seeds) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
-    unsigned first = NO_OVERFLOW;
     lane_seed_of<SHAPE>(place, seeds, seed);
     if (ABOVE)
         before_parked<SHAPE>(place, parked, seeds, seed, before);
@@ -215,22 +204,22 @@ finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE> &parked, 
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
         if (SHAPE::STAGED && sizeof seed <= SEED_BYTES) {
-            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seed, before, first);
+            finish_in_place<SHAPE, ABOVE>(place, parked, step, to, seed, before);
             continue;
         }
         if (SHAPE::STAGED) {
-            finish_in_place<SHAPE, ABOVE>(pass, place, parked, step, to, seeds[0], before, first);
+            finish_in_place<SHAPE, ABOVE>(place, parked, step, to, seeds[0], before);
             continue;
         }
         tile_step<SHAPE> values;
         unpark_step<SHAPE>(parked, step, values);
         add_levels<SHAPE>(place, seeds, values);
-        finish_step<SHAPE, ABOVE>(pass, place, step, seed, values, before, first, [&](const tile_step<SHAPE> &results) {
+        finish_step<SHAPE, ABOVE>(place, seed, values, before, [&](const tile_step<SHAPE> &results) {
             tile_store_lane<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, to, results);
         });
+        if (ABOVE && SHAPE::SHARES > 1)
+            warp_barrier(WARP_ALL); /* or else one step is begun before another one ends, and registers spill */
     }
-    if (pass.first_overflow)
-        report_first<SHAPE>(pass, place, first);
 }
 
 #endif

@@ -29,6 +29,7 @@ template <class SUM> struct fused_state {
     bool alone; /* those blocks have a multiprocessor each to themselves */
     const SUM *carry_in;
     SUM *carry_out;
+    uint32_t *magnitudes; /* of each chunk's values (overflow.cuh); NULL: not wanted */
 };
 
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */

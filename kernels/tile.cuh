@@ -59,6 +59,12 @@ struct tile_shape {
 template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
 template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
 
+/* A lane's values, counted in the order of their cells. */
+template <class SHAPE> DEVICE typename SHAPE::Sum &value_of(tile_values<SHAPE> &values, unsigned number) {
+    const unsigned in_step = number % SHAPE::VALUES;
+    return values[number / SHAPE::VALUES][in_step / SHAPE::COLUMNS][in_step % SHAPE::COLUMNS];
+}
+
 /* Shared memory for shapes whose lanes have several vectors: room for LANES lanes of each warp. */
 template <class SHAPE> struct tile_staging {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;

@@ -2,6 +2,7 @@
 #ifndef TILE_EXCHANGE_CUH
 #define TILE_EXCHANGE_CUH
 
+#include "overflow.cuh"
 #include "parked_tile.cuh"
 #include "spine.cuh"
 
@@ -21,6 +22,17 @@ template <class SHAPE> DEVICE bool ends_chunk(const tile_pass &pass, size_t row)
 DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, unsigned thread, size_t *column) {
     *column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + thread;
     return thread < pass.panel_columns && *column < pass.columns;
+}
+
+/* What the check for overflow is to know of a tile's values (fused_check.cuh): each warp of its own. */
+template <class SHAPE> DEVICE void publish_magnitude(const tile_pass &pass,
+                                                     const fused_state<typename SHAPE::Sum> &state, unsigned tile,
+                                                     const tile_magnitude &magnitudes) {
+    if (!looks_at_values<SHAPE>() || !state.magnitudes || thread_index() % WARP_LANES != 0)
+        return;
+    const uint32_t magnitude = magnitudes[thread_index() / WARP_LANES];
+    if (magnitude != 0)
+        atomic_or(&state.magnitudes[tile_row(pass, tile) / SHAPE::SHARES], magnitude);
 }
 
 /* A tile that shares its chunk speaks for those, too, that would be below it and are not in the table. */
@@ -72,8 +84,9 @@ DEVICE void publish_shared(const tile_pass &pass, const fused_state<typename SHA
 
 /* The seed of a tile's chunk. In a chain the first tile of the table alone reads the carry, whose place the last one
  * may write, and the last tile of a chunk hands on the next seed; its block has published the chunk's total. */
-template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                 unsigned tile, bool chain, warp_row<SHAPE> &seeds) {
+template <class SHAPE, bool CHECKED> DEVICE void wait_for_seed(const tile_pass &pass,
+                                                               const fused_state<typename SHAPE::Sum> &state,
+                                                               unsigned tile, bool chain, warp_row<SHAPE> &seeds) {
     typedef typename SHAPE::Sum Sum;
     const size_t row = tile_row(pass, tile);
     size_t column;
@@ -83,7 +96,7 @@ template <class SHAPE> DEVICE void wait_for_seed(const tile_pass &pass, const fu
     const size_t word = row / SHAPE::SHARES * pass.columns + column;
     if (chain && row == 0) {
         seed = load_carry(state.carry_in, column);
-        if (SHAPE::SHARES > 1)
+        if (SHAPE::SHARES > 1 || (CHECKED && state.magnitudes))
             publish(&state.seeds[word], seed);
     } else {
         while (!look(&state.seeds[word], &seed))
@@ -114,11 +127,12 @@ template <class SHAPE, unsigned HALF> DEVICE void wait_for_half(const tile_pass 
 }
 
 /* All that a tile waits for. */
-template <class SHAPE> DEVICE void wait_for_seeds(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                  unsigned tile, bool chain, tile_seeds<SHAPE> &seeds) {
+template <class SHAPE, bool CHECKED> DEVICE void wait_for_seeds(const tile_pass &pass,
+                                                                const fused_state<typename SHAPE::Sum> &state,
+                                                                unsigned tile, bool chain, tile_seeds<SHAPE> &seeds) {
     static_assert(SHAPE::SHARES <= 4, "levels of the tree");
     if (SHAPE::SHARES == 1 || exchange_role<SHAPE>() == 0)
-        wait_for_seed<SHAPE>(pass, state, tile, chain, seeds[0]);
+        wait_for_seed<SHAPE, CHECKED>(pass, state, tile, chain, seeds[0]);
     else if (exchange_role<SHAPE>() == 1)
         wait_for_half<SHAPE, 1>(pass, state, tile, seeds[1]);
     else if (SHAPE::SHARES > 2 && exchange_role<SHAPE>() == 2)

@@ -4,7 +4,7 @@
 #define WAVE_EXCHANGE_CUH
 
 #include "exchange.cuh"
-#include "tile_scan.cuh"
+#include "overflow.cuh"
 
 constexpr unsigned WAVE_WORDS = 4;     /* that a thread has under way */
 constexpr unsigned WAVE_PATIENCE = 64; /* so many looks */
@@ -23,6 +23,7 @@ template <class SUM> struct wave_state {
 template <class SHAPE, unsigned SHARES> struct wave_shared {
     warp_row<SHAPE> totals[BLOCK_WARPS];
     warp_row<SHAPE> lefts[SHARES], seeds;
+    tile_magnitude magnitudes;
     unsigned tile;
     unsigned missing; /* the first tile row whose totals do not come */
 };

@@ -75,6 +75,8 @@ DEVICE unsigned warp_and(unsigned mask, unsigned bits) {
     return __reduce_and_sync(mask, bits);
 #endif
 }
+/* Those that are set in any lane's. */
+DEVICE unsigned warp_or(unsigned mask, unsigned bits) { return ~warp_and(mask, ~bits); }
 DEVICE unsigned warp_match(unsigned mask, unsigned value) { return __match_any_sync(mask, value); }
 /* The same for all lanes and the BITS lowest bits of the value, which is 0 otherwise; by a vote on each bit. In PTX, as
  * the compiler takes a bit apart twice where it is voted on and chosen by: seven instructions a bit instead of four. */
@@ -95,6 +97,9 @@ DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
 
 /* The number of the lowest bit that is set, counted from 0; `bits` is not 0. */
 DEVICE unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__ffs(static_cast<int>(bits)) - 1); }
+
+/* How many bits it takes to write it: none for 0. */
+DEVICE unsigned bit_width(unsigned bits) { return 32 - static_cast<unsigned>(__clz(static_cast<int>(bits))); }
 
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
 
@@ -123,6 +128,7 @@ DEVICE uint32_t atomic_add(uint32_t *word, uint32_t value) { return atomicAdd(wo
 DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value) {
     return atomicAdd(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
 }
+DEVICE uint32_t atomic_or(uint32_t *word, uint32_t bits) { return atomicOr(word, bits); }
 DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value) { return atomicMin(word, value); }
 DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value) {
     return atomicMin(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));

@@ -72,17 +72,8 @@ static bool is_wave(const struct choice *choice) {
            (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
 }
 
-/* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. Of large tables,
- * recursive is faster for integer sums where what stands above each is wanted, too, and does not fit into the
- * registers: six columns of 8 bytes, and seven that are widened to 4. */
-bool cuda_prefers_fused(const struct scan *scan) {
-    const struct choice choice = choice_of(scan);
-    const size_t columns = scan->in.columns, bytes = table_type_size(scan->out.type);
-    const bool widened = table_type_size(scan->in.type) < bytes, above = scan->exclusive || scan->first_overflow;
-    const bool spills = plan_is_integer(scan->out.type) && above &&
-                        ((columns == 6 && bytes == 8) || (columns == 7 && bytes == 4 && widened));
-    return choice.major >= HOPPER && (is_small(&choice, scan->chunks) || is_wave(&choice) || !spills);
-}
+/* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. */
+bool cuda_prefers_fused(const struct scan *scan) { return choice_of(scan).major >= HOPPER; }
 
 static bool is_parked(const struct choice *choice) {
     if (choice->major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
@@ -102,7 +93,7 @@ size_t cuda_fused_workspace(const struct scan *scan) {
     return large > wave ? large : wave;
 }
 
-/* The kernels lower the overflow's word; it is set before. */
+/* The kernels that lower the overflow's word from the beginning; it is set before. The others set it themselves. */
 static int set_overflow(const struct scan *scan) {
     if (!scan->first_overflow)
         return cudaSuccess;
@@ -121,8 +112,10 @@ static int run_parked(const struct scan *scan, const struct kernel_pass *pass, b
 
 static int run_lookback(const struct scan *scan, const struct kernel_pass *pass, void *workspace) {
     const size_t bytes = kernel_fused_lookback_workspace(scan->chunks, scan->in.columns, scan->out.type);
-    const cudaError_t error = cudaMemsetAsync(workspace, 0, bytes, scan->stream);
-    return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : (int)error;
+    int error = set_overflow(scan);
+    if (error == cudaSuccess)
+        error = (int)cudaMemsetAsync(workspace, 0, bytes, scan->stream);
+    return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : error;
 }
 
 static int run_large(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
@@ -131,9 +124,6 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, co
     if (is_wave(choice))
         error = kernel_fused_wave(pass, scan->carry_in, scan->carry_out, workspace);
     if (error != cudaErrorNotSupported)
-        return error;
-    error = set_overflow(scan);
-    if (error != cudaSuccess)
         return error;
     const bool bulk = choice->major >= OLDEST_CLUSTERS && cuda_forced_form != CUDA_FUSED_GENERAL;
     error = is_parked(choice) ? run_parked(scan, pass, bulk, workspace) : cudaErrorNotSupported;

@@ -84,11 +84,15 @@ DEVICE bool warp_any(unsigned mask, bool vote, DOUBLE_SITE) {
 DEVICE unsigned warp_and(unsigned mask, unsigned bits, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::AND, mask, bits, 0, file, line));
 }
+DEVICE unsigned warp_or(unsigned mask, unsigned bits, DOUBLE_SITE) {
+    return ~static_cast<unsigned>(dbl::meet(dbl::AND, mask, ~bits, 0, file, line));
+}
 DEVICE unsigned lowest_bit(unsigned bits, DOUBLE_SITE) {
     if (bits == 0)
         dbl::misuse(file, line, "lowest_bit: no bit is set");
     return static_cast<unsigned>(__builtin_ctz(bits));
 }
+DEVICE unsigned bit_width(unsigned bits) { return bits == 0 ? 0 : 32 - static_cast<unsigned>(__builtin_clz(bits)); }
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__builtin_popcount(bits)); }
 DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
@@ -152,6 +156,9 @@ DEVICE uint32_t atomic_add(uint32_t *word, uint32_t value, DOUBLE_SITE) {
 }
 DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value, DOUBLE_SITE) {
     return dbl::atomic_change(word, "atomic_add", file, line, [=](uint64_t old) { return old + value; });
+}
+DEVICE uint32_t atomic_or(uint32_t *word, uint32_t bits, DOUBLE_SITE) {
+    return dbl::atomic_change(word, "atomic_or", file, line, [=](uint32_t old) { return old | bits; });
 }
 DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value, DOUBLE_SITE) {
     return dbl::atomic_change(word, "atomic_min", file, line, [=](uint32_t old) { return old < value ? old : value; });

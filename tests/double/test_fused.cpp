@@ -56,11 +56,16 @@ constexpr size_t PAIR_COUNT = sizeof PAIRS / sizeof *PAIRS;
 
 static bool is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
 
-/* Rows of values: any bits, or floats that neither overflow nor are exact. */
-static bytes values(table_type type, size_t count) {
+static bool is_signed(table_type type) { return type == TABLE_I32 || type == TABLE_I64; }
+
+/* Rows of values: any bits, or integers of at most so many, or floats that neither overflow nor are exact. */
+static bytes values(table_type type, size_t count, unsigned width = 64) {
     bytes made(count * table_type_size(type));
     for (size_t at = 0; at < count; at++) {
-        const uint64_t bits = random_bits();
+        uint64_t bits = random_bits();
+        if (!is_float(type) && width < 64)
+            bits = is_signed(type) ? static_cast<uint64_t>(static_cast<int64_t>(bits) >> (63 - width))
+                                   : bits >> 1 >> (63 - width);
         const double number = (static_cast<double>(bits >> 12) / 4e15 - 0.5) * (bits % 3 ? 1 : 1e6);
         const float narrow = static_cast<float>(number);
         if (type == TABLE_F32)
@@ -77,7 +82,24 @@ struct request {
     pair types;
     size_t rows, columns, in_gap, out_gap, offset;
     bool in_place, exclusive, carry_in, carry_out, same_carry, overflow;
+    unsigned width; /* of integers, in bits; 64: any */
 };
+
+/* Sums that values of that width may or may not take beyond the type. */
+static bytes near_limits(const request &what) {
+    const unsigned bits = 8 * static_cast<unsigned>(table_type_size(what.types.out));
+    const uint64_t most = ~uint64_t(0) >> (64 - bits + (is_signed(what.types.out) ? 1 : 0));
+    const unsigned shift = what.width + static_cast<unsigned>(random_bits() % 4);
+    const uint64_t far = static_cast<uint64_t>(what.rows) << (shift < 64 ? shift : 63);
+    const uint64_t span = shift < 40 && far < most ? far : most - 1; /* what the table adds is mostly half of it */
+    bytes made(what.columns * table_type_size(what.types.out));
+    for (size_t c = 0; c < what.columns; c++) {
+        const uint64_t left = span / 4 + random_bits() % (span - span / 4 + 1);
+        const uint64_t sum = is_signed(what.types.out) && one_in(2) ? ~(most - left) : most - left;
+        memcpy(&made[c * table_type_size(what.types.out)], &sum, table_type_size(what.types.out));
+    }
+    return made;
+}
 
 /* What a call leaves: the output's memory, the carry, the overflow's word. */
 struct outcome {
@@ -97,9 +119,9 @@ static prepared prepare(const request &what) {
     const size_t in_size = table_type_size(what.types.in), out_size = table_type_size(what.types.out);
     const size_t in_stride = what.columns + what.in_gap, out_stride = what.columns + what.out_gap;
     prepared made;
-    made.in = values(what.types.in, what.rows * in_stride + what.offset);
+    made.in = values(what.types.in, what.rows * in_stride + what.offset, what.width);
     made.out.assign((what.rows * out_stride + what.offset) * out_size, 0xab);
-    made.carry = values(what.types.out, what.columns);
+    made.carry = what.width < 64 ? near_limits(what) : values(what.types.out, what.columns);
     made.from = {reinterpret_cast<void *>(what.offset * in_size), what.rows, what.columns, in_stride, what.types.in};
     made.to = {reinterpret_cast<void *>(what.offset * out_size), what.rows, what.columns, out_stride, what.types.out};
     return made;
@@ -256,6 +278,9 @@ static request vary(pair types, size_t rows, size_t columns) {
     made.carry_out = !one_in(3);
     made.same_carry = made.carry_in && made.carry_out && one_in(2);
     made.overflow = !is_float(types.out) && one_in(2);
+    made.width = 64;
+    if (made.overflow && !one_in(4))
+        made.width = static_cast<unsigned>(random_bits() % (8 * table_type_size(types.in)));
     return made;
 }
 
