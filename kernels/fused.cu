@@ -13,7 +13,9 @@
  * totals (tile_exchange.cuh): the last of them makes the chunk's total as soon as it has published its own, and each
  * takes what is to the left of it in the tree together with its seed. Both are totals of tiles that were drawn before
  * it, by blocks that wait for nothing from when they draw a tile to when they publish its totals: these waits end, too,
- * whatever else is waited for. */
+ * whatever else is waited for.
+ *
+ * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). */
 #include "coming_tile.cuh"
 #include "dispatch.cuh"
 #include "fused_check.cuh"
@@ -238,7 +240,8 @@ struct fused_launcher {
         typedef typename SHAPE::Sum Sum;
         constexpr bool ABOVE = KIND::ABOVE;
         const auto kernel = fused_kernel<SHAPE, KIND>;
-        const size_t fixed = sizeof(warp_row<SHAPE>[BLOCK_WARPS + 1 + seed_rows<SHAPE>()]);
+        const size_t rows = BLOCK_WARPS + 1 + seed_rows<SHAPE>();
+        const size_t fixed = sizeof(warp_row<SHAPE>) * rows + sizeof(tile_magnitude);
         const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
                               (KIND::BULK ? sizeof(coming_tile<SHAPE>) : 0);
