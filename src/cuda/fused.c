@@ -3,7 +3,6 @@
 #include <limits.h>
 
 #include "../checked.h"
-#include "../plan.h"
 #include "pass.h"
 #include "runtime.h"
 
@@ -93,7 +92,7 @@ size_t cuda_fused_workspace(const struct scan *scan) {
     return large > wave ? large : wave;
 }
 
-/* The kernels that lower the overflow's word from the beginning; it is set before. The others set it themselves. */
+/* Before a kernel that only lowers the overflow's word; the others set it themselves. */
 static int set_overflow(const struct scan *scan) {
     if (!scan->first_overflow)
         return cudaSuccess;
