@@ -71,7 +71,7 @@ static inline unsigned wide_lanes(const kernel_pass &pass) {
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    if constexpr (LAUNCHER::WIDE_TILES) {
+    if constexpr (LAUNCHER::PARKS) {
         const unsigned lanes = wide_lanes(pass);
         if (lanes == WIDEST_LANES)
             return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDEST_LANES, COUNT>>(pass, launcher);
@@ -104,7 +104,8 @@ static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
     return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
 }
 
-/* Few columns, rows side by side: a lane takes as many whole rows as fill whole vectors. False: not such a table. */
+/* Few columns, rows side by side: a lane takes as many whole rows as fill whole vectors. False: not such a table. Of 12
+ * columns, launchers that PARK tiles have room for a row in a lane. */
 template <class INPUT, class SUM, class LAUNCHER>
 static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
@@ -129,6 +130,12 @@ static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *e
     case 7:
         *error = run_shape<tile_shape<INPUT, SUM, COUNT, 7, 1, COUNT>>(pass, launcher);
         return true;
+    case 12:
+        if constexpr (LAUNCHER::PARKS && COUNT == 4) { /* three vectors; six would meet in the banks of shared memory */
+            *error = run_shape<tile_shape<INPUT, SUM, 1, 12, 1, COUNT>>(pass, launcher);
+            return true;
+        }
+        return false;
     default:
         return false;
     }

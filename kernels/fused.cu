@@ -35,11 +35,11 @@ constexpr unsigned NO_TILE = 0xffffffffu;
 /* Takes a drawn tile from the table, or from where it has come meanwhile, to its running sums, and tells its totals. */
 template <class SHAPE, bool CHECKED>
 DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tile,
-                       coming_tile<SHAPE> *coming, warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_magnitude &magnitudes,
+                       coming_tile<SHAPE> *coming, warp_rows<SHAPE> &totals, tile_magnitude &magnitudes,
                        tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     if (coming && place.end == SHAPE::CHUNK_ROWS)
-        take_coming<SHAPE>(*coming, values);
+        take_coming<SHAPE>(pass, place, state.bulk, *coming, values);
     else
         tile_load<SHAPE>(pass, place, values);
     loads_before_sums(place.end == 0);
@@ -51,11 +51,19 @@ DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::
     scan_warps<SHAPE>(place, totals, values, before);
 }
 
-/* What a kernel is made for besides the shape: exclusive results, what stands one row ABOVE; tiles that come in BULK;
- * and whether the pass may be CHECKED for overflow. */
-template <bool ABOVE_, bool BULK_, bool CHECKED_> struct fused_kind {
-    static constexpr bool ABOVE = ABOVE_, BULK = BULK_, CHECKED = CHECKED_;
+/* What a kernel is made for besides the shape: exclusive results, what stands one row ABOVE; tiles that COME by
+ * themselves; and whether the pass may be CHECKED for overflow. */
+template <bool ABOVE_, bool COME_, bool CHECKED_> struct fused_kind {
+    static constexpr bool ABOVE = ABOVE_, COME = COME_, CHECKED = CHECKED_;
 };
+
+/* Whether tiles are taken by half the threads: where a lane has several vectors, which takes registers; and where few
+ * columns are widened, so that tiles come by themselves. Wider ones would have too few warps for stage 2. */
+constexpr unsigned HALVED_COLUMNS = 8;
+template <class SHAPE> HOST_DEVICE constexpr bool is_halved() {
+    return SHAPE::STAGED || (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS &&
+                             sizeof(typename SHAPE::Input) < sizeof(typename SHAPE::Sum));
+}
 
 /* Whether unchecked passes have a kernel of their own, for the registers: with values of 4 bytes they spill otherwise.
  */
@@ -63,48 +71,31 @@ template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
     return looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
 }
 
-/* Six columns of them spill even so, unless they come without bulk copies and tell their magnitude early. */
-template <class SHAPE, bool CHECKED> HOST_DEVICE constexpr bool is_tight() {
-    return CHECKED && has_unchecked<SHAPE>() && SHAPE::COLUMNS == 6;
-}
-
-/* Whether the next tile's number stays in a register while a tile is finished: whichever spills less. */
-template <class SHAPE, class KIND> HOST_DEVICE constexpr bool keeps_ticket() {
-    if (KIND::CHECKED && has_unchecked<SHAPE>())
-        return false;
-    return KIND::BULK || (!KIND::ABOVE && SHAPE::COLUMNS == 5);
-}
-
 /* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
  * as can be: the tiles after it wait for its totals while this block finishes others. */
 template <class SHAPE, class KIND>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
-                        unsigned spines, unsigned tile, parked_tile<SHAPE> *parked) {
-    constexpr bool ABOVE = KIND::ABOVE, EARLY = ABOVE || is_tight<SHAPE, KIND::CHECKED>();
+                        unsigned spines, unsigned tile, parked_tile<SHAPE, KIND::ABOVE> &parked) {
+    constexpr bool ABOVE = KIND::ABOVE;
     SHARED_ARRAY(unsigned, ticket, 1);
-    SHARED_ARRAY(warp_row<SHAPE>, totals, BLOCK_WARPS);
+    SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::WARPS);
     SHARED_ARRAY(warp_row<SHAPE>, seeds, seed_rows<SHAPE>());
     SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
-    constexpr unsigned SLOTS = parking_slots<SHAPE, ABOVE>();
-    aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(parked + SLOTS); /* or else what comes */
+    aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(&parked + 1); /* or else what comes */
     coming_tile<SHAPE> *coming = nullptr;
-    if (KIND::BULK) {
-        coming = reinterpret_cast<coming_tile<SHAPE> *>(parked + SLOTS);
-        prepare_coming<SHAPE>(*coming);
-        request_coming<SHAPE>(pass, tile, tiles, *coming);
+    if (KIND::COME) {
+        coming = reinterpret_cast<coming_tile<SHAPE> *>(&parked + 1);
+        prepare_coming<SHAPE>(state.bulk, *coming);
+        request_coming<SHAPE>(pass, state.bulk, tile, tiles, *coming);
     }
-    unsigned waiting = NO_TILE, slot = 0;
-    for (;;) {
+    for (unsigned waiting = NO_TILE;;) {
         typename SHAPE::Sum before[SHAPE::COLUMNS];
         tile_values<SHAPE> values;
         const bool more = tile < tiles;
-        const unsigned next_slot = (slot + 1) % SLOTS;
         if (more) {
             begin_tile<SHAPE, KIND::CHECKED>(pass, state, tile, coming, totals, magnitudes, values, before);
-            if (KIND::CHECKED && EARLY) /* or below: whichever spills less */
+            if (KIND::CHECKED && ABOVE) /* or below: whichever spills less */
                 publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
-            if (SLOTS > 1)
-                park<SHAPE, ABOVE>(parked[next_slot], values, before);
             if (puts_aside<SHAPE, ABOVE>())
                 put_aside<SHAPE>(*aside, values);
         } else {
@@ -118,22 +109,19 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         if (more && thread_index() == 0)
             *ticket = atomic_add(state.ticket, 1u);
         block_barrier();
-        const unsigned drawn = *ticket;
         if (coming && more)
-            request_coming<SHAPE>(pass, drawn, tiles, *coming);
+            request_coming<SHAPE>(pass, state.bulk, *ticket, tiles, *coming);
         if (waiting != NO_TILE)
-            finish_parked<SHAPE, ABOVE>(pass, waiting, parked[slot], seeds);
+            finish_parked<SHAPE, ABOVE>(pass, waiting, parked, seeds);
         if (!more)
             return;
         if (puts_aside<SHAPE, ABOVE>())
             take_back<SHAPE>(*aside, values);
-        if (SLOTS == 1)
-            park<SHAPE, ABOVE>(parked[next_slot], values, before);
-        if (KIND::CHECKED && !EARLY)
+        park<SHAPE, ABOVE>(parked, values, before);
+        if (KIND::CHECKED && !ABOVE)
             publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
         waiting = tile;
-        slot = next_slot;
-        tile = keeps_ticket<SHAPE, KIND>() ? drawn : *ticket;
+        tile = *ticket;
     }
 }
 
@@ -151,13 +139,13 @@ HOST_DEVICE unsigned spine_columns(size_t columns) {
     return columns <= SPINES_NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
-template <class SUM>
+template <unsigned WARPS, class SUM>
 DEVICE void do_spine(const fused_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
     const unsigned width = spine_columns(columns);
     const size_t first = static_cast<size_t>(part) * width;
     if (width <= SPINE_COLUMNS)
-        spine(state, *static_cast<spine_ring<SUM> *>(memory), columns, chunks, first, width);
-    else
+        spine(state, *static_cast<spine_ring<SUM, WARPS> *>(memory), columns, chunks, first, width);
+    else if (WARPS == BLOCK_WARPS) /* halved blocks have few columns */
         spine_wide(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
 }
 
@@ -181,7 +169,7 @@ template <class SUM> DEVICE unsigned choose_part(const fused_state<SUM> &state, 
     return NO_SPINE;
 }
 
-template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
+template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
     fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines) {
     SHARED_ARRAY(unsigned, ticket, 2);
     SHARED_DYNAMIC(unsigned char, memory);
@@ -191,15 +179,16 @@ template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     }
     block_barrier();
     if (ticket[1] < spines)
-        do_spine(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
+        do_spine<SHAPE::WARPS>(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
     if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
-        fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, ticket[0], reinterpret_cast<parked_tile<SHAPE> *>(memory));
+        fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, ticket[0],
+                                 *reinterpret_cast<parked_tile<SHAPE, KIND::ABOVE> *>(memory));
     if (KIND::CHECKED && pass.first_overflow && block_index() == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
 
 struct fused_launcher {
-    static constexpr bool WIDE_TILES = true;
+    static constexpr bool PARKS = true;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
     bool bulk;
@@ -217,53 +206,66 @@ struct fused_launcher {
         state.magnitudes = pass.first_overflow ? reinterpret_cast<uint32_t *>(end) : nullptr;
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
+        state.bulk = bulk;
         return state;
     }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
-        if (pass.exclusive)
-            return run_with<SHAPE, fused_kind<true, false, true>>(pass, tiles);
-        if constexpr (has_unchecked<SHAPE>())
-            if (!pass.first_overflow)
-                return run_inclusive<SHAPE, false>(pass, tiles);
-        return run_inclusive<SHAPE, true>(pass, tiles);
+        if constexpr (is_halved<SHAPE>())
+            return run_tiles<typename SHAPE::halved>(pass, tiles);
+        else
+            return run_tiles<SHAPE>(pass, tiles);
     }
 
-    template <class SHAPE, bool CHECKED> int run_inclusive(const tile_pass &pass, unsigned tiles) const {
-        constexpr bool PAYS = comes_in_bulk<SHAPE>() && !is_tight<SHAPE, CHECKED>();
-        return PAYS && bulk && allows_vectors(pass.in, 0, 1, BULK_ALIGNMENT)
-                   ? run_with<SHAPE, fused_kind<false, PAYS, CHECKED>>(pass, tiles)
-                   : run_with<SHAPE, fused_kind<false, false, CHECKED>>(pass, tiles);
+    template <class SHAPE> int run_tiles(const tile_pass &pass, unsigned tiles) const {
+        if (pass.exclusive)
+            return run_kind<SHAPE, true, true>(pass, tiles);
+        if constexpr (has_unchecked<SHAPE>())
+            if (!pass.first_overflow)
+                return run_kind<SHAPE, false, false>(pass, tiles);
+        return run_kind<SHAPE, false, true>(pass, tiles);
+    }
+
+    template <class SHAPE, bool ABOVE, bool CHECKED> int run_kind(const tile_pass &pass, unsigned tiles) const {
+        if constexpr (comes_by_itself<SHAPE, ABOVE>())
+            if (may_come(pass)) {
+                const int error = run_with<SHAPE, fused_kind<ABOVE, true, CHECKED>>(pass, tiles);
+                if (error != static_cast<int>(cudaErrorNotSupported)) /* shared memory */
+                    return error;
+            }
+        return run_with<SHAPE, fused_kind<ABOVE, false, CHECKED>>(pass, tiles);
     }
 
     template <class SHAPE, class KIND> int run_with(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
         constexpr bool ABOVE = KIND::ABOVE;
         const auto kernel = fused_kernel<SHAPE, KIND>;
-        const size_t rows = BLOCK_WARPS + 1 + seed_rows<SHAPE>();
+        const size_t rows = SHAPE::WARPS + 1 + seed_rows<SHAPE>();
         const size_t fixed = sizeof(warp_row<SHAPE>) * rows + sizeof(tile_magnitude);
-        const size_t parked = parking_slots<SHAPE, ABOVE>() * sizeof(parked_tile<SHAPE>) +
+        const size_t parked = sizeof(parked_tile<SHAPE, ABOVE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
-                              (KIND::BULK ? sizeof(coming_tile<SHAPE>) : 0);
+                              (KIND::COME ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
-        const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum>) : sizeof(wide_ring<Sum>);
+        const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum, SHAPE::WARPS>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
         size_t most = 0;
         int error = most_shared_bytes(&most);
-        if (error == 0 && shared + fixed > most)
+        /* A multiprocessor has what the largest block can have, and what is reserved for that. */
+        const size_t all = KIND::COME ? 2 * (shared + fixed) + RESERVED_BYTES : shared + fixed;
+        if (error == 0 && all > most)
             return static_cast<int>(cudaErrorNotSupported);
         if (error == 0)
             error = allow_shared_bytes(kernel, shared);
         if (error == 0)
-            error = resident_blocks(kernel, BLOCK_THREADS, shared, &blocks);
+            error = resident_blocks(kernel, SHAPE::THREADS, shared, &blocks);
         if (error != 0)
             return error;
         const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
         fused_state<Sum> state = state_of<SHAPE>(pass, tiles);
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
-        error = launch_cooperative(kernel, blocks, BLOCK_THREADS, shared, stream, pass, state, tiles, used);
+        error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, stream, pass, state, tiles, used);
         return error != 0 || !pass.first_overflow ? error : check<SHAPE>(pass, state, tiles);
     }
 

@@ -103,9 +103,9 @@ look_back(const tile_pass &pass, const exchange_word<typename SHAPE::Sum> *words
 }
 
 /* From the tile's totals to its seeds, by as many warps as the panel's columns need. */
-template <class SHAPE>
-DEVICE void exchange_seeds(const tile_pass &pass, const lookback_state<typename SHAPE::Sum> &state, unsigned tile,
-                           const warp_row<SHAPE> (&totals)[BLOCK_WARPS], warp_row<SHAPE> &seeds) {
+template <class SHAPE> DEVICE void exchange_seeds(const tile_pass &pass,
+                                                  const lookback_state<typename SHAPE::Sum> &state, unsigned tile,
+                                                  const warp_rows<SHAPE> &totals, warp_row<SHAPE> &seeds) {
     typedef typename SHAPE::Sum Sum;
     typedef lookback_shape<SHAPE> shape;
     const unsigned lane = thread_index() % WARP_LANES, across = lane % shape::ACROSS;
@@ -116,7 +116,7 @@ DEVICE void exchange_seeds(const tile_pass &pass, const lookback_state<typename 
     const size_t column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + in_panel;
     const bool active = in_panel < pass.panel_columns && column < pass.columns, speaks = active && lane == across;
     exchange_word<Sum> *words = active ? state.words + column : nullptr;
-    const Sum total = active ? total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, in_panel) : sum_identity<Sum>();
+    const Sum total = active ? total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, in_panel) : sum_identity<Sum>();
     if (speaks && chunk > 0)
         publish(words + chunk * pass.columns, total, MARK_TOTAL);
     Sum seed = sum_identity<Sum>();
@@ -135,7 +135,7 @@ DEVICE void exchange_seeds(const tile_pass &pass, const lookback_state<typename 
 /* Before the exchange and after it. Where the lane is, is found out twice: in between, its values and the exchange have
  * all the registers. */
 template <class SHAPE> DEVICE void begin_tile(const tile_pass &pass, unsigned tile, tile_values<SHAPE> &values,
-                                              warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_magnitude &magnitudes) {
+                                              warp_rows<SHAPE> &totals, tile_magnitude &magnitudes) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     tile_load<SHAPE>(pass, place, values);
     put_magnitude<SHAPE>(pass, pass.first_overflow, values, magnitudes);
@@ -173,11 +173,11 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     end_tile<SHAPE, ABOVE>(pass, *ticket, values, before, seeds[0], staging[0]);
     check_tile<SHAPE>(
         pass, *ticket, magnitudes, [&](unsigned c) { return seeds[0][c]; },
-        [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, c); });
+        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, c); });
 }
 
 struct fused_lookback_launcher {
-    static constexpr bool WIDE_TILES = false;
+    static constexpr bool PARKS = false;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
 

@@ -18,11 +18,10 @@ template <class SHAPE> using block_totals = warp_row<SHAPE>[MOST_BLOCKS];
 
 /* All threads of the block, after the cluster has met once. A warp for each block after this one. */
 template <class SHAPE> DEVICE void send_totals(const tile_pass &pass, unsigned block, unsigned blocks,
-                                               const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
-                                               block_totals<SHAPE> &received) {
+                                               const warp_rows<SHAPE> &totals, block_totals<SHAPE> &received) {
     const unsigned column = thread_index() % WARP_LANES, to = block + 1 + thread_index() / WARP_LANES;
     if (column < pass.panel_columns && to < blocks)
-        cluster_store(&received[block][column], to, total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, column));
+        cluster_store(&received[block][column], to, total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, column));
 }
 
 /* The seed of this chunk in one column of the panel, from that of the first chunk. */
@@ -35,13 +34,13 @@ add_received(typename SHAPE::Sum seed, unsigned chunk, const block_totals<SHAPE>
 
 /* The last block: thread c has column c of the panel. */
 template <class SHAPE, unsigned SHARES>
-DEVICE void put_carry_out(const tile_pass &pass, unsigned panel, unsigned block,
-                          const warp_row<SHAPE> (&totals)[BLOCK_WARPS], block_totals<SHAPE> &received,
-                          const warp_row<SHAPE> &carries, typename SHAPE::Sum *carry_out) {
+DEVICE void put_carry_out(const tile_pass &pass, unsigned panel, unsigned block, const warp_rows<SHAPE> &totals,
+                          block_totals<SHAPE> &received, const warp_row<SHAPE> &carries,
+                          typename SHAPE::Sum *carry_out) {
     const size_t column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
     if (thread_index() >= pass.panel_columns || column >= pass.columns)
         return;
-    received[block][thread_index()] = total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, thread_index());
+    received[block][thread_index()] = total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index());
     for (unsigned after = block + 1; after % SHARES != 0; after++)
         received[after][thread_index()] = sum_identity<typename SHAPE::Sum>();
     carry_out[column] =
@@ -50,7 +49,7 @@ DEVICE void put_carry_out(const tile_pass &pass, unsigned panel, unsigned block,
 
 /* A warp without rows. */
 template <class SHAPE>
-DEVICE void put_nothing(const tile_place &place, warp_row<SHAPE> (&totals)[BLOCK_WARPS], tile_magnitude &magnitudes) {
+DEVICE void put_nothing(const tile_place &place, warp_rows<SHAPE> &totals, tile_magnitude &magnitudes) {
     const unsigned warp = thread_index() / WARP_LANES;
     if (thread_index() % WARP_LANES == 0)
         magnitudes[warp] = 0;
@@ -126,11 +125,11 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     }
     check_tile<SHAPE>(
         pass, tile, magnitudes, [&](unsigned c) { return add_received<SHAPE, 1>(carries[0][c], block, received, c); },
-        [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, c); });
+        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, c); });
 }
 
 struct fused_small_launcher {
-    static constexpr bool WIDE_TILES = false;
+    static constexpr bool PARKS = false;
     const void *carry_in;
     void *carry_out, *stream;
     unsigned most_blocks;

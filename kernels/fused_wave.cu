@@ -93,11 +93,11 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
         return sum;
     };
     check_tile<SHAPE>(pass, tile, shared[0].magnitudes, base,
-                      [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(shared[0].totals, 0, c); });
+                      [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); });
 }
 
 struct fused_wave_launcher {
-    static constexpr bool WIDE_TILES = false;
+    static constexpr bool PARKS = false;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
 

@@ -5,48 +5,32 @@
 #include "tile_finish.cuh"
 
 /* The tile is summed up in itself. Each lane's vectors of a step lie side by side, as they do in the table: they are
- * staged for storing where they are. There are oddly many if several: no bank conflicts. */
-template <class SHAPE> struct parked_tile {
+ * staged for storing where they are. There are oddly many if several: no bank conflicts. ABOVE: what stands one row
+ * above is wanted. Aligned for what comes behind it (coming_tile.cuh). */
+template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
     static_assert(VECTORS % 2 == 1, "no bank conflicts");
     static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
-    vector vectors[BLOCK_WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
-    warp_row<SHAPE> before[BLOCK_WARPS]; /* the sums of its rows before each warp, if they are wanted */
+    vector vectors[SHAPE::WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
+    warp_row<SHAPE> before[ABOVE ? SHAPE::WARPS : 1]; /* the sums of its rows before each warp */
 
     DEVICE vector *area(unsigned step) { return vectors[thread_index() / WARP_LANES][step]; }
     DEVICE vector *of_lane(unsigned step) { return area(step) + thread_index() % WARP_LANES * VECTORS; }
 };
 
-/* Two tiles parked at once, where two blocks of a multiprocessor have room for that: the next tile need not stay in
- * registers while one is finished, which is too much with what stands above it. Where registers suffice, one is faster:
- * shared memory leaves more of the first cache. */
-constexpr size_t PARKING_BYTES = (228 << 10) / 2 - 1024;
-template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr unsigned parking_slots() {
-    const size_t bytes = 2 * sizeof(parked_tile<SHAPE>) + (BLOCK_WARPS + 1) * sizeof(warp_row<SHAPE>) + 32;
-    return ABOVE && SHAPE::STAGED && bytes <= PARKING_BYTES ? 2 : 1;
-}
-
-/* Whether tiles come by bulk copies (coming_tile.cuh). Where it pays, as measured: several vectors a lane, and
- * registers left beside its values. */
-constexpr unsigned COMING_LANE_BYTES = 96;
-template <class SHAPE> HOST_DEVICE constexpr bool comes_in_bulk() {
-    return SHAPE::STAGED && sizeof(typename SHAPE::Sum) == 4 && SHAPE::BYTES_USED <= COMING_LANE_BYTES;
-}
-
-/* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both and there is
- * no room for two: as many vectors as it takes. Left to the compiler, they would go to local memory, which is as far as
- * the table: each tile runs over what parking leaves of the first cache. */
+/* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both, as they do
+ * in halved blocks: as many vectors as it takes. Left to the compiler, they would go to local memory, which is as far
+ * as the table: each tile runs over what parking leaves of the first cache. */
 template <class SHAPE> struct aside_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned ALL = SHAPE::STEPS * SHAPE::VALUES / SHAPE::VECTOR;
     static constexpr unsigned VECTORS = (ALL * 3 + 7) / 8;
-    vector vectors[VECTORS][BLOCK_THREADS];
+    vector vectors[VECTORS][SHAPE::THREADS];
 };
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
-    const bool many = SHAPE::STAGED && SHAPE::BYTES_USED > COMING_LANE_BYTES;
     const bool wide = SHAPE::SHARES > 1 && sizeof(typename SHAPE::Sum) == 8;
-    return (ABOVE || many || wide) && parking_slots<SHAPE, ABOVE>() == 1;
+    return (ABOVE || wide) && SHAPE::WARPS == BLOCK_WARPS;
 }
 
 template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
@@ -60,7 +44,7 @@ template <class SHAPE> DEVICE void take_back(const aside_tile<SHAPE> &aside, til
         value_of<SHAPE>(values, k) = aside.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
 }
 
-template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, const tile_values<SHAPE> &values,
+template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE, ABOVE> &parked, const tile_values<SHAPE> &values,
                                                     const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned lane = thread_index() % WARP_LANES;
     if (ABOVE || SHAPE::STAGED)
@@ -77,18 +61,18 @@ template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE> &parked, 
             values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
 }
 
-template <class SHAPE> DEVICE void unpark_step(parked_tile<SHAPE> &parked, unsigned step,
-                                               typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+template <class SHAPE, bool ABOVE> DEVICE void unpark_step(parked_tile<SHAPE, ABOVE> &parked, unsigned step,
+                                                           typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned k = 0; k < SHAPE::VALUES; k++)
         values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = parked.of_lane(step)[k / SHAPE::VECTOR].at[k % SHAPE::VECTOR];
 }
 
 /* What stands one row above a lane's first row of a parked step, seed included. As row_above(), with `before`. */
-template <class SHAPE, class SEEDS> DEVICE void row_above_parked(parked_tile<SHAPE> &parked, unsigned step,
-                                                                 const SEEDS &seeds,
-                                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
-                                                                 typename SHAPE::Sum (&above)[SHAPE::COLUMNS]) {
+template <class SHAPE> DEVICE void row_above_parked(parked_tile<SHAPE, true> &parked, unsigned step,
+                                                    const warp_row<SHAPE> &seeds,
+                                                    typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
+                                                    typename SHAPE::Sum (&above)[SHAPE::COLUMNS]) {
     constexpr unsigned LAST = SHAPE::VALUES - SHAPE::COLUMNS;
     const unsigned lane = thread_index() % WARP_LANES;
     UNROLL
@@ -102,8 +86,8 @@ template <class SHAPE, class SEEDS> DEVICE void row_above_parked(parked_tile<SHA
 }
 
 /* Writes a step that is finished where it was parked. */
-template <class SHAPE>
-DEVICE void store_parked(const tile_place &place, parked_tile<SHAPE> &parked, unsigned step, typename SHAPE::Sum *to) {
+template <class SHAPE, bool ABOVE> DEVICE void store_parked(const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
+                                                            unsigned step, typename SHAPE::Sum *to) {
     if (stores_staged<SHAPE>(place, step)) {
         tile_store_area<SHAPE, WARP_LANES>(parked.area(step), to - thread_index() % WARP_LANES * SHAPE::VALUES);
         return;
@@ -114,16 +98,17 @@ DEVICE void store_parked(const tile_place &place, parked_tile<SHAPE> &parked, un
 }
 
 /* finish_step() where a lane has several vectors: one at a time, where it is. That takes few registers, which the next
- * tile's values have. SEEDS: an array in registers, or in shared memory. */
-template <class SHAPE, bool ABOVE, class SEEDS>
-DEVICE void finish_in_place(const tile_place &place, parked_tile<SHAPE> &parked, unsigned step, typename SHAPE::Sum *to,
-                            const SEEDS &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+ * tile's values have. A lane has whole rows, and so all of the seeds. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_in_place(const tile_place &place,
+                                                               parked_tile<SHAPE, ABOVE> &parked, unsigned step,
+                                                               typename SHAPE::Sum *to, const warp_row<SHAPE> &seeds,
+                                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     typename SHAPE::Sum above[SHAPE::COLUMNS];
-    if (ABOVE)
+    if constexpr (ABOVE)
         row_above_parked<SHAPE>(parked, step, seeds, before, above);
     UNROLL
     for (unsigned v = 0; v < parked.VECTORS; v++) {
-        typename parked_tile<SHAPE>::vector part = parked.of_lane(step)[v];
+        typename parked_tile<SHAPE, ABOVE>::vector part = parked.of_lane(step)[v];
         UNROLL
         for (unsigned k = 0; k < SHAPE::VECTOR; k++) {
             const unsigned c = (v * SHAPE::VECTOR + k) % SHAPE::COLUMNS;
@@ -136,9 +121,6 @@ DEVICE void finish_in_place(const tile_place &place, parked_tile<SHAPE> &parked,
     }
     store_parked<SHAPE>(place, parked, step, to);
 }
-
-/* So many bytes of a lane's seeds fit into the registers beside the next tile. */
-constexpr unsigned SEED_BYTES = 20;
 
 /* What a tile is given in shared memory: its chunk's seed, and for each level of the tree of those that share the chunk
  * the total to the left of it, or the identity. */
@@ -176,7 +158,7 @@ DEVICE void add_levels(const tile_place &place, const tile_seeds<SHAPE> &seeds, 
 }
 
 /* What stands above the first step of a parked tile, seed included. */
-template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked_tile<SHAPE> &parked,
+template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked_tile<SHAPE, true> &parked,
                                                  const tile_seeds<SHAPE> &seeds,
                                                  const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                                                  typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -194,19 +176,15 @@ template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked
 
 /* Takes a parked tile from its seed to its results, step by step. */
 template <class SHAPE, bool ABOVE> DEVICE void
-finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE> &parked, const tile_seeds<SHAPE> &seeds) {
+finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE, ABOVE> &parked, const tile_seeds<SHAPE> &seeds) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
     lane_seed_of<SHAPE>(place, seeds, seed);
-    if (ABOVE)
+    if constexpr (ABOVE)
         before_parked<SHAPE>(place, parked, seeds, seed, before);
     typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
-        if (SHAPE::STAGED && sizeof seed <= SEED_BYTES) {
-            finish_in_place<SHAPE, ABOVE>(place, parked, step, to, seed, before);
-            continue;
-        }
         if (SHAPE::STAGED) {
             finish_in_place<SHAPE, ABOVE>(place, parked, step, to, seeds[0], before);
             continue;

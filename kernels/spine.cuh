@@ -16,7 +16,6 @@ constexpr unsigned SPINE_LONG = 16;            /* additions in one go where so m
 /* Every so many warps share a scheduler. The adding warp has one for itself: the others there do nothing. */
 constexpr unsigned SCHEDULERS = 4;
 constexpr unsigned SPINE_PUBLISHERS = 2;
-constexpr unsigned SPINE_FETCHERS = BLOCK_WARPS - BLOCK_WARPS / SCHEDULERS - SPINE_PUBLISHERS;
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
  * columns each; seeds has one row more. Where several tiles share a chunk, shares has a row for each of them. */
@@ -27,6 +26,7 @@ template <class SUM> struct fused_state {
     exchange_word<SUM> *seeds;
     exchange_word<SUM> *shares;
     bool alone; /* those blocks have a multiprocessor each to themselves */
+    bool bulk;  /* asynchronous bulk copies may be used */
     const SUM *carry_in;
     SUM *carry_out;
     uint32_t *magnitudes; /* of each chunk's values (overflow.cuh); NULL: not wanted */
@@ -35,20 +35,26 @@ template <class SUM> struct fused_state {
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
 template <class SUM> HOST_DEVICE constexpr unsigned spine_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
-/* Of each column the ring has the chunks of one group for each fetching warp, in order. How far each is, in chunks from
- * the beginning of the table on: totals that are there, and seeds that are published, of each group; sums, of each
- * column. */
-template <class SUM> struct spine_ring {
+/* Of a block of so many WARPS. Of each column the ring has the chunks of some groups, in order: one for each fetching
+ * warp, or two. How far each is, in chunks from the beginning of the table on: totals that are there, and seeds that
+ * are published, of each group; sums, of each column. */
+template <class SUM, unsigned WARPS> struct spine_ring {
+    static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - SPINE_PUBLISHERS;
+    static constexpr unsigned MOST_SLOTS = WARPS < BLOCK_WARPS ? 2 * FETCHERS : FETCHERS;
     vector_of<SUM, 16 / sizeof(SUM)>
-        values[SPINE_COLUMNS * spine_apart<SUM>(SPINE_FETCHERS * SPINE_BATCH) * sizeof(SUM) / 16];
-    uint32_t fetched[SPINE_FETCHERS], published[SPINE_FETCHERS], added[SPINE_COLUMNS];
+        values[SPINE_COLUMNS * spine_apart<SUM>(MOST_SLOTS * SPINE_BATCH) * sizeof(SUM) / 16];
+    uint32_t fetched[MOST_SLOTS], published[MOST_SLOTS], added[SPINE_COLUMNS];
 };
 
 /* The columns of one spine block, `width` of them. So many lanes of a warp lie across them, and the others down. */
 struct spine_panel {
-    size_t first, columns; /* columns: of the table */
-    unsigned chunks, width, across, down, group;
+    size_t first, columns;                              /* columns: of the table */
+    unsigned chunks, width, across, down, group, slots; /* slots: groups in the ring */
 };
+
+/* Few fetching warps do not keep up with more sums than these in a chunk, unless they may be a group ahead; with fewer
+ * sums, that costs 1 %. */
+constexpr unsigned SPINE_AHEAD_BYTES = 32;
 
 /* Where a lane that fetches or publishes is: its column, and its first chunk in a group. */
 struct spine_lane {
@@ -60,8 +66,9 @@ DEVICE spine_lane spine_lane_of(const spine_panel &panel) {
     return spine_lane{column, lane / panel.across, column < panel.width};
 }
 
-template <class SUM> DEVICE SUM *spine_values(const spine_panel &panel, spine_ring<SUM> &ring, unsigned column) {
-    return reinterpret_cast<SUM *>(ring.values) + column * spine_apart<SUM>(SPINE_FETCHERS * panel.group);
+template <class SUM, unsigned WARPS>
+DEVICE SUM *spine_values(const spine_panel &panel, spine_ring<SUM, WARPS> &ring, unsigned column) {
+    return reinterpret_cast<SUM *>(ring.values) + column * spine_apart<SUM>(panel.slots * panel.group);
 }
 
 /* A word that another warp releases, as lane 0 sees it: all lanes go on with the same, and with what was written before
@@ -112,17 +119,18 @@ template <class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, con
     }
 }
 
-/* All groups of a fetching warp: one of each round of the ring. */
-template <class SUM> DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
-                                             spine_ring<SUM> &ring, unsigned fetcher) {
+/* All groups of a fetching warp. */
+template <class SUM, unsigned WARPS> DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
+                                                             spine_ring<SUM, WARPS> &ring, unsigned fetcher) {
     const spine_lane lane = spine_lane_of(panel);
-    const unsigned length = SPINE_FETCHERS * panel.group;
-    SUM *values = spine_values(panel, ring, lane.column) + fetcher * panel.group + lane.own;
-    for (unsigned first = fetcher * panel.group; first < panel.chunks; first += length) {
-        while (first >= length && acquire_by_warp(&ring.published[fetcher]) + length < first + panel.group)
+    const unsigned length = panel.slots * panel.group;
+    SUM *values = spine_values(panel, ring, lane.column) + lane.own;
+    for (unsigned group = fetcher; group * panel.group < panel.chunks; group += ring.FETCHERS) {
+        const unsigned first = group * panel.group, slot = group % panel.slots;
+        while (first >= length && acquire_by_warp(&ring.published[slot]) + length < first + panel.group)
             wait_a_little(100);
         spine_fetch_group(panel, lane, state.totals + (first + lane.own) * panel.columns + panel.first + lane.column,
-                          first, values, &ring.fetched[fetcher]);
+                          first, values + slot * panel.group, &ring.fetched[slot]);
     }
 }
 
@@ -151,12 +159,12 @@ template <class SUM> DEVICE void spine_publish_group(const spine_panel &panel, c
 }
 
 /* Every group of so many as there are publishing warps. */
-template <class SUM> DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state,
-                                               spine_ring<SUM> &ring, unsigned publisher) {
+template <class SUM, unsigned WARPS> DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state,
+                                                               spine_ring<SUM, WARPS> &ring, unsigned publisher) {
     const spine_lane lane = spine_lane_of(panel);
     const SUM *values = spine_values(panel, ring, lane.column) + lane.own;
     for (unsigned group = publisher; group * panel.group < panel.chunks; group += SPINE_PUBLISHERS) {
-        const unsigned first = group * panel.group, slot = group % SPINE_FETCHERS;
+        const unsigned first = group * panel.group, slot = group % panel.slots;
         spine_publish_group(panel, lane,
                             state.seeds + (first + lane.own + size_t(1)) * panel.columns + panel.first + lane.column,
                             first, values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
@@ -204,8 +212,8 @@ template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigne
 }
 
 /* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
-template <class SUM>
-DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM> &ring) {
+template <class SUM, unsigned WARPS>
+DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM, WARPS> &ring) {
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
     SUM *values = spine_values(panel, ring, active ? lane : 0);
@@ -222,15 +230,15 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, s
             done += add_next(values + slot * panel.group, done, now - done, active, seed);
             store_release_block(&ring.added[lane], first + done);
         }
-        slot = slot + 1 < SPINE_FETCHERS ? slot + 1 : 0;
+        slot = slot + 1 < panel.slots ? slot + 1 : 0;
     }
     if (active)
         store_carry(state.carry_out, panel.first + lane, seed);
 }
 
 /* All that a spine block does for its columns, from `first` on. */
-template <class SUM> DEVICE void spine(const fused_state<SUM> &state, spine_ring<SUM> &ring, size_t columns,
-                                       unsigned chunks, size_t first, unsigned width) {
+template <class SUM, unsigned WARPS> DEVICE void spine(const fused_state<SUM> &state, spine_ring<SUM, WARPS> &ring,
+                                                       size_t columns, unsigned chunks, size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;
     spine_panel panel;
     panel.first = first;
@@ -243,7 +251,8 @@ template <class SUM> DEVICE void spine(const fused_state<SUM> &state, spine_ring
     panel.down = WARP_LANES / panel.across;
     panel.group = SPINE_BATCH * panel.down;
     panel.group = panel.group < SPINE_GROUP ? panel.group : SPINE_GROUP;
-    if (thread_index() < SPINE_FETCHERS)
+    panel.slots = panel.width * sizeof(SUM) > SPINE_AHEAD_BYTES ? ring.MOST_SLOTS : ring.FETCHERS;
+    if (thread_index() < ring.MOST_SLOTS)
         ring.fetched[thread_index()] = ring.published[thread_index()] = 0;
     if (thread_index() < SPINE_COLUMNS)
         ring.added[thread_index()] = 0;

@@ -21,11 +21,11 @@ template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         seeds[(place.chunk + 1) * pass.columns + place.column + c] =
-            total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, place.across * SHAPE::COLUMNS + c);
+            total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, place.across * SHAPE::COLUMNS + c);
 }
 
 struct stage1_launcher {
-    static constexpr bool WIDE_TILES = false;
+    static constexpr bool PARKS = false;
     void *seeds, *stream;
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         return launch(stage1_kernel<SHAPE>, tiles, BLOCK_THREADS, 0, stream, pass,

@@ -36,11 +36,11 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     finish_tile<SHAPE, ABOVE>(pass, place, staging[0], seed, values, before);
     check_tile<SHAPE>(
         pass, block_index(), magnitudes, [&](unsigned c) { return panel_seeds[0][c]; },
-        [&](unsigned c) { return total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, c); });
+        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, c); });
 }
 
 struct stage3_launcher {
-    static constexpr bool WIDE_TILES = false;
+    static constexpr bool PARKS = false;
     const void *seeds;
     void *stream;
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {

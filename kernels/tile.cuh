@@ -10,7 +10,8 @@
  * shuffle for all steps. Narrower rows are read and written much faster in one piece.
  *
  * A lane holds up to 128 bytes of sums, 32 registers, whatever the shape; 512 of them hold 64 KiB, which is what makes
- * table_chunk_rows() what it is. Where COLUMNS is no power of two, the next one counts in its place. */
+ * table_chunk_rows() what it is (256 of them, with 256 bytes each, where a shape is halved). Where COLUMNS is no power
+ * of two, the next one counts in its place. */
 #ifndef TILE_CUH
 #define TILE_CUH
 
@@ -27,7 +28,7 @@ HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
 }
 
 template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_,
-          unsigned BYTES = LANE_BYTES>
+          unsigned BYTES = LANE_BYTES, unsigned WARPS_ = BLOCK_WARPS>
 struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
@@ -35,16 +36,16 @@ struct tile_shape {
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
     static constexpr unsigned VECTOR = VECTOR_;
-    static constexpr unsigned VALUES = ROWS * COLUMNS; /* of a lane in a step */
+    static constexpr unsigned WARPS = WARPS_, THREADS = WARPS * WARP_LANES; /* of a block */
+    static constexpr unsigned VALUES = ROWS * COLUMNS;                      /* of a lane in a step */
     static constexpr bool STAGED = VALUES > VECTOR;
     static constexpr unsigned PARTS = LANES < WARP_LANES && LANES * VECTOR * sizeof(SUM) >= LINE_BYTES ? 2 : 1;
     static constexpr unsigned PHASES = WARP_LANES / LANES / PARTS;
     static constexpr unsigned STEP_ROWS = PHASES * ROWS;
     static constexpr unsigned STEPS = BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
-    static constexpr unsigned BYTES_USED = STEPS * VALUES * sizeof(SUM); /* of a lane's sums */
     static constexpr unsigned PART_ROWS = STEPS * STEP_ROWS;
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS;
-    static constexpr unsigned CHUNK_ROWS = BLOCK_WARPS * WARP_ROWS;
+    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 
     /* A tile wider than a line has so much fewer rows: so many of them, one below the other, have a chunk together, a
@@ -53,6 +54,9 @@ struct tile_shape {
 
     /* So many blocks to a chunk, one below the other: a subtree each. To them, chunks are what they have of one. */
     template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
+
+    /* The same tile by half the threads, each of which has twice the values, and twice the registers for all else. */
+    typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
 };
 
 /* The values of one lane, of a step and of all. */
@@ -70,7 +74,7 @@ template <class SHAPE> struct tile_staging {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned LANES = WARP_LANES / 2;
     static constexpr unsigned VECTORS = SHAPE::STAGED ? LANES * SHAPE::VALUES / SHAPE::VECTOR : 1;
-    vector of_warp[SHAPE::STAGED ? BLOCK_WARPS : 1][VECTORS];
+    vector of_warp[SHAPE::STAGED ? SHAPE::WARPS : 1][VECTORS];
 };
 
 /* What every tile of a pass shares. */

@@ -37,12 +37,12 @@ template <class SHAPE> DEVICE void publish_magnitude(const tile_pass &pass,
 
 /* A tile that shares its chunk speaks for those, too, that would be below it and are not in the table. */
 template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
-                                                  unsigned tile, const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+                                                  unsigned tile, const warp_rows<SHAPE> &totals) {
     exchange_word<typename SHAPE::Sum> *const words = SHAPE::SHARES > 1 ? state.shares : state.totals;
     size_t column, row = tile_row(pass, tile);
     if (!exchange_column(pass, tile, thread_index(), &column))
         return;
-    publish(&words[row * pass.columns + column], total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, thread_index()));
+    publish(&words[row * pass.columns + column], total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index()));
     if (SHAPE::SHARES > 1 && is_last_row<SHAPE>(pass, row))
         while (++row % SHAPE::SHARES != 0)
             publish(&words[row * pass.columns + column], sum_identity<typename SHAPE::Sum>());
@@ -70,7 +70,7 @@ DEVICE SUM wait_for_total(const exchange_word<SUM> *words, size_t apart) {
 /* The chunk's total, by the last of the tiles that share it. */
 template <class SHAPE>
 DEVICE void publish_shared(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tile) {
-    static_assert((seed_rows<SHAPE>() + 1) * SHAPE::PANEL <= BLOCK_THREADS, "threads for all");
+    static_assert((seed_rows<SHAPE>() + 1) * SHAPE::PANEL <= SHAPE::THREADS, "threads for all");
     constexpr bool few = sizeof(typename SHAPE::Sum) == 8 && !sums_wrap<SHAPE>(); /* or else f64 spills */
     constexpr unsigned AT_ONCE = few ? SHAPE::SHARES / 2 : SHAPE::SHARES;
     const size_t row = tile_row(pass, tile), first = row - row % SHAPE::SHARES;

@@ -112,8 +112,8 @@ template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &p
 }
 
 /* The last row of the warp, which is its total, into shared memory for the other warps. */
-template <class SHAPE> DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values,
-                                                   warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+template <class SHAPE>
+DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
     if (place.part == SHAPE::PARTS - 1 && place.phase == SHAPE::PHASES - 1)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
@@ -122,9 +122,9 @@ template <class SHAPE> DEVICE void put_warp_totals(const tile_place &place, cons
 }
 
 /* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */
-template <class SHAPE>
-DEVICE void scan_warps_at_once(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
-                               tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, const warp_rows<SHAPE> &totals,
+                                                      tile_values<SHAPE> &values,
+                                                      typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     UNROLL_SOME
     for (unsigned above = 0; above < thread_index() / WARP_LANES; above++)
         UNROLL
@@ -136,7 +136,7 @@ DEVICE void scan_warps_at_once(const tile_place &place, const warp_row<SHAPE> (&
 }
 
 /* The warps of a block, one below the other, after put_warp_totals() and a barrier: values become P of the tree. */
-template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_row<SHAPE> (&totals)[BLOCK_WARPS],
+template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_rows<SHAPE> &totals,
                                               tile_values<SHAPE> &values,
                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned warp = thread_index() / WARP_LANES;
@@ -150,7 +150,8 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
     scan_level<SHAPE, 1>(place, warp, totals, values, before);
     scan_level<SHAPE, 2>(place, warp, totals, values, before);
     scan_level<SHAPE, 4>(place, warp, totals, values, before);
-    scan_level<SHAPE, 8>(place, warp, totals, values, before);
+    if (SHAPE::WARPS > 8)
+        scan_level<SHAPE, 8>(place, warp, totals, values, before);
 }
 
 #endif

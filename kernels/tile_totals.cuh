@@ -6,6 +6,7 @@
 
 /* One value a column of the panel; a tile has one such row for each of its warps, in shared memory. */
 template <class SHAPE> using warp_row = typename SHAPE::Sum[SHAPE::PANEL];
+template <class SHAPE> using warp_rows = warp_row<SHAPE>[SHAPE::WARPS];
 
 /* values[step][0][*] = the total of the lane's rows of that step. */
 template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {

@@ -21,7 +21,7 @@ template <class SUM> struct wave_state {
 
 /* What all shares of chunks before this one add up to, chunk by chunk, and those of this chunk before this share. */
 template <class SHAPE, unsigned SHARES> struct wave_shared {
-    warp_row<SHAPE> totals[BLOCK_WARPS];
+    warp_rows<SHAPE> totals;
     warp_row<SHAPE> lefts[SHARES], seeds;
     tile_magnitude magnitudes;
     unsigned tile;
@@ -46,8 +46,7 @@ template <class SHAPE> DEVICE wave_lane<SHAPE> wave_lane_of(const tile_pass &pas
 
 /* Publishes the totals of a tile row; `helping`: unless somebody has. The first one brings the carry with it. */
 template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
-                                                unsigned tile, bool helping,
-                                                const warp_row<SHAPE> (&totals)[BLOCK_WARPS]) {
+                                                unsigned tile, bool helping, const warp_rows<SHAPE> &totals) {
     typename SHAPE::Sum known;
     const unsigned row = tile / pass.panels;
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
@@ -58,7 +57,7 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
         return;
     if (row == 0)
         publish(&state.words[lane.column], load_carry(state.carry_in, lane.column));
-    publish(word, total_of_warps<SHAPE, BLOCK_WARPS>(totals, 0, lane.in_panel));
+    publish(word, total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel));
 }
 
 /* Looks for COUNT words a row apart, those before `end`, until all are there; gives up with the first that does not
@@ -167,7 +166,7 @@ DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Su
     shared.seeds[lane.in_panel] = seed;
     if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::CHUNK_ROWS > SHAPE::CHUNK_ROWS)
         return;
-    shared.lefts[row % SHARES][lane.in_panel] = total_of_warps<SHAPE, BLOCK_WARPS>(shared.totals, 0, lane.in_panel);
+    shared.lefts[row % SHARES][lane.in_panel] = total_of_warps<SHAPE, SHAPE::WARPS>(shared.totals, 0, lane.in_panel);
     store_carry(state.carry_out, lane.column,
                 Sum(seed + total_of_warps<SHAPE, SHARES>(shared.lefts, 0, lane.in_panel)));
 }

@@ -272,6 +272,9 @@ DEVICE void prefetch_l2(const void *from, unsigned bytes, DOUBLE_SITE) {
 
 DEVICE void wait_a_little(unsigned, DOUBLE_SITE) { dbl::give_way(file, line, true); }
 
+DEVICE void copy_async(void *shared, const void *global, DOUBLE_SITE) { dbl::copy_by_lane(shared, global, file, line); }
+DEVICE void copy_async_wait(DOUBLE_SITE) { dbl::copy_by_lane_wait(file, line); }
+
 struct bulk_barrier {
     uint64_t state;
 };

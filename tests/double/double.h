@@ -49,7 +49,7 @@ enum double_fault {
     DOUBLE_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
     DOUBLE_FAULT_MASK,            /* masks of warp operations are short by the lane `which` */
     DOUBLE_FAULT_TAIL,            /* kernels are given `which` rows more than there are */
-    DOUBLE_FAULT_COPY_WAIT,       /* bulk_barrier_passed() does not wait */
+    DOUBLE_FAULT_COPY_WAIT,       /* bulk_barrier_passed() and copy_async_wait() do not wait */
     DOUBLE_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
     DOUBLE_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
 };

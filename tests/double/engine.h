@@ -69,6 +69,8 @@ void copy_barrier_expect(void *barrier, unsigned bytes, DOUBLE_SITE_PLAIN);
 void copy_barrier_arrive(void *barrier, DOUBLE_SITE_PLAIN);
 bool copy_barrier_passed(void *barrier, unsigned parity, DOUBLE_SITE_PLAIN);
 void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, DOUBLE_SITE_PLAIN);
+void copy_by_lane(void *shared, const void *global, DOUBLE_SITE_PLAIN);
+void copy_by_lane_wait(DOUBLE_SITE_PLAIN);
 void copy_store(void *global, const void *shared, unsigned bytes, DOUBLE_SITE_PLAIN);
 void copy_store_commit(DOUBLE_SITE_PLAIN);
 void copy_store_wait(bool only_read, unsigned groups_left, DOUBLE_SITE_PLAIN);
