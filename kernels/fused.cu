@@ -139,13 +139,21 @@ HOST_DEVICE unsigned spine_columns(size_t columns) {
     return columns <= SPINES_NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
-template <unsigned WARPS, class SUM>
+/* Few fetching warps do not keep up with more sums than these in a chunk, unless they may be a group ahead; with fewer
+ * sums, that costs 1 %. */
+constexpr unsigned SPINE_AHEAD_BYTES = 32;
+template <class SHAPE> HOST_DEVICE constexpr unsigned spine_rounds() {
+    return SHAPE::WARPS == BLOCK_WARPS || sizeof(warp_row<SHAPE>) <= SPINE_AHEAD_BYTES ? 1 : 2;
+}
+template <class SHAPE> using ring_of = spine_ring<typename SHAPE::Sum, SHAPE::WARPS, spine_rounds<SHAPE>()>;
+
+template <class SHAPE, class SUM>
 DEVICE void do_spine(const fused_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
     const unsigned width = spine_columns(columns);
     const size_t first = static_cast<size_t>(part) * width;
     if (width <= SPINE_COLUMNS)
-        spine(state, *static_cast<spine_ring<SUM, WARPS> *>(memory), columns, chunks, first, width);
-    else if (WARPS == BLOCK_WARPS) /* halved blocks have few columns */
+        spine(state, *static_cast<ring_of<SHAPE> *>(memory), columns, chunks, first, width);
+    else if (SHAPE::WARPS == BLOCK_WARPS) /* halved blocks have few columns */
         spine_wide(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
 }
 
@@ -179,7 +187,7 @@ template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
     }
     block_barrier();
     if (ticket[1] < spines)
-        do_spine<SHAPE::WARPS>(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
+        do_spine<SHAPE>(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
     if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
         fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, ticket[0],
                                  *reinterpret_cast<parked_tile<SHAPE, KIND::ABOVE> *>(memory));
@@ -246,7 +254,7 @@ struct fused_launcher {
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
                               (KIND::COME ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
-        const size_t ring = width <= SPINE_COLUMNS ? sizeof(spine_ring<Sum, SHAPE::WARPS>) : sizeof(wide_ring<Sum>);
+        const size_t ring = width <= SPINE_COLUMNS ? sizeof(ring_of<SHAPE>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
         size_t most = 0;

@@ -35,26 +35,21 @@ template <class SUM> struct fused_state {
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
 template <class SUM> HOST_DEVICE constexpr unsigned spine_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
-/* Of a block of so many WARPS. Of each column the ring has the chunks of some groups, in order: one for each fetching
- * warp, or two. How far each is, in chunks from the beginning of the table on: totals that are there, and seeds that
+/* Of a block of so many WARPS. Of each column the ring has the chunks of some groups, in order: ROUNDS of them for each
+ * fetching warp. How far each is, in chunks from the beginning of the table on: totals that are there, and seeds that
  * are published, of each group; sums, of each column. */
-template <class SUM, unsigned WARPS> struct spine_ring {
+template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct spine_ring {
     static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - SPINE_PUBLISHERS;
-    static constexpr unsigned MOST_SLOTS = WARPS < BLOCK_WARPS ? 2 * FETCHERS : FETCHERS;
-    vector_of<SUM, 16 / sizeof(SUM)>
-        values[SPINE_COLUMNS * spine_apart<SUM>(MOST_SLOTS * SPINE_BATCH) * sizeof(SUM) / 16];
-    uint32_t fetched[MOST_SLOTS], published[MOST_SLOTS], added[SPINE_COLUMNS];
+    static constexpr unsigned ROUNDS = ROUNDS_, SLOTS = ROUNDS * FETCHERS;
+    vector_of<SUM, 16 / sizeof(SUM)> values[SPINE_COLUMNS * spine_apart<SUM>(SLOTS * SPINE_BATCH) * sizeof(SUM) / 16];
+    uint32_t fetched[SLOTS], published[SLOTS], added[SPINE_COLUMNS];
 };
 
 /* The columns of one spine block, `width` of them. So many lanes of a warp lie across them, and the others down. */
 struct spine_panel {
-    size_t first, columns;                              /* columns: of the table */
-    unsigned chunks, width, across, down, group, slots; /* slots: groups in the ring */
+    size_t first, columns; /* columns: of the table */
+    unsigned chunks, width, across, down, group;
 };
-
-/* Few fetching warps do not keep up with more sums than these in a chunk, unless they may be a group ahead; with fewer
- * sums, that costs 1 %. */
-constexpr unsigned SPINE_AHEAD_BYTES = 32;
 
 /* Where a lane that fetches or publishes is: its column, and its first chunk in a group. */
 struct spine_lane {
@@ -66,9 +61,8 @@ DEVICE spine_lane spine_lane_of(const spine_panel &panel) {
     return spine_lane{column, lane / panel.across, column < panel.width};
 }
 
-template <class SUM, unsigned WARPS>
-DEVICE SUM *spine_values(const spine_panel &panel, spine_ring<SUM, WARPS> &ring, unsigned column) {
-    return reinterpret_cast<SUM *>(ring.values) + column * spine_apart<SUM>(panel.slots * panel.group);
+template <class SUM, class RING> DEVICE SUM *spine_values(const spine_panel &panel, RING &ring, unsigned column) {
+    return reinterpret_cast<SUM *>(ring.values) + column * spine_apart<SUM>(ring.SLOTS * panel.group);
 }
 
 /* A word that another warp releases, as lane 0 sees it: all lanes go on with the same, and with what was written before
@@ -120,17 +114,19 @@ template <class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, con
 }
 
 /* All groups of a fetching warp. */
-template <class SUM, unsigned WARPS> DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
-                                                             spine_ring<SUM, WARPS> &ring, unsigned fetcher) {
+template <class SUM, class RING>
+DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state, RING &ring, unsigned fetcher) {
     const spine_lane lane = spine_lane_of(panel);
-    const unsigned length = panel.slots * panel.group;
-    SUM *values = spine_values(panel, ring, lane.column) + lane.own;
-    for (unsigned group = fetcher; group * panel.group < panel.chunks; group += ring.FETCHERS) {
-        const unsigned first = group * panel.group, slot = group % panel.slots;
+    const unsigned length = ring.SLOTS * panel.group;
+    SUM *values = spine_values<SUM>(panel, ring, lane.column) + lane.own;
+    unsigned slot = fetcher;
+    for (unsigned first = fetcher * panel.group; first < panel.chunks; first += ring.FETCHERS * panel.group) {
         while (first >= length && acquire_by_warp(&ring.published[slot]) + length < first + panel.group)
             wait_a_little(100);
         spine_fetch_group(panel, lane, state.totals + (first + lane.own) * panel.columns + panel.first + lane.column,
                           first, values + slot * panel.group, &ring.fetched[slot]);
+        if (ring.ROUNDS > 1)
+            slot = slot + ring.FETCHERS < ring.SLOTS ? slot + ring.FETCHERS : fetcher;
     }
 }
 
@@ -159,12 +155,12 @@ template <class SUM> DEVICE void spine_publish_group(const spine_panel &panel, c
 }
 
 /* Every group of so many as there are publishing warps. */
-template <class SUM, unsigned WARPS> DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state,
-                                                               spine_ring<SUM, WARPS> &ring, unsigned publisher) {
+template <class SUM, class RING>
+DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state, RING &ring, unsigned publisher) {
     const spine_lane lane = spine_lane_of(panel);
-    const SUM *values = spine_values(panel, ring, lane.column) + lane.own;
+    const SUM *values = spine_values<SUM>(panel, ring, lane.column) + lane.own;
     for (unsigned group = publisher; group * panel.group < panel.chunks; group += SPINE_PUBLISHERS) {
-        const unsigned first = group * panel.group, slot = group % panel.slots;
+        const unsigned first = group * panel.group, slot = group % ring.SLOTS;
         spine_publish_group(panel, lane,
                             state.seeds + (first + lane.own + size_t(1)) * panel.columns + panel.first + lane.column,
                             first, values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
@@ -212,11 +208,11 @@ template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigne
 }
 
 /* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
-template <class SUM, unsigned WARPS>
-DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, spine_ring<SUM, WARPS> &ring) {
+template <class SUM, class RING>
+DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, RING &ring) {
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
-    SUM *values = spine_values(panel, ring, active ? lane : 0);
+    SUM *values = spine_values<SUM>(panel, ring, active ? lane : 0);
     SUM seed = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
     if (active)
         publish(state.seeds + panel.first + lane, seed);
@@ -230,15 +226,15 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, s
             done += add_next(values + slot * panel.group, done, now - done, active, seed);
             store_release_block(&ring.added[lane], first + done);
         }
-        slot = slot + 1 < panel.slots ? slot + 1 : 0;
+        slot = slot + 1 < ring.SLOTS ? slot + 1 : 0;
     }
     if (active)
         store_carry(state.carry_out, panel.first + lane, seed);
 }
 
 /* All that a spine block does for its columns, from `first` on. */
-template <class SUM, unsigned WARPS> DEVICE void spine(const fused_state<SUM> &state, spine_ring<SUM, WARPS> &ring,
-                                                       size_t columns, unsigned chunks, size_t first, unsigned width) {
+template <class SUM, class RING> DEVICE void spine(const fused_state<SUM> &state, RING &ring, size_t columns,
+                                                   unsigned chunks, size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;
     spine_panel panel;
     panel.first = first;
@@ -251,8 +247,7 @@ template <class SUM, unsigned WARPS> DEVICE void spine(const fused_state<SUM> &s
     panel.down = WARP_LANES / panel.across;
     panel.group = SPINE_BATCH * panel.down;
     panel.group = panel.group < SPINE_GROUP ? panel.group : SPINE_GROUP;
-    panel.slots = panel.width * sizeof(SUM) > SPINE_AHEAD_BYTES ? ring.MOST_SLOTS : ring.FETCHERS;
-    if (thread_index() < ring.MOST_SLOTS)
+    if (thread_index() < ring.SLOTS)
         ring.fetched[thread_index()] = ring.published[thread_index()] = 0;
     if (thread_index() < SPINE_COLUMNS)
         ring.added[thread_index()] = 0;
