@@ -47,6 +47,21 @@ DEVICE void put_carry_out(const tile_pass &pass, unsigned panel, unsigned block,
         add_received<SHAPE, SHARES>(carries[thread_index()], block / SHARES + 1, received, thread_index());
 }
 
+/* The carry in, for what is done by column: thread c has column c of the panel. */
+template <class SHAPE> DEVICE void put_carries(const tile_pass &pass, unsigned panel,
+                                               const typename SHAPE::Sum *carry_in, warp_row<SHAPE> &carries) {
+    const size_t column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
+    if (thread_index() < pass.panel_columns && column < pass.columns)
+        carries[thread_index()] = carry_in ? carry_in[column] : typename SHAPE::Sum(0);
+}
+
+/* A block of the cluster that has no rows, after it has arrived: it meets the others as often as they meet. */
+DEVICE void meet_twice() {
+    cluster_wait();
+    cluster_arrive();
+    cluster_wait();
+}
+
 /* A warp without rows. */
 template <class SHAPE>
 DEVICE void put_nothing(const tile_place &place, warp_rows<SHAPE> &totals, tile_magnitude &magnitudes) {
@@ -72,12 +87,8 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     const unsigned block = cluster_rank(), panel = block_index() / cluster;
     if (blocks > 1)
         cluster_arrive();
-    if (block >= blocks) {
-        cluster_wait();
-        cluster_arrive();
-        cluster_wait();
-        return;
-    }
+    if (block >= blocks)
+        return meet_twice();
     const unsigned tile = block * pass.panels + panel;
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
@@ -89,9 +100,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         seed[c] = carry_in && place.active ? carry_in[place.column + c] : Sum(0);
-    const size_t column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
-    if (thread_index() < pass.panel_columns && column < pass.columns)
-        carries[0][thread_index()] = carry_in ? carry_in[column] : Sum(0);
+    put_carries<SHAPE>(pass, panel, carry_in, carries[0]);
     if (pass.first_overflow && pass.panels == 1 && block == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
     if (has_rows) {
