@@ -9,12 +9,20 @@
 
 constexpr unsigned COPY_BYTES = 16; /* of a lane's copy, and of which bulk copies are multiples, addresses and all */
 
+/* The most bytes that a lane can read at a time where its own begin anywhere at a multiple of so many. */
+HOST_DEVICE constexpr unsigned read_bytes(unsigned bytes) {
+    const unsigned low = bytes & (~bytes + 1);
+    return low < COPY_BYTES ? low : COPY_BYTES;
+}
+
 /* In the order of the table, whose rows lie side by side, all of a row in one tile. On a line: copies to what is only
  * aligned to 16 bytes cost 3 to 9 % of a scan. */
 template <class SHAPE> struct coming_tile {
     static_assert(!SHAPE::STAGED || (SHAPE::LANES == 1 && SHAPE::PARTS == 1), "a lane has whole rows, a warp one part");
-    typedef vector_of<typename SHAPE::Input, SHAPE::VECTOR> vector;
-    static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR; /* of a lane in a step */
+    static constexpr unsigned LENGTH =
+        read_bytes(SHAPE::VALUES * sizeof(typename SHAPE::Input)) / sizeof(typename SHAPE::Input);
+    typedef vector_of<typename SHAPE::Input, LENGTH> vector;
+    static constexpr unsigned VECTORS = SHAPE::VALUES / LENGTH; /* of a lane in a step */
     static_assert(SHAPE::WARP_ROWS * sizeof(vector) % COPY_BYTES == 0, "whole copies");
     alignas(LINE_BYTES) vector vectors[SHAPE::WARPS][SHAPE::STEPS * WARP_LANES * VECTORS];
     bulk_barrier come[SHAPE::WARPS];
@@ -92,8 +100,8 @@ template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile
         const typename coming_tile<SHAPE>::vector part =
             coming.vectors[thread_index() / WARP_LANES][(step * SHAPE::PHASES * across + lane) * coming.VECTORS + v];
         UNROLL
-        for (unsigned k = 0; k < SHAPE::VECTOR; k++)
-            value_of<SHAPE>(values, step * SHAPE::VALUES + v * SHAPE::VECTOR + k) = typename SHAPE::Sum(part.at[k]);
+        for (unsigned k = 0; k < coming.LENGTH; k++)
+            value_of<SHAPE>(values, step * SHAPE::VALUES + v * coming.LENGTH + k) = typename SHAPE::Sum(part.at[k]);
     }
     warp_barrier(WARP_ALL); /* all lanes have what they want before more comes */
 }

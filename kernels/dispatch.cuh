@@ -104,41 +104,89 @@ static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
     return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
 }
 
-/* Few columns, rows side by side: a lane takes as many whole rows as fill whole vectors. False: not such a table. Of 12
- * columns, launchers that PARK tiles have room for a row in a lane. */
-template <class INPUT, class SUM, class LAUNCHER>
-static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+/* Few columns, rows side by side: a lane has so many ROWS, all of their values, in whole vectors. HALVES: so many times
+ * fewer threads, with as many times the values. */
+template <class INPUT, class SUM, unsigned COLUMNS, unsigned ROWS, unsigned HALVES, class LAUNCHER>
+static bool run_rows(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
-        return false;
+    static_assert(ROWS * COLUMNS % COUNT == 0, "whole vectors");
+    *error = run_shape<tile_shape<INPUT, SUM, ROWS, COLUMNS, 1, COUNT, HALVES * LANE_BYTES, BLOCK_WARPS / HALVES>>(
+        pass, launcher);
+    return true;
+}
+
+/* The same of values that are widened, by launchers that PARK tiles. The more rows a lane has, the fewer shuffles: as
+ * many as 32 bytes of the table hold, which are read together, or as it has room for. False: not such a table. */
+template <class INPUT, class SUM, class LAUNCHER>
+static bool run_widened(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+    constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
     switch (pass.columns) {
     case 1:
-        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 1, 1, COUNT>>(pass, launcher);
-        return true;
+        return run_rows<INPUT, SUM, 1, READ, 2>(pass, launcher, error);
     case 2:
-        *error = run_shape<tile_shape<INPUT, SUM, COUNT == 4 ? 2 : 1, 2, 1, COUNT>>(pass, launcher);
-        return true;
+        return run_rows<INPUT, SUM, 2, READ / 2, 2>(pass, launcher, error);
     case 3:
-        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 3, 1, COUNT>>(pass, launcher);
-        return true;
+        return run_rows<INPUT, SUM, 3, ROOM / 4, 2>(pass, launcher, error);
+    case 4:
+        return run_rows<INPUT, SUM, 4, READ / 4, 2>(pass, launcher, error);
     case 5:
-        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 5, 1, COUNT>>(pass, launcher);
-        return true;
+        return run_rows<INPUT, SUM, 5, ROOM / 8, 2>(pass, launcher, error);
     case 6:
-        *error = run_shape<tile_shape<INPUT, SUM, COUNT / 2, 6, 1, COUNT>>(pass, launcher);
-        return true;
+        return run_rows<INPUT, SUM, 6, ROOM / 8, 2>(pass, launcher, error);
     case 7:
-        *error = run_shape<tile_shape<INPUT, SUM, COUNT, 7, 1, COUNT>>(pass, launcher);
-        return true;
+        return run_rows<INPUT, SUM, 7, ROOM / 8, 2>(pass, launcher, error);
+    case 8:
+        return run_rows<INPUT, SUM, 8, READ / 8, 2>(pass, launcher, error);
     case 12:
-        if constexpr (LAUNCHER::PARKS && COUNT == 4) { /* three vectors; six would meet in the banks of shared memory */
-            *error = run_shape<tile_shape<INPUT, SUM, 1, 12, 1, COUNT>>(pass, launcher);
-            return true;
-        }
+        return run_rows<INPUT, SUM, 12, ROOM / 16, 2>(pass, launcher, error);
+    case 16:
+        if constexpr (READ >= 16)
+            return run_rows<INPUT, SUM, 16, ROOM / 16, 2>(pass, launcher, error);
         return false;
     default:
         return false;
     }
+}
+
+/* The same of all others: as many rows as fill whole vectors. Launchers that PARK tiles write vectors in the order of
+ * the table, whatever lanes have: there, lanes take two where one would do, which is a sector of memory. */
+template <class INPUT, class SUM, class LAUNCHER>
+static bool run_even(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = LAUNCHER::PARKS ? 2 : 1;
+    switch (pass.columns) {
+    case 1:
+        return run_rows < INPUT, SUM, 1, COUNT == 4 ? TWICE * COUNT : COUNT, 1 > (pass, launcher, error);
+    case 2:
+        return run_rows<INPUT, SUM, 2, TWICE * COUNT / 2, 1>(pass, launcher, error);
+    case 3:
+        return run_rows<INPUT, SUM, 3, COUNT, 1>(pass, launcher, error);
+    case 4:
+        if constexpr (LAUNCHER::PARKS && COUNT == 4)
+            return run_rows<INPUT, SUM, 4, TWICE, 1>(pass, launcher, error);
+        return false;
+    case 5:
+        return run_rows<INPUT, SUM, 5, COUNT, 1>(pass, launcher, error);
+    case 6:
+        return run_rows<INPUT, SUM, 6, COUNT / 2, 1>(pass, launcher, error);
+    case 7:
+        return run_rows<INPUT, SUM, 7, COUNT, 1>(pass, launcher, error);
+    case 12:
+        if constexpr (LAUNCHER::PARKS && COUNT == 4)
+            return run_rows<INPUT, SUM, 12, 1, 2>(pass, launcher, error);
+        return false;
+    default:
+        return false;
+    }
+}
+
+template <class INPUT, class SUM, class LAUNCHER>
+static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+    if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
+        return false;
+    if constexpr (LAUNCHER::PARKS && sizeof(INPUT) < sizeof(SUM))
+        return run_widened<INPUT, SUM>(pass, launcher, error);
+    else
+        return run_even<INPUT, SUM>(pass, launcher, error);
 }
 
 template <class INPUT, class SUM, class LAUNCHER>

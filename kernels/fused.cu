@@ -57,12 +57,13 @@ template <bool ABOVE_, bool COME_, bool CHECKED_> struct fused_kind {
     static constexpr bool ABOVE = ABOVE_, COME = COME_, CHECKED = CHECKED_;
 };
 
-/* Whether tiles are taken by half the threads: where a lane has several vectors, which takes registers; and where few
+/* Whether tiles are taken by half the threads: where a lane has many vectors, which takes registers; and where few
  * columns are widened, so that tiles come by themselves. Wider ones would have too few warps for stage 2. */
 constexpr unsigned HALVED_COLUMNS = 8;
 template <class SHAPE> HOST_DEVICE constexpr bool is_halved() {
-    return SHAPE::STAGED || (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS &&
-                             sizeof(typename SHAPE::Input) < sizeof(typename SHAPE::Sum));
+    return SHAPE::WARPS == BLOCK_WARPS &&
+           (SHAPE::VALUES > 2 * SHAPE::VECTOR || (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS &&
+                                                  sizeof(typename SHAPE::Input) < sizeof(typename SHAPE::Sum)));
 }
 
 /* Whether unchecked passes have a kernel of their own, for the registers: with values of 4 bytes they spill otherwise.
@@ -139,11 +140,13 @@ HOST_DEVICE unsigned spine_columns(size_t columns) {
     return columns <= SPINES_NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
-/* Few fetching warps do not keep up with more sums than these in a chunk, unless they may be a group ahead; with fewer
- * sums, that costs 1 %. */
-constexpr unsigned SPINE_AHEAD_BYTES = 32;
+/* Few fetching warps do not keep up with more sums than these in a chunk, or with chunks that come as fast as widened
+ * ones, unless they may be a group ahead; with fewer sums, that costs 1 %. */
+constexpr unsigned SPINE_AHEAD_BYTES = 32, SPINE_AHEAD_WIDENED = 16;
 template <class SHAPE> HOST_DEVICE constexpr unsigned spine_rounds() {
-    return SHAPE::WARPS == BLOCK_WARPS || sizeof(warp_row<SHAPE>) <= SPINE_AHEAD_BYTES ? 1 : 2;
+    constexpr bool widened = sizeof(typename SHAPE::Input) < sizeof(typename SHAPE::Sum);
+    constexpr unsigned AHEAD = widened ? SPINE_AHEAD_WIDENED : SPINE_AHEAD_BYTES;
+    return SHAPE::WARPS == BLOCK_WARPS || sizeof(warp_row<SHAPE>) <= AHEAD ? 1 : 2;
 }
 template <class SHAPE> using ring_of = spine_ring<typename SHAPE::Sum, SHAPE::WARPS, spine_rounds<SHAPE>()>;
 

@@ -104,7 +104,15 @@ struct fused_wave_launcher {
     template <class SHAPE> int run(const tile_pass &pass, unsigned) const {
         constexpr unsigned SHARES = SHAPE::STEPS < WAVE_SHARES ? SHAPE::STEPS : WAVE_SHARES;
         const int error = run_shares<SHAPE, SHARES>(pass);
-        return SHARES == 1 || error != static_cast<int>(cudaErrorNotSupported) ? error : run_shares<SHAPE, 1>(pass);
+        return SHARES == 1 || error != static_cast<int>(cudaErrorNotSupported) ? error : run_chunks<SHAPE>(pass);
+    }
+
+    /* Of whole chunks. Where a row is a vector, shuffles are most of their time; two rows in a lane halve them. */
+    template <class SHAPE> int run_chunks(const tile_pass &pass) const {
+        if constexpr (SHAPE::LANES == 1 && SHAPE::COLUMNS == SHAPE::VECTOR)
+            if (pass.in_stride == pass.columns && pass.out_stride == pass.columns)
+                return run_shares<typename SHAPE::template taller<2>, 1>(pass);
+        return run_shares<SHAPE, 1>(pass);
     }
 
     template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {

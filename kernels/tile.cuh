@@ -55,6 +55,9 @@ struct tile_shape {
     /* So many blocks to a chunk, one below the other: a subtree each. To them, chunks are what they have of one. */
     template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
 
+    /* The same tile with so many times the rows in a lane, and less steps. */
+    template <unsigned TIMES> using taller = tile_shape<INPUT, SUM, TIMES * ROWS, COLUMNS, LANES, VECTOR, BYTES, WARPS>;
+
     /* The same tile by half the threads, each of which has twice the values, and twice the registers for all else. */
     typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
 };

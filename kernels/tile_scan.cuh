@@ -68,8 +68,50 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
     }
 }
 
+/* Whether a lane's rows are one sum after the other, and what is above them is added to them once, and not a level of
+ * the tree at a time: those of integers, which wrap. */
+template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
+    return sums_wrap<SHAPE>() && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
+}
+
+/* What the lanes before this one have together. All lanes of the warp call it together. */
+template <class SUM> DEVICE SUM sum_before_lane(SUM own, SUM &all) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    SUM sum = own;
+    UNROLL
+    for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
+        const SUM left = warp_shuffle_up(WARP_ALL, sum, apart);
+        sum += lane >= apart ? left : SUM(0);
+    }
+    all = warp_shuffle(WARP_ALL, sum, WARP_LANES - 1);
+    return sum - own;
+}
+
+/* scan_warp() so. */
+template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values) {
+    typename SHAPE::Sum before[SHAPE::COLUMNS] = {}, all, left[SHAPE::COLUMNS];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+        UNROLL
+        for (unsigned row = 1; row < SHAPE::ROWS; row++)
+            UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            values[step][row][c] += values[step][row - 1][c];
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+            left[c] = before[c] + sum_before_lane(values[step][SHAPE::ROWS - 1][c], all);
+            before[c] += all;
+        }
+        add_left<SHAPE>(left, values[step]);
+    }
+}
+
 /* The steps of each part, then the parts of the warp. */
 template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_values<SHAPE> &values) {
+    if constexpr (scans_at_once<SHAPE>()) {
+        scan_warp_at_once<SHAPE>(values);
+        return;
+    }
     typename SHAPE::Sum left[SHAPE::COLUMNS];
     scan_steps<SHAPE>(place, values);
     UNROLL
@@ -143,7 +185,8 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[c] = sum_identity<typename SHAPE::Sum>();
-    if (SHAPE::SHARES > 1 && sizeof before[0] == 8 && sums_wrap<SHAPE>()) { /* or else it spills */
+    if ((SHAPE::SHARES > 1 && sizeof before[0] == 8 && sums_wrap<SHAPE>()) /* or else it spills */
+        || (SHAPE::STAGED && scans_at_once<SHAPE>())) {
         scan_warps_at_once<SHAPE>(place, totals, values, before);
         return;
     }
