@@ -136,11 +136,15 @@ static bool run_widened(const kernel_pass &pass, const LAUNCHER &launcher, int *
     case 7:
         return run_rows<INPUT, SUM, 7, ROOM / 8, 2>(pass, launcher, error);
     case 8:
-        return run_rows<INPUT, SUM, 8, READ / 8, 2>(pass, launcher, error);
+        if constexpr (sizeof(SUM) == 4) /* others: two lanes or more to a row, or else exclusive passes spill */
+            return run_rows<INPUT, SUM, 8, READ / 8, 2>(pass, launcher, error);
+        return false;
     case 12:
-        return run_rows<INPUT, SUM, 12, ROOM / 16, 2>(pass, launcher, error);
+        if constexpr (sizeof(SUM) == 4)
+            return run_rows<INPUT, SUM, 12, ROOM / 16, 2>(pass, launcher, error);
+        return false;
     case 16:
-        if constexpr (READ >= 16)
+        if constexpr (sizeof(SUM) == 4 && sizeof(INPUT) == 1)
             return run_rows<INPUT, SUM, 16, ROOM / 16, 2>(pass, launcher, error);
         return false;
     default:

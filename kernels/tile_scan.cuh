@@ -69,9 +69,9 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
 }
 
 /* Whether a lane's rows are one sum after the other, and what is above them is added to them once, and not a level of
- * the tree at a time: those of integers, which wrap. */
+ * the tree at a time: those of integers, which wrap. With 8 bytes they spill. */
 template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
-    return sums_wrap<SHAPE>() && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
+    return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
 }
 
 /* What the lanes before this one have together. All lanes of the warp call it together. */
