@@ -157,9 +157,10 @@ static bool run_widened(const kernel_pass &pass, const LAUNCHER &launcher, int *
 template <class INPUT, class SUM, class LAUNCHER>
 static bool run_even(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = LAUNCHER::PARKS ? 2 : 1;
+    constexpr unsigned ALONE = sizeof(SUM) == 4 ? TWICE * COUNT : COUNT; /* one column of 8 bytes is faster so */
     switch (pass.columns) {
     case 1:
-        return run_rows < INPUT, SUM, 1, COUNT == 4 ? TWICE * COUNT : COUNT, 1 > (pass, launcher, error);
+        return run_rows<INPUT, SUM, 1, ALONE, 1>(pass, launcher, error);
     case 2:
         return run_rows<INPUT, SUM, 2, TWICE * COUNT / 2, 1>(pass, launcher, error);
     case 3:
@@ -183,6 +184,7 @@ static bool run_even(const kernel_pass &pass, const LAUNCHER &launcher, int *err
     }
 }
 
+/* False: not few columns, or gaps between rows. */
 template <class INPUT, class SUM, class LAUNCHER>
 static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
     if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
