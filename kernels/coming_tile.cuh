@@ -11,8 +11,7 @@ constexpr unsigned COPY_BYTES = 16; /* of a lane's copy, and of which bulk copie
 
 /* The most bytes that a lane can read at a time where its own begin anywhere at a multiple of so many. */
 HOST_DEVICE constexpr unsigned read_bytes(unsigned bytes) {
-    const unsigned low = bytes & (~bytes + 1);
-    return low < COPY_BYTES ? low : COPY_BYTES;
+    return power_of_two_in(bytes) < COPY_BYTES ? power_of_two_in(bytes) : COPY_BYTES;
 }
 
 /* In the order of the table, whose rows lie side by side, all of a row in one tile. On a line: copies to what is only

@@ -61,9 +61,8 @@ template <bool ABOVE_, bool COME_, bool CHECKED_> struct fused_kind {
  * columns are widened, so that tiles come by themselves. Wider ones would have too few warps for stage 2. */
 constexpr unsigned HALVED_COLUMNS = 8;
 template <class SHAPE> HOST_DEVICE constexpr bool is_halved() {
-    return SHAPE::WARPS == BLOCK_WARPS &&
-           (SHAPE::VALUES > 2 * SHAPE::VECTOR || (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS &&
-                                                  sizeof(typename SHAPE::Input) < sizeof(typename SHAPE::Sum)));
+    return SHAPE::WARPS == BLOCK_WARPS && (SHAPE::VALUES > 2 * SHAPE::VECTOR ||
+                                           (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS && SHAPE::WIDENED));
 }
 
 /* Whether unchecked passes have a kernel of their own, for the registers: with values of 4 bytes they spill otherwise.
@@ -144,8 +143,7 @@ HOST_DEVICE unsigned spine_columns(size_t columns) {
  * ones, unless they may be a group ahead; with fewer sums, that costs 1 %. */
 constexpr unsigned SPINE_AHEAD_BYTES = 32, SPINE_AHEAD_WIDENED = 16;
 template <class SHAPE> HOST_DEVICE constexpr unsigned spine_rounds() {
-    constexpr bool widened = sizeof(typename SHAPE::Input) < sizeof(typename SHAPE::Sum);
-    constexpr unsigned AHEAD = widened ? SPINE_AHEAD_WIDENED : SPINE_AHEAD_BYTES;
+    constexpr unsigned AHEAD = SHAPE::WIDENED ? SPINE_AHEAD_WIDENED : SPINE_AHEAD_BYTES;
     return SHAPE::WARPS == BLOCK_WARPS || sizeof(warp_row<SHAPE>) <= AHEAD ? 1 : 2;
 }
 template <class SHAPE> using ring_of = spine_ring<typename SHAPE::Sum, SHAPE::WARPS, spine_rounds<SHAPE>()>;

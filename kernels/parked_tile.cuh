@@ -11,7 +11,7 @@
 template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, BANKS = 8;
-    static constexpr unsigned EVEN = VECTORS & (~VECTORS + 1); /* the power of two that divides VECTORS */
+    static constexpr unsigned EVEN = power_of_two_in(VECTORS);
     static constexpr unsigned APART = EVEN > BANKS ? EVEN : BANKS, FLIPS = (EVEN < BANKS ? EVEN : BANKS) - 1;
     static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
     vector vectors[SHAPE::WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];

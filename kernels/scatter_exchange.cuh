@@ -46,16 +46,6 @@ template <class WORD> DEVICE WORD keys_before(const scatter_pass &pass, size_t t
     return before;
 }
 
-/* The sum through this digit of a thread's value, among the digits of the warp. */
-template <class T> DEVICE T sum_in_warp(T value) {
-    UNROLL
-    for (unsigned lanes = 1; lanes < WARP_LANES; lanes *= 2) {
-        const T left = warp_shuffle_up(WARP_ALL, value, lanes);
-        value += warp_lane() >= lanes ? left : 0;
-    }
-    return value;
-}
-
 /* Keys of a digit in the whole array. */
 template <class WORD> DEVICE WORD keys_of(const scatter_pass &pass, unsigned digit) {
     if (digit > pass.digit.mask)

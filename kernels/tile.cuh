@@ -27,11 +27,15 @@ HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
 }
 
+/* The greatest one that divides it. */
+HOST_DEVICE constexpr unsigned power_of_two_in(unsigned count) { return count & (~count + 1); }
+
 template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_,
           unsigned BYTES = LANE_BYTES, unsigned WARPS_ = BLOCK_WARPS>
 struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
+    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM);
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
@@ -201,11 +205,11 @@ template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsi
     }
 }
 
-/* Writes what LANES lanes have staged, the warp's vectors side by side. All lanes of the warp call it together. */
-template <class SHAPE, unsigned LANES>
+/* Writes what so many lanes have staged, the warp's vectors side by side. All lanes of the warp call it together. */
+template <class SHAPE>
 DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *to) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
-    constexpr unsigned VECTORS = LANES * SHAPE::VALUES / SHAPE::VECTOR;
+    constexpr unsigned VECTORS = tile_staging<SHAPE>::LANES * SHAPE::VALUES / SHAPE::VECTOR;
     const unsigned lane = thread_index() % WARP_LANES;
     warp_barrier(WARP_ALL);
     UNROLL
@@ -230,7 +234,7 @@ template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &stagin
         for (unsigned k = 0; k < SHAPE::VALUES; k++)
             staged[lane % LANES * VECTORS + k / SHAPE::VECTOR].at[k % SHAPE::VECTOR] =
                 values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
-        tile_store_area<SHAPE, LANES>(staged, warp_to + part * LANES * SHAPE::VALUES);
+        tile_store_area<SHAPE>(staged, warp_to + part * LANES * SHAPE::VALUES);
     }
 }
 

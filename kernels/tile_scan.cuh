@@ -76,13 +76,7 @@ template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
 
 /* What the lanes before this one have together. All lanes of the warp call it together. */
 template <class SUM> DEVICE SUM sum_before_lane(SUM own, SUM &all) {
-    const unsigned lane = thread_index() % WARP_LANES;
-    SUM sum = own;
-    UNROLL
-    for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
-        const SUM left = warp_shuffle_up(WARP_ALL, sum, apart);
-        sum += lane >= apart ? left : SUM(0);
-    }
+    const SUM sum = sum_in_warp(own);
     all = warp_shuffle(WARP_ALL, sum, WARP_LANES - 1);
     return sum - own;
 }

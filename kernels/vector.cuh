@@ -1,4 +1,4 @@
-/* Small vectors in memory, and the value that begins a sum. */
+/* Small vectors in memory, the value that begins a sum, and running sums of a warp. */
 #ifndef VECTOR_CUH
 #define VECTOR_CUH
 
@@ -11,5 +11,16 @@ template <class T, unsigned COUNT> struct alignas(sizeof(T) * COUNT) vector_of {
 template <class T> DEVICE T sum_identity() { return T(0); }
 template <> DEVICE float sum_identity<float>() { return -0.0f; }
 template <> DEVICE double sum_identity<double>() { return -0.0; }
+
+/* The sum of the values of the lanes through this one, of integers: which are added first is not said. All lanes of the
+ * warp call it together. */
+template <class T> DEVICE T sum_in_warp(T value) {
+    UNROLL
+    for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
+        const T left = warp_shuffle_up(WARP_ALL, value, apart);
+        value += thread_index() % WARP_LANES >= apart ? left : T(0);
+    }
+    return value;
+}
 
 #endif
