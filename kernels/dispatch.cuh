@@ -5,7 +5,7 @@
 #include "tile.cuh"
 
 constexpr unsigned VECTOR_BYTES = 16;
-constexpr unsigned WIDEST_ROW_BYTES = 128;
+constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
 constexpr unsigned SECTOR_BYTES = 32; /* of memory: a part of a line */
 
 /* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
@@ -56,28 +56,29 @@ template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &p
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* How many lanes a tile has across, for launchers that have such as are wider than a line: where rows do not begin on
- * sectors of memory, each row of a tile has a sector more than it fills, and two that are written by halves. 0: narrow.
+/* Whether a tile has two lines of memory across, for launchers that have such: its rows are pieces of twice the length,
+ * but two tiles share a chunk, and lanes may be idle. What was measured: it is better where rows do not begin on
+ * sectors; of 4 bytes, unless more than a quarter of the lanes are idle; of 8 bytes, in long rows and such as are no
+ * whole lines.
  */
-constexpr unsigned WIDE_LANES = WARP_LANES / 2, WIDEST_LANES = WARP_LANES;
-static inline unsigned wide_lanes(const kernel_pass &pass) {
-    const size_t bytes = pass.columns * type_bytes(pass.out_type);
-    if (bytes <= WIDEST_ROW_BYTES || begins_on_sectors(pass))
-        return 0;
-    return bytes <= WIDE_LANES * VECTOR_BYTES ? WIDE_LANES : WIDEST_LANES;
+constexpr unsigned WIDE_LANES = WARP_LANES / 2;
+static inline bool is_wide(const kernel_pass &pass) {
+    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
+    const size_t panels = (bytes + WIDE_LANES * VECTOR_BYTES - 1) / (WIDE_LANES * VECTOR_BYTES);
+    if (bytes <= WIDEST_ROW_BYTES || !begins_on_sectors(pass))
+        return bytes > WIDEST_ROW_BYTES;
+    if (element == 8)
+        return bytes % WIDEST_ROW_BYTES != 0 || bytes > LONG_ROW_BYTES;
+    return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 
-/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256 or 512. */
+/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    if constexpr (LAUNCHER::PARKS) {
-        const unsigned lanes = wide_lanes(pass);
-        if (lanes == WIDEST_LANES)
-            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDEST_LANES, COUNT>>(pass, launcher);
-        if (lanes == WIDE_LANES)
+    if constexpr (LAUNCHER::PARKS)
+        if (is_wide(pass))
             return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
-    }
     if (vectors <= 1)
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)

@@ -43,23 +43,6 @@ template <class SUM> DEVICE uint32_t look(const exchange_word<SUM, 8> *word, SUM
     return exchange_mark(load_pair_relaxed(&word->pair), value);
 }
 
-/* The total of so many words, a power of two of them and `apart` one from the next, by the tree. Whether all are there.
- */
-template <unsigned COUNT, class SUM> DEVICE bool look_total(const exchange_word<SUM> *word, size_t apart, SUM *total) {
-    SUM part[COUNT];
-    bool there = true;
-    UNROLL
-    for (unsigned k = 0; k < COUNT; k++)
-        there = look(word + k * apart, &part[k]) != 0 && there;
-    UNROLL
-    for (unsigned half = 1; half < COUNT; half *= 2)
-        UNROLL
-    for (unsigned k = 0; k < COUNT; k += 2 * half)
-        part[k] = part[k] + part[k + half];
-    *total = part[0];
-    return there;
-}
-
 /* The caller's rows of carries; NULL: zeros, or not wanted. Both may be the same row, which one block reads and another
  * one writes, as soon as what the first made of it has come to it by way of the words above. */
 template <unsigned BYTES> struct carry_bits { typedef uint32_t type; };

@@ -9,11 +9,10 @@
  * cooperative launch). A block that waits does so for the seed of a tile whose totals it has published, before any tile
  * that it drew later; and a seed depends on totals of earlier tiles alone: the wait always ends.
  *
- * Wide tiles have so few rows that several, one below the other, share a chunk (SHARES). They are told each other's
- * totals (tile_exchange.cuh): the last of them makes the chunk's total as soon as it has published its own, and each
- * takes what is to the left of it in the tree together with its seed. Both are totals of tiles that were drawn before
- * it, by blocks that wait for nothing from when they draw a tile to when they publish its totals: these waits end, too,
- * whatever else is waited for.
+ * Wide tiles have so few rows that two, one below the other, share a chunk (SHARES). Each publishes its own totals;
+ * stage 2 puts them together, and the lower one takes what is to the left of it in the tree, the total of the upper
+ * one, together with its seed (tile_exchange.cuh). That tile was drawn before it, by a block that waits for nothing
+ * from when it draws a tile to when it publishes its totals: this wait ends, too.
  *
  * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). */
 #include "coming_tile.cuh"
@@ -79,7 +78,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
     constexpr bool ABOVE = KIND::ABOVE;
     SHARED_ARRAY(unsigned, ticket, 1);
     SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::WARPS);
-    SHARED_ARRAY(warp_row<SHAPE>, seeds, seed_rows<SHAPE>());
+    SHARED_ARRAY(warp_row<SHAPE>, seeds, SHAPE::SHARES);
     SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
     aside_tile<SHAPE> *const aside = reinterpret_cast<aside_tile<SHAPE> *>(&parked + 1); /* or else what comes */
     coming_tile<SHAPE> *coming = nullptr;
@@ -101,9 +100,6 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         } else {
             block_barrier();
         }
-        if constexpr (SHAPE::SHARES > 1)
-            if (more)
-                publish_shared<SHAPE>(pass, state, tile);
         if (waiting != NO_TILE)
             wait_for_seeds<SHAPE, KIND::CHECKED>(pass, state, waiting, spines == 0, seeds);
         if (more && thread_index() == 0)
@@ -130,13 +126,16 @@ template <class SHAPE> HOST_DEVICE unsigned chunks_of(const tile_pass &pass, uns
     return (tiles / pass.panels + SHAPE::SHARES - 1) / SHAPE::SHARES;
 }
 
-/* The columns of one block that does stage 2: as few as a warp of it can add up in time. The more columns a row has,
- * the more time there is, and blocks are better spent on tiles. */
-constexpr unsigned SPINES_NARROW = 8; /* no more blocks than these */
-HOST_DEVICE unsigned spine_columns(size_t columns) {
-    if (columns <= SPINE_COLUMNS)
+/* The columns of one block that does stage 2: as few as a warp of it can add up in time, or less where two totals a
+ * chunk have to be fetched. The more columns a row has, the more time there is, and blocks are better spent on tiles.
+ */
+constexpr unsigned SPINES_NARROW = 8, SPINES_SHARED = 16; /* no more blocks than these; where tiles share chunks */
+template <class SHAPE> HOST_DEVICE unsigned spine_columns(size_t columns) {
+    const bool shared = SHAPE::SHARES > 1, alone = columns <= SPINES_ALONE * SPINE_COLUMNS;
+    if (columns <= SPINE_COLUMNS ||
+        (shared && columns <= SPINES_NARROW * SPINE_COLUMNS / 2 && (!alone || sizeof(typename SHAPE::Sum) == 8)))
         return SPINE_COLUMNS / 2;
-    return columns <= SPINES_NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
+    return columns <= (shared ? SPINES_SHARED : SPINES_NARROW) * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
 /* Few fetching warps do not keep up with more sums than these in a chunk, or with chunks that come as fast as widened
@@ -150,12 +149,12 @@ template <class SHAPE> using ring_of = spine_ring<typename SHAPE::Sum, SHAPE::WA
 
 template <class SHAPE, class SUM>
 DEVICE void do_spine(const fused_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
-    const unsigned width = spine_columns(columns);
+    const unsigned width = spine_columns<SHAPE>(columns);
     const size_t first = static_cast<size_t>(part) * width;
     if (width <= SPINE_COLUMNS)
-        spine(state, *static_cast<ring_of<SHAPE> *>(memory), columns, chunks, first, width);
+        spine<SHAPE::SHARES>(state, *static_cast<ring_of<SHAPE> *>(memory), columns, chunks, first, width);
     else if (SHAPE::WARPS == BLOCK_WARPS) /* halved blocks have few columns */
-        spine_wide(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
+        spine_wide<SHAPE::SHARES>(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
 }
 
 /* Which stage 2 this block does, counted from 0; NO_SPINE: none; IDLE: nothing at all. Where chunks come fast, a block
@@ -209,9 +208,8 @@ struct fused_launcher {
         state.ticket = static_cast<uint32_t *>(workspace);
         state.parts = state.ticket + 1;
         state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
-        state.seeds = state.totals + chunks * pass.columns;
-        state.shares = state.seeds + (chunks + 1) * pass.columns;
-        exchange_word<SUM> *const end = state.shares + (SHAPE::SHARES > 1 ? chunks * SHAPE::SHARES * pass.columns : 0);
+        state.seeds = state.totals + chunks * SHAPE::SHARES * pass.columns;
+        exchange_word<SUM> *const end = state.seeds + (chunks + 1) * pass.columns;
         state.magnitudes = pass.first_overflow ? reinterpret_cast<uint32_t *>(end) : nullptr;
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
@@ -249,12 +247,12 @@ struct fused_launcher {
         typedef typename SHAPE::Sum Sum;
         constexpr bool ABOVE = KIND::ABOVE;
         const auto kernel = fused_kernel<SHAPE, KIND>;
-        const size_t rows = SHAPE::WARPS + 1 + seed_rows<SHAPE>();
+        const size_t rows = SHAPE::WARPS + 1 + SHAPE::SHARES;
         const size_t fixed = sizeof(warp_row<SHAPE>) * rows + sizeof(tile_magnitude);
         const size_t parked = sizeof(parked_tile<SHAPE, ABOVE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
                               (KIND::COME ? sizeof(coming_tile<SHAPE>) : 0);
-        const size_t width = spine_columns(pass.columns), spines = (pass.columns + width - 1) / width;
+        const size_t width = spine_columns<SHAPE>(pass.columns), spines = (pass.columns + width - 1) / width;
         const size_t ring = width <= SPINE_COLUMNS ? sizeof(ring_of<SHAPE>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
         unsigned blocks;
@@ -293,10 +291,10 @@ struct fused_launcher {
 /* By strides alone, as the table may be anywhere. */
 size_t kernel_fused_workspace(const kernel_pass *pass) {
     const size_t sum_bytes = type_bytes(pass->out_type);
-    const size_t shares = wide_lanes(*pass) * VECTOR_BYTES / LINE_BYTES;
+    const size_t shares = is_wide(*pass) ? 2 : 1;
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
     const size_t magnitudes = pass->first_overflow ? chunks * sizeof(uint32_t) : 0;
-    return TICKET_BYTES + ((2 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes + magnitudes;
+    return TICKET_BYTES + ((1 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes + magnitudes;
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {

@@ -35,8 +35,7 @@ template <class SHAPE> struct aside_tile {
     vector vectors[VECTORS][SHAPE::THREADS];
 };
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
-    const bool wide = SHAPE::SHARES > 1 && sizeof(typename SHAPE::Sum) == 8;
-    return (ABOVE || wide) && SHAPE::WARPS == BLOCK_WARPS;
+    return ABOVE && SHAPE::WARPS == BLOCK_WARPS;
 }
 
 template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
@@ -180,37 +179,26 @@ template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_
     }
 }
 
-/* What a tile is given in shared memory: its chunk's seed, and for each level of the tree of those that share the chunk
- * the total to the left of it, or the identity. */
-template <class SHAPE> HOST_DEVICE constexpr unsigned seed_rows() {
-    return SHAPE::SHARES == 1 ? 1 : SHAPE::SHARES == 2 ? 2 : 3;
-}
-template <class SHAPE> using tile_seeds = warp_row<SHAPE>[seed_rows<SHAPE>()];
+/* What a tile is given in shared memory: its chunk's seed, and where it shares the chunk the total of the tile above it
+ * there, or the identity. */
+template <class SHAPE> using tile_seeds = warp_row<SHAPE>[SHAPE::SHARES];
 
-/* Integers wrap: to them it is all one sum, the seed. Floats take one level after the other. */
-template <class SHAPE> HOST_DEVICE constexpr bool takes_levels() {
-    return seed_rows<SHAPE>() > 1 && !sums_wrap<SHAPE>();
-}
+/* Integers wrap: to them it is all one sum, the seed. Floats take one level of the tree after the other. */
+template <class SHAPE> HOST_DEVICE constexpr bool takes_left() { return SHAPE::SHARES > 1 && !sums_wrap<SHAPE>(); }
 template <class SHAPE> DEVICE void lane_seed_of(const tile_place &place, const tile_seeds<SHAPE> &seeds,
                                                 typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
     lane_seed<SHAPE>(place, seeds[0], seed);
     UNROLL
-    for (unsigned level = 1; level < seed_rows<SHAPE>() && !takes_levels<SHAPE>(); level++) {
-        typename SHAPE::Sum left[SHAPE::COLUMNS];
-        lane_seed<SHAPE>(place, seeds[level], left);
-        UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            seed[c] += left[c];
-    }
+    for (unsigned c = 0; c < SHAPE::COLUMNS && SHAPE::SHARES > 1 && !takes_left<SHAPE>(); c++)
+        seed[c] += seeds[SHAPE::SHARES - 1][place.across * SHAPE::COLUMNS + c];
 }
 
 /* Read anew for each step: there are few registers left. */
 template <class SHAPE>
-DEVICE void add_levels(const tile_place &place, const tile_seeds<SHAPE> &seeds, tile_step<SHAPE> &values) {
-    UNROLL
-    for (unsigned level = 1; level < seed_rows<SHAPE>() && takes_levels<SHAPE>(); level++) {
+DEVICE void add_left_tile(const tile_place &place, const tile_seeds<SHAPE> &seeds, tile_step<SHAPE> &values) {
+    if constexpr (takes_left<SHAPE>()) {
         typename SHAPE::Sum left[SHAPE::COLUMNS];
-        lane_seed<SHAPE>(place, seeds[level], left);
+        lane_seed<SHAPE>(place, seeds[1], left);
         add_left<SHAPE>(left, values);
     }
 }
@@ -224,11 +212,9 @@ template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked
     lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
     unpark_step<SHAPE>(parked, SHAPE::STEPS - 1, last);
     UNROLL
-    for (unsigned level = 1; level < seed_rows<SHAPE>() && takes_levels<SHAPE>(); level++)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] = seeds[level][place.across * SHAPE::COLUMNS + c] + before[c];
-    add_levels<SHAPE>(place, seeds, last);
+    for (unsigned c = 0; c < SHAPE::COLUMNS && takes_left<SHAPE>(); c++)
+        before[c] = seeds[SHAPE::SHARES - 1][place.across * SHAPE::COLUMNS + c] + before[c];
+    add_left_tile<SHAPE>(place, seeds, last);
     before_part<SHAPE>(place, seed, last, before);
 }
 
@@ -264,7 +250,7 @@ finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE, ABOVE> &p
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
         tile_step<SHAPE> values;
         unpark_step<SHAPE>(parked, step, values);
-        add_levels<SHAPE>(place, seeds, values);
+        add_left_tile<SHAPE>(place, seeds, values);
         finish_step<SHAPE, ABOVE>(place, seed, values, before, [&](const tile_step<SHAPE> &results) {
             tile_store_lane<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, to, results);
         });

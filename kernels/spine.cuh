@@ -18,13 +18,12 @@ constexpr unsigned SCHEDULERS = 4;
 constexpr unsigned SPINE_PUBLISHERS = 2;
 
 /* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
- * columns each; seeds has one row more. Where several tiles share a chunk, shares has a row for each of them. */
+ * columns each; seeds has one row more, and totals has a row for each of the tiles that share a chunk. */
 template <class SUM> struct fused_state {
     uint32_t *ticket;
     uint32_t *parts; /* how many blocks have one; then for each of stage 2 its multiprocessor's number and 1 */
     exchange_word<SUM> *totals;
     exchange_word<SUM> *seeds;
-    exchange_word<SUM> *shares;
     bool alone; /* those blocks have a multiprocessor each to themselves */
     bool bulk;  /* asynchronous bulk copies may be used */
     const SUM *carry_in;
@@ -82,29 +81,81 @@ DEVICE unsigned spine_fetched(const spine_panel &panel, unsigned missing) {
     return k * panel.down + (lanes == 0 ? 0 : lowest_bit(lanes) / panel.across);
 }
 
+/* Looks for the missing totals of each lane, `stride` words apart, and brings those that are there into the ring; they
+ * are returned. The vote keeps the compiler from waiting for one look before the next. */
+template <class SUM> DEVICE unsigned spine_look(const spine_panel &panel, const exchange_word<SUM> *totals,
+                                                size_t stride, unsigned missing, SUM *values) {
+    SUM value[SPINE_BATCH];
+    unsigned there = 0;
+    UNROLL
+    for (unsigned k = 0; k < SPINE_BATCH; k++)
+        if ((missing >> k & 1) != 0 && look(totals + k * stride, &value[k]) != 0)
+            there |= 1u << k;
+    there = warp_all(WARP_ALL, there == missing) ? missing : there;
+    UNROLL
+    for (unsigned k = 0; k < SPINE_BATCH; k++)
+        if (there >> k & 1)
+            values[k * panel.down] = value[k];
+    return there;
+}
+
+/* The same of AT_ONCE chunks that two tiles share: one total below the other, and both are wanted. Their marks are kept
+ * as they come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at once.
+ */
+template <unsigned BYTES> struct spine_mark { typedef uint32_t type; };
+template <> struct spine_mark<8> { typedef bool type; };
+template <unsigned AT_ONCE, class SUM> DEVICE unsigned spine_look_pairs(const spine_panel &panel,
+                                                                        const exchange_word<SUM> *totals, size_t stride,
+                                                                        unsigned missing, SUM *values) {
+    SUM upper[AT_ONCE], lower[AT_ONCE];
+    typename spine_mark<sizeof(SUM)>::type above[AT_ONCE], below[AT_ONCE];
+    unsigned there = 0;
+    UNROLL
+    for (unsigned k = 0; k < AT_ONCE; k++, totals += stride) {
+        above[k] = below[k] = 0;
+        if ((missing >> k & 1) != 0)
+            above[k] = look(totals, &upper[k]);
+        if ((missing >> k & 1) != 0)
+            below[k] = look(totals + panel.columns, &lower[k]);
+    }
+    UNROLL
+    for (unsigned k = 0; k < AT_ONCE; k++)
+        there |= static_cast<unsigned>(above[k] & below[k]) << k;
+    there = warp_all(WARP_ALL, there == missing) ? missing : there;
+    UNROLL
+    for (unsigned k = 0; k < AT_ONCE; k++)
+        if (there >> k & 1)
+            values[k * panel.down] = upper[k] + lower[k];
+    return there;
+}
+
+/* The same of all chunks that a lane has: 8 of the totals that are under way fill its registers. */
+template <class SUM> DEVICE unsigned spine_look_shared(const spine_panel &panel, const exchange_word<SUM> *totals,
+                                                       size_t stride, unsigned missing, SUM *values) {
+    constexpr unsigned AT_ONCE = sizeof(SUM) == 4 ? SPINE_BATCH : SPINE_BATCH / 2;
+    unsigned there = 0;
+    UNROLL_NOT
+    for (unsigned first = 0; first < SPINE_BATCH; first += AT_ONCE)
+        there |= spine_look_pairs<AT_ONCE>(panel, totals + first * stride, stride,
+                                           missing >> first & ((1u << AT_ONCE) - 1), values + first * panel.down)
+                 << first;
+    return there;
+}
+
 /* Brings the totals of a group into the ring as they appear. No total is waited for before an earlier one is passed on,
- * as it may itself be waiting for the seed that comes of that. The vote keeps the compiler from waiting for one look
- * before the next. */
-template <class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, const spine_lane &lane,
-                                                   const exchange_word<SUM> *totals, unsigned first, SUM *values,
-                                                   uint32_t *fetched) {
-    const size_t stride = panel.down * panel.columns;
+ * as it may itself be waiting for the seed that comes of that. */
+template <unsigned SHARES, class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, const spine_lane &lane,
+                                                                    const exchange_word<SUM> *totals, unsigned first,
+                                                                    SUM *values, uint32_t *fetched) {
+    const size_t stride = SHARES * panel.down * panel.columns;
     unsigned missing = 0;
     for (unsigned k = 0; lane.active && k * panel.down < panel.group; k++)
         missing |= first + lane.own + k * panel.down < panel.chunks ? 1u << k : 0;
     for (unsigned before = 0; before < panel.group;) {
-        SUM value[SPINE_BATCH];
-        unsigned there = 0;
-        UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++)
-            if ((missing >> k & 1) != 0 && look(totals + k * stride, &value[k]) != 0)
-                there |= 1u << k;
-        there = warp_all(WARP_ALL, there == missing) ? missing : there;
-        UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++)
-            if (there >> k & 1)
-                values[k * panel.down] = value[k];
-        missing &= ~there;
+        if (SHARES == 1)
+            missing &= ~spine_look(panel, totals, stride, missing, values);
+        else
+            missing &= ~spine_look_shared(panel, totals, stride, missing, values);
         const unsigned now = spine_fetched(panel, missing);
         warp_barrier(WARP_ALL);
         if (now > before && thread_index() % WARP_LANES == 0)
@@ -114,7 +165,7 @@ template <class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, con
 }
 
 /* All groups of a fetching warp. */
-template <class SUM, class RING>
+template <unsigned SHARES, class SUM, class RING>
 DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state, RING &ring, unsigned fetcher) {
     const spine_lane lane = spine_lane_of(panel);
     const unsigned length = ring.SLOTS * panel.group;
@@ -123,8 +174,9 @@ DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
     for (unsigned first = fetcher * panel.group; first < panel.chunks; first += ring.FETCHERS * panel.group) {
         while (first >= length && acquire_by_warp(&ring.published[slot]) + length < first + panel.group)
             wait_a_little(100);
-        spine_fetch_group(panel, lane, state.totals + (first + lane.own) * panel.columns + panel.first + lane.column,
-                          first, values + slot * panel.group, &ring.fetched[slot]);
+        const size_t row = size_t(SHARES) * (first + lane.own);
+        spine_fetch_group<SHARES>(panel, lane, state.totals + row * panel.columns + panel.first + lane.column, first,
+                                  values + slot * panel.group, &ring.fetched[slot]);
         if (ring.ROUNDS > 1)
             slot = slot + ring.FETCHERS < ring.SLOTS ? slot + ring.FETCHERS : fetcher;
     }
@@ -232,9 +284,9 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, R
         store_carry(state.carry_out, panel.first + lane, seed);
 }
 
-/* All that a spine block does for its columns, from `first` on. */
-template <class SUM, class RING> DEVICE void spine(const fused_state<SUM> &state, RING &ring, size_t columns,
-                                                   unsigned chunks, size_t first, unsigned width) {
+/* All that a spine block does for its columns, from `first` on. So many tiles share a chunk. */
+template <unsigned SHARES, class SUM, class RING> DEVICE void
+spine(const fused_state<SUM> &state, RING &ring, size_t columns, unsigned chunks, size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;
     spine_panel panel;
     panel.first = first;
@@ -258,7 +310,7 @@ template <class SUM, class RING> DEVICE void spine(const fused_state<SUM> &state
     else if (warp % SCHEDULERS != 0 && helper < SPINE_PUBLISHERS)
         spine_publish(panel, state, ring, helper);
     else if (warp % SCHEDULERS != 0)
-        spine_fetch(panel, state, ring, helper - SPINE_PUBLISHERS);
+        spine_fetch<SHARES>(panel, state, ring, helper - SPINE_PUBLISHERS);
 }
 
 #endif

@@ -28,32 +28,40 @@ DEVICE exchange_word<SUM> *wide_word(const wide_panel &panel, wide_ring<SUM> &ri
     return &ring.words[column * (panel.rows + 1) + (static_cast<unsigned>(chunk) & (panel.rows - 1))];
 }
 
-/* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, WIDE_AHEAD of them
- * at a time; so the words of one place in the ring all come from one looker, and in order. */
-template <class SUM>
+/* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, WIDE_AHEAD words at a
+ * time; so the words of one place in the ring all come from one looker, and in order. */
+template <unsigned SHARES, class SUM>
 DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
+    constexpr unsigned AHEAD = WIDE_AHEAD / SHARES;
     const unsigned across = WIDE_RING / panel.rows, stride = WIDE_LOOKERS / across;
     const unsigned column = looker % across;
     if (column >= panel.width)
         return;
-    for (size_t first = looker / across; first < panel.chunks; first += WIDE_AHEAD * stride) {
-        bool missing[WIDE_AHEAD], any = true;
+    const exchange_word<SUM> *totals = state.totals + panel.first + column;
+    for (size_t first = looker / across; first < panel.chunks; first += AHEAD * stride) {
+        bool missing[AHEAD], any = true;
         UNROLL
-        for (unsigned k = 0; k < WIDE_AHEAD; k++)
+        for (unsigned k = 0; k < AHEAD; k++)
             missing[k] = first + k * stride < panel.chunks;
         while (any) {
-            SUM value[WIDE_AHEAD], before;
-            bool there[WIDE_AHEAD];
+            SUM value[AHEAD][SHARES], before;
+            bool there[AHEAD];
             any = false;
             UNROLL
-            for (unsigned k = 0; k < WIDE_AHEAD; k++)
-                there[k] = missing[k] &&
-                           look(&state.totals[(first + k * stride) * panel.columns + panel.first + column], &value[k]);
+            for (unsigned k = 0; k < AHEAD; k++) {
+                const auto *words = totals + (first + k * stride) * SHARES * panel.columns;
+                there[k] = missing[k];
+                UNROLL
+                for (unsigned share = 0; share < SHARES; share++)
+                    if (missing[k] && look(words + share * panel.columns, &value[k][share]) == 0)
+                        there[k] = false;
+            }
             UNROLL
-            for (unsigned k = 0; k < WIDE_AHEAD; k++) {
+            for (unsigned k = 0; k < AHEAD; k++) {
                 exchange_word<SUM> *word = wide_word(panel, ring, first + k * stride, column);
                 if (there[k] && mark_of(word, &before) == 0) {
-                    put(word, value[k], wide_mark(first + k * stride));
+                    put(word, SHARES == 1 ? value[k][0] : SUM(value[k][0] + value[k][SHARES - 1]),
+                        wide_mark(first + k * stride));
                     missing[k] = false;
                 }
                 any = any || missing[k];
@@ -100,8 +108,8 @@ DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wi
 }
 
 /* All that a spine block does for its columns, from `first` on. */
-template <class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_ring<SUM> &ring, size_t columns,
-                                            unsigned chunks, size_t first) {
+template <unsigned SHARES, class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_ring<SUM> &ring,
+                                                             size_t columns, unsigned chunks, size_t first) {
     wide_panel panel;
     panel.first = first;
     panel.columns = columns;
@@ -112,7 +120,7 @@ template <class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_
         put(&ring.words[word], sum_identity<SUM>(), 0);
     block_barrier();
     if (thread_index() >= WIDE_COLUMNS)
-        wide_look(panel, state, ring, thread_index() - WIDE_COLUMNS);
+        wide_look<SHARES>(panel, state, ring, thread_index() - WIDE_COLUMNS);
     else if (thread_index() / WARP_LANES * WARP_LANES < panel.width)
         wide_fold(panel, state, ring);
 }

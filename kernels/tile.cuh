@@ -52,9 +52,10 @@ struct tile_shape {
     static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 
-    /* A tile wider than a line has so much fewer rows: so many of them, one below the other, have a chunk together, a
-     * subtree each. To them, too, chunks are what they have of one. */
-    static constexpr unsigned SHARES = PANEL * sizeof(SUM) > LINE_BYTES ? PANEL * sizeof(SUM) / LINE_BYTES : 1;
+    /* A tile of two lines across has half the rows: two of them, one below the other, have a chunk together, a subtree
+     * each. To them, too, chunks are what they have of one. */
+    static constexpr unsigned SHARES = PANEL * sizeof(SUM) > LINE_BYTES ? 2 : 1;
+    static_assert(PANEL * sizeof(SUM) <= 2 * LINE_BYTES, "two lines at most");
 
     /* So many blocks to a chunk, one below the other: a subtree each. To them, chunks are what they have of one. */
     template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
