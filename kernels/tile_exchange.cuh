@@ -106,14 +106,15 @@ template <class SHAPE> DEVICE void wait_for_left(const tile_pass &pass, const fu
                                                   : wait_for(&state.totals[(row - 1) * pass.columns + column]);
 }
 
-/* All that a tile waits for: a thread for each value, as it is the way to memory and back that takes time. */
+/* All that a tile waits for: a thread for each value, as it is the way to memory and back that takes time. Its role is
+ * found by division: found by comparison, the whole tile spills. */
 template <class SHAPE, bool CHECKED> DEVICE void wait_for_seeds(const tile_pass &pass,
                                                                 const fused_state<typename SHAPE::Sum> &state,
                                                                 unsigned tile, bool chain, tile_seeds<SHAPE> &seeds) {
     static_assert(SHAPE::SHARES * SHAPE::PANEL <= SHAPE::THREADS, "threads for all");
-    if (SHAPE::SHARES == 1 || thread_index() < SHAPE::PANEL)
+    if (SHAPE::SHARES == 1 || thread_index() / SHAPE::PANEL == 0)
         wait_for_seed<SHAPE, CHECKED>(pass, state, tile, chain, seeds[0]);
-    else if (thread_index() < 2 * SHAPE::PANEL)
+    else if (thread_index() / SHAPE::PANEL == 1)
         wait_for_left<SHAPE>(pass, state, tile, seeds[SHAPE::SHARES - 1]);
 }
 
