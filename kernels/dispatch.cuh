@@ -65,8 +65,10 @@ constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
     const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
     const size_t panels = (bytes + WIDE_LANES * VECTOR_BYTES - 1) / (WIDE_LANES * VECTOR_BYTES);
-    if (bytes <= WIDEST_ROW_BYTES || !begins_on_sectors(pass))
-        return bytes > WIDEST_ROW_BYTES;
+    if (bytes <= WIDEST_ROW_BYTES)
+        return false;
+    if (!begins_on_sectors(pass))
+        return true;
     if (element == 8)
         return bytes % WIDEST_ROW_BYTES != 0 || bytes > LONG_ROW_BYTES;
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
