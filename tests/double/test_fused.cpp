@@ -338,7 +338,7 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
     play_device(processors, 9);
     for (const size_t width : columns)
         for (const size_t chunks : {0, 1, 3})
-            for (const size_t rows : {1, 128, 255, 256, 257, 300, 384, 511, 512}) {
+            for (const size_t rows : {1, 127, 128, 129, 255, 256, 257, 300, 384, 385, 511, 512}) {
                 if (!one_in(share))
                     continue;
                 request made = vary(PAIRS[random_bits() % PAIR_COUNT], chunks * 512 + rows, width);
@@ -384,9 +384,9 @@ int main() {
     check_long(CUDA_FUSED_PARKED);
     check_shared_chunks(4, {100, 132}, DOUBLE_TSAN ? 12 : 3); /* nobody: a chain */
     if (!DOUBLE_TSAN) {
-        check_shared_chunks(8, {20, 36, 60, 64}, 6); /* up to two blocks */
-        check_shared_chunks(28, {68, 100}, 6);       /* up to seven, of 16 columns each */
-        check_shared_chunks(16, {600, 1000}, 24);    /* of 256 columns each */
+        check_shared_chunks(8, {20, 36, 60, 64, 260, 300}, 6); /* up to two blocks, or nobody */
+        check_shared_chunks(28, {68, 100, 124}, 6);            /* up to eight, of 16 columns each, or nobody */
+        check_shared_chunks(16, {600, 1000}, 24);              /* of 256 columns each */
     }
     if (!DOUBLE_TSAN) {
         play_device(20, 9);
