@@ -58,8 +58,8 @@ template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &p
 
 /* Whether a tile has two lines of memory across, for launchers that have such: its rows are pieces of twice the length,
  * but two tiles share a chunk, and lanes may be idle. What was measured: it is better where rows do not begin on
- * sectors; of 4 bytes, unless more than a quarter of the lanes are idle; of 8 bytes, in long rows and such as are no
- * whole lines.
+ * sectors; of 4 bytes, unless more than a quarter of the lanes are idle; of 8 bytes, but in rows of an odd number of
+ * lines, unless they are long.
  */
 constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
@@ -70,7 +70,7 @@ static inline bool is_wide(const kernel_pass &pass) {
     if (!begins_on_sectors(pass))
         return true;
     if (element == 8)
-        return bytes % WIDEST_ROW_BYTES != 0 || bytes > LONG_ROW_BYTES;
+        return bytes % (2 * WIDEST_ROW_BYTES) != WIDEST_ROW_BYTES || bytes > LONG_ROW_BYTES;
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 

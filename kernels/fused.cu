@@ -1,18 +1,19 @@
 /* The three stages in one kernel for large tables on large devices (fused_lookback.cu is for all): each value is read
  * once and written once.
  *
- * Blocks draw tiles from a ticket, so that the tiles before a drawn one are drawn, too, by blocks that run. A block
- * reads its tile into registers, publishes the tile's column totals, sums inside the tile, and parks it in shared
- * memory until its seed is there, while the next one is read (parked_tile.cuh, coming_tile.cuh). The first
- * blocks that come do stage 2 for all instead (spine.cuh, spine_wide.cuh); where a row has so many panels that the
- * chunk before is long done, there are none, and each tile publishes the next one's seed. All blocks are resident (a
- * cooperative launch). A block that waits does so for the seed of a tile whose totals it has published, before any tile
- * that it drew later; and a seed depends on totals of earlier tiles alone: the wait always ends.
+ * All blocks are resident (a cooperative launch). Each clears a part of the words that they share, takes the tile of
+ * its own number, and while that one comes, they meet. Then they draw tiles from a ticket, so that the tiles before a
+ * drawn one are drawn, too, by blocks that run. A block reads its tile into registers, publishes the tile's column
+ * totals, sums inside the tile, and parks it in shared memory until its seed is there, while the next one is read
+ * (parked_tile.cuh, coming_tile.cuh). The first blocks do stage 2 for all instead (spine.cuh, spine_wide.cuh); where a
+ * row has so many panels that the chunk before is long done, there are none, and each tile publishes the next one's
+ * seed. A block that waits does so for the seed of a tile whose totals it has published, before any tile that it drew
+ * later; and a seed depends on totals of earlier tiles alone: the wait always ends.
  *
  * Wide tiles have so few rows that two, one below the other, share a chunk (SHARES). Each publishes its own totals;
  * stage 2 puts them together, and the lower one takes what is to the left of it in the tree, the total of the upper
- * one, together with its seed (tile_exchange.cuh). That tile was drawn before it, by a block that waits for nothing
- * from when it draws a tile to when it publishes its totals: this wait ends, too.
+ * one, together with its seed (tile_exchange.cuh). That tile was taken before it, by a block that waits for nothing but
+ * that meeting from when it takes a tile to when it publishes its totals: this wait ends, too.
  *
  * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). */
 #include "coming_tile.cuh"
@@ -24,6 +25,7 @@
 /* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
  * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
 constexpr unsigned SPINE_SHARE = 8;
+constexpr size_t MOST_SPINES = TICKET_BYTES / sizeof(uint32_t) - 1; /* of which there is a word for each */
 
 /* Up to so many blocks that do stage 2 have a multiprocessor each to themselves, if there are so many blocks for each:
  * four are the most that a multiprocessor holds, so that half of them are left for the tiles in any case. */
@@ -31,11 +33,21 @@ constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
 
 constexpr unsigned NO_TILE = 0xffffffffu;
 
+/* What a block is for, in shared memory. */
+constexpr unsigned NO_PART = 0xffffffffu;
+struct block_role {
+    unsigned part;    /* of stage 2; NO_PART: it takes tiles */
+    unsigned tile;    /* its first; it draws the others */
+    unsigned arrival; /* for grid_wait() */
+    unsigned once;    /* it draws none */
+};
+
 /* Takes a drawn tile from the table, or from where it has come meanwhile, to its running sums, and tells its totals. */
 template <class SHAPE, bool CHECKED>
 DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tile,
                        coming_tile<SHAPE> *coming, warp_rows<SHAPE> &totals, tile_magnitude &magnitudes,
-                       tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+                       const block_role &role, bool first, tile_values<SHAPE> &values,
+                       typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     if (coming && place.end == SHAPE::CHUNK_ROWS)
         take_coming<SHAPE>(pass, place, state.bulk, *coming, values);
@@ -45,6 +57,11 @@ DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::
     put_magnitude<SHAPE>(pass, CHECKED && state.magnitudes, values, magnitudes);
     scan_warp<SHAPE>(place, values);
     put_warp_totals<SHAPE>(place, values, totals);
+    if (first) {
+        if (thread_index() == 0)
+            grid_wait(role.arrival);
+        registers_barrier();
+    }
     block_barrier();
     publish_totals<SHAPE>(pass, state, tile, totals);
     scan_warps<SHAPE>(place, totals, values, before);
@@ -70,11 +87,25 @@ template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
     return looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
 }
 
-/* All tiles that this block draws: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
+/* Draws a tile. Where chunks come fast, a block that does stage 2 has its multiprocessor for itself, as each of its
+ * accesses to shared memory would otherwise wait behind those of a tile: the other block there has its first tile
+ * alone, which it took before it could know. By one thread. */
+template <class SUM>
+DEVICE unsigned draw_ticket(const fused_state<SUM> &state, unsigned spines, bool first, block_role &role) {
+    if (first && state.alone) {
+        bool beside = false;
+        for (unsigned spine = 0; spine < spines; spine++)
+            beside = beside || load_relaxed(state.parts + spine) == multiprocessor();
+        role.once = beside;
+    }
+    return role.once ? NO_TILE : atomic_add(state.ticket, 1u);
+}
+
+/* All tiles that this block takes: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
  * as can be: the tiles after it wait for its totals while this block finishes others. */
 template <class SHAPE, class KIND>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
-                        unsigned spines, unsigned tile, parked_tile<SHAPE, KIND::ABOVE> &parked) {
+                        unsigned spines, unsigned tile, block_role &role, parked_tile<SHAPE, KIND::ABOVE> &parked) {
     constexpr bool ABOVE = KIND::ABOVE;
     SHARED_ARRAY(unsigned, ticket, 1);
     SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::WARPS);
@@ -92,7 +123,8 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         tile_values<SHAPE> values;
         const bool more = tile < tiles;
         if (more) {
-            begin_tile<SHAPE, KIND::CHECKED>(pass, state, tile, coming, totals, magnitudes, values, before);
+            begin_tile<SHAPE, KIND::CHECKED>(pass, state, tile, coming, totals, magnitudes, role, waiting == NO_TILE,
+                                             values, before);
             if (KIND::CHECKED && ABOVE) /* or below: whichever spills less */
                 publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
             if (puts_aside<SHAPE, ABOVE>())
@@ -103,7 +135,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         if (waiting != NO_TILE)
             wait_for_seeds<SHAPE, KIND::CHECKED>(pass, state, waiting, spines == 0, seeds);
         if (more && thread_index() == 0)
-            *ticket = atomic_add(state.ticket, 1u);
+            *ticket = draw_ticket(state, spines, waiting == NO_TILE, role);
         block_barrier();
         if (coming && more)
             request_coming<SHAPE>(pass, state.bulk, *ticket, tiles, *coming);
@@ -126,16 +158,20 @@ template <class SHAPE> HOST_DEVICE unsigned chunks_of(const tile_pass &pass, uns
     return (tiles / pass.panels + SHAPE::SHARES - 1) / SHAPE::SHARES;
 }
 
-/* The columns of one block that does stage 2: as few as a warp of it can add up in time, or less where two totals a
- * chunk have to be fetched. The more columns a row has, the more time there is, and blocks are better spent on tiles.
- */
+/* The columns of one block that does stage 2: as few as a warp of it can add up in time, or less where two words a
+ * chunk have to be fetched, or long ones, or by few warps. The more columns a row has, the more time there is, and
+ * blocks are better spent on tiles. */
 constexpr unsigned SPINES_NARROW = 8, SPINES_SHARED = 16; /* no more blocks than these; where tiles share chunks */
 template <class SHAPE> HOST_DEVICE unsigned spine_columns(size_t columns) {
-    const bool shared = SHAPE::SHARES > 1, alone = columns <= SPINES_ALONE * SPINE_COLUMNS;
-    if (columns <= SPINE_COLUMNS ||
-        (shared && columns <= SPINES_NARROW * SPINE_COLUMNS / 2 && (!alone || sizeof(typename SHAPE::Sum) == 8)))
+    constexpr bool SHARED = SHAPE::SHARES > 1, LONG_WORDS = sizeof(typename SHAPE::Sum) == 8;
+    if (SHAPE::WIDENED && SHAPE::WARPS < BLOCK_WARPS && SHAPE::PANEL > HALVED_COLUMNS)
+        return SPINE_COLUMNS / 4;
+    if (columns <= SPINE_COLUMNS)
         return SPINE_COLUMNS / 2;
-    return columns <= (shared ? SPINES_SHARED : SPINES_NARROW) * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
+    if (columns <= SPINES_NARROW * SPINE_COLUMNS / 2 &&
+        (LONG_WORDS || (SHARED && columns > SPINES_ALONE * SPINE_COLUMNS)))
+        return SPINE_COLUMNS / 2;
+    return columns <= (SHARED ? SPINES_SHARED : SPINES_NARROW) * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
 /* Few fetching warps do not keep up with more sums than these in a chunk, or with chunks that come as fast as widened
@@ -157,39 +193,36 @@ DEVICE void do_spine(const fused_state<SUM> &state, void *memory, size_t columns
         spine_wide<SHAPE::SHARES>(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
 }
 
-/* Which stage 2 this block does, counted from 0; NO_SPINE: none; IDLE: nothing at all. Where chunks come fast, a block
- * that does stage 2 has its multiprocessor for itself, as each of its accesses to shared memory would otherwise wait
- * behind those of a tile. */
-constexpr unsigned NO_SPINE = 0xffffffffu, IDLE = 0xfffffffeu;
-template <class SUM> DEVICE unsigned choose_part(const fused_state<SUM> &state, unsigned spines) {
-    const unsigned part = spines > 0 ? atomic_add(state.parts, 1u) : 0;
-    if (part < spines) {
-        store_relaxed(state.parts + 1 + part, multiprocessor() + 1);
-        return part;
-    }
-    for (unsigned spine = 0; state.alone && spine < spines; spine++) {
-        uint32_t where;
-        while ((where = load_relaxed(state.parts + 1 + spine)) == 0)
-            wait_a_little(20);
-        if (where == multiprocessor() + 1)
-            return IDLE;
-    }
-    return NO_SPINE;
+/* Before anything is shared: each block clears a part of the words and magnitudes, and tells where it is, if it does
+ * stage 2. Tickets begin behind the tiles that blocks take without one. */
+template <class SUM> DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned pairs) {
+    word_pair *const words = reinterpret_cast<word_pair *>(state.totals);
+    const unsigned threads = block_count() * block_threads();
+    for (unsigned k = block_index() * block_threads() + thread_index(); k < pairs; k += threads)
+        words[k] = word_pair{0, 0};
+    if (thread_index() == 0 && block_index() < spines)
+        store_relaxed(state.parts + block_index(), multiprocessor());
+    if (thread_index() == 0 && block_index() == 0)
+        store_relaxed(state.ticket, block_count() - spines);
 }
 
+/* The first `spines` blocks do stage 2. */
 template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
-    fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines) {
-    SHARED_ARRAY(unsigned, ticket, 2);
+    fused_kernel(tile_pass pass, fused_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines,
+                 unsigned pairs) {
+    SHARED_ARRAY(block_role, role, 1);
     SHARED_DYNAMIC(unsigned char, memory);
-    if (thread_index() == 0) {
-        ticket[1] = choose_part(state, spines);
-        ticket[0] = ticket[1] == NO_SPINE ? atomic_add(state.ticket, 1u) : 0;
-    }
+    clear_state(state, spines, pairs);
+    const unsigned arrival = grid_arrive(), block = block_index();
+    if (thread_index() == 0)
+        role[0] = block_role{block < spines ? block : NO_PART, block - spines, arrival, 0};
+    if (thread_index() == 0 && block < spines)
+        grid_wait(arrival);
     block_barrier();
-    if (ticket[1] < spines)
-        do_spine<SHAPE>(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), ticket[1]);
-    if (ticket[1] == NO_SPINE) /* no `else`: with it, both sides share fewer registers, and tiles spill */
-        fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, ticket[0],
+    if (role[0].part != NO_PART)
+        do_spine<SHAPE>(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), role[0].part);
+    if (role[0].part == NO_PART) /* no `else`: with it, both sides share fewer registers, and tiles spill */
+        fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, role[0].tile, role[0],
                                  *reinterpret_cast<parked_tile<SHAPE, KIND::ABOVE> *>(memory));
     if (KIND::CHECKED && pass.first_overflow && block_index() == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
@@ -215,6 +248,13 @@ struct fused_launcher {
         state.carry_out = static_cast<SUM *>(carry_out);
         state.bulk = bulk;
         return state;
+    }
+
+    /* How many pairs there are to clear, the last one maybe beyond the words. */
+    template <class SUM> static size_t pairs_of(const tile_pass &pass, const fused_state<SUM> &state, size_t chunks) {
+        const size_t words = static_cast<size_t>(state.seeds - state.totals) + (chunks + 1) * pass.columns;
+        const size_t magnitudes = state.magnitudes ? chunks * sizeof(uint32_t) : 0;
+        return (words * sizeof *state.totals + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
     }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
@@ -268,11 +308,16 @@ struct fused_launcher {
             error = resident_blocks(kernel, SHAPE::THREADS, shared, &blocks);
         if (error != 0)
             return error;
-        const unsigned used = spines * SPINE_SHARE <= blocks ? static_cast<unsigned>(spines) : 0;
+        const bool few = spines * SPINE_SHARE <= blocks && spines <= MOST_SPINES;
+        const unsigned used = few ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
         fused_state<Sum> state = state_of<SHAPE>(pass, tiles);
+        const size_t pairs = pairs_of(pass, state, chunks_of<SHAPE>(pass, tiles));
+        if (pairs > INT32_MAX)
+            return static_cast<int>(cudaErrorInvalidConfiguration);
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
-        error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, stream, pass, state, tiles, used);
+        error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, stream, pass, state, tiles, used,
+                                   static_cast<unsigned>(pairs));
         return error != 0 || !pass.first_overflow ? error : check<SHAPE>(pass, state, tiles);
     }
 
@@ -294,7 +339,8 @@ size_t kernel_fused_workspace(const kernel_pass *pass) {
     const size_t shares = is_wide(*pass) ? 2 : 1;
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
     const size_t magnitudes = pass->first_overflow ? chunks * sizeof(uint32_t) : 0;
-    return TICKET_BYTES + ((1 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes + magnitudes;
+    const size_t words = ((1 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes;
+    return TICKET_BYTES + (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair) * sizeof(word_pair);
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {

@@ -39,9 +39,9 @@ int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds)
 /* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row, the
  * same one, or NULL.
  *
- * For large tables. The workspace has as many bytes as the function says, aligned to 256, all of them zero. The first
- * is for compute capability 8.0 and later; `bulk`: it may use asynchronous bulk copies, which is for 9.0 and later. It
- * sets first_overflow, and looks for it in a kernel after it. */
+ * For large tables. The workspace has as many bytes as the function says, aligned to 256. The first is for compute
+ * capability 8.0 and later; `bulk`: it may use asynchronous bulk copies, which is for 9.0 and later. It sets
+ * first_overflow, and looks for it in a kernel after it. The second wants its workspace all zero. */
 size_t kernel_fused_workspace(const struct kernel_pass *pass); /* looks at no memory */
 int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);

@@ -17,11 +17,11 @@ constexpr unsigned SPINE_LONG = 16;            /* additions in one go where so m
 constexpr unsigned SCHEDULERS = 4;
 constexpr unsigned SPINE_PUBLISHERS = 2;
 
-/* What the blocks of a fused pass share, all zeros at the beginning but the carries. Words are chunk by chunk, a row of
- * columns each; seeds has one row more, and totals has a row for each of the tiles that share a chunk. */
+/* What the blocks of a fused pass share. Words are chunk by chunk, a row of columns each, all zeros at the beginning;
+ * seeds has one row more, and totals has a row for each of the tiles that share a chunk. */
 template <class SUM> struct fused_state {
     uint32_t *ticket;
-    uint32_t *parts; /* how many blocks have one; then for each of stage 2 its multiprocessor's number and 1 */
+    uint32_t *parts; /* for each block that does stage 2 the number of its multiprocessor */
     exchange_word<SUM> *totals;
     exchange_word<SUM> *seeds;
     bool alone; /* those blocks have a multiprocessor each to themselves */
@@ -73,6 +73,19 @@ DEVICE unsigned acquire_by_warp(const uint32_t *word) {
     return same;
 }
 
+/* How many words a lane looks for in one go, of chunks that so many tiles share: as many as its registers hold. */
+template <unsigned SHARES, class SUM> HOST_DEVICE constexpr unsigned spine_batch() {
+    return SHARES > 1 && sizeof(SUM) == 8 ? SPINE_BATCH / 2 : SPINE_BATCH;
+}
+
+/* The chunks of a group. The fewer, the sooner its warp looks at one of them again; but all warps together have to look
+ * at as many as are under way. */
+template <unsigned SHARES, class SUM> DEVICE unsigned spine_group(unsigned down) {
+    const unsigned most = sizeof(SUM) == 8 && down <= SPINE_BATCH / 2 ? SPINE_GROUP / 2 : SPINE_GROUP;
+    const unsigned chunks = spine_batch<SHARES, SUM>() * down;
+    return chunks < most ? chunks : most;
+}
+
 /* How many chunks of a group are there, from the first one on, given which words of each lane are missing. */
 DEVICE unsigned spine_fetched(const spine_panel &panel, unsigned missing) {
     const unsigned any = ~warp_and(WARP_ALL, ~missing);
@@ -99,14 +112,14 @@ template <class SUM> DEVICE unsigned spine_look(const spine_panel &panel, const 
     return there;
 }
 
-/* The same of AT_ONCE chunks that two tiles share: one total below the other, and both are wanted. Their marks are kept
- * as they come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at once.
- */
+/* The same of chunks that two tiles share: one total below the other, and both are wanted. Their marks are kept as they
+ * come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at once. */
 template <unsigned BYTES> struct spine_mark { typedef uint32_t type; };
 template <> struct spine_mark<8> { typedef bool type; };
-template <unsigned AT_ONCE, class SUM> DEVICE unsigned spine_look_pairs(const spine_panel &panel,
-                                                                        const exchange_word<SUM> *totals, size_t stride,
-                                                                        unsigned missing, SUM *values) {
+template <class SUM> DEVICE unsigned spine_look_pairs(const spine_panel &panel, const exchange_word<SUM> *totals,
+                                                      size_t stride, unsigned missing, SUM *values) {
+    constexpr unsigned AT_ONCE = spine_batch<2, SUM>();
+    missing &= (1u << AT_ONCE) - 1; /* as it is: without being told, the compiler lets 4-byte tiles spill */
     SUM upper[AT_ONCE], lower[AT_ONCE];
     typename spine_mark<sizeof(SUM)>::type above[AT_ONCE], below[AT_ONCE];
     unsigned there = 0;
@@ -129,19 +142,6 @@ template <unsigned AT_ONCE, class SUM> DEVICE unsigned spine_look_pairs(const sp
     return there;
 }
 
-/* The same of all chunks that a lane has: 8 of the totals that are under way fill its registers. */
-template <class SUM> DEVICE unsigned spine_look_shared(const spine_panel &panel, const exchange_word<SUM> *totals,
-                                                       size_t stride, unsigned missing, SUM *values) {
-    constexpr unsigned AT_ONCE = sizeof(SUM) == 4 ? SPINE_BATCH : SPINE_BATCH / 2;
-    unsigned there = 0;
-    UNROLL_NOT
-    for (unsigned first = 0; first < SPINE_BATCH; first += AT_ONCE)
-        there |= spine_look_pairs<AT_ONCE>(panel, totals + first * stride, stride,
-                                           missing >> first & ((1u << AT_ONCE) - 1), values + first * panel.down)
-                 << first;
-    return there;
-}
-
 /* Brings the totals of a group into the ring as they appear. No total is waited for before an earlier one is passed on,
  * as it may itself be waiting for the seed that comes of that. */
 template <unsigned SHARES, class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, const spine_lane &lane,
@@ -155,7 +155,7 @@ template <unsigned SHARES, class SUM> DEVICE void spine_fetch_group(const spine_
         if (SHARES == 1)
             missing &= ~spine_look(panel, totals, stride, missing, values);
         else
-            missing &= ~spine_look_shared(panel, totals, stride, missing, values);
+            missing &= ~spine_look_pairs(panel, totals, stride, missing, values);
         const unsigned now = spine_fetched(panel, missing);
         warp_barrier(WARP_ALL);
         if (now > before && thread_index() % WARP_LANES == 0)
@@ -297,8 +297,7 @@ spine(const fused_state<SUM> &state, RING &ring, size_t columns, unsigned chunks
     while (panel.across < panel.width)
         panel.across *= 2;
     panel.down = WARP_LANES / panel.across;
-    panel.group = SPINE_BATCH * panel.down;
-    panel.group = panel.group < SPINE_GROUP ? panel.group : SPINE_GROUP;
+    panel.group = spine_group<SHARES, SUM>(panel.down);
     if (thread_index() < ring.SLOTS)
         ring.fetched[thread_index()] = ring.published[thread_index()] = 0;
     if (thread_index() < SPINE_COLUMNS)

@@ -375,6 +375,7 @@ DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }
 DEVICE void bulk_load(void *, const void *, unsigned, bulk_barrier *) { __trap(); }
 #endif
 
+#include "grid.cuh"
 #include "launch.cuh"
 
 #endif

@@ -104,11 +104,6 @@ static bool is_refused(int error) {
     return error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported;
 }
 
-static int run_parked(const struct scan *scan, const struct kernel_pass *pass, bool bulk, void *workspace) {
-    const cudaError_t error = cudaMemsetAsync(workspace, 0, kernel_fused_workspace(pass), scan->stream);
-    return error == cudaSuccess ? kernel_fused(pass, scan->carry_in, scan->carry_out, bulk, workspace) : (int)error;
-}
-
 static int run_lookback(const struct scan *scan, const struct kernel_pass *pass, void *workspace) {
     const size_t bytes = kernel_fused_lookback_workspace(scan->chunks, scan->in.columns, scan->out.type);
     int error = set_overflow(scan);
@@ -125,7 +120,8 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, co
     if (error != cudaErrorNotSupported)
         return error;
     const bool bulk = choice->major >= OLDEST_CLUSTERS && cuda_forced_form != CUDA_FUSED_GENERAL;
-    error = is_parked(choice) ? run_parked(scan, pass, bulk, workspace) : cudaErrorNotSupported;
+    if (is_parked(choice))
+        error = kernel_fused(pass, scan->carry_in, scan->carry_out, bulk, workspace);
     if (!is_refused(error))
         return error;
     cudaGetLastError();

@@ -271,6 +271,10 @@ DEVICE void prefetch_l2(const void *from, unsigned bytes, DOUBLE_SITE) {
         dbl::check_global(from, bytes, 16, "prefetch_l2", file, line);
 }
 
+DEVICE unsigned grid_arrive(DOUBLE_SITE) { return dbl::grid_arrive(file, line); }
+DEVICE void grid_wait(unsigned, DOUBLE_SITE) { dbl::grid_wait(file, line); }
+DEVICE void registers_barrier() {}
+
 DEVICE void wait_a_little(unsigned, DOUBLE_SITE) { dbl::give_way(file, line, true); }
 
 DEVICE void copy_async(void *shared, const void *global, DOUBLE_SITE) { dbl::copy_by_lane(shared, global, file, line); }

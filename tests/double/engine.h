@@ -39,6 +39,10 @@ void cluster_arrive(DOUBLE_SITE_PLAIN);
 void cluster_wait(DOUBLE_SITE_PLAIN);
 void *cluster_map(void *shared, size_t bytes, unsigned rank, DOUBLE_SITE_PLAIN);
 
+/* All blocks of a cooperative launch, once in it. */
+unsigned grid_arrive(DOUBLE_SITE_PLAIN);
+void grid_wait(DOUBLE_SITE_PLAIN);
+
 /* Shared memory of the block. `key`: the declaration, one for each instantiation. */
 void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, DOUBLE_SITE_PLAIN);
 void *shared_dynamic(const char *name, DOUBLE_SITE_PLAIN);

@@ -119,6 +119,17 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
     }
 }
 
+/* Every block writes its part of the words; all have met before any of them is read, each by another block. */
+[[maybe_unused]] KERNEL meeting_kernel(uint32_t *words, uint32_t *seen) {
+    const unsigned threads = block_count() * block_threads(), own = block_index() * block_threads() + thread_index();
+    words[own] = own + 1;
+    const unsigned arrival = grid_arrive();
+    if (thread_index() == 0)
+        grid_wait(arrival);
+    block_barrier();
+    seen[own] = words[threads - 1 - own];
+}
+
 /* Each block of a cluster sends its number to all others, which add up what came; twice, each time with other numbers.
  */
 constexpr unsigned MOST_RANKS = 16;

@@ -175,7 +175,9 @@ struct launch_state {
     unsigned next = 0;       /* of `order`, in clusters; the following are shared by all workers: atomic */
     unsigned unfinished = 0; /* blocks */
     uint64_t progress = 0;
+    size_t arrived = 0; /* threads, for grid_wait() */
     bool failed = false;
+    char met;  /* an address for ThreadSanitizer: that meeting */
     char sync; /* an address for ThreadSanitizer: the end of the launch */
 };
 

@@ -92,6 +92,19 @@ static bool exchange_is_right(unsigned blocks) {
     return true;
 }
 
+static bool meetings_are_right(unsigned blocks) {
+    const unsigned threads = 64 * blocks;
+    device_array<uint32_t> words(threads), seen(threads);
+    if (launch_cooperative(meeting_kernel, blocks, 64, 0, nullptr, words.data, seen.data) != cudaSuccess ||
+        cudaDeviceSynchronize() != cudaSuccess)
+        return false;
+    const std::vector<uint32_t> got = seen.host();
+    for (unsigned own = 0; own < threads; own++)
+        if (got[own] != threads - own)
+            return false;
+    return true;
+}
+
 static bool clusters_are_right(unsigned blocks, unsigned cluster) {
     device_array<uint64_t> sums(blocks);
     if (launch_clusters(cluster_kernel, blocks, 64, cluster, nullptr, sums.data, cluster) != cudaSuccess ||
@@ -145,6 +158,8 @@ static void test_features(unsigned seeds) {
         CHECK(pipeline_is_right(2, 2));
         CHECK(exchange_is_right(30));
         CHECK(votes_are_right());
+        CHECK(meetings_are_right(1));
+        CHECK(meetings_are_right(24));
         CHECK(clusters_are_right(1, 1));
         CHECK(clusters_are_right(24, 2));
         CHECK(clusters_are_right(64, 8));
@@ -260,6 +275,7 @@ static void test_misuse_of_warps() {
 static void test_misuse_of_blocks() {
     TOLD("barrier", if (thread_index() == 63) return; block_barrier(););
     CHECK(is_told(two_barriers, "in another one"));
+    TOLD("not cooperative", grid_arrive(););
     TOLD("waits forever", while (load_acquire(global) == 0) wait_a_little(1););
     TOLD("not in device memory", store_vector(&global[64], 1u););
     TOLD("not in device memory", uint32_t own = 0; atomic_add(&own, 1u););

@@ -234,22 +234,28 @@ static size_t chunks_of(const request &what) {
 static size_t panels_of(const request &what) { return (what.columns * table_type_size(what.types.out) + 127) / 128; }
 
 /* The most tiles that the form of one wave takes on the device that is played, and blocks that its kind may have in a
- * cluster. */
-static size_t wave_tiles, most_cluster;
+ * cluster; those that it runs at once, and whether it can park more. */
+static size_t wave_tiles, most_cluster, at_once;
+static bool parks;
 static void play_device(unsigned processors, unsigned major) {
     double_device(processors, major);
-    wave_tiles = major >= 9 ? 2 * processors : 0;
+    at_once = 2 * processors;
+    parks = major >= 8;
+    wave_tiles = major >= 9 ? at_once : 0;
     most_cluster = major >= 9 ? 16 : 1;
 }
 
-/* The nodes that a call needs when its rows are on the device. Those of one wave need none for the overflow's word. The
- * small form of several panels sets it before, in vain where no cluster is so large. */
+/* The nodes that a call needs when its rows are on the device. Parked tiles clear what they share by themselves, the
+ * others have a node for it. Those of one wave and parked ones need none for the overflow's word; a node looks for it
+ * behind the latter. The small form of several panels sets it before, in vain where no cluster is so large. */
 static size_t nodes_of(const request &what, cuda_fused_form form, bool small, bool wave) {
+    const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
+    const bool parked = parks && form != CUDA_FUSED_LOOKBACK && (forced || chunks_of(what) * panels_of(what) > at_once);
     const bool tried = form == CUDA_FUSED_SMALL && chunks_of(what) <= most_cluster;
     const size_t before = tried && what.overflow && panels_of(what) > 1;
     if (small)
         return 1 + before;
-    return before + (wave ? 2 : 2 + what.overflow);
+    return before + (parked ? 1 : 2) + (wave ? 0 : what.overflow);
 }
 
 /* small_chunks: the most that the small form takes there. */

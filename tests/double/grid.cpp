@@ -1,0 +1,27 @@
+/* Cooperative launches: all blocks are resident together, and all of their threads may meet once. */
+#include "internal.h"
+
+namespace dbl {
+
+unsigned grid_arrive(const char *file, int line) {
+    const thread &self = current();
+    launch_state &work = *self.home->work;
+    if (!work.cooperative)
+        misuse_of(self, {file, line}, "grid_arrive, in a launch that is not cooperative");
+    show_stores();
+    tsan_release(&work.met);
+    if (__atomic_fetch_add(&work.arrived, 1, __ATOMIC_ACQ_REL) >= size_t(work.blocks) * work.threads)
+        misuse_of(self, {file, line}, "grid_arrive, a second time");
+    progress();
+    give_way(file, line, false);
+    return 0;
+}
+
+void grid_wait(const char *file, int line) {
+    launch_state &work = *current().home->work;
+    while (__atomic_load_n(&work.arrived, __ATOMIC_ACQUIRE) < size_t(work.blocks) * work.threads)
+        give_way(file, line, true);
+    tsan_acquire(&work.met);
+}
+
+} // namespace dbl
