@@ -33,7 +33,7 @@ constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
 
 constexpr unsigned NO_TILE = 0xffffffffu;
 
-/* What a block is for, in shared memory. */
+/* What a block is for, in shared memory: tiles spill where it is found anew from the block's number. */
 constexpr unsigned NO_PART = 0xffffffffu;
 struct block_role {
     unsigned part;    /* of stage 2; NO_PART: it takes tiles */
@@ -228,6 +228,13 @@ template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
 
+/* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. */
+static size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked) {
+    const size_t words = ((1 + shares) * chunks + 1) * columns * 2 * sum_bytes;
+    const size_t magnitudes = checked ? chunks * sizeof(uint32_t) : 0;
+    return (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
+}
+
 struct fused_launcher {
     static constexpr bool PARKS = true;
     const void *carry_in;
@@ -248,13 +255,6 @@ struct fused_launcher {
         state.carry_out = static_cast<SUM *>(carry_out);
         state.bulk = bulk;
         return state;
-    }
-
-    /* How many pairs there are to clear, the last one maybe beyond the words. */
-    template <class SUM> static size_t pairs_of(const tile_pass &pass, const fused_state<SUM> &state, size_t chunks) {
-        const size_t words = static_cast<size_t>(state.seeds - state.totals) + (chunks + 1) * pass.columns;
-        const size_t magnitudes = state.magnitudes ? chunks * sizeof(uint32_t) : 0;
-        return (words * sizeof *state.totals + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
     }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
@@ -312,7 +312,8 @@ struct fused_launcher {
         const unsigned used = few ? static_cast<unsigned>(spines) : 0;
         blocks = tiles < blocks - used ? tiles + used : blocks;
         fused_state<Sum> state = state_of<SHAPE>(pass, tiles);
-        const size_t pairs = pairs_of(pass, state, chunks_of<SHAPE>(pass, tiles));
+        const size_t chunks = chunks_of<SHAPE>(pass, tiles);
+        const size_t pairs = shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow);
         if (pairs > INT32_MAX)
             return static_cast<int>(cudaErrorInvalidConfiguration);
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
@@ -335,12 +336,9 @@ struct fused_launcher {
 
 /* By strides alone, as the table may be anywhere. */
 size_t kernel_fused_workspace(const kernel_pass *pass) {
-    const size_t sum_bytes = type_bytes(pass->out_type);
-    const size_t shares = is_wide(*pass) ? 2 : 1;
-    const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
-    const size_t magnitudes = pass->first_overflow ? chunks * sizeof(uint32_t) : 0;
-    const size_t words = ((1 + shares) * chunks + 1) * pass->columns * 2 * sum_bytes;
-    return TICKET_BYTES + (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair) * sizeof(word_pair);
+    const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
+    return TICKET_BYTES + sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type),
+                                                           pass->first_overflow);
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {

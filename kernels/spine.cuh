@@ -73,7 +73,7 @@ DEVICE unsigned acquire_by_warp(const uint32_t *word) {
     return same;
 }
 
-/* How many words a lane looks for in one go, of chunks that so many tiles share: as many as its registers hold. */
+/* For how many chunks, which so many tiles share, a lane looks in one go: as many as its registers hold. */
 template <unsigned SHARES, class SUM> HOST_DEVICE constexpr unsigned spine_batch() {
     return SHARES > 1 && sizeof(SUM) == 8 ? SPINE_BATCH / 2 : SPINE_BATCH;
 }

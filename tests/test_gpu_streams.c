@@ -1,8 +1,8 @@
 /* What only CUDA has: graphs, work in the order of a stream, and memory of two sides. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

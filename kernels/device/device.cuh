@@ -17,7 +17,6 @@
 #define DEVICE_CALL                    __device__ __noinline__
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define UNROLL                         _Pragma("unroll")
-#define UNROLL_NOT                     _Pragma("unroll 1")
 #define UNROLL_SOME                    _Pragma("unroll 3") /* rounds at a time */
 
 /* Shared memory of the block: a fixed array, or all that the launch asked for. Use each name once in a kernel. */

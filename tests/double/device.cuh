@@ -20,7 +20,6 @@
 /* A launch with more threads fails on a GPU. Nothing here can know it of a function's address. */
 #define LAUNCH_BOUNDS(threads, blocks)
 #define UNROLL
-#define UNROLL_NOT
 #define UNROLL_SOME
 
 /* A static of the enclosing function, of which each instantiation has its own, tells the arrays apart. */
