@@ -6,7 +6,6 @@
 
 constexpr unsigned VECTOR_BYTES = 16;
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
-constexpr unsigned SECTOR_BYTES = 32; /* of memory: a part of a line */
 
 /* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
 static inline bool allows_vectors(const void *data, size_t stride, size_t element, unsigned count) {
@@ -25,8 +24,11 @@ static inline bool begins_on_sectors(const kernel_pass &pass) {
     return (pass.out ? pass.out_stride : pass.columns) * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
-static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule) {
+/* Panels of at most so many columns, which begin on a multiple of `granule`. OVERLAPS: they may overlap by as many. */
+static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule, bool overlaps) {
     tile_pass made = {};
+    made.overlap = overlaps && pass.columns > panel && !begins_on_sectors(pass) ? granule : 0;
+    panel -= made.overlap;
     made.in = pass.in;
     made.out = pass.out;
     made.rows = pass.rows;
@@ -48,10 +50,12 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
 
 /* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel, or its share of one. */
 template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
-    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS);
+    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS, SHAPE::PACKED);
     const size_t chunks = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
-    if (pass.chunk_rows != SHAPE::CHUNK_ROWS * SHAPE::SHARES || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
-        chunks > static_cast<size_t>(INT32_MAX) / made.panels)
+    /* Where sums are integers, a chunk may be several of those of the tree. */
+    const unsigned chunk_rows = SHAPE::CHUNK_ROWS * SHAPE::SHARES;
+    if ((SHAPE::PACKED ? chunk_rows % pass.chunk_rows != 0 : chunk_rows != pass.chunk_rows) ||
+        pass.columns / SHAPE::PANEL >= UINT32_MAX || chunks > static_cast<size_t>(INT32_MAX) / made.panels)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
@@ -74,20 +78,33 @@ static inline bool is_wide(const kernel_pass &pass) {
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 
+/* Bytes that become sums of 4 bytes, `vectors` of these across a row. */
+template <class LAUNCHER> static int run_packed(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
+    if (vectors <= 4)
+        return run_shape<packed_shape<4>>(pass, launcher);
+    if (vectors <= 8)
+        return run_shape<packed_shape<8>>(pass, launcher);
+    return run_shape<packed_shape<WIDE_LANES>>(pass, launcher);
+}
+
 /* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    if constexpr (LAUNCHER::PARKS)
-        if (is_wide(pass))
-            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
     if (vectors <= 1)
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
-    if (vectors <= 4)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
-    return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
+    if constexpr (LAUNCHER::PARKS && sizeof(INPUT) == 1 && sizeof(SUM) == 4) {
+        return run_packed(pass, launcher, vectors);
+    } else {
+        if constexpr (LAUNCHER::PARKS)
+            if (is_wide(pass))
+                return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+        if (vectors <= 4)
+            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
+        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
+    }
 }
 
 /* A lane a column. */
@@ -143,12 +160,8 @@ static bool run_widened(const kernel_pass &pass, const LAUNCHER &launcher, int *
             return run_rows<INPUT, SUM, 8, READ / 8, 2>(pass, launcher, error);
         return false;
     case 12:
-        if constexpr (sizeof(SUM) == 4)
+        if constexpr (sizeof(SUM) == 4 && sizeof(INPUT) > 1) /* bytes are packed */
             return run_rows<INPUT, SUM, 12, ROOM / 16, 2>(pass, launcher, error);
-        return false;
-    case 16:
-        if constexpr (sizeof(SUM) == 4 && sizeof(INPUT) == 1)
-            return run_rows<INPUT, SUM, 16, ROOM / 16, 2>(pass, launcher, error);
         return false;
     default:
         return false;

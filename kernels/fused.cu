@@ -16,31 +16,12 @@
  * that meeting from when it takes a tile to when it publishes its totals: this wait ends, too.
  *
  * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). */
+#include "block_role.cuh"
 #include "coming_tile.cuh"
 #include "dispatch.cuh"
 #include "fused_check.cuh"
-#include "spine_wide.cuh"
+#include "packed_tile.cuh"
 #include "tile_exchange.cuh"
-
-/* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
- * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */
-constexpr unsigned SPINE_SHARE = 8;
-constexpr size_t MOST_SPINES = TICKET_BYTES / sizeof(uint32_t) - 1; /* of which there is a word for each */
-
-/* Up to so many blocks that do stage 2 have a multiprocessor each to themselves, if there are so many blocks for each:
- * four are the most that a multiprocessor holds, so that half of them are left for the tiles in any case. */
-constexpr unsigned SPINES_ALONE = 2, BLOCKS_FOR_ALONE = 8;
-
-constexpr unsigned NO_TILE = 0xffffffffu;
-
-/* What a block is for, in shared memory: tiles spill where it is found anew from the block's number. */
-constexpr unsigned NO_PART = 0xffffffffu;
-struct block_role {
-    unsigned part;    /* of stage 2; NO_PART: it takes tiles */
-    unsigned tile;    /* its first; it draws the others */
-    unsigned arrival; /* for grid_wait() */
-    unsigned once;    /* it draws none */
-};
 
 /* Takes a drawn tile from the table, or from where it has come meanwhile, to its running sums, and tells its totals. */
 template <class SHAPE, bool CHECKED>
@@ -73,32 +54,10 @@ template <bool ABOVE_, bool COME_, bool CHECKED_> struct fused_kind {
     static constexpr bool ABOVE = ABOVE_, COME = COME_, CHECKED = CHECKED_;
 };
 
-/* Whether tiles are taken by half the threads: where a lane has many vectors, which takes registers; and where few
- * columns are widened, so that tiles come by themselves. Wider ones would have too few warps for stage 2. */
-constexpr unsigned HALVED_COLUMNS = 8;
-template <class SHAPE> HOST_DEVICE constexpr bool is_halved() {
-    return SHAPE::WARPS == BLOCK_WARPS && (SHAPE::VALUES > 2 * SHAPE::VECTOR ||
-                                           (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS && SHAPE::WIDENED));
-}
-
 /* Whether unchecked passes have a kernel of their own, for the registers: with values of 4 bytes they spill otherwise.
  */
 template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
     return looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
-}
-
-/* Draws a tile. Where chunks come fast, a block that does stage 2 has its multiprocessor for itself, as each of its
- * accesses to shared memory would otherwise wait behind those of a tile: the other block there has its first tile
- * alone, which it took before it could know. By one thread. */
-template <class SUM>
-DEVICE unsigned draw_ticket(const fused_state<SUM> &state, unsigned spines, bool first, block_role &role) {
-    if (first && state.alone) {
-        bool beside = false;
-        for (unsigned spine = 0; spine < spines; spine++)
-            beside = beside || load_relaxed(state.parts + spine) == multiprocessor();
-        role.once = beside;
-    }
-    return role.once ? NO_TILE : atomic_add(state.ticket, 1u);
 }
 
 /* All tiles that this block takes: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
@@ -153,57 +112,45 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
     }
 }
 
-/* How many chunks so many tiles are, the last one maybe with fewer than the others. */
-template <class SHAPE> HOST_DEVICE unsigned chunks_of(const tile_pass &pass, unsigned tiles) {
-    return (tiles / pass.panels + SHAPE::SHARES - 1) / SHAPE::SHARES;
-}
-
-/* The columns of one block that does stage 2: as few as a warp of it can add up in time, or less where two words a
- * chunk have to be fetched, or long ones, or by few warps. The more columns a row has, the more time there is, and
- * blocks are better spent on tiles. */
-constexpr unsigned SPINES_NARROW = 8, SPINES_SHARED = 16; /* no more blocks than these; where tiles share chunks */
-template <class SHAPE> HOST_DEVICE unsigned spine_columns(size_t columns) {
-    constexpr bool SHARED = SHAPE::SHARES > 1, LONG_WORDS = sizeof(typename SHAPE::Sum) == 8;
-    if (SHAPE::WIDENED && SHAPE::WARPS < BLOCK_WARPS && SHAPE::PANEL > HALVED_COLUMNS)
-        return SPINE_COLUMNS / 4;
-    if (columns <= SPINE_COLUMNS)
-        return SPINE_COLUMNS / 2;
-    if (columns <= SPINES_NARROW * SPINE_COLUMNS / 2 &&
-        (LONG_WORDS || (SHARED && columns > SPINES_ALONE * SPINE_COLUMNS)))
-        return SPINE_COLUMNS / 2;
-    return columns <= (SHARED ? SPINES_SHARED : SPINES_NARROW) * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
-}
-
-/* Few fetching warps do not keep up with more sums than these in a chunk, or with chunks that come as fast as widened
- * ones, unless they may be a group ahead; with fewer sums, that costs 1 %. */
-constexpr unsigned SPINE_AHEAD_BYTES = 32, SPINE_AHEAD_WIDENED = 16;
-template <class SHAPE> HOST_DEVICE constexpr unsigned spine_rounds() {
-    constexpr unsigned AHEAD = SHAPE::WIDENED ? SPINE_AHEAD_WIDENED : SPINE_AHEAD_BYTES;
-    return SHAPE::WARPS == BLOCK_WARPS || sizeof(warp_row<SHAPE>) <= AHEAD ? 1 : 2;
-}
-template <class SHAPE> using ring_of = spine_ring<typename SHAPE::Sum, SHAPE::WARPS, spine_rounds<SHAPE>()>;
-
-template <class SHAPE, class SUM>
-DEVICE void do_spine(const fused_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
-    const unsigned width = spine_columns<SHAPE>(columns);
-    const size_t first = static_cast<size_t>(part) * width;
-    if (width <= SPINE_COLUMNS)
-        spine<SHAPE::SHARES>(state, *static_cast<ring_of<SHAPE> *>(memory), columns, chunks, first, width);
-    else if (SHAPE::WARPS == BLOCK_WARPS) /* halved blocks have few columns */
-        spine_wide<SHAPE::SHARES>(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
-}
-
-/* Before anything is shared: each block clears a part of the words and magnitudes, and tells where it is, if it does
- * stage 2. Tickets begin behind the tiles that blocks take without one. */
-template <class SUM> DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned pairs) {
-    word_pair *const words = reinterpret_cast<word_pair *>(state.totals);
-    const unsigned threads = block_count() * block_threads();
-    for (unsigned k = block_index() * block_threads() + thread_index(); k < pairs; k += threads)
-        words[k] = word_pair{0, 0};
-    if (thread_index() == 0 && block_index() < spines)
-        store_relaxed(state.parts + block_index(), multiprocessor());
-    if (thread_index() == 0 && block_index() == 0)
-        store_relaxed(state.ticket, block_count() - spines);
+/* The same of packed tiles, which have registers and room enough. */
+template <class SHAPE, class KIND>
+DEVICE void packed_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
+                         unsigned spines, unsigned tile, block_role &role, packed_tile<SHAPE> &parked) {
+    SHARED_ARRAY(unsigned, ticket, 1);
+    SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::WARPS);
+    SHARED_ARRAY(warp_row<SHAPE>, seeds, SHAPE::SHARES);
+    unsigned turn = 0;
+    for (unsigned waiting = NO_TILE;; turn ^= 1) {
+        packed_bytes<SHAPE> bytes;
+        packed_row above = {0, 0};
+        const bool more = tile < tiles;
+        if (more) {
+            const packed_place place = packed_place_of<SHAPE>(pass, tile);
+            packed_row total;
+            packed_load<SHAPE>(pass, place, bytes);
+            above = packed_total<SHAPE>(bytes, total);
+            put_packed_totals<SHAPE>(place.tile, total, totals);
+            if (waiting == NO_TILE && thread_index() == 0)
+                grid_wait(role.arrival);
+            block_barrier();
+            publish_totals<SHAPE>(pass, state, tile, totals);
+            put_sums_before<SHAPE>(totals, parked.before[turn]);
+        } else {
+            block_barrier();
+        }
+        if (waiting != NO_TILE)
+            wait_for_seeds<SHAPE, KIND::CHECKED>(pass, state, waiting, spines == 0, seeds);
+        if (more && thread_index() == 0)
+            *ticket = draw_ticket(state, spines, waiting == NO_TILE, role);
+        block_barrier();
+        if (waiting != NO_TILE)
+            finish_packed<SHAPE>(pass, waiting, parked, turn ^ 1, seeds[0]);
+        if (!more)
+            return;
+        park_packed<SHAPE, KIND::ABOVE>(parked, bytes, above);
+        waiting = tile;
+        tile = *ticket;
+    }
 }
 
 /* The first `spines` blocks do stage 2. */
@@ -221,9 +168,13 @@ template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
     block_barrier();
     if (role[0].part != NO_PART)
         do_spine<SHAPE>(state, memory, pass.columns, chunks_of<SHAPE>(pass, tiles), role[0].part);
-    if (role[0].part == NO_PART) /* no `else`: with it, both sides share fewer registers, and tiles spill */
-        fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, role[0].tile, role[0],
-                                 *reinterpret_cast<parked_tile<SHAPE, KIND::ABOVE> *>(memory));
+    if (role[0].part == NO_PART) { /* no `else`: with it, both sides share fewer registers, and tiles spill */
+        auto *const parked = reinterpret_cast<parked_form<SHAPE, KIND::ABOVE> *>(memory);
+        if constexpr (SHAPE::PACKED)
+            packed_tiles<SHAPE, KIND>(pass, state, tiles, spines, role[0].tile, role[0], *parked);
+        else
+            fused_tiles<SHAPE, KIND>(pass, state, tiles, spines, role[0].tile, role[0], *parked);
+    }
     if (KIND::CHECKED && pass.first_overflow && block_index() == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
@@ -283,13 +234,13 @@ struct fused_launcher {
         return run_with<SHAPE, fused_kind<ABOVE, false, CHECKED>>(pass, tiles);
     }
 
-    template <class SHAPE, class KIND> int run_with(const tile_pass &pass, unsigned tiles) const {
+    template <class SHAPE, class KIND> int run_with(tile_pass pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
         constexpr bool ABOVE = KIND::ABOVE;
         const auto kernel = fused_kernel<SHAPE, KIND>;
         const size_t rows = SHAPE::WARPS + 1 + SHAPE::SHARES;
         const size_t fixed = sizeof(warp_row<SHAPE>) * rows + sizeof(tile_magnitude);
-        const size_t parked = sizeof(parked_tile<SHAPE, ABOVE>) +
+        const size_t parked = sizeof(parked_form<SHAPE, ABOVE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
                               (KIND::COME ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t width = spine_columns<SHAPE>(pass.columns), spines = (pass.columns + width - 1) / width;
@@ -316,6 +267,8 @@ struct fused_launcher {
         const size_t pairs = shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow);
         if (pairs > INT32_MAX)
             return static_cast<int>(cudaErrorInvalidConfiguration);
+        if (used == 0)
+            pass.overlap = 0; /* in a chain a seed has one tile that hands it on */
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
         error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, stream, pass, state, tiles, used,
                                    static_cast<unsigned>(pairs));

@@ -35,7 +35,7 @@ template <class SHAPE> struct aside_tile {
     vector vectors[VECTORS][SHAPE::THREADS];
 };
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
-    return ABOVE && SHAPE::WARPS == BLOCK_WARPS;
+    return ABOVE && SHAPE::WARPS == BLOCK_WARPS && !SHAPE::PACKED;
 }
 
 template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {

@@ -21,7 +21,7 @@
 constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
-constexpr unsigned LINE_BYTES = 128; /* of memory */
+constexpr unsigned LINE_BYTES = 128, SECTOR_BYTES = 32; /* of memory; a sector is a part of a line */
 
 HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
@@ -35,7 +35,7 @@ template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LA
 struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
-    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM);
+    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM), PACKED = false;
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
@@ -67,6 +67,20 @@ struct tile_shape {
     typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
 };
 
+/* Of bytes whose sums share words (packed_tile.cuh): a lane has four columns, and STEPS rows, one below the other. It
+ * holds twice the sums of other shapes. */
+template <unsigned LANES_> struct packed_shape {
+    typedef uint8_t Input;
+    typedef uint32_t Sum;
+    static constexpr bool WIDENED = true, PACKED = true, STAGED = false;
+    static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
+    static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
+    static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;
+    static constexpr unsigned STEPS = 2 * LANE_BYTES / (COLUMNS * sizeof(Sum)), PART_ROWS = STEPS;
+    static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, CHUNK_ROWS = WARPS * WARP_ROWS;
+    static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
+};
+
 /* The values of one lane, of a step and of all. */
 template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
 template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
@@ -93,6 +107,7 @@ struct tile_pass {
     unsigned panels, panel_columns;
     bool exclusive, is_signed;
     uint64_t *first_overflow;
+    unsigned overlap; /* columns that a panel has of the one before it, too: where PACKED, or else 0 */
 };
 
 /* Where the calling lane is. Rows count from the beginning of the chunk. */

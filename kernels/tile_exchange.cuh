@@ -3,7 +3,7 @@
 #define TILE_EXCHANGE_CUH
 
 #include "overflow.cuh"
-#include "parked_tile.cuh"
+#include "packed_tile.cuh"
 #include "spine.cuh"
 
 /* Tiles are numbered row by row of them: one beside the other, then those below. */
@@ -19,8 +19,14 @@ template <class SHAPE> DEVICE bool ends_chunk(const tile_pass &pass, size_t row)
 }
 
 /* The column of the table that a thread has in the exchange of a tile: thread c has column c of the panel. */
+template <class SHAPE>
 DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, unsigned thread, size_t *column) {
     *column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + thread;
+    if constexpr (SHAPE::PACKED) {
+        const bool any = thread < pass.panel_columns + pass.overlap && *column < pass.columns + pass.overlap;
+        *column = overlapped_column(pass, *column);
+        return any;
+    }
     return thread < pass.panel_columns && *column < pass.columns;
 }
 
@@ -39,7 +45,9 @@ template <class SHAPE> DEVICE void publish_magnitude(const tile_pass &pass,
 template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
                                                   unsigned tile, const warp_rows<SHAPE> &totals) {
     size_t column, row = tile_row(pass, tile);
-    if (!exchange_column(pass, tile, thread_index(), &column))
+    if (!exchange_column<SHAPE>(pass, tile, thread_index(), &column))
+        return;
+    if (SHAPE::PACKED && thread_index() < pass.overlap) /* those are the panel's before */
         return;
     publish(&state.totals[row * pass.columns + column], total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index()));
     if (SHAPE::SHARES > 1 && is_last_row<SHAPE>(pass, row) && (row + 1) % SHAPE::SHARES != 0)
@@ -76,7 +84,7 @@ template <class SHAPE, bool CHECKED> DEVICE void wait_for_seed(const tile_pass &
     const size_t row = tile_row(pass, tile);
     size_t column;
     Sum seed;
-    if (!exchange_column(pass, tile, thread_index(), &column))
+    if (!exchange_column<SHAPE>(pass, tile, thread_index(), &column))
         return;
     const size_t word = row / SHAPE::SHARES * pass.columns + column;
     if (chain && row == 0) {
@@ -101,7 +109,7 @@ template <class SHAPE> DEVICE void wait_for_left(const tile_pass &pass, const fu
     const unsigned in_panel = thread_index() % SHAPE::PANEL;
     const size_t row = tile_row(pass, tile);
     size_t column;
-    if (exchange_column(pass, tile, in_panel, &column))
+    if (exchange_column<SHAPE>(pass, tile, in_panel, &column))
         left[in_panel] = row % SHAPE::SHARES == 0 ? sum_identity<typename SHAPE::Sum>()
                                                   : wait_for(&state.totals[(row - 1) * pass.columns + column]);
 }

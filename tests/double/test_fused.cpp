@@ -358,6 +358,28 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
             }
 }
 
+/* Bytes that become sums of 4 bytes, in rows of whole vectors: packed tiles, of several chunks of the tree. Ends of
+ * tiles, warps and lanes; where rows begin in the middle of a sector, panels overlap, unless the blocks that do stage 2
+ * would be too many. */
+static void check_packed(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
+    play_device(processors, 9);
+    for (const size_t width : columns)
+        for (const size_t tiles : {0, 1, 3})
+            for (const size_t rows : {1, 15, 16, 17, 32, 33, 127, 128, 129, 511, 512, 700, 1023, 1025, 2047, 2048}) {
+                const size_t chunk = width <= 16 ? 2048 : width <= 32 ? 1024 : 512;
+                if (!one_in(share) || rows > chunk)
+                    continue;
+                request made = vary({TABLE_U8, TABLE_U32}, tiles * chunk + rows, width);
+                made.in_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
+                made.out_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
+                made.offset = one_in(2) ? 4 : 0;
+                made.same_carry = made.same_carry || one_in(2);
+                made.carry_in = made.carry_in || made.same_carry;
+                made.carry_out = made.carry_out || made.same_carry;
+                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED, 0);
+            }
+}
+
 static void check_nothing() {
     for (const pair &types : PAIRS)
         check(vary(types, 0, 3), CUDA_FUSED_BEST, 0);
@@ -393,6 +415,12 @@ int main() {
         check_shared_chunks(8, {20, 36, 60, 64, 260, 300}, 6); /* up to two blocks, or nobody */
         check_shared_chunks(28, {68, 100, 124}, 6);            /* up to eight, of 16 columns each, or nobody */
         check_shared_chunks(16, {600, 1000}, 24);              /* of 256 columns each */
+    }
+    check_packed(4, {12, 100}, DOUBLE_TSAN ? 24 : 4); /* 12: one block for stage 2; 100: a chain */
+    if (!DOUBLE_TSAN) {
+        check_packed(8, {16, 20, 32, 36, 64}, 8); /* one or two; 36, 64: nobody */
+        check_packed(28, {60, 68, 100}, 6);       /* up to seven of 16 columns each */
+        check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
     }
     if (!DOUBLE_TSAN) {
         play_device(20, 9);
