@@ -4,7 +4,6 @@
 
 #include "tile.cuh"
 
-constexpr unsigned VECTOR_BYTES = 16;
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
 
 /* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
@@ -50,7 +49,8 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
 
 /* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel, or its share of one. */
 template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
-    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS, SHAPE::PACKED);
+    const tile_pass made =
+        make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS, SHAPE::PACKED && sizeof(typename SHAPE::Sum) == 4);
     const size_t chunks = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
     /* Where sums are integers, a chunk may be several of those of the tree. */
     const unsigned chunk_rows = SHAPE::CHUNK_ROWS * SHAPE::SHARES;
@@ -78,13 +78,13 @@ static inline bool is_wide(const kernel_pass &pass) {
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 
-/* Bytes that become sums of 4 bytes, `vectors` of these across a row. */
-template <class LAUNCHER> static int run_packed(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
-    if (vectors <= 4)
-        return run_shape<packed_shape<4>>(pass, launcher);
-    if (vectors <= 8)
-        return run_shape<packed_shape<8>>(pass, launcher);
-    return run_shape<packed_shape<WIDE_LANES>>(pass, launcher);
+/* Bytes, in rows of whole words of them. */
+template <class SUM, class LAUNCHER> static int run_packed(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= packed_shape<SUM, 4>::PANEL)
+        return run_shape<packed_shape<SUM, 4>>(pass, launcher);
+    if (pass.columns <= packed_shape<SUM, 8>::PANEL)
+        return run_shape<packed_shape<SUM, 8>>(pass, launcher);
+    return run_shape<packed_shape<SUM, 16>>(pass, launcher);
 }
 
 /* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256. */
@@ -95,9 +95,13 @@ static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
         return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
-    if constexpr (LAUNCHER::PARKS && sizeof(INPUT) == 1 && sizeof(SUM) == 4) {
-        return run_packed(pass, launcher, vectors);
+    constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
+    if constexpr (PACKS && COUNT == sizeof(uint32_t)) { /* bytes to a word */
+        return run_packed<SUM>(pass, launcher);
     } else {
+        if constexpr (PACKS)
+            if (pass.columns > 8 && pass.columns % 4 == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), 4))
+                return run_packed<SUM>(pass, launcher);
         if constexpr (LAUNCHER::PARKS)
             if (is_wide(pass))
                 return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);

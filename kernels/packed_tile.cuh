@@ -1,9 +1,9 @@
-/* A tile of bytes that become sums of 32 bits. The rows of a warp are so few that their sums fit in half a word: two
- * columns share one until the tile is written. So it takes a third of the registers that sums would take, half of the
- * shared memory, and half of the additions; it can be twice as large as other tiles, and two of those that share a
- * chunk are one (parked_tile.cuh, tile_exchange.cuh).
+/* A tile of bytes that become sums of 4 or 8 bytes. The rows of a warp are so few that their sums fit in half a word:
+ * two columns share one until the tile is written. That takes half of the registers, the shared memory and the
+ * additions that other tiles take, or less; so it has more rows than they have, and is never one of two that share a
+ * chunk.
  *
- * Integers wrap, so that the order of their additions cannot be seen: a lane has STEPS rows one below the other, and
+ * Integers wrap, so that the order of their additions cannot be seen: a lane has STEPS rows, one below the other, and
  * adds them up from the top. The tile is kept as it was read until it is parked. */
 #ifndef PACKED_TILE_CUH
 #define PACKED_TILE_CUH
@@ -25,11 +25,17 @@ DEVICE packed_row operator+(const packed_row &a, const packed_row &b) {
 DEVICE packed_row operator-(const packed_row &a, const packed_row &b) {
     return packed_row{a.even - b.even, a.odd - b.odd};
 }
-DEVICE void unpack(const packed_row &row, uint32_t (&sums)[4]) {
+
+/* All columns, or the first or the second half of them. */
+template <class SUM> DEVICE void unpack(const packed_row &row, unsigned, SUM (&sums)[4]) {
     sums[0] = row.even & LOW_HALF;
     sums[1] = row.odd & LOW_HALF;
     sums[2] = row.even >> 16;
     sums[3] = row.odd >> 16;
+}
+template <class SUM> DEVICE void unpack(const packed_row &row, unsigned half, SUM (&sums)[2]) {
+    sums[0] = row.even >> 16 * half & LOW_HALF;
+    sums[1] = row.odd >> 16 * half & LOW_HALF;
 }
 
 /* What a lane reads, four bytes a step. */
@@ -38,7 +44,8 @@ template <class SHAPE> using packed_bytes = uint32_t[SHAPE::STEPS];
 /* The running sums of each warp's rows, in the order of the table; and of the rows before each warp, by turns: those of
  * the next tile are there before this one is finished. */
 template <class SHAPE> struct alignas(LINE_BYTES) packed_tile {
-    static_assert(SHAPE::COLUMNS == 4 && SHAPE::WARP_ROWS * UINT8_MAX <= LOW_HALF, "sums of half a word");
+    static_assert(SHAPE::COLUMNS == sizeof(uint32_t) && SHAPE::WARP_ROWS * UINT8_MAX <= LOW_HALF,
+                  "sums of half a word");
     packed_row rows[SHAPE::WARPS][SHAPE::WARP_ROWS][SHAPE::LANES];
     warp_rows<SHAPE> before[2];
 };
@@ -119,8 +126,8 @@ template <class SHAPE>
 DEVICE void put_packed_totals(const tile_place &place, const packed_row &total, warp_rows<SHAPE> &totals) {
     if (place.part != SHAPE::PARTS - 1)
         return;
-    uint32_t sums[4];
-    unpack(total, sums);
+    typename SHAPE::Sum sums[SHAPE::COLUMNS];
+    unpack(total, 0, sums);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = sums[c];
@@ -131,7 +138,7 @@ template <class SHAPE> DEVICE void put_sums_before(const warp_rows<SHAPE> &total
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
     if (lane >= SHAPE::LANES)
         return;
-    uint32_t sums[SHAPE::COLUMNS] = {};
+    typename SHAPE::Sum sums[SHAPE::COLUMNS] = {};
     UNROLL_SOME
     for (unsigned above = 0; above < warp; above++)
         UNROLL
@@ -159,25 +166,28 @@ DEVICE void park_packed(packed_tile<SHAPE> &parked, const packed_bytes<SHAPE> &b
 /* Takes a parked tile from its seed to its results. The rows that a warp writes at a time lie side by side. */
 template <class SHAPE> DEVICE void finish_packed(const tile_pass &pass, unsigned tile, const packed_tile<SHAPE> &parked,
                                                  unsigned turn, const warp_row<SHAPE> &seeds) {
-    typedef vector_of<uint32_t, SHAPE::COLUMNS> vector;
-    const packed_place place = packed_place_of<SHAPE>(pass, tile);
-    const unsigned warp = thread_index() / WARP_LANES, first = warp * SHAPE::WARP_ROWS + place.tile.part;
-    const unsigned panel_column = place.tile.across * SHAPE::COLUMNS;
-    uint32_t seed[SHAPE::COLUMNS];
+    typedef typename SHAPE::Sum Sum;
+    typedef typename SHAPE::written written;
+    typedef vector_of<Sum, written::COLUMNS> vector;
+    constexpr unsigned VECTORS = SHAPE::COLUMNS / written::COLUMNS; /* of a packed row */
+    const packed_place place = packed_place_of<written>(pass, tile);
+    const unsigned warp = thread_index() / WARP_LANES, across = place.tile.across;
+    const unsigned first = warp * SHAPE::WARP_ROWS + place.tile.part, panel_column = across * written::COLUMNS;
+    Sum seed[written::COLUMNS];
     UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+    for (unsigned c = 0; c < written::COLUMNS; c++)
         seed[c] = seeds[panel_column + c] + parked.before[turn][warp][panel_column + c];
-    uint32_t *to = static_cast<uint32_t *>(pass.out) + (first_row<SHAPE>(place.tile) + first) * pass.out_stride +
-                   place.tile.column;
+    Sum *to =
+        static_cast<Sum *>(pass.out) + (first_row<SHAPE>(place.tile) + first) * pass.out_stride + place.tile.column;
     UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += SHAPE::PARTS * pass.out_stride) {
+    for (unsigned row = 0; row < SHAPE::WARP_ROWS; row += written::PARTS, to += written::PARTS * pass.out_stride) {
         vector sums;
-        unpack(parked.rows[warp][step * SHAPE::PARTS + place.tile.part][place.tile.across], sums.at);
+        unpack(parked.rows[warp][row + place.tile.part][across / VECTORS], across % VECTORS, sums.at);
         UNROLL
-        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        for (unsigned c = 0; c < written::COLUMNS; c++)
             sums.at[c] += seed[c];
         const bool mine = (reinterpret_cast<uintptr_t>(to) & place.edge) == place.half;
-        if (place.tile.active && mine && first + step * SHAPE::PARTS < place.tile.end)
+        if (place.tile.active && mine && first + row < place.tile.end)
             store_vector(reinterpret_cast<vector *>(to), sums);
     }
 }

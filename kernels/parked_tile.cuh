@@ -26,8 +26,8 @@ template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
 };
 
 /* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both, as they do
- * in halved blocks: as many vectors as it takes. Left to the compiler, they would go to local memory, which is as far
- * as the table: each tile runs over what parking leaves of the first cache. */
+ * in halved blocks and of packed tiles: as many vectors as it takes. Left to the compiler, they would go to local
+ * memory, which is as far as the table: each tile runs over what parking leaves of the first cache. */
 template <class SHAPE> struct aside_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned ALL = SHAPE::STEPS * SHAPE::VALUES / SHAPE::VECTOR;

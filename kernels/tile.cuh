@@ -22,6 +22,7 @@ constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
 constexpr unsigned LINE_BYTES = 128, SECTOR_BYTES = 32; /* of memory; a sector is a part of a line */
+constexpr unsigned VECTOR_BYTES = 16;                   /* of one access, at most */
 
 HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
@@ -68,17 +69,25 @@ struct tile_shape {
 };
 
 /* Of bytes whose sums share words (packed_tile.cuh): a lane has four columns, and STEPS rows, one below the other. It
- * holds twice the sums of other shapes. */
-template <unsigned LANES_> struct packed_shape {
+ * holds twice the sums of other shapes, or four times. */
+template <class SUM, unsigned LANES_> struct packed_shape {
     typedef uint8_t Input;
-    typedef uint32_t Sum;
+    typedef SUM Sum;
     static constexpr bool WIDENED = true, PACKED = true, STAGED = false;
     static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
     static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;
-    static constexpr unsigned STEPS = 2 * LANE_BYTES / (COLUMNS * sizeof(Sum)), PART_ROWS = STEPS;
+    static constexpr unsigned STEPS = 16, PART_ROWS = STEPS;
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, CHUNK_ROWS = WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
+
+    /* How it is written: by one lane for each vector. */
+    struct written {
+        static constexpr unsigned ROWS = 1, COLUMNS = VECTOR_BYTES / sizeof(SUM), LANES = PANEL / COLUMNS;
+        static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1;
+        static constexpr unsigned WARP_ROWS = packed_shape::WARP_ROWS, PART_ROWS = WARP_ROWS / PARTS;
+        static constexpr unsigned CHUNK_ROWS = packed_shape::CHUNK_ROWS;
+    };
 };
 
 /* The values of one lane, of a step and of all. */

@@ -358,9 +358,8 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
             }
 }
 
-/* Bytes that become sums of 4 bytes, in rows of whole vectors: packed tiles, of several chunks of the tree. Ends of
- * tiles, warps and lanes; where rows begin in the middle of a sector, panels overlap, unless the blocks that do stage 2
- * would be too many. */
+/* Bytes in rows of whole words: packed tiles, of several chunks of the tree. Ends of tiles, warps and lanes; where rows
+ * begin in the middle of a sector, panels overlap, unless the blocks that do stage 2 would be too many. */
 static void check_packed(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
     play_device(processors, 9);
     for (const size_t width : columns)
@@ -369,9 +368,10 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
                 const size_t chunk = width <= 16 ? 2048 : width <= 32 ? 1024 : 512;
                 if (!one_in(share) || rows > chunk)
                     continue;
-                request made = vary({TABLE_U8, TABLE_U32}, tiles * chunk + rows, width);
+                const bool wide = one_in(3);
+                request made = vary({TABLE_U8, wide ? TABLE_U64 : TABLE_U32}, tiles * chunk + rows, width);
                 made.in_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
-                made.out_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
+                made.out_gap = (wide ? 2 : 4) * (one_in(2) ? random_bits() % 5 : 0);
                 made.offset = one_in(2) ? 4 : 0;
                 made.same_carry = made.same_carry || one_in(2);
                 made.carry_in = made.carry_in || made.same_carry;
