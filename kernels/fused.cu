@@ -5,10 +5,11 @@
  * its own number, and while that one comes, they meet. Then they draw tiles from a ticket, so that the tiles before a
  * drawn one are drawn, too, by blocks that run. A block reads its tile into registers, publishes the tile's column
  * totals, sums inside the tile, and parks it in shared memory until its seed is there, while the next one is read
- * (parked_tile.cuh, coming_tile.cuh). The first blocks do stage 2 for all instead (spine.cuh, spine_wide.cuh); where a
- * row has so many panels that the chunk before is long done, there are none, and each tile publishes the next one's
- * seed. A block that waits does so for the seed of a tile whose totals it has published, before any tile that it drew
- * later; and a seed depends on totals of earlier tiles alone: the wait always ends.
+ * (parked_tile.cuh, coming_tile.cuh; of bytes, packed_tile.cuh). The first blocks do stage 2 for all instead
+ * (block_role.cuh, spine.cuh, spine_wide.cuh); where a row has so many panels that the chunk before is long done, there
+ * are none, and each tile publishes the next one's seed. A block that waits does so for the seed of a tile whose totals
+ * it has published, before any tile that it drew later; and a seed depends on totals of earlier tiles alone: the wait
+ * always ends.
  *
  * Wide tiles have so few rows that two, one below the other, share a chunk (SHARES). Each publishes its own totals;
  * stage 2 puts them together, and the lower one takes what is to the left of it in the tree, the total of the upper
