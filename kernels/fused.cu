@@ -61,8 +61,19 @@ template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
     return looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
 }
 
-/* All tiles that this block takes: `tile` is the first. `waiting` is the one that is parked. A ticket is drawn as late
- * as can be: the tiles after it wait for its totals while this block finishes others. */
+/* Waits for what `waiting`, the tile that is parked, is given, and then draws the next one, if there may be MORE: a
+ * ticket is drawn as late as can be, as the tiles after it wait for its totals while this block finishes others. */
+template <class SHAPE, bool CHECKED>
+DEVICE void wait_and_draw(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned spines,
+                          unsigned waiting, bool more, block_role &role, tile_seeds<SHAPE> &seeds, unsigned *ticket) {
+    if (waiting != NO_TILE)
+        wait_for_seeds<SHAPE, CHECKED>(pass, state, waiting, spines == 0, seeds);
+    if (more && thread_index() == 0)
+        *ticket = draw_ticket(state, spines, waiting == NO_TILE, role);
+    block_barrier();
+}
+
+/* All tiles that this block takes: `tile` is the first. */
 template <class SHAPE, class KIND>
 DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles,
                         unsigned spines, unsigned tile, block_role &role, parked_tile<SHAPE, KIND::ABOVE> &parked) {
@@ -92,11 +103,7 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         } else {
             block_barrier();
         }
-        if (waiting != NO_TILE)
-            wait_for_seeds<SHAPE, KIND::CHECKED>(pass, state, waiting, spines == 0, seeds);
-        if (more && thread_index() == 0)
-            *ticket = draw_ticket(state, spines, waiting == NO_TILE, role);
-        block_barrier();
+        wait_and_draw<SHAPE, KIND::CHECKED>(pass, state, spines, waiting, more, role, seeds, ticket);
         if (coming && more)
             request_coming<SHAPE>(pass, state.bulk, *ticket, tiles, *coming);
         if (waiting != NO_TILE)
@@ -139,11 +146,7 @@ DEVICE void packed_tiles(const tile_pass &pass, const fused_state<typename SHAPE
         } else {
             block_barrier();
         }
-        if (waiting != NO_TILE)
-            wait_for_seeds<SHAPE, KIND::CHECKED>(pass, state, waiting, spines == 0, seeds);
-        if (more && thread_index() == 0)
-            *ticket = draw_ticket(state, spines, waiting == NO_TILE, role);
-        block_barrier();
+        wait_and_draw<SHAPE, KIND::CHECKED>(pass, state, spines, waiting, more, role, seeds, ticket);
         if (waiting != NO_TILE)
             finish_packed<SHAPE>(pass, waiting, parked, turn ^ 1, seeds[0]);
         if (!more)

@@ -139,11 +139,7 @@ template <class SHAPE> DEVICE void put_sums_before(const warp_rows<SHAPE> &total
     if (lane >= SHAPE::LANES)
         return;
     typename SHAPE::Sum sums[SHAPE::COLUMNS] = {};
-    UNROLL_SOME
-    for (unsigned above = 0; above < warp; above++)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        sums[c] += totals[above][lane * SHAPE::COLUMNS + c];
+    add_warps_before<SHAPE>(totals, lane * SHAPE::COLUMNS, sums);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[warp][lane * SHAPE::COLUMNS + c] = sums[c];

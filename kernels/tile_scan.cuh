@@ -157,15 +157,22 @@ DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &v
             values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
 }
 
-/* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */
-template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, const warp_rows<SHAPE> &totals,
-                                                      tile_values<SHAPE> &values,
-                                                      typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+/* Adds the totals of all warps before this one in some columns of the panel, of integers: which come first is not said.
+ */
+template <class SHAPE> DEVICE void add_warps_before(const warp_rows<SHAPE> &totals, unsigned first_column,
+                                                    typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     UNROLL_SOME
     for (unsigned above = 0; above < thread_index() / WARP_LANES; above++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] += totals[above][place.across * SHAPE::COLUMNS + c];
+        before[c] += totals[above][first_column + c];
+}
+
+/* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */
+template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, const warp_rows<SHAPE> &totals,
+                                                      tile_values<SHAPE> &values,
+                                                      typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    add_warps_before<SHAPE>(totals, place.across * SHAPE::COLUMNS, before);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         add_left<SHAPE>(before, values[step]);

@@ -295,6 +295,13 @@ static request vary(pair types, size_t rows, size_t columns) {
     return made;
 }
 
+/* Every other time at least: the first tile reads it, the last one writes it. */
+static void share_carry(request &made) {
+    made.same_carry = made.same_carry || one_in(2);
+    made.carry_in = made.carry_in || made.same_carry;
+    made.carry_out = made.carry_out || made.same_carry;
+}
+
 /* One, two, eight, sixteen chunks and one row more or less, for narrow and wide tables of every type. */
 static void check_boundaries(cuda_fused_form form, size_t small_chunks, unsigned share) {
     static const size_t columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
@@ -351,9 +358,7 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
                 made.in_gap = one_in(2) ? 4 : 0;
                 made.out_gap = made.in_place ? made.in_gap : one_in(2) ? 12 : 0;
                 made.offset = one_in(3) ? 4 : 0;
-                made.same_carry = made.same_carry || one_in(2); /* the first tile reads it, the last one writes it */
-                made.carry_in = made.carry_in || made.same_carry;
-                made.carry_out = made.carry_out || made.same_carry;
+                share_carry(made);
                 check(made, CUDA_FUSED_PARKED, 0);
             }
 }
@@ -373,9 +378,7 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
                 made.in_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
                 made.out_gap = (wide ? 2 : 4) * (one_in(2) ? random_bits() % 5 : 0);
                 made.offset = one_in(2) ? 4 : 0;
-                made.same_carry = made.same_carry || one_in(2);
-                made.carry_in = made.carry_in || made.same_carry;
-                made.carry_out = made.carry_out || made.same_carry;
+                share_carry(made);
                 check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED, 0);
             }
 }
