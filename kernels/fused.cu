@@ -16,11 +16,12 @@
  * one, together with its seed (tile_exchange.cuh). That tile was taken before it, by a block that waits for nothing but
  * that meeting from when it takes a tile to when it publishes its totals: this wait ends, too.
  *
- * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). */
+ * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). Narrow tables of
+ * bytes have a form of their own (fused_bytes.cu). */
 #include "block_role.cuh"
 #include "coming_tile.cuh"
 #include "dispatch.cuh"
-#include "fused_check.cuh"
+#include "fused_call.cuh"
 #include "packed_tile.cuh"
 #include "tile_exchange.cuh"
 
@@ -183,34 +184,8 @@ template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
 
-/* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. */
-static size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked) {
-    const size_t words = ((1 + shares) * chunks + 1) * columns * 2 * sum_bytes;
-    const size_t magnitudes = checked ? chunks * sizeof(uint32_t) : 0;
-    return (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
-}
-
-struct fused_launcher {
+struct fused_launcher : fused_call {
     static constexpr bool PARKS = true;
-    const void *carry_in;
-    void *carry_out, *workspace, *stream;
-    bool bulk;
-
-    template <class SHAPE> fused_state<typename SHAPE::Sum> state_of(const tile_pass &pass, unsigned tiles) const {
-        typedef typename SHAPE::Sum SUM;
-        const size_t chunks = chunks_of<SHAPE>(pass, tiles);
-        fused_state<SUM> state;
-        state.ticket = static_cast<uint32_t *>(workspace);
-        state.parts = state.ticket + 1;
-        state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
-        state.seeds = state.totals + chunks * SHAPE::SHARES * pass.columns;
-        exchange_word<SUM> *const end = state.seeds + (chunks + 1) * pass.columns;
-        state.magnitudes = pass.first_overflow ? reinterpret_cast<uint32_t *>(end) : nullptr;
-        state.carry_in = static_cast<const SUM *>(carry_in);
-        state.carry_out = static_cast<SUM *>(carry_out);
-        state.bulk = bulk;
-        return state;
-    }
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         if constexpr (is_halved<SHAPE>())
@@ -276,28 +251,22 @@ struct fused_launcher {
         state.alone = used <= SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
         error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, stream, pass, state, tiles, used,
                                    static_cast<unsigned>(pairs));
-        return error != 0 || !pass.first_overflow ? error : check<SHAPE>(pass, state, tiles);
-    }
-
-    template <class SHAPE>
-    int check(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, unsigned tiles) const {
-        const size_t chunks = chunks_of<SHAPE>(pass, tiles), groups = (pass.columns + WARP_LANES - 1) / WARP_LANES;
-        const size_t blocks = (chunks * groups * WARP_LANES + CHECK_THREADS - 1) / CHECK_THREADS;
-        if constexpr (sums_wrap<SHAPE>())
-            return launch(fused_check_kernel<typename SHAPE::Input, typename SHAPE::Sum>, static_cast<unsigned>(blocks),
-                          CHECK_THREADS, 0, stream, pass, state, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks,
-                          static_cast<unsigned>(groups));
-        return 0;
+        return error != 0 || !pass.first_overflow
+                   ? error
+                   : check<typename SHAPE::Input>(pass, state, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
     }
 };
 
 /* By strides alone, as the table may be anywhere. */
 size_t kernel_fused_workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
-    return TICKET_BYTES + sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type),
-                                                           pass->first_overflow);
+    const size_t bytes = fused_bytes_workspace(*pass);
+    const size_t pairs = shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type), pass->first_overflow);
+    return TICKET_BYTES + sizeof(word_pair) * pairs > bytes ? TICKET_BYTES + sizeof(word_pair) * pairs : bytes;
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {
-    return run_pass(*pass, fused_launcher{carry_in, carry_out, workspace, pass->stream, bulk != 0});
+    const fused_call call = {carry_in, carry_out, workspace, pass->stream, bulk != 0};
+    const int error = run_fused_bytes(*pass, call);
+    return error != static_cast<int>(cudaErrorNotSupported) ? error : run_pass(*pass, fused_launcher{call});
 }

@@ -77,6 +77,16 @@ DEVICE unsigned warp_and(unsigned mask, unsigned bits) {
 }
 /* Those that are set in any lane's. */
 DEVICE unsigned warp_or(unsigned mask, unsigned bits) { return ~warp_and(mask, ~bits); }
+/* What all lanes' values add up to. */
+DEVICE uint32_t warp_sum(unsigned mask, uint32_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (unsigned half = 1; half < 32; half *= 2)
+        value += __shfl_xor_sync(mask, value, static_cast<int>(half));
+    return value;
+#else
+    return __reduce_add_sync(mask, value);
+#endif
+}
 DEVICE unsigned warp_match(unsigned mask, unsigned value) { return __match_any_sync(mask, value); }
 /* The same for all lanes and the BITS lowest bits of the value, which is 0 otherwise; by a vote on each bit. In PTX, as
  * the compiler takes a bit apart twice where it is voted on and chosen by: seven instructions a bit instead of four. */
@@ -102,6 +112,9 @@ DEVICE unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__ffs(s
 DEVICE unsigned bit_width(unsigned bits) { return 32 - static_cast<unsigned>(__clz(static_cast<int>(bits))); }
 
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
+
+/* Four bytes, each chosen by a digit of `which`: one of those of `bytes`, or 4: zero. */
+DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) { return __byte_perm(bytes, 0, which); }
 
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
  * Stores write through: on an H200 a plain store costs up to twice the time where rows do not begin on a cache line,
@@ -376,5 +389,6 @@ DEVICE void bulk_load(void *, const void *, unsigned, bulk_barrier *) { __trap()
 
 #include "grid.cuh"
 #include "launch.cuh"
+#include "twice.cuh"
 
 #endif

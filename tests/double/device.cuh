@@ -87,6 +87,9 @@ DEVICE unsigned warp_and(unsigned mask, unsigned bits, DOUBLE_SITE) {
 DEVICE unsigned warp_or(unsigned mask, unsigned bits, DOUBLE_SITE) {
     return ~static_cast<unsigned>(dbl::meet(dbl::AND, mask, ~bits, 0, file, line));
 }
+DEVICE uint32_t warp_sum(unsigned mask, uint32_t value, DOUBLE_SITE) {
+    return static_cast<uint32_t>(dbl::meet(dbl::SUM, mask, value, 0, file, line));
+}
 DEVICE unsigned lowest_bit(unsigned bits, DOUBLE_SITE) {
     if (bits == 0)
         dbl::misuse(file, line, "lowest_bit: no bit is set");
@@ -94,6 +97,13 @@ DEVICE unsigned lowest_bit(unsigned bits, DOUBLE_SITE) {
 }
 DEVICE unsigned bit_width(unsigned bits) { return bits == 0 ? 0 : 32 - static_cast<unsigned>(__builtin_clz(bits)); }
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__builtin_popcount(bits)); }
+DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) {
+    uint32_t chosen = 0;
+    for (unsigned k = 0; k < 4; k++)
+        if ((which >> 4 * k & 15) < 4)
+            chosen |= (bytes >> 8 * (which >> 4 * k & 15) & 255) << 8 * k;
+    return chosen;
+}
 DEVICE unsigned warp_match(unsigned mask, unsigned value, DOUBLE_SITE) {
     return static_cast<unsigned>(dbl::meet(dbl::MATCH, mask, value, 0, file, line));
 }
@@ -118,6 +128,13 @@ template <class V> DEVICE void store_vector(V *to, const V &value, DOUBLE_SITE) 
     dbl::check_global(to, sizeof(V), sizeof(V), "store_vector", file, line);
     if (!dbl::store_late(to, &value, sizeof(V)))
         memcpy(to, &value, sizeof(V));
+}
+
+DEVICE uint32_t load_kept(const uint32_t *from, DOUBLE_SITE) { return load_vector(from, file, line); }
+DEVICE uint32_t load_passing(const uint32_t *from, DOUBLE_SITE) { return load_vector(from, file, line); }
+template <class V> DEVICE void store_passing(V *to, const V &value, DOUBLE_SITE) {
+    static_assert(sizeof(V) == 16, "a vector of 16 bytes");
+    store_vector(to, value, file, line);
 }
 
 namespace dbl {

@@ -28,7 +28,7 @@ void give_way(DOUBLE_SITE_PLAIN, bool waiting);
 void progress();
 
 /* Meetings of a warp. `value` is the caller's bits; returns what the caller gets. */
-enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, WARP_BARRIER };
+enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, SUM, WARP_BARRIER };
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, DOUBLE_SITE_PLAIN);
 void block_barrier(DOUBLE_SITE_PLAIN);
 

@@ -128,6 +128,8 @@ KERNEL votes_kernel(unsigned *wrong) {
     right &= warp_all(mask, lane < 32) && !warp_all(mask, lane == 0);
     right &= warp_any(mask, lane == 0) && !warp_any(mask, lane == 40);
     right &= warp_and(mask, 0xf0u | lane) == 0xf0u && lowest_bit(0xf0u) == 4;
+    right &= warp_sum(mask, 1u << 31 | 1) == bit_count(mask) + (bit_count(mask) % 2 << 31);
+    right &= choose_bytes(0x44332211, 0x4240) == 0x00330011 && choose_bytes(0x44332211, 0x0123) == 0x11223344;
     right &= warp_match(mask, lane % 2) == ((lane % 2 ? 0xaaaaaaaau : 0x55555555u) & mask);
     right &= warp_shuffle(mask, uint64_t(lane) << 33, 3) == uint64_t(3) << 33;
     right &= warp_shuffle_down(mask, lane, 32) == lane;

@@ -383,6 +383,26 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
             }
 }
 
+/* Bytes in rows side by side, which are read twice: ends of tiles, strips and lines, and of the chunks of four tiles,
+ * where blocks take several tiles each, and where there are fewer tiles than blocks. */
+static void check_bytes(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
+    static const size_t FEW_ROWS[] = {0, 16384, 8192, 6144, 3584, 4096, 3072, 2048}; /* of a tile */
+    play_device(processors, 9);
+    for (const size_t width : columns)
+        for (const size_t tiles : {0, 1, 3, 4, 5, 9}) {
+            const size_t tile = width < 8 ? FEW_ROWS[width] : 16 * 7 * (32 / (width / 4));
+            for (const size_t rows : {size_t(1), size_t(2), size_t(3), size_t(5), tile / 16 - 1, tile / 16,
+                                      tile / 16 + 1, tile / 2 + 7, tile - 3, tile - 1}) {
+                if (!one_in(share))
+                    continue;
+                request made = vary({TABLE_U8, TABLE_U32}, tiles * tile + rows, width);
+                made.in_gap = made.out_gap = made.offset = 0;
+                share_carry(made);
+                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED, 0);
+            }
+        }
+}
+
 static void check_nothing() {
     for (const pair &types : PAIRS)
         check(vary(types, 0, 3), CUDA_FUSED_BEST, 0);
@@ -418,6 +438,11 @@ int main() {
         check_shared_chunks(8, {20, 36, 60, 64, 260, 300}, 6); /* up to two blocks, or nobody */
         check_shared_chunks(28, {68, 100, 124}, 6);            /* up to eight, of 16 columns each, or nobody */
         check_shared_chunks(16, {600, 1000}, 24);              /* of 256 columns each */
+    }
+    check_bytes(4, {2, 5, 12}, DOUBLE_TSAN ? 48 : 8);
+    if (!DOUBLE_TSAN) {
+        check_bytes(6, {1, 3, 4, 6, 7}, 16); /* one block for stage 2 */
+        check_bytes(16, {8, 20, 36, 64}, 8); /* up to four */
     }
     check_packed(4, {12, 100}, DOUBLE_TSAN ? 24 : 4); /* 12: one block for stage 2; 100: a chain */
     if (!DOUBLE_TSAN) {

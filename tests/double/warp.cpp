@@ -107,6 +107,11 @@ uint64_t outcome(const thread &self, const warp &in, unsigned lane, uint32_t vot
         for (uint32_t rest = of.mask; rest; rest &= rest - 1)
             alike &= static_cast<uint32_t>(in.slots[__builtin_ctz(rest)].value);
         return alike;
+    case SUM:
+        alike = 0;
+        for (uint32_t rest = of.mask; rest; rest &= rest - 1)
+            alike += static_cast<uint32_t>(in.slots[__builtin_ctz(rest)].value);
+        return alike;
     case WARP_BARRIER:
         return 0;
     default:

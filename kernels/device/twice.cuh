@@ -1,0 +1,36 @@
+/* The device layer of a table that is read twice, the second time soon (sm_80): the device's cache keeps what is read
+ * the first time, and lets go what is read the second time, or written. */
+#ifndef TWICE_CUH
+#define TWICE_CUH
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+DEVICE uint64_t passing_policy() {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+DEVICE uint32_t load_by_policy(const uint32_t *from, uint64_t policy) {
+    uint32_t value;
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(value) : "l"(from), "l"(policy));
+    return value;
+}
+DEVICE uint32_t load_kept(const uint32_t *from) {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return load_by_policy(from, policy);
+}
+DEVICE uint32_t load_passing(const uint32_t *from) { return load_by_policy(from, passing_policy()); }
+template <class V> DEVICE void store_passing(V *to, const V &value) {
+    const uint4 &bits = reinterpret_cast<const uint4 &>(value);
+    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;"
+                 :
+                 : "l"(to), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w), "l"(passing_policy())
+                 : "memory");
+}
+#else
+DEVICE uint32_t load_kept(const uint32_t *from) { return *from; }
+DEVICE uint32_t load_passing(const uint32_t *from) { return *from; }
+template <class V> DEVICE void store_passing(V *to, const V &value) { store_vector(to, value); }
+#endif
+
+#endif

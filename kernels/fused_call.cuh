@@ -1,0 +1,58 @@
+/* What the launchers of the fused kernels have in common. */
+#ifndef FUSED_CALL_CUH
+#define FUSED_CALL_CUH
+
+#include "block_role.cuh"
+#include "fused_check.cuh"
+
+#include <type_traits>
+
+/* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. */
+static inline size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked) {
+    const size_t words = ((1 + shares) * chunks + 1) * columns * 2 * sum_bytes;
+    const size_t magnitudes = checked ? chunks * sizeof(uint32_t) : 0;
+    return (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
+}
+
+/* What a pass is called with. */
+struct fused_call {
+    const void *carry_in;
+    void *carry_out, *workspace, *stream;
+    bool bulk;
+
+    /* The words of a pass in the workspace. */
+    template <class SHAPE> fused_state<typename SHAPE::Sum> state_of(const tile_pass &pass, unsigned tiles) const {
+        typedef typename SHAPE::Sum SUM;
+        const size_t chunks = chunks_of<SHAPE>(pass, tiles);
+        fused_state<SUM> state;
+        state.ticket = static_cast<uint32_t *>(workspace);
+        state.parts = state.ticket + 1;
+        state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
+        state.seeds = state.totals + chunks * SHAPE::SHARES * pass.columns;
+        exchange_word<SUM> *const end = state.seeds + (chunks + 1) * pass.columns;
+        state.magnitudes = pass.first_overflow ? reinterpret_cast<uint32_t *>(end) : nullptr;
+        state.carry_in = static_cast<const SUM *>(carry_in);
+        state.carry_out = static_cast<SUM *>(carry_out);
+        state.alone = false;
+        state.bulk = bulk;
+        return state;
+    }
+
+    /* Of the sums of a pass, whose chunks have so many rows. */
+    template <class INPUT, class SUM>
+    int check(const tile_pass &pass, const fused_state<SUM> &state, unsigned rows, size_t chunks) const {
+        const size_t groups = (pass.columns + WARP_LANES - 1) / WARP_LANES;
+        const size_t blocks = (chunks * groups * WARP_LANES + CHECK_THREADS - 1) / CHECK_THREADS;
+        if constexpr (std::is_integral<SUM>::value)
+            return launch(fused_check_kernel<INPUT, SUM>, static_cast<unsigned>(blocks), CHECK_THREADS, 0, stream, pass,
+                          state, rows, chunks, static_cast<unsigned>(groups));
+        return 0;
+    }
+};
+
+/* fused_bytes.cu: the pass of bytes that become sums of 4 bytes, if rows lie side by side and are of few columns or of
+ * whole words. cudaErrorNotSupported: any other, or the device is too small. Workspace, by strides alone: then 0. */
+size_t fused_bytes_workspace(const kernel_pass &pass);
+int run_fused_bytes(const kernel_pass &pass, const fused_call &call);
+
+#endif
