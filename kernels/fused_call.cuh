@@ -2,10 +2,10 @@
 #ifndef FUSED_CALL_CUH
 #define FUSED_CALL_CUH
 
+#include <type_traits>
+
 #include "block_role.cuh"
 #include "fused_check.cuh"
-
-#include <type_traits>
 
 /* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. */
 static inline size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked) {
