@@ -7,7 +7,7 @@ namespace {
 
 const char *const NAMES[] = {"warp_shuffle", "warp_shuffle_xor", "warp_shuffle_up", "warp_shuffle_down",
                              "warp_ballot",  "warp_all",         "warp_any",        "warp_match",
-                             "warp_and",     "warp_barrier"};
+                             "warp_and",     "warp_sum",         "warp_barrier"};
 
 bool same_place(place a, place b) { return a.line == b.line && a.file == b.file; }
 
