@@ -82,6 +82,12 @@ template <class SHAPE> HOST_DEVICE unsigned spine_columns(size_t columns) {
     return columns <= NARROW * SPINE_COLUMNS ? SPINE_COLUMNS : WIDE_COLUMNS;
 }
 
+/* How many blocks do stage 2, if there are so many. */
+template <class SHAPE> static size_t spines_of(size_t columns) {
+    const size_t width = spine_columns<SHAPE>(columns);
+    return (columns + width - 1) / width;
+}
+
 /* Few fetching warps do not keep up with more sums than these in a chunk, or with chunks that come as fast as widened
  * ones, unless they may be a group ahead; with fewer sums, that costs 1 %. */
 constexpr unsigned SPINE_AHEAD_BYTES = 32, SPINE_AHEAD_WIDENED = 16;

@@ -7,25 +7,20 @@
 #ifndef BYTE_TILE_CUH
 #define BYTE_TILE_CUH
 
+#include "packed_row.cuh"
 #include "spine.cuh"
 
 constexpr unsigned WORD_BYTES = 4;
 constexpr unsigned MOST_WORDS = 16, MOST_BYTE_COLUMNS = MOST_WORDS * WORD_BYTES; /* of a line */
 constexpr unsigned MOST_HALF_ROWS = 257;                                         /* whose sums fit in half a word */
-constexpr uint32_t LOWER_HALF = 0xffff;
 
-/* Sums of columns 0 and 2 of a word, and 1 and 3: in the low half of one, and in the high one. */
-struct alignas(8) word_sums {
-    uint32_t even, odd;
-};
-DEVICE word_sums sums_of_word(uint32_t bytes) {
-    return word_sums{choose_bytes(bytes, 0x4240), choose_bytes(bytes, 0x4341)};
+/* pack_bytes() (packed_tile.cuh), by one instruction for each pair of columns. */
+DEVICE packed_row sums_of_word(uint32_t bytes) {
+    return packed_row{choose_bytes(bytes, 0x4240), choose_bytes(bytes, 0x4341)};
 }
-DEVICE word_sums operator+(const word_sums &a, const word_sums &b) { return word_sums{a.even + b.even, a.odd + b.odd}; }
-DEVICE word_sums operator-(const word_sums &a, const word_sums &b) { return word_sums{a.even - b.even, a.odd - b.odd}; }
-DEVICE void add_word(const word_sums &word, uint32_t (&sums)[WORD_BYTES]) {
-    sums[0] += word.even & LOWER_HALF;
-    sums[1] += word.odd & LOWER_HALF;
+DEVICE void add_word(const packed_row &word, uint32_t (&sums)[WORD_BYTES]) {
+    sums[0] += word.even & LOW_HALF;
+    sums[1] += word.odd & LOW_HALF;
     sums[2] += word.even >> 16;
     sums[3] += word.odd >> 16;
 }
@@ -129,9 +124,9 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
 }
 
 /* Sums over the lanes that have the same word of other lines, through this one. */
-DEVICE word_sums sum_over_groups(word_sums own, unsigned words, unsigned lanes) {
+DEVICE packed_row sum_over_groups(packed_row own, unsigned words, unsigned lanes) {
     for (unsigned apart = words; apart < lanes; apart *= 2) {
-        const word_sums left = {warp_shuffle_up(WARP_ALL, own.even, apart), warp_shuffle_up(WARP_ALL, own.odd, apart)};
+        const packed_row left = {warp_shuffle_up(WARP_ALL, own.even, apart), warp_shuffle_up(WARP_ALL, own.odd, apart)};
         if (thread_index() % WARP_LANES >= apart)
             own = own + left;
     }
@@ -140,16 +135,16 @@ DEVICE word_sums sum_over_groups(word_sums own, unsigned words, unsigned lanes) 
 
 /* Shared memory of a block: of each warp; and what warps tell each other, by turns. */
 template <class SHAPE> struct byte_turn {
-    word_sums strip_totals[SHAPE::WARPS][MOST_WORDS]; /* or, if FEW: */
+    packed_row strip_totals[SHAPE::WARPS][MOST_WORDS]; /* or, if FEW: */
     uint32_t column_totals[SHAPE::COLUMNS][SHAPE::WARPS * SHAPE::STRIPS];
     uint32_t seeds[MOST_BYTE_COLUMNS];
     uint32_t tile_totals[WORD_BYTES][MOST_WORDS]; /* of the tile that is read for the first time */
     uint32_t ticket;
 };
 template <class SHAPE> struct byte_block {
-    word_sums sums[SHAPE::WARPS][SHAPE::WARP_WORDS]; /* of a strip, through each word */
-    uint32_t bytes[SHAPE::WARPS][SHAPE::WARP_WORDS]; /* as they were read */
-    uint32_t bases[SHAPE::WARPS][2 * MOST_WORDS];    /* of a line */
+    packed_row sums[SHAPE::WARPS][SHAPE::WARP_WORDS]; /* of a strip, through each word */
+    uint32_t bytes[SHAPE::WARPS][SHAPE::WARP_WORDS];  /* as they were read */
+    uint32_t bases[SHAPE::WARPS][2 * MOST_WORDS];     /* of a line */
     byte_turn<SHAPE> turns[2];
 };
 
@@ -158,7 +153,7 @@ template <class SHAPE>
 DEVICE void add_tile_totals(const byte_layout &layout, const byte_words<SHAPE> &words, byte_turn<SHAPE> &turn) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
     const unsigned across = SHAPE::FEW ? SHAPE::WORDS : layout.words;
-    word_sums total = {0, 0};
+    packed_row total = {0, 0};
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         total = total + sums_of_word(words[step]);

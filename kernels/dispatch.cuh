@@ -164,7 +164,7 @@ static bool run_widened(const kernel_pass &pass, const LAUNCHER &launcher, int *
             return run_rows<INPUT, SUM, 8, READ / 8, 2>(pass, launcher, error);
         return false;
     case 12:
-        if constexpr (sizeof(SUM) == 4 && sizeof(INPUT) > 1) /* bytes are packed */
+        if constexpr (sizeof(SUM) == 4)
             return run_rows<INPUT, SUM, 12, ROOM / 16, 2>(pass, launcher, error);
         return false;
     default:

@@ -222,20 +222,13 @@ struct fused_launcher : fused_call {
         const size_t parked = sizeof(parked_form<SHAPE, ABOVE>) +
                               (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0) +
                               (KIND::COME ? sizeof(coming_tile<SHAPE>) : 0);
-        const size_t width = spine_columns<SHAPE>(pass.columns), spines = (pass.columns + width - 1) / width;
+        const size_t width = spine_columns<SHAPE>(pass.columns), spines = spines_of<SHAPE>(pass.columns);
         const size_t ring = width <= SPINE_COLUMNS ? sizeof(ring_of<SHAPE>) : sizeof(wide_ring<Sum>);
         const size_t shared = parked > ring ? parked : ring;
-        unsigned blocks;
-        size_t most = 0;
-        int error = most_shared_bytes(&most);
         /* A multiprocessor has what the largest block can have, and what is reserved for that. */
         const size_t all = KIND::COME ? 2 * (shared + fixed) + RESERVED_BYTES : shared + fixed;
-        if (error == 0 && all > most)
-            return static_cast<int>(cudaErrorNotSupported);
-        if (error == 0)
-            error = allow_shared_bytes(kernel, shared);
-        if (error == 0)
-            error = resident_blocks(kernel, SHAPE::THREADS, shared, &blocks);
+        unsigned blocks;
+        int error = blocks_at_once(kernel, SHAPE::THREADS, shared, all, &blocks);
         if (error != 0)
             return error;
         const bool few = spines * SPINE_SHARE <= blocks && spines <= MOST_SPINES;
@@ -260,9 +253,9 @@ struct fused_launcher : fused_call {
 /* By strides alone, as the table may be anywhere. */
 size_t kernel_fused_workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
-    const size_t bytes = fused_bytes_workspace(*pass);
     const size_t pairs = shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type), pass->first_overflow);
-    return TICKET_BYTES + sizeof(word_pair) * pairs > bytes ? TICKET_BYTES + sizeof(word_pair) * pairs : bytes;
+    const size_t parked = TICKET_BYTES + sizeof(word_pair) * pairs, bytes = fused_bytes_workspace(*pass);
+    return parked > bytes ? parked : bytes;
 }
 
 int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {

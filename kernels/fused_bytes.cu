@@ -128,10 +128,9 @@ template <class SHAPE> static size_t tile_rows(size_t columns) {
 }
 
 /* For so many blocks that take tiles. */
-template <class SHAPE>
-static byte_layout layout_of(const kernel_pass &pass, unsigned blocks, const fused_state<uint32_t> &state) {
-    const size_t rows = tile_rows<SHAPE>(pass.columns), chunk_rows = rows * CHUNK_TILES;
-    const size_t chunks = (pass.rows + chunk_rows - 1) / chunk_rows;
+template <class SHAPE> static byte_layout layout_of(const kernel_pass &pass, size_t chunks, unsigned blocks,
+                                                    const fused_state<uint32_t> &state) {
+    const size_t rows = tile_rows<SHAPE>(pass.columns);
     byte_layout layout;
     layout.words = SHAPE::FEW ? SHAPE::WORDS : static_cast<unsigned>(pass.columns) / WORD_BYTES;
     layout.lanes = WARP_LANES / layout.words * layout.words;
@@ -149,20 +148,13 @@ static byte_layout layout_of(const kernel_pass &pass, unsigned blocks, const fus
 template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, const fused_call &call) {
     const auto kernel = bytes_kernel<SHAPE, ABOVE>;
     const size_t rows = tile_rows<SHAPE>(pass.columns) * CHUNK_TILES, chunks = (pass.rows + rows - 1) / rows;
-    const size_t width = spine_columns<SHAPE>(pass.columns), spines = (pass.columns + width - 1) / width;
+    const size_t spines = spines_of<SHAPE>(pass.columns);
     const size_t block = sizeof(byte_block<SHAPE>), ring = sizeof(ring_of<SHAPE>), shared = block > ring ? block : ring;
     const size_t pairs = byte_pairs(chunks, pass);
-    size_t most = 0;
     unsigned blocks;
     if (chunks > INT32_MAX / CHUNK_TILES || pairs > INT32_MAX)
         return static_cast<int>(cudaErrorNotSupported);
-    int error = most_shared_bytes(&most);
-    if (error == 0 && most < shared)
-        return static_cast<int>(cudaErrorNotSupported);
-    if (error == 0)
-        error = allow_shared_bytes(kernel, shared);
-    if (error == 0)
-        error = resident_blocks(kernel, SHAPE::THREADS, shared, &blocks);
+    int error = blocks_at_once(kernel, SHAPE::THREADS, shared, shared, &blocks);
     if (error == 0 && spines * SPINE_SHARE > blocks)
         error = static_cast<int>(cudaErrorNotSupported);
     if (error != 0)
@@ -171,7 +163,7 @@ template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, 
     blocks = tiles < blocks - used ? tiles + used : blocks;
     const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, 1, false);
     const fused_state<uint32_t> state = call.state_of<SHAPE>(made, static_cast<unsigned>(chunks));
-    const byte_layout layout = layout_of<SHAPE>(pass, blocks - used, state);
+    const byte_layout layout = layout_of<SHAPE>(pass, chunks, blocks - used, state);
     error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, layout, used,
                                static_cast<unsigned>(pairs));
     return error != 0 || !pass.first_overflow ? error

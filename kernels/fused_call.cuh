@@ -14,6 +14,20 @@ static inline size_t shared_pairs(size_t chunks, size_t shares, size_t columns, 
     return (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
 
+/* How many blocks the device runs at once; cudaErrorNotSupported: it has not as much shared memory as is `needed`. */
+template <class KERNEL_TYPE>
+static int blocks_at_once(KERNEL_TYPE kernel, unsigned threads, size_t shared, size_t needed, unsigned *blocks) {
+    size_t most = 0;
+    int error = most_shared_bytes(&most);
+    if (error == 0 && needed > most)
+        error = static_cast<int>(cudaErrorNotSupported);
+    if (error == 0)
+        error = allow_shared_bytes(kernel, shared);
+    if (error == 0)
+        error = resident_blocks(kernel, threads, shared, blocks);
+    return error;
+}
+
 /* What a pass is called with. */
 struct fused_call {
     const void *carry_in;

@@ -10,21 +10,12 @@
 
 #include <type_traits>
 
+#include "packed_row.cuh"
 #include "parked_tile.cuh"
 
-/* Columns 0 and 2 of a lane, and 1 and 3: in the low half of a word, and in the high one. */
-struct alignas(8) packed_row {
-    uint32_t even, odd;
-};
-constexpr uint32_t LOW_BYTES = 0x00ff00ff, LOW_HALF = 0xffff;
+constexpr uint32_t LOW_BYTES = 0x00ff00ff;
 
 DEVICE packed_row pack_bytes(uint32_t bytes) { return packed_row{bytes & LOW_BYTES, bytes >> 8 & LOW_BYTES}; }
-DEVICE packed_row operator+(const packed_row &a, const packed_row &b) {
-    return packed_row{a.even + b.even, a.odd + b.odd};
-}
-DEVICE packed_row operator-(const packed_row &a, const packed_row &b) {
-    return packed_row{a.even - b.even, a.odd - b.odd};
-}
 
 /* All columns, or the first or the second half of them. */
 template <class SUM> DEVICE void unpack(const packed_row &row, unsigned, SUM (&sums)[4]) {

@@ -1,0 +1,20 @@
+/* Sums of the four columns of a word of bytes, two of which share a word as long as they fit in half of it. */
+#ifndef PACKED_ROW_CUH
+#define PACKED_ROW_CUH
+
+#include "device.cuh"
+
+/* Columns 0 and 2, and 1 and 3: in the low half of a word, and in the high one. */
+struct alignas(8) packed_row {
+    uint32_t even, odd;
+};
+constexpr uint32_t LOW_HALF = 0xffff;
+
+DEVICE packed_row operator+(const packed_row &a, const packed_row &b) {
+    return packed_row{a.even + b.even, a.odd + b.odd};
+}
+DEVICE packed_row operator-(const packed_row &a, const packed_row &b) {
+    return packed_row{a.even - b.even, a.odd - b.odd};
+}
+
+#endif
