@@ -47,6 +47,8 @@ DEVICE void begin_tile(const tile_pass &pass, const fused_state<typename SHAPE::
     }
     block_barrier();
     publish_totals<SHAPE>(pass, state, tile, totals);
+    if (CHECKED) /* here, and not before or behind: or else 8-byte sums spill */
+        publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
     scan_warps<SHAPE>(place, totals, values, before);
 }
 
@@ -97,8 +99,6 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         if (more) {
             begin_tile<SHAPE, KIND::CHECKED>(pass, state, tile, coming, totals, magnitudes, role, waiting == NO_TILE,
                                              values, before);
-            if (KIND::CHECKED && ABOVE) /* or below: whichever spills less */
-                publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
             if (puts_aside<SHAPE, ABOVE>())
                 put_aside<SHAPE>(*aside, values);
         } else {
@@ -114,8 +114,6 @@ DEVICE void fused_tiles(const tile_pass &pass, const fused_state<typename SHAPE:
         if (puts_aside<SHAPE, ABOVE>())
             take_back<SHAPE>(*aside, values);
         park<SHAPE, ABOVE>(parked, values, before);
-        if (KIND::CHECKED && !ABOVE)
-            publish_magnitude<SHAPE>(pass, state, tile, magnitudes);
         waiting = tile;
         tile = *ticket;
     }

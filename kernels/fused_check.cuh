@@ -11,6 +11,7 @@ constexpr unsigned CHECK_THREADS = 256;
 /* `groups` of columns side by side, and `chunks` one below the other. */
 template <class INPUT, class SUM>
 KERNEL fused_check_kernel(tile_pass pass, fused_state<SUM> state, unsigned chunk_rows, size_t chunks, unsigned groups) {
+    wait_for_launch_before();
     const unsigned lane = thread_index() % WARP_LANES;
     const size_t number =
         static_cast<size_t>(block_index()) * (CHECK_THREADS / WARP_LANES) + thread_index() / WARP_LANES;

@@ -104,6 +104,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     if (pass.first_overflow && pass.panels == 1 && block == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
     if (has_rows) {
+        warp_barrier(WARP_ALL); /* tells the compiler that all lanes are here: shuffles take half the instructions */
         put_magnitude<SHAPE>(pass, pass.first_overflow, values, magnitudes);
         scan_warp<SHAPE>(place, values);
         put_warp_totals<SHAPE>(place, values, totals);

@@ -36,6 +36,27 @@ template <class SUM> DEVICE unsigned wave_tile(const wave_state<SUM> &state, uns
     return *tile;
 }
 
+/* Whether a tile's totals are told before it is scanned: they are made twice, but nobody waits for the scan. That is
+ * less where few columns have quarters of chunks, and more elsewhere (docs/tuning.md). */
+template <class SHAPE, unsigned SHARES> HOST_DEVICE constexpr bool tells_first() {
+    return SHARES > 1 && SHAPE::LANES == 1;
+}
+
+/* The totals of a tile's warps; if they are not told first, the warps are scanned on the way. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
+    if constexpr (tells_first<SHAPE, SHARES>()) {
+        tile_values<SHAPE> copy;
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+            value_of<SHAPE>(copy, k) = value_of<SHAPE>(values, k);
+        make_totals<SHAPE>(place, copy, totals);
+    } else {
+        scan_warp<SHAPE>(place, values);
+        put_warp_totals<SHAPE>(place, values, totals);
+    }
+}
+
 /* From the table to running sums in registers, with all totals above in shared memory. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned own,
@@ -48,12 +69,16 @@ DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::S
         tile_load<SHAPE>(pass, place, values);
         loads_before_sums(place.end == 0);
         put_magnitude<SHAPE>(pass, pass.first_overflow, values, shared.magnitudes);
-        scan_warp<SHAPE>(place, values);
-        put_warp_totals<SHAPE>(place, values, shared.totals);
+        wave_totals<SHAPE, SHARES>(place, values, shared.totals);
         block_barrier();
         wait_for_launch_before();
         wave_publish<SHAPE>(pass, state, tile, tile != own, shared.totals);
         if (tile == own) {
+            if constexpr (tells_first<SHAPE, SHARES>()) {
+                /* Or else the lanes that publish and those that do not go on apart, shuffle by shuffle. */
+                warp_barrier(WARP_ALL);
+                scan_warp<SHAPE>(place, values);
+            }
             scan_warps<SHAPE>(place, shared.totals, values, before);
             wave_gather<SHAPE, SHARES>(pass, state, tile, shared, chunks);
         }

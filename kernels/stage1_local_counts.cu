@@ -9,12 +9,7 @@ template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     const tile_place place = tile_place_of<SHAPE>(pass, block_index());
     tile_values<SHAPE> values;
     tile_load<SHAPE>(pass, place, values);
-    lane_totals<SHAPE>(values);
-    warp_totals<SHAPE>(place, values);
-    if (place.part == 0 && place.phase == 0)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = values[0][0][c];
+    make_totals<SHAPE>(place, values, totals);
     block_barrier();
     if (thread_index() >= SHAPE::LANES || !place.active)
         return;

@@ -30,14 +30,15 @@ DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, unsigned threa
     return thread < pass.panel_columns && *column < pass.columns;
 }
 
-/* What the check for overflow is to know of a tile's values (fused_check.cuh): each warp of its own. */
+/* What the check for overflow is to know of a tile's values (fused_check.cuh). By one warp: sixteen atomic operations
+ * on one word, one of each, cost more than all else of the check. */
 template <class SHAPE> DEVICE void publish_magnitude(const tile_pass &pass,
                                                      const fused_state<typename SHAPE::Sum> &state, unsigned tile,
                                                      const tile_magnitude &magnitudes) {
-    if (!looks_at_values<SHAPE>() || !state.magnitudes || thread_index() % WARP_LANES != 0)
+    if (!looks_at_values<SHAPE>() || !state.magnitudes || thread_index() >= WARP_LANES)
         return;
-    const uint32_t magnitude = magnitudes[thread_index() / WARP_LANES];
-    if (magnitude != 0)
+    const uint32_t magnitude = warp_or(WARP_ALL, magnitudes[thread_index() % SHAPE::WARPS]);
+    if (thread_index() == 0 && magnitude != 0)
         atomic_or(&state.magnitudes[tile_row(pass, tile) / SHAPE::SHARES], magnitude);
 }
 

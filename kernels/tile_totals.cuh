@@ -70,6 +70,17 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
         add_lanes<SHAPE>(half * SHAPE::PHASES * SHAPE::LANES, values[0][0]);
 }
 
+/* What the rows of each warp add up to, in shared memory. The values are lost. */
+template <class SHAPE>
+DEVICE void make_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
+    lane_totals<SHAPE>(values);
+    warp_totals<SHAPE>(place, values);
+    if (place.part == 0 && place.phase == 0)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = values[0][0][c];
+}
+
 /* The total of `count` warps from `first` on, a power of two of them, in one column of the panel. */
 template <class SHAPE, unsigned COUNT>
 DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigned first, unsigned column) {
