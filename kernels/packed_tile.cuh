@@ -74,11 +74,12 @@ template <class SHAPE> DEVICE packed_place packed_place_of(const tile_pass &pass
     return place;
 }
 
-/* Rows beyond the table hold zeros. Lanes without columns read the first ones of their panel, and nobody asks for
+/* A panel has half of a line of bytes, or less: the next one's block reads what else there is of it.
+ *
+ * Rows beyond the table hold zeros. Lanes without columns read the first ones of their panel, and nobody asks for
  * their sums. */
 template <class SHAPE>
 DEVICE void packed_load(const tile_pass &pass, const packed_place &place, packed_bytes<SHAPE> &bytes) {
-    typedef vector_of<uint32_t, 1> word;
     const tile_place &at = place.tile;
     const size_t column = at.active ? at.column : at.column - at.across * SHAPE::COLUMNS + pass.overlap;
     const uint8_t *from =
@@ -86,11 +87,11 @@ DEVICE void packed_load(const tile_pass &pass, const packed_place &place, packed
     if (at.end == SHAPE::CHUNK_ROWS) {
         UNROLL
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
-            bytes[step] = load_vector(reinterpret_cast<const word *>(from)).at[0];
+            bytes[step] = load_of_line(reinterpret_cast<const uint32_t *>(from));
     } else {
         UNROLL
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
-            bytes[step] = at.row + step < at.end ? load_vector(reinterpret_cast<const word *>(from)).at[0] : 0;
+            bytes[step] = at.row + step < at.end ? load_of_line(reinterpret_cast<const uint32_t *>(from)) : 0;
     }
 }
 
@@ -175,7 +176,7 @@ template <class SHAPE> DEVICE void finish_packed(const tile_pass &pass, unsigned
             sums.at[c] += seed[c];
         const bool mine = (reinterpret_cast<uintptr_t>(to) & place.edge) == place.half;
         if (place.tile.active && mine && first + row < place.tile.end)
-            store_vector(reinterpret_cast<vector *>(to), sums);
+            store_streaming(reinterpret_cast<vector *>(to), sums);
     }
 }
 

@@ -387,8 +387,8 @@ DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }
 DEVICE void bulk_load(void *, const void *, unsigned, bulk_barrier *) { __trap(); }
 #endif
 
+#include "cache.cuh"
 #include "grid.cuh"
 #include "launch.cuh"
-#include "twice.cuh"
 
 #endif

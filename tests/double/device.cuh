@@ -132,8 +132,12 @@ template <class V> DEVICE void store_vector(V *to, const V &value, DOUBLE_SITE) 
 
 DEVICE uint32_t load_kept(const uint32_t *from, DOUBLE_SITE) { return load_vector(from, file, line); }
 DEVICE uint32_t load_passing(const uint32_t *from, DOUBLE_SITE) { return load_vector(from, file, line); }
+DEVICE uint32_t load_of_line(const uint32_t *from, DOUBLE_SITE) { return load_vector(from, file, line); }
 template <class V> DEVICE void store_passing(V *to, const V &value, DOUBLE_SITE) {
     static_assert(sizeof(V) == 16, "a vector of 16 bytes");
+    store_vector(to, value, file, line);
+}
+template <class V> DEVICE void store_streaming(V *to, const V &value, DOUBLE_SITE) {
     store_vector(to, value, file, line);
 }
 

@@ -1,7 +1,10 @@
-/* The device layer of a table that is read twice, the second time soon (sm_80): the device's cache keeps what is read
- * the first time, and lets go what is read the second time, or written. */
-#ifndef TWICE_CUH
-#define TWICE_CUH
+/* The device layer's hints to the device's cache, L2, of whose lines of 128 bytes each sector of 32 comes and goes by
+ * itself. Tiles of bytes want them, whose rows are short. */
+#ifndef CACHE_CUH
+#define CACHE_CUH
+
+/* For a table that is read twice, the second time soon (sm_80): the cache keeps what is read the first time, and lets
+ * go what is read the second time, or written. */
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 DEVICE uint64_t passing_policy() {
@@ -32,5 +35,22 @@ DEVICE uint32_t load_kept(const uint32_t *from) { return *from; }
 DEVICE uint32_t load_passing(const uint32_t *from) { return *from; }
 template <class V> DEVICE void store_passing(V *to, const V &value) { store_vector(to, value); }
 #endif
+
+/* A word of a line that other blocks read the rest of soon (sm_75): all of it comes. */
+DEVICE uint32_t load_of_line(const uint32_t *from) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
+    uint32_t value;
+    asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+#else
+    return *from;
+#endif
+}
+
+/* store_vector() of what nobody reads soon: the cache lets go of it before anything else. */
+template <class V> DEVICE void store_streaming(V *to, const V &value) {
+    typedef typename device_word<sizeof(V)>::type word;
+    __stcs(reinterpret_cast<word *>(to), reinterpret_cast<const word &>(value));
+}
 
 #endif
