@@ -61,14 +61,16 @@ template <class SHAPE> DEVICE void write_tile(const tile_pass &pass, const byte_
 }
 
 /* The first two tiles of a block, which are drawn by nobody: that of its number, and as many behind it as there are
- * blocks, `taking` tiles. The first one's totals are there when the words are clear: stage 2 begins at once. */
+ * blocks, `taking` tiles. The first one's totals are made before all blocks meet: stage 2 begins at once. There is one
+ * for each block, and none to be written yet. */
 template <class SHAPE> DEVICE void begin_tiles(const tile_pass &pass, const fused_state<uint32_t> &state,
                                                const byte_layout &layout, unsigned block, unsigned taking,
                                                unsigned arrival, byte_reading<SHAPE> &read, byte_turn<SHAPE> &turn) {
     const unsigned thread = thread_index();
-    read_tiles(pass, state, layout, block, read); /* there is one for each block, and none to be written yet */
+    byte_words<SHAPE> words;
+    read_words<SHAPE, true>(pass, layout, block, words);
     block_barrier();
-    add_tile_totals<SHAPE>(layout, read.first, turn);
+    add_tile_totals<SHAPE>(layout, words, turn);
     if (thread == 0)
         grid_wait(arrival);
     block_barrier();
