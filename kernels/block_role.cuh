@@ -34,9 +34,8 @@ struct block_role {
 };
 
 /* Before anything is shared: each block clears a part of the words and magnitudes, and tells where it is, if it does
- * stage 2. Tickets begin behind the tiles that blocks take without one, so many each. */
-template <unsigned TILES, class SUM>
-DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned pairs) {
+ * stage 2. Tickets begin behind the tiles that blocks take without one. */
+template <class SUM> DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned pairs) {
     word_pair *const words = reinterpret_cast<word_pair *>(state.totals);
     const unsigned threads = block_count() * block_threads();
     for (unsigned k = block_index() * block_threads() + thread_index(); k < pairs; k += threads)
@@ -44,7 +43,7 @@ DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned
     if (thread_index() == 0 && block_index() < spines)
         store_relaxed(state.parts + block_index(), multiprocessor());
     if (thread_index() == 0 && block_index() == 0)
-        store_relaxed(state.ticket, TILES * (block_count() - spines));
+        store_relaxed(state.ticket, block_count() - spines);
 }
 
 /* Draws a tile. Where chunks come fast, a block that does stage 2 has its multiprocessor for itself, as each of its

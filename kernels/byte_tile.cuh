@@ -33,7 +33,6 @@ template <unsigned FEW_> struct byte_shape {
     static constexpr bool WIDENED = true, PACKED = true;
     static constexpr unsigned FEW = FEW_, WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned SHARES = 1, PANEL = MOST_BYTE_COLUMNS; /* for stage 2 */
-    static constexpr unsigned TELLERS = THREADS - MOST_BYTE_COLUMNS; /* the first thread of those that tell totals */
     static constexpr unsigned COLUMNS = FEW ? FEW : WORD_BYTES;
     static constexpr unsigned UNIT = COLUMNS % 4 == 0 ? 1 : COLUMNS % 2 == 0 ? 2 : 4; /* rows of a line */
     static constexpr unsigned WORDS = COLUMNS * UNIT / WORD_BYTES;                    /* of a line, if FEW */

@@ -162,7 +162,7 @@ template <class SHAPE, class KIND> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
                  unsigned pairs) {
     SHARED_ARRAY(block_role, role, 1);
     SHARED_DYNAMIC(unsigned char, memory);
-    clear_state<1>(state, spines, pairs);
+    clear_state(state, spines, pairs);
     const unsigned arrival = grid_arrive(), block = block_index();
     if (thread_index() == 0)
         role[0] = block_role{block < spines ? block : NO_PART, block - spines, arrival, 0};

@@ -60,36 +60,22 @@ template <class SHAPE> DEVICE void write_tile(const tile_pass &pass, const byte_
         write_strip<SHAPE>(pass, layout, lane, tile, shared, turn);
 }
 
-/* The first two tiles of a block, which are drawn by nobody: that of its number, and as many behind it as there are
- * blocks, `taking` tiles. The first one's totals are made before all blocks meet: stage 2 begins at once. There is one
- * for each block, and none to be written yet. */
-template <class SHAPE> DEVICE void begin_tiles(const tile_pass &pass, const fused_state<uint32_t> &state,
-                                               const byte_layout &layout, unsigned block, unsigned taking,
-                                               unsigned arrival, byte_reading<SHAPE> &read, byte_turn<SHAPE> &turn) {
-    const unsigned thread = thread_index();
-    byte_words<SHAPE> words;
-    read_words<SHAPE, true>(pass, layout, block, words);
-    block_barrier();
-    add_tile_totals<SHAPE>(layout, words, turn);
-    if (thread == 0)
-        grid_wait(arrival);
-    block_barrier();
-    if (thread >= SHAPE::TELLERS)
-        tell_totals<SHAPE>(pass, state, layout, block, thread - SHAPE::TELLERS, turn);
-    read_tiles(pass, state, layout, block + taking, read);
-}
-
-/* All tiles that this block takes. */
+/* All tiles that this block takes. The first ones are read while the words are cleared that the blocks share. */
 template <class SHAPE, bool ABOVE> DEVICE void byte_tiles(const tile_pass &pass, const fused_state<uint32_t> &state,
-                                                          const byte_layout &layout, unsigned block, unsigned taking,
-                                                          unsigned arrival, byte_block<SHAPE> &shared) {
+                                                          const byte_layout &layout, unsigned ticket, unsigned arrival,
+                                                          byte_block<SHAPE> &shared) {
+    constexpr unsigned TELLERS = SHAPE::THREADS - MOST_BYTE_COLUMNS; /* from there on */
     const unsigned thread = thread_index();
     const byte_lane lane = byte_lane_of<SHAPE>(layout);
     byte_reading<SHAPE> read;
     if (thread < MOST_BYTE_COLUMNS)
         shared.turns[0].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] =
             shared.turns[1].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] = 0;
-    begin_tiles<SHAPE>(pass, state, layout, block, taking, arrival, read, shared.turns[1]);
+    read_tiles(pass, state, layout, ticket, read);
+    read.seed.mark = 0; /* those words may not have been cleared */
+    if (thread == 0)
+        grid_wait(arrival);
+    block_barrier();
     for (unsigned number = 0; read.looks || read.writes; number ^= 1) {
         byte_turn<SHAPE> &turn = shared.turns[number];
         uint32_t next = 0;
@@ -102,8 +88,8 @@ template <class SHAPE, bool ABOVE> DEVICE void byte_tiles(const tile_pass &pass,
         const unsigned looked = read.looked, written = read.written;
         const bool looks = read.looks, writes = read.writes;
         read_tiles(pass, state, layout, turn.ticket, read);
-        if (looks && thread >= SHAPE::TELLERS)
-            tell_totals<SHAPE>(pass, state, layout, looked, thread - SHAPE::TELLERS, turn);
+        if (looks && thread >= TELLERS)
+            tell_totals<SHAPE>(pass, state, layout, looked, thread - TELLERS, turn);
         if (writes)
             write_tile<SHAPE>(pass, layout, lane, written, shared, turn);
     }
@@ -112,7 +98,7 @@ template <class SHAPE, bool ABOVE> DEVICE void byte_tiles(const tile_pass &pass,
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
     bytes_kernel(tile_pass pass, fused_state<uint32_t> state, byte_layout layout, unsigned spines, unsigned pairs) {
     SHARED_DYNAMIC(unsigned char, memory);
-    clear_state<2>(state, spines, pairs);
+    clear_state(state, spines, pairs);
     const unsigned arrival = grid_arrive(), block = block_index();
     if (block < spines) {
         if (thread_index() == 0)
@@ -121,7 +107,7 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
         do_spine<SHAPE>(state, memory, pass.columns, layout.tiles / CHUNK_TILES, block);
         return;
     }
-    byte_tiles<SHAPE, ABOVE>(pass, state, layout, block - spines, block_count() - spines, arrival,
+    byte_tiles<SHAPE, ABOVE>(pass, state, layout, block - spines, arrival,
                              *reinterpret_cast<byte_block<SHAPE> *>(memory));
     if (pass.first_overflow && block == spines && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
