@@ -1,40 +1,18 @@
 /* The three stages for a table whose tiles all find room on the device at once, a block a tile, in one wave.
  *
  * Each block publishes its tile's column totals, looks at those of all tiles above, adds them up from left to right,
- * and finishes its tile, which has stayed in its registers. Where there are few chunks, blocks share them. The words of
- * the exchange are cleared by a small kernel before, and meanwhile the tiles are loaded: until then, nobody touches a
- * word.
+ * and finishes its tile, which has stayed in its registers. Where there are few chunks, blocks share them. It is one
+ * launch with nothing before it: words need not be cleared (wave_epoch.cuh).
  *
- * No wait is without end. Mostly all blocks do run at once, but nothing is built on that: a block that has looked for
+ * No wait is without end. Mostly all blocks do run at once, but nothing is built on that: a thread that has looked for
  * totals a number of times makes them itself. It could not, if the table is scanned in place, or the row of carries is
- * one: there, blocks draw their tiles from a ticket, after the words are cleared, and the blocks that have those above
- * are running. */
+ * one: then the launch is a cooperative one, which costs up to half a microsecond. */
 #include "dispatch.cuh"
 #include "overflow.cuh"
 #include "tile_finish.cuh"
 #include "wave_exchange.cuh"
 
 constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */
-
-KERNEL wave_clear_kernel(word_pair *words, unsigned count, uint64_t *first_overflow) {
-    dependents_may_launch();
-    const unsigned index = block_index() * block_threads() + thread_index();
-    if (index < count)
-        words[index] = word_pair{0, 0};
-    if (index == 0 && first_overflow)
-        *first_overflow = ~uint64_t(0); /* TABLE_NO_OVERFLOW */
-}
-
-/* Which tile this block has. */
-template <class SUM> DEVICE unsigned wave_tile(const wave_state<SUM> &state, unsigned *tile) {
-    if (!state.ticket)
-        return block_index();
-    wait_for_launch_before();
-    if (thread_index() == 0)
-        *tile = atomic_add(state.ticket, 1u);
-    block_barrier();
-    return *tile;
-}
 
 /* Whether a tile's totals are told before it is scanned: they are made twice, but nobody waits for the scan. That is
  * less where few columns have quarters of chunks, and more elsewhere (docs/tuning.md). */
@@ -59,36 +37,30 @@ DEVICE void wave_totals(const tile_place &place, tile_values<SHAPE> &values, war
 
 /* From the table to running sums in registers, with all totals above in shared memory. */
 template <class SHAPE, unsigned SHARES>
-DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned own,
+DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
                        wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks, tile_values<SHAPE> &values,
                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    for (unsigned tile = own;;) {
-        const tile_place place = tile_place_of<SHAPE>(pass, tile);
-        if (thread_index() == 0)
-            shared.missing = NOTHING_MISSING;
-        tile_load<SHAPE>(pass, place, values);
-        loads_before_sums(place.end == 0);
-        put_magnitude<SHAPE>(pass, pass.first_overflow, values, shared.magnitudes);
-        wave_totals<SHAPE, SHARES>(place, values, shared.totals);
-        block_barrier();
-        wait_for_launch_before();
-        wave_publish<SHAPE>(pass, state, tile, tile != own, shared.totals);
-        if (tile == own) {
-            if constexpr (tells_first<SHAPE, SHARES>()) {
-                /* Or else the lanes that publish and those that do not go on apart, shuffle by shuffle. */
-                warp_barrier(WARP_ALL);
-                scan_warp<SHAPE>(place, values);
-            }
-            scan_warps<SHAPE>(place, shared.totals, values, before);
-            wave_gather<SHAPE, SHARES>(pass, state, tile, shared, chunks);
-        }
-        block_barrier();
-        const unsigned missing = shared.missing;
-        if (tile == own && missing == NOTHING_MISSING)
-            return;
-        tile = tile == own ? missing * pass.panels + tile % pass.panels : own;
-        block_barrier(); /* all know what is missing, before it is set again */
+    const uint64_t draw = begin_draw(state.epoch, tile % pass.panels);
+    if (sets_overflow(pass) && tile == 0 && thread_index() == 0)
+        store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    tile_load<SHAPE>(pass, place, values);
+    loads_before_sums(place.end == 0);
+    if (thread_index() == 0)
+        shared.draw = end_draw(state.epoch, tile % pass.panels, draw);
+    put_magnitude<SHAPE>(pass, pass.first_overflow, values, shared.magnitudes);
+    wave_totals<SHAPE, SHARES>(place, values, shared.totals);
+    block_barrier();
+    const uint64_t tag = join_epoch<SHAPE, SHARES>(pass, state, tile, shared);
+    wave_publish<SHAPE>(pass, state, tile, tag, shared.totals);
+    if constexpr (tells_first<SHAPE, SHARES>()) {
+        /* Or else the lanes that publish and those that do not go on apart, shuffle by shuffle. */
+        warp_barrier(WARP_ALL);
+        scan_warp<SHAPE>(place, values);
     }
+    scan_warps<SHAPE>(place, shared.totals, values, before);
+    wave_gather<SHAPE, SHARES>(pass, state, tile, tag, shared, chunks);
+    block_barrier();
 }
 
 template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
@@ -99,7 +71,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     typename SHAPE::Sum *const chunks = reinterpret_cast<typename SHAPE::Sum *>(memory);
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
     tile_values<SHAPE> values;
-    const unsigned tile = wave_tile(state, &shared[0].tile);
+    const unsigned tile = block_index();
     wave_begin<SHAPE, SHARES>(pass, state, tile, shared[0], chunks, values, before);
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     const unsigned share = place.chunk % SHARES;
@@ -117,8 +89,10 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
             sum += shared[0].lefts[left][c];
         return sum;
     };
-    check_tile<SHAPE>(pass, tile, shared[0].magnitudes, base,
-                      [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); });
+    check_tile<SHAPE>(
+        pass, tile, shared[0].magnitudes, base,
+        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); },
+        [&] { see_overflow_set<SHAPE>(pass, state); });
 }
 
 struct fused_wave_launcher {
@@ -157,31 +131,31 @@ struct fused_wave_launcher {
             return error;
         if (blocks > most)
             return static_cast<int>(cudaErrorNotSupported);
-        wave_state<Sum> state;
-        const bool in_place = pass.in == pass.out || (carry_in && carry_in == carry_out);
-        state.ticket = in_place ? static_cast<uint32_t *>(workspace) : nullptr;
-        state.words = reinterpret_cast<exchange_word<Sum> *>(static_cast<char *>(workspace) + TICKET_BYTES);
-        state.carry_in = static_cast<const Sum *>(carry_in);
-        state.carry_out = static_cast<Sum *>(carry_out);
-        state.pitch = static_cast<unsigned>(pitch);
-        error = clear(TICKET_BYTES + (rows + 1) * pass.columns * sizeof(exchange_word<Sum>), pass.first_overflow);
-        return error != 0
-                   ? error
-                   : launch_early(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream, pass, state);
+        const wave_state<Sum> state = state_of<Sum>(pass, static_cast<unsigned>(rows), static_cast<unsigned>(pitch));
+        return state.helps ? launch(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream, pass, state)
+                           : launch_cooperative(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream,
+                                                pass, state);
     }
 
-    int clear(size_t bytes, uint64_t *first_overflow) const {
-        constexpr unsigned THREADS = 256;
-        const unsigned pairs = static_cast<unsigned>((bytes + sizeof(word_pair) - 1) / sizeof(word_pair));
-        return launch(wave_clear_kernel, (pairs + THREADS - 1) / THREADS, THREADS, 0, stream,
-                      static_cast<word_pair *>(workspace), pairs, first_overflow);
+    template <class SUM> wave_state<SUM> state_of(const tile_pass &pass, unsigned rows, unsigned pitch) const {
+        wave_state<SUM> state;
+        state.epoch.draws = static_cast<uint64_t *>(workspace);
+        state.epoch.key = epoch_key(workspace, rows, pass.columns, pass.panel_columns);
+        state.epoch.blocks = rows;
+        state.epoch.each = power_of_two_above(rows);
+        state.words = reinterpret_cast<word_pair *>(static_cast<char *>(workspace) + draw_bytes(pass.panels));
+        state.helps = pass.in != pass.out && !(carry_in && carry_in == carry_out);
+        state.carry_in = static_cast<const SUM *>(carry_in);
+        state.carry_out = static_cast<SUM *>(carry_out);
+        state.pitch = pitch;
+        return state;
     }
 
     static constexpr size_t MOST_WAVE_BYTES = 40 << 10;
 };
 
-size_t kernel_fused_wave_workspace(size_t chunks, size_t columns, table_type type) {
-    return TICKET_BYTES + ((WAVE_SHARES * chunks + 1) * columns * 2 * type_bytes(type) + 15) / 16 * 16;
+size_t kernel_fused_wave_workspace(size_t chunks, size_t columns) {
+    return draw_bytes(columns) + (WAVE_SHARES * chunks + 1) * columns * sizeof(word_pair);
 }
 
 int kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {

@@ -47,9 +47,10 @@ int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *car
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);
 int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 
-/* For tables whose tiles all find room on the device at once; cudaErrorNotSupported where they do not. The workspace is
- * aligned to 256, its contents are unspecified, and first_overflow is set, not only lowered. */
-size_t kernel_fused_wave_workspace(size_t chunks, size_t columns, table_type type);
+/* For tables whose tiles all find room on the device at once; cudaErrorNotSupported, or that of a cooperative launch,
+ * where they do not. The workspace is aligned to 256, and its contents are unspecified. Where a row of sums has at most
+ * KERNEL_PANEL_BYTES, first_overflow is set, not only lowered. */
+size_t kernel_fused_wave_workspace(size_t chunks, size_t columns);
 int kernel_fused_wave(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 
 /* For tables of up to most_blocks chunks, which is the number of blocks that the device may have in a cluster:

@@ -123,12 +123,16 @@ DEVICE void put_magnitude(const tile_pass &pass, bool wanted, tile_values<SHAPE>
         }
 }
 
+struct nothing_to_see {
+    DEVICE void operator()() const {}
+};
+
 /* Checks a tile that its block has to itself: all threads together, each when it has stored its results. base(c),
  * total(c): of the panel's column c, what stands above the tile, seed and all, and what its rows add up to. All warps
- * come to the same as to whether to look. */
-template <class SHAPE, class BASE, class TOTAL> DEVICE void check_tile(const tile_pass &pass, unsigned tile,
-                                                                       const tile_magnitude &magnitudes,
-                                                                       const BASE &base, const TOTAL &total) {
+ * come to the same as to whether to look; ready() is called before a look at the word of the first overflow. */
+template <class SHAPE, class BASE, class TOTAL, class READY = nothing_to_see>
+DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitude &magnitudes, const BASE &base,
+                       const TOTAL &total, const READY &ready = READY()) {
     typedef typename SHAPE::Sum Sum;
     if constexpr (sums_wrap<SHAPE>()) {
         if (!pass.first_overflow)
@@ -146,6 +150,7 @@ template <class SHAPE, class BASE, class TOTAL> DEVICE void check_tile(const til
         if (!warp_any(WARP_ALL, may))
             return;
         block_barrier(); /* all results are stored */
+        ready();
         find_overflow<Sum>(pass, part, thread_index(), BLOCK_THREADS, base, total);
     }
 }

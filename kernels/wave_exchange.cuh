@@ -5,15 +5,16 @@
 
 #include "exchange.cuh"
 #include "overflow.cuh"
+#include "wave_epoch.cuh"
 
-constexpr unsigned WAVE_WORDS = 4;     /* that a thread has under way */
-constexpr unsigned WAVE_PATIENCE = 64; /* so many looks */
-constexpr unsigned WAVE_BATCH = 32;    /* bytes of totals that are added up in one go */
-constexpr unsigned NOTHING_MISSING = 0xffffffffu;
+constexpr unsigned WAVE_WORDS = 2;   /* that a thread has under way, or else those of all shares of a chunk */
+constexpr unsigned WAVE_BATCH = 32;  /* bytes of totals that are added up in one go */
+constexpr unsigned MOST_LEVELS = 16; /* of the tree of a chunk */
 
 template <class SUM> struct wave_state {
-    uint32_t *ticket;          /* NULL: each block has the tile of its number, and may help others */
-    exchange_word<SUM> *words; /* a row of columns each: the carry in, and the totals of each share of a chunk */
+    wave_epoch epoch;
+    word_pair *words; /* a row of columns each: the carry in, and the totals of each share of a chunk; with their tag */
+    bool helps;       /* a thread may make the totals of other blocks: nothing that it reads is written */
     const SUM *carry_in;
     SUM *carry_out;
     unsigned pitch; /* of a column's totals in shared memory: a vector more, against bank conflicts */
@@ -24,9 +25,29 @@ template <class SHAPE, unsigned SHARES> struct wave_shared {
     warp_rows<SHAPE> totals;
     warp_row<SHAPE> lefts[SHARES], seeds;
     tile_magnitude magnitudes;
-    unsigned tile;
-    unsigned missing; /* the first tile row whose totals do not come */
+    uint64_t draw;
+    bool clears;
 };
+
+template <class SUM> DEVICE word_pair tagged(SUM value, uint64_t tag) {
+    return word_pair{reinterpret_cast<const typename carry_bits<sizeof(SUM)>::type &>(value), tag};
+}
+template <class SUM> DEVICE SUM untagged(const word_pair &pair) {
+    const typename carry_bits<sizeof(SUM)>::type bits = static_cast<typename carry_bits<sizeof(SUM)>::type>(pair.value);
+    return reinterpret_cast<const SUM &>(bits);
+}
+
+template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *word, uint64_t tag) {
+    for (;;) {
+        const word_pair pair = load_pair_relaxed(word);
+        if (pair.mark == tag)
+            return untagged<SUM>(pair);
+        wait_a_little(20);
+    }
+}
+
+/* Whether the first tile sets the word of the first overflow: where all others wait for it. */
+DEVICE bool sets_overflow(const tile_pass &pass) { return pass.first_overflow && pass.panels == 1; }
 
 /* Where a thread stands in the exchange: its column of the panel, and its place down the rows. */
 template <class SHAPE> struct wave_lane {
@@ -44,41 +65,116 @@ template <class SHAPE> DEVICE wave_lane<SHAPE> wave_lane_of(const tile_pass &pas
     return lane;
 }
 
-/* Publishes the totals of a tile row; `helping`: unless somebody has. The first one brings the carry with it. */
+/* The tag of this launch, for all threads of a block, which all see what it drew. */
+template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pass &pass,
+                                                                   const wave_state<typename SHAPE::Sum> &state,
+                                                                   unsigned tile, wave_shared<SHAPE, SHARES> &shared) {
+    const wave_epoch &epoch = state.epoch;
+    const unsigned panel = tile % pass.panels;
+    if (!has_key(shared.draw, epoch.key)) {
+        if (thread_index() == 0)
+            shared.clears = must_clear(epoch, panel);
+        block_barrier();
+        if (shared.clears) {
+            const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
+            for (size_t row = lane.down; lane.active && row <= epoch.blocks; row += lane.DOWN)
+                store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
+            block_barrier();
+            if (thread_index() == 0)
+                store_release(&epoch.draws[panel], epoch.key);
+        }
+        if (thread_index() == 0)
+            shared.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
+        block_barrier();
+    }
+    if (thread_index() == 0)
+        fill_up(epoch, panel, shared.draw);
+    return tag_of(epoch, shared.draw);
+}
+
+/* Publishes the totals of a tile row. With the first one comes the carry, if others may not read it themselves, and the
+ * word of the first overflow, which is set by then (sets_overflow()). */
 template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
-                                                unsigned tile, bool helping, const warp_rows<SHAPE> &totals) {
-    typename SHAPE::Sum known;
+                                                unsigned tile, uint64_t tag, const warp_rows<SHAPE> &totals) {
     const unsigned row = tile / pass.panels;
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
     if (lane.down != 0 || !lane.active)
         return;
-    exchange_word<typename SHAPE::Sum> *word = &state.words[(row + size_t(1)) * pass.columns + lane.column];
-    if (helping && look(word, &known))
-        return;
-    if (row == 0)
-        publish(&state.words[lane.column], load_carry(state.carry_in, lane.column));
-    publish(word, total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel));
+    if (row == 0 && sets_overflow(pass))
+        fence_device();
+    if (row == 0 && !state.helps)
+        store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
+    store_pair_relaxed(&state.words[(row + size_t(1)) * pass.columns + lane.column],
+                       tagged(total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel), tag));
 }
 
-/* Looks for COUNT words a row apart, those before `end`, until all are there; gives up with the first that does not
- * come. */
-template <class SUM, unsigned COUNT> DEVICE void wave_look(const exchange_word<SUM> *words, size_t stride,
-                                                           unsigned first, unsigned end, bool helps, unsigned *missing,
-                                                           SUM (&values)[COUNT]) {
-    unsigned lacking = 0;
-    for (unsigned looks = 0; looks < WAVE_PATIENCE || !helps; looks++) {
-        lacking = 0;
+/* Before an overflow is reported, by all who do: those of all tiles but the first have seen its totals. */
+template <class SHAPE>
+DEVICE void see_overflow_set(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state) {
+    if (!sets_overflow(pass))
+        return;
+    load_pair_relaxed(&state.words[pass.columns]);
+    fence_device();
+}
+
+/* A column of some tiles, whose totals do not come. */
+template <class INPUT> struct wave_missing {
+    const INPUT *from;
+    size_t stride, rows; /* of the table, from the first tile on */
+    unsigned tile_rows, tiles;
+    word_pair *words;
+    size_t columns;
+    uint64_t tag;
+};
+
+/* Makes the totals, by the tree, and publishes them: by one thread that has waited long for others to do it, as their
+ * blocks may not run before this one ends. That is hardly ever so, and it need not be fast. */
+template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INPUT> missing) {
+    for (unsigned tile = 0; tile < missing.tiles; tile++) {
+        SUM left[MOST_LEVELS], sum = sum_identity<SUM>();
+        for (unsigned row = 0; row < missing.tile_rows; row++) {
+            const size_t at = size_t(tile) * missing.tile_rows + row;
+            unsigned level = 0;
+            sum = at < missing.rows ? SUM(missing.from[at * missing.stride]) : sum_identity<SUM>();
+            for (; (row >> level & 1) != 0; level++)
+                sum = left[level] + sum;
+            left[level] = sum;
+        }
+        store_pair_relaxed(missing.words + tile * missing.columns, tagged(sum, missing.tag));
+    }
+}
+
+/* Looks for the totals of COUNT tile rows, those before `end`, in a column, until all are there. */
+template <class SHAPE, unsigned COUNT>
+DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, size_t column,
+                      unsigned first, unsigned end, uint64_t tag, typename SHAPE::Sum (&values)[COUNT]) {
+    typedef typename SHAPE::Sum Sum;
+    typedef typename SHAPE::Input Input;
+    word_pair *const words = state.words + (first + size_t(1)) * pass.columns + column;
+    for (unsigned looks = 0;; looks++) {
+        bool lacking = false;
+        word_pair pairs[COUNT];
         UNROLL
         for (unsigned k = 0; k < COUNT; k++) {
-            values[k] = sum_identity<SUM>();
-            if (first + k < end && !look(words + (first + k) * stride, &values[k]))
-                lacking |= 1u << k;
+            pairs[k] = word_pair{0, tag};
+            if (first + k < end)
+                pairs[k] = load_pair_relaxed(words + k * pass.columns);
         }
-        if (lacking == 0)
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k++) {
+            values[k] = first + k < end ? untagged<Sum>(pairs[k]) : sum_identity<Sum>();
+            lacking = lacking || pairs[k].mark != tag;
+        }
+        if (!lacking)
             return;
         wait_a_little(20);
+        if (looks < PATIENCE || !state.helps)
+            continue;
+        const size_t above = static_cast<size_t>(first) * SHAPE::CHUNK_ROWS;
+        make_totals_alone<Input, Sum>(wave_missing<Input>{
+            static_cast<const Input *>(pass.in) + above * pass.in_stride + column, pass.in_stride, pass.rows - above,
+            SHAPE::CHUNK_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag});
     }
-    atomic_min(missing, first + lowest_bit(lacking));
 }
 
 /* Some totals of one column, to be added up in one go. */
@@ -108,21 +204,21 @@ template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
 /* All totals above the tile row, into shared memory: those of whole chunks as one. The carry takes the seeds' place. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
-                        wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
+                        uint64_t tag, wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
     typedef typename SHAPE::Sum Sum;
-    constexpr unsigned AT_ONCE = WAVE_WORDS / SHARES;
+    constexpr unsigned AT_ONCE = SHARES < WAVE_WORDS ? WAVE_WORDS / SHARES : 1;
     const unsigned row = tile / pass.panels, chunk = row / SHARES;
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
-    const exchange_word<Sum> *words = state.words + pass.columns + lane.column;
     if (lane.active && lane.down == lane.DOWN - 1) { /* the one that has the least to do */
-        Sum carry[1];
-        wave_look(state.words + lane.column, 0, 0, 1, !state.ticket, &shared.missing, carry);
-        shared.seeds[lane.in_panel] = carry[0];
+        if (state.helps)
+            shared.seeds[lane.in_panel] = load_carry(state.carry_in, lane.column);
+        else
+            shared.seeds[lane.in_panel] = wait_for_tagged<Sum>(&state.words[lane.column], tag);
     }
     const unsigned end = wave_length<Sum>(chunk);
     for (unsigned first = lane.down * AT_ONCE; lane.active && first < end; first += lane.DOWN * AT_ONCE) {
         Sum values[AT_ONCE * SHARES];
-        wave_look(words, pass.columns, first * SHARES, row, !state.ticket, &shared.missing, values);
+        wave_look<SHAPE>(pass, state, lane.column, first * SHARES, row, tag, values);
         UNROLL
         for (unsigned k = 0; k < AT_ONCE; k++) {
             UNROLL

@@ -167,11 +167,11 @@ static table_status run_staged(const struct key_run *run, char *staging, void *w
 /* The call that is run is the one inside of the key call, so that the stream and clock it was given are seen there. */
 static table_status run_in_own_workspace(struct call *inner, void *context) {
     const struct key_run *run = context;
-    void *workspace, *staging = NULL;
-    table_status status = inner->backend->allocate(run->call->layout.bytes, &workspace);
-    if (status != TABLE_OK)
+    void *workspace = NULL, *staging = NULL;
+    table_status status = run_allocate(inner->backend, &inner->scan, run->call->layout.bytes, &workspace);
+    if (!workspace)
         return status;
-    if (run->call->staged)
+    if (status == TABLE_OK && run->call->staged)
         status = inner->backend->allocate(run->call->staging.bytes, &staging);
     if (status == TABLE_OK)
         status = run_staged(run, staging, workspace);

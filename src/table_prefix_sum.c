@@ -6,13 +6,14 @@ static table_status scan_at_once(struct call *call, void *context) {
     struct table_report *report = context;
     const struct backend *backend = call->backend;
     struct plan plan;
-    void *workspace;
+    void *workspace = NULL;
     table_status status = plan_make(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
     if (status == TABLE_OK)
-        status = backend->allocate(plan.bytes, &workspace);
-    if (status != TABLE_OK)
+        status = run_allocate(backend, &call->scan, plan.bytes, &workspace);
+    if (!workspace)
         return status;
-    status = pipeline_run(backend, &plan, &call->scan, workspace);
+    if (status == TABLE_OK)
+        status = pipeline_run(backend, &plan, &call->scan, workspace);
     const table_status waited = backend->wait(&call->scan);
     status = status == TABLE_OK ? waited : status;
     if (status == TABLE_OK && report)

@@ -146,6 +146,10 @@ DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value) { return atomicMin(wo
 DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value) {
     return atomicMin(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
 }
+DEVICE uint64_t atomic_cas(uint64_t *word, uint64_t expected, uint64_t value) {
+    return atomicCAS(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(expected),
+                     static_cast<unsigned long long>(value));
+}
 
 /* Words by which blocks talk to each other, in global memory, for all of the device. A release makes all that this
  * thread wrote before visible to whoever acquires the word's new value; relaxed orders nothing but the word itself. */
@@ -164,6 +168,11 @@ DEVICE uint32_t load_acquire(const uint32_t *word) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     return value;
 }
+DEVICE uint64_t load_acquire(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
 DEVICE void store_relaxed(uint32_t *word, uint32_t value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
@@ -173,6 +182,12 @@ DEVICE void store_relaxed(uint64_t *word, uint64_t value) {
 DEVICE void store_release(uint32_t *word, uint32_t value) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
 }
+DEVICE void store_release(uint64_t *word, uint64_t value) {
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
+}
+/* What this thread knows to be written is written for those, too, who see what it stores after it, relaxed, or by then
+ * has seen; they use the same. */
+DEVICE void fence_device() { __threadfence(); }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 #define DEVICE_HAS_B128 /* in the PTX of CUDA 12.3 and later */
@@ -298,18 +313,9 @@ DEVICE void cluster_store(double *shared, unsigned rank, double value) {
     cluster_store(reinterpret_cast<uint64_t *>(shared), rank, reinterpret_cast<const uint64_t &>(value));
 }
 
-/* Launches that overlap (launch_early(), sm_90): a kernel may let the next one begin before it ends, and that one waits
- * until all of the first is done and seen, before it touches anything of it. */
-DEVICE void dependents_may_launch() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-DEVICE void wait_for_launch_before() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
+/* How many looks a thread that waits for another block takes before it does the other's work itself, if it can: some
+ * milliseconds. */
+constexpr unsigned PATIENCE = 1 << 12;
 
 /* What a waiting loop calls each time round. */
 DEVICE void wait_a_little(unsigned nanoseconds) {

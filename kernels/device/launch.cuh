@@ -36,6 +36,19 @@ template <class... P, class... A> static int launch_cooperative(void (*kernel)(P
     return launch_with(attribute, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
+/* Launches that overlap (launch_early(), sm_90): a kernel may let the next one begin before it ends, and that one waits
+ * until all of the first is done and seen, before it touches anything of it. */
+DEVICE void dependents_may_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+DEVICE void wait_for_launch_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* Begins when the launch before it in the stream allows it, on devices that can; the kernel calls
  * wait_for_launch_before(). The launch before is not itself such a one. */
 template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,

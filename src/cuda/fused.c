@@ -10,9 +10,8 @@
 enum { HOPPER = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? HOPPER : INT_MAX };
 enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 
-/* As measured on an H200 (docs/tuning.md): tables of so many chunks and tiles are faster in one cluster than in a wave.
- */
-enum { FEW_CHUNKS = 2, SMALL_CHUNKS = 4, SMALL_TILES = 16 };
+/* As measured on an H200 (docs/tuning.md): tables of so many chunks are faster in one cluster than in a wave. */
+enum { SMALL_CHUNKS = 2 };
 
 /* Of the other forms, on one multiprocessor. */
 enum { TILES_AT_ONCE = 2 };
@@ -61,11 +60,10 @@ static bool is_small(const struct choice *choice, size_t chunks) {
         return false;
     if (cuda_forced_form != CUDA_FUSED_BEST)
         return cuda_forced_form == CUDA_FUSED_SMALL;
-    return choice->tiles <= choice->processors &&
-           (chunks <= FEW_CHUNKS || (chunks <= SMALL_CHUNKS && choice->tiles <= SMALL_TILES));
+    return choice->tiles <= choice->processors && chunks <= SMALL_CHUNKS;
 }
 
-/* Tiles that find all their room at once go in one wave. Kernels for clusters are those that may be launched early. */
+/* Tiles that find all their room at once go in one wave, on devices of the kind that it was measured on. */
 static bool is_wave(const struct choice *choice) {
     return choice->cluster > 1 && choice->tiles <= TILES_AT_ONCE * choice->processors &&
            (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
@@ -88,7 +86,7 @@ size_t cuda_fused_workspace(const struct scan *scan) {
     const size_t columns = scan->in.columns, parked = kernel_fused_workspace(&pass);
     const size_t lookback = kernel_fused_lookback_workspace(scan->chunks, columns, scan->out.type);
     const size_t large = parked > lookback ? parked : lookback;
-    const size_t wave = is_wave(&choice) ? kernel_fused_wave_workspace(scan->chunks, columns, scan->out.type) : 0;
+    const size_t wave = is_wave(&choice) ? kernel_fused_wave_workspace(scan->chunks, columns) : 0;
     return large > wave ? large : wave;
 }
 
@@ -99,7 +97,8 @@ static int set_overflow(const struct scan *scan) {
     return (int)cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream);
 }
 
-/* Blocks that park tiles must all be resident. Where somebody else has a part of the device, they may not be. */
+/* Blocks that park tiles must all be resident, and those of a wave in place. Where somebody else has a part of the
+ * device, they may not be. */
 static bool is_refused(int error) {
     return error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported;
 }
@@ -112,13 +111,19 @@ static int run_lookback(const struct scan *scan, const struct kernel_pass *pass,
     return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : error;
 }
 
+/* It sets the overflow's word itself where one panel has all columns. */
+static int run_wave(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
+                    void *workspace) {
+    const int error = choice->one_panel ? cudaSuccess : set_overflow(scan);
+    return error == cudaSuccess ? kernel_fused_wave(pass, scan->carry_in, scan->carry_out, workspace) : error;
+}
+
 static int run_large(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
                      void *workspace) {
-    int error = cudaErrorNotSupported;
-    if (is_wave(choice))
-        error = kernel_fused_wave(pass, scan->carry_in, scan->carry_out, workspace);
-    if (error != cudaErrorNotSupported)
+    int error = is_wave(choice) ? run_wave(scan, pass, choice, workspace) : cudaErrorNotSupported;
+    if (!is_refused(error))
         return error;
+    cudaGetLastError();
     const bool bulk = choice->major >= OLDEST_CLUSTERS && cuda_forced_form != CUDA_FUSED_GENERAL;
     if (is_parked(choice))
         error = kernel_fused(pass, scan->carry_in, scan->carry_out, bulk, workspace);
@@ -133,7 +138,7 @@ table_status cuda_fused(const struct scan *scan, void *workspace) {
     const struct choice choice = choice_of(scan);
     int error = cudaErrorInvalidClusterSize;
     if (is_small(&choice, scan->chunks)) {
-        /* It sets the overflow's word itself where one cluster has all columns. */
+        /* It sets the overflow's word itself where one panel has all columns. */
         error = choice.one_panel ? cudaSuccess : set_overflow(scan);
         if (error == cudaSuccess)
             error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out, choice.cluster);

@@ -187,6 +187,10 @@ DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value, DOUBLE_SITE) {
 DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value, DOUBLE_SITE) {
     return dbl::atomic_change(word, "atomic_min", file, line, [=](uint64_t old) { return old < value ? old : value; });
 }
+DEVICE uint64_t atomic_cas(uint64_t *word, uint64_t expected, uint64_t value, DOUBLE_SITE) {
+    return dbl::atomic_change(word, "atomic_cas", file, line,
+                              [=](uint64_t old) { return old == expected ? value : old; });
+}
 
 DEVICE uint32_t load_relaxed(const uint32_t *word, DOUBLE_SITE) {
     return dbl::load_word(word, __ATOMIC_RELAXED, "load_relaxed", file, line);
@@ -197,20 +201,33 @@ DEVICE uint64_t load_relaxed(const uint64_t *word, DOUBLE_SITE) {
 DEVICE uint32_t load_acquire(const uint32_t *word, DOUBLE_SITE) {
     return dbl::load_word(word, __ATOMIC_ACQUIRE, "load_acquire", file, line);
 }
+DEVICE uint64_t load_acquire(const uint64_t *word, DOUBLE_SITE) {
+    return dbl::load_word(word, __ATOMIC_ACQUIRE, "load_acquire", file, line);
+}
 DEVICE void store_relaxed(uint32_t *word, uint32_t value, DOUBLE_SITE) {
     dbl::store_word(word, value, "store_relaxed", file, line);
 }
 DEVICE void store_relaxed(uint64_t *word, uint64_t value, DOUBLE_SITE) {
     dbl::store_word(word, value, "store_relaxed", file, line);
 }
-DEVICE void store_release(uint32_t *word, uint32_t value, DOUBLE_SITE) {
-    if (dbl::fault_relaxed_release())
-        return dbl::store_word(word, value, "store_release", file, line);
-    dbl::check_global(word, sizeof *word, sizeof *word, "store_release", file, line);
-    dbl::give_way(file, line, false);
-    dbl::show_stores();
+namespace dbl {
+template <class T> void release_word(T *word, T value, DOUBLE_SITE_PLAIN) {
+    if (fault_relaxed_release())
+        return store_word(word, value, "store_release", file, line);
+    check_global(word, sizeof *word, sizeof *word, "store_release", file, line);
+    give_way(file, line, false);
+    show_stores();
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
-    dbl::progress();
+    progress();
+}
+} // namespace dbl
+DEVICE void store_release(uint32_t *word, uint32_t value, DOUBLE_SITE) { dbl::release_word(word, value, file, line); }
+DEVICE void store_release(uint64_t *word, uint64_t value, DOUBLE_SITE) { dbl::release_word(word, value, file, line); }
+DEVICE void fence_device(DOUBLE_SITE) {
+    dbl::give_way(file, line, false);
+    if (!dbl::fault_relaxed_release())
+        dbl::show_stores();
+    dbl::fence();
 }
 
 struct alignas(16) word_pair {
@@ -295,6 +312,7 @@ DEVICE unsigned grid_arrive(DOUBLE_SITE) { return dbl::grid_arrive(file, line); 
 DEVICE void grid_wait(unsigned, DOUBLE_SITE) { dbl::grid_wait(file, line); }
 DEVICE void registers_barrier() {}
 
+constexpr unsigned PATIENCE = 64;
 DEVICE void wait_a_little(unsigned, DOUBLE_SITE) { dbl::give_way(file, line, true); }
 
 DEVICE void copy_async(void *shared, const void *global, DOUBLE_SITE) { dbl::copy_by_lane(shared, global, file, line); }

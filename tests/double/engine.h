@@ -58,6 +58,7 @@ bool store_late(void *to, const void *value, size_t bytes); /* false: store it n
 bool load_own(const void *from, void *value, size_t bytes); /* false: the block has no late store there */
 void show_stores_at(const void *address);                   /* before an atomic operation on it */
 void show_stores();                                         /* a release */
+void fence();                                               /* of this machine */
 
 /* 16 bytes as one. */
 void store_sixteen(void *to, const void *value);

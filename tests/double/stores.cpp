@@ -153,4 +153,11 @@ void store_sixteen(void *to, const void *value) { memcpy(to, value, 16); }
 void load_sixteen(const void *from, void *value) { memcpy(value, from, 16); }
 #endif
 
+/* ThreadSanitizer knows no fences; what they order here are atomic words. */
+void fence() {
+#if !DOUBLE_TSAN
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 } // namespace dbl

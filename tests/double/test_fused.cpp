@@ -1,5 +1,6 @@
 /* The forms of the fused pass, each by force, at the sizes where one gives way to another: against the CPU backend, all
  * bits, with everything that a call may ask for; and how many nodes a captured call has. */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +37,7 @@ struct device_bytes {
     }
     device_bytes(const device_bytes &) = delete;
     ~device_bytes() { cudaFree(data); }
+    void set(const bytes &to) const { cudaMemcpy(data, to.data(), to.size(), cudaMemcpyHostToDevice); }
     bytes host(size_t count) const {
         bytes out(count);
         cudaMemcpy(out.data(), data, count, cudaMemcpyDeviceToHost);
@@ -150,8 +152,31 @@ static outcome by_cpu(const request &what, prepared data) {
     return left;
 }
 
-/* The call captured and replayed, all of it in device memory. */
-static outcome by_graph(const request &what, const prepared &data, size_t *nodes) {
+/* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or the
+ * beginning; or so many replays go by that the wave's count of them is at its end (kernels/wave_epoch.cuh). */
+static void disturb(const device_bytes &workspace, size_t count) {
+    const unsigned how = static_cast<unsigned>(random_bits() % 5);
+    bytes held = workspace.host(count);
+    if (how == 1)
+        held.assign(count, one_in(2) ? 0 : 0xff);
+    if (how == 2)
+        std::fill_n(held.begin(), std::min<size_t>(count, 16), static_cast<unsigned char>(random_bits()));
+    if (how == 3 && count > 256)
+        for (size_t at = 256; at < count; at++)
+            held[at] = static_cast<unsigned char>(random_bits());
+    if (how == 4 && count >= 8) {
+        uint64_t word;
+        memcpy(&word, held.data(), 8);
+        const uint64_t drawn = word & 0xfffff; /* after one replay it is what each of them adds */
+        if (drawn != 0)
+            word |= 0xfffff & ~((drawn & (~drawn + 1)) - 1);
+        memcpy(held.data(), &word, 8);
+    }
+    workspace.set(held);
+}
+
+/* The call captured and replayed, all of it in device memory. The last of so many `rounds` counts. */
+static outcome by_graph(const request &what, const prepared &data, unsigned rounds, size_t *nodes) {
     const device_bytes in(data.in), out(data.out), carry(data.carry), carry_out(bytes(data.carry.size(), 0xcd)),
         found(bytes(8, 0x77));
     table_scan_options options = {};
@@ -177,9 +202,16 @@ static outcome by_graph(const request &what, const prepared &data, size_t *nodes
     cudaStreamEndCapture(stream, &graph);
     cudaGraphGetNodes(graph, nullptr, nodes);
     cudaGraphInstantiate(&exec, graph, 0);
-    cudaGraphLaunch(exec, stream);
-    if (status != TABLE_OK || cudaStreamSynchronize(stream) != cudaSuccess)
-        fprintf(stderr, "status %d: %s\n", status, table_error_detail());
+    for (unsigned round = 0; round < rounds; round++) {
+        if (round > 0)
+            disturb(workspace, options.workspace_bytes);
+        in.set(round + 1 < rounds ? bytes(data.in.size(), 1) : data.in);
+        out.set(data.out);
+        carry.set(data.carry);
+        cudaGraphLaunch(exec, stream);
+        if (status != TABLE_OK || cudaStreamSynchronize(stream) != cudaSuccess)
+            fprintf(stderr, "status %d: %s\n", status, table_error_detail());
+    }
     left.out = what.in_place ? in.host(data.in.size()) : out.host(data.out.size());
     left.carry = what.same_carry ? carry.host(data.carry.size()) : carry_out.host(data.carry.size());
     if (what.overflow)
@@ -245,17 +277,18 @@ static void play_device(unsigned processors, unsigned major) {
     most_cluster = major >= 9 ? 16 : 1;
 }
 
-/* The nodes that a call needs when its rows are on the device. Parked tiles clear what they share by themselves, the
- * others have a node for it. Those of one wave and parked ones need none for the overflow's word; a node looks for it
- * behind the latter. The small form of several panels sets it before, in vain where no cluster is so large. */
+/* The nodes that a call needs when its rows are on the device. Those that look back have one that clears what they
+ * share. There is one for the overflow's word: before the small form and that of one wave, if they have several panels
+ * (in vain where no cluster is so large), and before those that look back; behind parked tiles, which are then looked
+ * at. */
 static size_t nodes_of(const request &what, cuda_fused_form form, bool small, bool wave) {
     const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
     const bool parked = parks && form != CUDA_FUSED_LOOKBACK && (forced || chunks_of(what) * panels_of(what) > at_once);
     const bool tried = form == CUDA_FUSED_SMALL && chunks_of(what) <= most_cluster;
-    const size_t before = tried && what.overflow && panels_of(what) > 1;
-    if (small)
+    const size_t before = (tried || wave) && what.overflow && panels_of(what) > 1;
+    if (small || wave)
         return 1 + before;
-    return before + (parked ? 1 : 2) + (wave ? 0 : what.overflow);
+    return before + (parked ? 1 : 2) + what.overflow;
 }
 
 /* small_chunks: the most that the small form takes there. */
@@ -266,7 +299,8 @@ static void check(const request &what, cuda_fused_form form, size_t small_chunks
     const bool wave = form == CUDA_FUSED_WAVE && chunks_of(what) * panels_of(what) <= wave_tiles;
     size_t nodes = 0;
     cuda_forced_form = form;
-    expect(by_graph(what, data, &nodes) == expected, "graph", form, what);
+    const unsigned rounds = form == CUDA_FUSED_WAVE || form == CUDA_FUSED_BEST ? 1 + random_bits() % 3 : 1;
+    expect(by_graph(what, data, rounds, &nodes) == expected, "graph", form, what);
     expect(form == CUDA_FUSED_BEST || nodes == nodes_of(what, form, small, wave), "nodes", form, what);
     if (one_in(3))
         expect(by_call(what, data) == expected, "one call", form, what);
