@@ -41,7 +41,7 @@ DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::S
                        wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks, tile_values<SHAPE> &values,
                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const uint64_t draw = begin_draw(state.epoch, tile % pass.panels);
-    if (sets_overflow(pass) && tile == 0 && thread_index() == 0)
+    if (sets_overflow<SHAPE>(pass) && tile == 0 && thread_index() == 0)
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     tile_load<SHAPE>(pass, place, values);
@@ -53,6 +53,8 @@ DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::S
     block_barrier();
     const uint64_t tag = join_epoch<SHAPE, SHARES>(pass, state, tile, shared);
     wave_publish<SHAPE>(pass, state, tile, tag, shared.totals);
+    if (thread_index() == 0)
+        fill_up(state.epoch, tile % pass.panels, shared.draw);
     if constexpr (tells_first<SHAPE, SHARES>()) {
         /* Or else the lanes that publish and those that do not go on apart, shuffle by shuffle. */
         warp_barrier(WARP_ALL);

@@ -47,7 +47,9 @@ template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *word, uint64_t 
 }
 
 /* Whether the first tile sets the word of the first overflow: where all others wait for it. */
-DEVICE bool sets_overflow(const tile_pass &pass) { return pass.first_overflow && pass.panels == 1; }
+template <class SHAPE> DEVICE bool sets_overflow(const tile_pass &pass) {
+    return sums_wrap<SHAPE>() && pass.first_overflow && pass.panels == 1;
+}
 
 /* Where a thread stands in the exchange: its column of the panel, and its place down the rows. */
 template <class SHAPE> struct wave_lane {
@@ -77,7 +79,8 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
         block_barrier();
         if (shared.clears) {
             const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
-            for (size_t row = lane.down; lane.active && row <= epoch.blocks; row += lane.DOWN)
+            KEEP_LOOP
+            for (unsigned row = lane.down; lane.active && row <= epoch.blocks; row += lane.DOWN)
                 store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
             block_barrier();
             if (thread_index() == 0)
@@ -87,8 +90,6 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
             shared.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
         block_barrier();
     }
-    if (thread_index() == 0)
-        fill_up(epoch, panel, shared.draw);
     return tag_of(epoch, shared.draw);
 }
 
@@ -100,7 +101,7 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
     if (lane.down != 0 || !lane.active)
         return;
-    if (row == 0 && sets_overflow(pass))
+    if (row == 0 && sets_overflow<SHAPE>(pass))
         fence_device();
     if (row == 0 && !state.helps)
         store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
@@ -111,7 +112,7 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
 /* Before an overflow is reported, by all who do: those of all tiles but the first have seen its totals. */
 template <class SHAPE>
 DEVICE void see_overflow_set(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state) {
-    if (!sets_overflow(pass))
+    if (!sets_overflow<SHAPE>(pass))
         return;
     load_pair_relaxed(&state.words[pass.columns]);
     fence_device();
@@ -130,12 +131,15 @@ template <class INPUT> struct wave_missing {
 /* Makes the totals, by the tree, and publishes them: by one thread that has waited long for others to do it, as their
  * blocks may not run before this one ends. That is hardly ever so, and it need not be fast. */
 template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INPUT> missing) {
+    KEEP_LOOP
     for (unsigned tile = 0; tile < missing.tiles; tile++) {
         SUM left[MOST_LEVELS], sum = sum_identity<SUM>();
+        KEEP_LOOP
         for (unsigned row = 0; row < missing.tile_rows; row++) {
             const size_t at = size_t(tile) * missing.tile_rows + row;
             unsigned level = 0;
             sum = at < missing.rows ? SUM(missing.from[at * missing.stride]) : sum_identity<SUM>();
+            KEEP_LOOP
             for (; (row >> level & 1) != 0; level++)
                 sum = left[level] + sum;
             left[level] = sum;

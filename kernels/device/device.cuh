@@ -18,6 +18,7 @@
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define UNROLL                         _Pragma("unroll")
 #define UNROLL_SOME                    _Pragma("unroll 3") /* rounds at a time */
+#define KEEP_LOOP                      _Pragma("unroll 1")
 
 /* Shared memory of the block: a fixed array, or all that the launch asked for. Use each name once in a kernel. */
 #define SHARED_ARRAY(type, name, count) __shared__ __align__(16) type name[count]
@@ -313,8 +314,7 @@ DEVICE void cluster_store(double *shared, unsigned rank, double value) {
     cluster_store(reinterpret_cast<uint64_t *>(shared), rank, reinterpret_cast<const uint64_t &>(value));
 }
 
-/* How many looks a thread that waits for another block takes before it does the other's work itself, if it can: some
- * milliseconds. */
+/* Looks that a thread takes before it does what it waits for itself, if it can: for some milliseconds. */
 constexpr unsigned PATIENCE = 1 << 12;
 
 /* What a waiting loop calls each time round. */

@@ -21,6 +21,7 @@
 #define LAUNCH_BOUNDS(threads, blocks)
 #define UNROLL
 #define UNROLL_SOME
+#define KEEP_LOOP
 
 /* A static of the enclosing function, of which each instantiation has its own, tells the arrays apart. */
 #define SHARED_ARRAY(type, name, count)                                                                                \
