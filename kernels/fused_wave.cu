@@ -41,8 +41,6 @@ DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::S
                        wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks, tile_values<SHAPE> &values,
                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const uint64_t draw = begin_draw(state.epoch, tile % pass.panels);
-    if (sets_overflow<SHAPE>(pass) && tile == 0 && thread_index() == 0)
-        store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
     const tile_place place = tile_place_of<SHAPE>(pass, tile);
     tile_load<SHAPE>(pass, place, values);
     loads_before_sums(place.end == 0);
@@ -53,8 +51,10 @@ DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::S
     block_barrier();
     const uint64_t tag = join_epoch<SHAPE, SHARES>(pass, state, tile, shared);
     wave_publish<SHAPE>(pass, state, tile, tag, shared.totals);
-    if (thread_index() == 0)
+    if (thread_index() == 0) {
         fill_up(state.epoch, tile % pass.panels, shared.draw);
+        set_overflow<SHAPE>(pass, state.epoch, shared.draw);
+    }
     if constexpr (tells_first<SHAPE, SHARES>()) {
         /* Or else the lanes that publish and those that do not go on apart, shuffle by shuffle. */
         warp_barrier(WARP_ALL);
@@ -94,7 +94,7 @@ template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_T
     check_tile<SHAPE>(
         pass, tile, shared[0].magnitudes, base,
         [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); },
-        [&] { see_overflow_set<SHAPE>(pass, state); });
+        [&] { see_overflow_set<SHAPE>(pass, state.epoch, shared[0].draw); });
 }
 
 struct fused_wave_launcher {
@@ -142,6 +142,7 @@ struct fused_wave_launcher {
     template <class SUM> wave_state<SUM> state_of(const tile_pass &pass, unsigned rows, unsigned pitch) const {
         wave_state<SUM> state;
         state.epoch.draws = static_cast<uint64_t *>(workspace);
+        state.epoch.overflow_set = state.epoch.draws + pass.panels;
         state.epoch.key = epoch_key(workspace, rows, pass.columns, pass.panel_columns);
         state.epoch.blocks = rows;
         state.epoch.each = power_of_two_above(rows);

@@ -16,15 +16,16 @@ constexpr unsigned DRAW_BITS = 20;
 constexpr uint64_t DRAW_MASK = (uint64_t(1) << DRAW_BITS) - 1;
 
 struct wave_epoch {
-    uint64_t *draws; /* a word for each panel */
+    uint64_t *draws;        /* a word for each panel */
+    uint64_t *overflow_set; /* the tag of the launch that has set the word of the first overflow */
     uint64_t key;
     unsigned blocks, each; /* of a panel; what a launch adds, a power of two */
 };
 
-/* Of the words in which panels draw; those of the exchange are behind them. */
+/* Of the words in which panels draw, and the one more; those of the exchange are behind them. */
 static inline size_t draw_bytes(size_t panels) {
     constexpr size_t ALIGNMENT = 256;
-    return (panels * sizeof(uint64_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return ((panels + 1) * sizeof(uint64_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* No word of zeros has it. */
@@ -52,6 +53,9 @@ DEVICE uint64_t end_draw(const wave_epoch &epoch, unsigned panel, uint64_t draw)
         load_acquire(&epoch.draws[panel]);
     return draw;
 }
+
+/* Whether no block of the launch and the panel drew before. */
+DEVICE bool drew_first(const wave_epoch &epoch, uint64_t draw) { return (draw & (epoch.each - 1)) == 0; }
 
 /* The last one to draw fills up what its launch adds. By one thread. */
 DEVICE void fill_up(const wave_epoch &epoch, unsigned panel, uint64_t draw) {

@@ -46,7 +46,7 @@ template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *word, uint64_t 
     }
 }
 
-/* Whether the first tile sets the word of the first overflow: where all others wait for it. */
+/* Whether the launch itself sets the word of the first overflow: where one block can be the first of all to draw. */
 template <class SHAPE> DEVICE bool sets_overflow(const tile_pass &pass) {
     return sums_wrap<SHAPE>() && pass.first_overflow && pass.panels == 1;
 }
@@ -83,8 +83,10 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
             for (unsigned row = lane.down; lane.active && row <= epoch.blocks; row += lane.DOWN)
                 store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
             block_barrier();
-            if (thread_index() == 0)
+            if (thread_index() == 0) {
+                store_relaxed(epoch.overflow_set, uint64_t(0));
                 store_release(&epoch.draws[panel], epoch.key);
+            }
         }
         if (thread_index() == 0)
             shared.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
@@ -93,29 +95,32 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
     return tag_of(epoch, shared.draw);
 }
 
-/* Publishes the totals of a tile row. With the first one comes the carry, if others may not read it themselves, and the
- * word of the first overflow, which is set by then (sets_overflow()). */
+/* Publishes the totals of a tile row, and with the first one the carry, if others may not read it themselves. */
 template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
                                                 unsigned tile, uint64_t tag, const warp_rows<SHAPE> &totals) {
     const unsigned row = tile / pass.panels;
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
     if (lane.down != 0 || !lane.active)
         return;
-    if (row == 0 && sets_overflow<SHAPE>(pass))
-        fence_device();
     if (row == 0 && !state.helps)
         store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
     store_pair_relaxed(&state.words[(row + size_t(1)) * pass.columns + lane.column],
                        tagged(total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel), tag));
 }
 
-/* Before an overflow is reported, by all who do: those of all tiles but the first have seen its totals. */
-template <class SHAPE>
-DEVICE void see_overflow_set(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state) {
-    if (!sets_overflow<SHAPE>(pass))
+/* By one thread of each block: that of the one that drew first sets the word of the first overflow. Totals of the first
+ * tile do not tell that it is set, whoever set it: any thread may have made them (make_totals_alone()). */
+template <class SHAPE> DEVICE void set_overflow(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
+    if (!sets_overflow<SHAPE>(pass) || !drew_first(epoch, draw))
         return;
-    load_pair_relaxed(&state.words[pass.columns]);
-    fence_device();
+    store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
+    store_release(epoch.overflow_set, tag_of(epoch, draw));
+}
+
+/* Before an overflow is reported, by all who do. Who drew first runs, and waits for nobody before it sets the word. */
+template <class SHAPE> DEVICE void see_overflow_set(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
+    while (sets_overflow<SHAPE>(pass) && load_acquire(epoch.overflow_set) != tag_of(epoch, draw))
+        wait_a_little(20);
 }
 
 /* A column of some tiles, whose totals do not come. */

@@ -379,6 +379,23 @@ static void check_wave(size_t tiles) {
     }
 }
 
+/* Sums overflow from the second chunk on, by when a thread may have made the first tile's totals, whose block has not
+ * even drawn: its totals do not tell that the overflow's word is set. */
+static void check_overflow_of_wave(unsigned times) {
+    for (unsigned k = 0; k < times; k++) {
+        request made = {};
+        made.types = PAIRS[one_in(2) ? 0 : 3];
+        made.columns = one_in(2) ? 1 : 3;
+        const size_t chunk = table_chunk_rows(made.types.out, made.columns);
+        made.rows = (3 + random_bits() % 4) * chunk;
+        made.overflow = true;
+        made.width = static_cast<unsigned>(8 * table_type_size(made.types.out));
+        for (size_t rows = chunk; rows > 1; rows /= 2)
+            made.width--;
+        check(made, CUDA_FUSED_WAVE, 0);
+    }
+}
+
 /* Rows of whole vectors and more than a line of memory, so that two tiles share a chunk: chunks of which the lower
  * tile, or a part of either, is lacking. The number of processors decides on who does stage 2. */
 static void check_shared_chunks(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
@@ -457,6 +474,7 @@ int main() {
     check_boundaries(CUDA_FUSED_SMALL, 8, 4 * share);
     check_boundaries(CUDA_FUSED_WAVE, 0, 4 * share);
     check_wide(CUDA_FUSED_WAVE, 0);
+    check_overflow_of_wave(DOUBLE_TSAN ? 8 : 60);
     check_boundaries(CUDA_FUSED_PARKED, 0, 3 * share);
     check_wide(CUDA_FUSED_PARKED, 0);
     check_boundaries(CUDA_FUSED_GENERAL, 0, 4 * share);
