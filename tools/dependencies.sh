@@ -104,7 +104,7 @@ need_build() {
     install_missing
     newer_compiler
     newer_meson
-    if ! command -v nvcc >/dev/null 2>&1; then
+    if ! nvcc --version >/dev/null 2>&1; then
         say "No nvcc here: building for the CPU alone. With the CUDA Toolkit installed, run this again for the GPU."
     fi
 }
