@@ -53,12 +53,11 @@ int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, 
 size_t kernel_fused_wave_workspace(size_t chunks, size_t columns);
 int kernel_fused_wave(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 
-/* For tables of up to most_blocks chunks, which is the number of blocks that the device may have in a cluster:
- * KERNEL_CLUSTER_BLOCKS on compute capability 9.0 and later, where more than 8 may yet return
- * cudaErrorInvalidClusterSize; 1 before. Where a row of sums has at most KERNEL_PANEL_BYTES, first_overflow is set, not
- * only lowered. */
-enum { KERNEL_PANEL_BYTES = 128, KERNEL_CLUSTER_BLOCKS = 16 };
-int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out, unsigned most_blocks);
+/* For tables of one chunk, or unless `whole` of a quarter of one, as many rows as a block is fast with;
+ * cudaErrorNotSupported for others. Where a row of sums has at most KERNEL_PANEL_BYTES, first_overflow is set, not only
+ * lowered. */
+enum { KERNEL_PANEL_BYTES = 128 };
+int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out, int whole);
 
 /* The kernels of the pipelines: counter tables, and what is done with them. */
 

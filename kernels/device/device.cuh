@@ -258,62 +258,6 @@ DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair) {
                  : "memory");
 }
 
-/* Clusters (sm_90): neighbouring blocks of a launch that run at the same time and write into each other's shared
- * memory. In a launch without clusters, and before sm_90, each block is a cluster of its own.
- *
- * All threads of the cluster arrive, and later wait: what each wrote before it arrived, anywhere, is seen by all after
- * they have waited. Between the two a thread may do what has nothing to do with the others. Nobody returns without
- * having waited, and no block writes to another one before they have all met once. */
-DEVICE unsigned cluster_rank() {
-    unsigned rank = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-#endif
-    return rank;
-}
-DEVICE void cluster_arrive() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
-#endif
-}
-DEVICE void cluster_wait() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-#else
-    __syncthreads();
-#endif
-}
-/* Writes to where `shared`, of this block, lies in the block of that rank. Meet before its values are read, and before
- * that block ends. */
-DEVICE void cluster_store(uint32_t *shared, unsigned rank, uint32_t value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; st.shared::cluster.u32 [there], %2; }"
-                 :
-                 : "r"(shared_address(shared)), "r"(rank), "r"(value)
-                 : "memory");
-#else
-    if (rank == 0)
-        *shared = value;
-#endif
-}
-DEVICE void cluster_store(uint64_t *shared, unsigned rank, uint64_t value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .u32 there; mapa.shared::cluster.u32 there, %0, %1; st.shared::cluster.u64 [there], %2; }"
-                 :
-                 : "r"(shared_address(shared)), "r"(rank), "l"(value)
-                 : "memory");
-#else
-    if (rank == 0)
-        *shared = value;
-#endif
-}
-DEVICE void cluster_store(float *shared, unsigned rank, float value) {
-    cluster_store(reinterpret_cast<uint32_t *>(shared), rank, reinterpret_cast<const uint32_t &>(value));
-}
-DEVICE void cluster_store(double *shared, unsigned rank, double value) {
-    cluster_store(reinterpret_cast<uint64_t *>(shared), rank, reinterpret_cast<const uint64_t &>(value));
-}
-
 /* Looks that a thread takes before it does what it waits for itself, if it can: for some milliseconds. */
 constexpr unsigned PATIENCE = 1 << 12;
 

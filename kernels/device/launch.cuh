@@ -59,33 +59,6 @@ template <class... P, class... A> static int launch_early(void (*kernel)(P...), 
     return launch_with(attribute, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/* Clusters of `cluster` blocks, a power of two. Up to 8 run on every device that has clusters; a larger one returns
- * cudaErrorInvalidClusterSize where the device has no room for it. */
-template <class... P, class... A> static int launch_clusters(void (*kernel)(P...), unsigned blocks, unsigned threads,
-                                                             unsigned cluster, void *stream, A... arguments) {
-    constexpr unsigned PORTABLE = 8;
-    int fit = 0;
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = cluster;
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.stream = static_cast<cudaStream_t>(stream);
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    if (cluster > PORTABLE) {
-        if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeNonPortableClusterSizeAllowed,
-                                 1) != cudaSuccess ||
-            cudaOccupancyMaxActiveClusters(&fit, kernel, &config) != cudaSuccess)
-            cudaGetLastError();
-        if (fit == 0)
-            return static_cast<int>(cudaErrorInvalidClusterSize);
-    }
-    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
-}
-
 /* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device. */
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
     return static_cast<int>(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),

@@ -6,14 +6,11 @@
 #include "pass.h"
 #include "runtime.h"
 
-/* Kernels that were translated for an older GPU have no clusters and no bulk copies, wherever they run. */
-enum { HOPPER = 9, OLDEST_CLUSTERS = TUPLESCAN_NEWEST_GPU >= 90 ? HOPPER : INT_MAX };
+/* Kernels that were translated for an older GPU have no wave and no bulk copies, wherever they run. */
+enum { HOPPER = 9, OLDEST_WAVE = TUPLESCAN_NEWEST_GPU >= 90 ? HOPPER : INT_MAX };
 enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 
-/* As measured on an H200 (docs/tuning.md): tables of so many chunks are faster in one cluster than in a wave. */
-enum { SMALL_CHUNKS = 2 };
-
-/* Of the other forms, on one multiprocessor. */
+/* Of all forms but the small one, on one multiprocessor. */
 enum { TILES_AT_ONCE = 2 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
@@ -39,7 +36,6 @@ static int attribute(int device, enum cudaDeviceAttr which) {
 /* What of the device and the table decides on the form. */
 struct choice {
     int major;
-    unsigned cluster; /* the most blocks of one */
     size_t processors, tiles;
     bool one_panel;
 };
@@ -48,25 +44,26 @@ static struct choice choice_of(const struct scan *scan) {
     const size_t panels = divide_up(scan->in.columns * table_type_size(scan->out.type), KERNEL_PANEL_BYTES);
     const int device = device_of(scan), major = attribute(device, cudaDevAttrComputeCapabilityMajor);
     return (struct choice){.major = major,
-                           .cluster = major >= OLDEST_CLUSTERS ? KERNEL_CLUSTER_BLOCKS : 1,
                            .processors = (size_t)attribute(device, cudaDevAttrMultiProcessorCount),
                            .tiles = panels * scan->chunks,
                            .one_panel = panels == 1};
 }
 
-/* Whether the small form is worth trying. Each tile can have a multiprocessor to itself. */
-static bool is_small(const struct choice *choice, size_t chunks) {
-    if (chunks > choice->cluster)
+/* Tiles that find all their room at once go in one wave, on devices of the kind that it was measured on. */
+static bool is_wave(const struct choice *choice) {
+    return choice->major >= OLDEST_WAVE && choice->tiles <= TILES_AT_ONCE * choice->processors &&
+           (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
+}
+
+/* Whether the small form is worth trying, by blocks that each can have a multiprocessor to themselves. Where a row has
+ * several panels, they take a quarter of a chunk; where it has one, the kernel knows how much. */
+static bool is_small(const struct scan *scan, const struct choice *choice) {
+    if (scan->chunks > 1)
         return false;
     if (cuda_forced_form != CUDA_FUSED_BEST)
         return cuda_forced_form == CUDA_FUSED_SMALL;
-    return choice->tiles <= choice->processors && chunks <= SMALL_CHUNKS;
-}
-
-/* Tiles that find all their room at once go in one wave, on devices of the kind that it was measured on. */
-static bool is_wave(const struct choice *choice) {
-    return choice->cluster > 1 && choice->tiles <= TILES_AT_ONCE * choice->processors &&
-           (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
+    return choice->tiles <= choice->processors &&
+           (choice->one_panel || !is_wave(choice) || scan->in.rows <= scan->chunk_rows / 4);
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. */
@@ -111,7 +108,13 @@ static int run_lookback(const struct scan *scan, const struct kernel_pass *pass,
     return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : error;
 }
 
-/* It sets the overflow's word itself where one panel has all columns. */
+/* This and a wave set the overflow's word themselves where one panel has all columns. */
+static int run_small(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice) {
+    const int error = choice->one_panel ? cudaSuccess : set_overflow(scan);
+    const bool whole = !is_wave(choice); /* what is more than a block is fast with goes in a wave */
+    return error == cudaSuccess ? kernel_fused_small(pass, scan->carry_in, scan->carry_out, whole) : error;
+}
+
 static int run_wave(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
                     void *workspace) {
     const int error = choice->one_panel ? cudaSuccess : set_overflow(scan);
@@ -124,7 +127,7 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, co
     if (!is_refused(error))
         return error;
     cudaGetLastError();
-    const bool bulk = choice->major >= OLDEST_CLUSTERS && cuda_forced_form != CUDA_FUSED_GENERAL;
+    const bool bulk = choice->major >= OLDEST_WAVE && cuda_forced_form != CUDA_FUSED_GENERAL;
     if (is_parked(choice))
         error = kernel_fused(pass, scan->carry_in, scan->carry_out, bulk, workspace);
     if (!is_refused(error))
@@ -136,14 +139,8 @@ static int run_large(const struct scan *scan, const struct kernel_pass *pass, co
 table_status cuda_fused(const struct scan *scan, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct choice choice = choice_of(scan);
-    int error = cudaErrorInvalidClusterSize;
-    if (is_small(&choice, scan->chunks)) {
-        /* It sets the overflow's word itself where one panel has all columns. */
-        error = choice.one_panel ? cudaSuccess : set_overflow(scan);
-        if (error == cudaSuccess)
-            error = kernel_fused_small(&pass, scan->carry_in, scan->carry_out, choice.cluster);
-    }
-    if (error != cudaErrorInvalidClusterSize)
-        return cuda_check_launch(error, "the fused pass of a small table");
-    return cuda_check_launch(run_large(scan, &pass, &choice, workspace), "the fused pass");
+    int error = is_small(scan, &choice) ? run_small(scan, &pass, &choice) : cudaErrorNotSupported;
+    if (error == cudaErrorNotSupported)
+        error = run_large(scan, &pass, &choice, workspace);
+    return cuda_check_launch(error, "the fused pass");
 }

@@ -291,17 +291,6 @@ DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair, DOUBL
 DEVICE void dependents_may_launch() {}
 DEVICE void wait_for_launch_before() {}
 
-DEVICE unsigned cluster_rank() { return dbl::cluster_rank(); }
-DEVICE void cluster_arrive(DOUBLE_SITE) { dbl::cluster_arrive(file, line); }
-DEVICE void cluster_wait(DOUBLE_SITE) { dbl::cluster_wait(file, line); }
-/* Late like any store that others see; written here, so that the sanitizers see it as the kernel's own. */
-template <class T> DEVICE void cluster_store(T *shared, unsigned rank, T value, DOUBLE_SITE) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a value of 4 or 8 bytes");
-    void *there = dbl::cluster_map(shared, sizeof value, rank, file, line);
-    if (there == shared || !dbl::store_late(there, &value, sizeof value))
-        memcpy(there, &value, sizeof value);
-}
-
 DEVICE void prefetch_l2(const void *from, unsigned bytes, DOUBLE_SITE) {
     if (bytes % 16 != 0)
         dbl::misuse(file, line, "prefetch_l2: %u bytes are not a multiple of 16", bytes);
@@ -345,22 +334,17 @@ DEVICE void bulk_fence(DOUBLE_SITE) { dbl::copy_fence(file, line); }
 /* Arguments are converted and kept as the launch does it; each thread gets its own copies. */
 template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                     size_t shared_bytes, void *stream, A... arguments) {
-    return dbl::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, 0, shared_bytes, false}, stream,
+    return dbl::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, false}, stream,
                        [=] { kernel(P(arguments)...); });
 }
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
-    return dbl::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, 0, shared_bytes, true}, stream,
+    return dbl::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, true}, stream,
                        [=] { kernel(P(arguments)...); });
 }
 template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                           size_t shared_bytes, void *stream, A... arguments) {
     return launch(kernel, blocks, threads, shared_bytes, stream, arguments...);
-}
-template <class... P, class... A> static int launch_clusters(void (*kernel)(P...), unsigned blocks, unsigned threads,
-                                                             unsigned cluster, void *stream, A... arguments) {
-    return dbl::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, cluster, 0, false}, stream,
-                       [=] { kernel(P(arguments)...); });
 }
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
     return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);

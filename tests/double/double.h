@@ -43,7 +43,7 @@ void double_devices(int count);
 /* Deliberate faults, to see that the tests notice them. Applied by the double, so that the kernels need no hooks. */
 enum double_fault {
     DOUBLE_FAULT_NONE,
-    DOUBLE_FAULT_BARRIER,         /* the `which`-th block_barrier() or cluster_wait() of the sources does nothing */
+    DOUBLE_FAULT_BARRIER,         /* the `which`-th block_barrier() of the sources does nothing */
     DOUBLE_FAULT_WARP_BARRIER,    /* warp_barrier() does nothing */
     DOUBLE_FAULT_RELAXED_RELEASE, /* store_release() orders nothing */
     DOUBLE_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
@@ -54,7 +54,7 @@ enum double_fault {
     DOUBLE_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
 };
 void double_set_fault(enum double_fault fault, int which);
-/* How many different block_barrier() and cluster_wait() calls in the sources have run since the program's start. */
+/* How many different block_barrier() calls in the sources have run since the program's start. */
 int double_barriers(void);
 /* Where the `which`-th of them is, "file:line". */
 const char *double_barrier_place(int which);

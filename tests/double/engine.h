@@ -32,13 +32,6 @@ enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY,
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, DOUBLE_SITE_PLAIN);
 void block_barrier(DOUBLE_SITE_PLAIN);
 
-/* The cluster of the running thread's block; a cluster of one where the launch has none. cluster_map(): where `bytes`
- * at `shared`, in this block, lie in the block `rank`, checked. */
-unsigned cluster_rank();
-void cluster_arrive(DOUBLE_SITE_PLAIN);
-void cluster_wait(DOUBLE_SITE_PLAIN);
-void *cluster_map(void *shared, size_t bytes, unsigned rank, DOUBLE_SITE_PLAIN);
-
 /* All blocks of a cooperative launch, once in it. */
 unsigned grid_arrive(DOUBLE_SITE_PLAIN);
 void grid_wait(DOUBLE_SITE_PLAIN);
@@ -83,7 +76,7 @@ void copy_fence(DOUBLE_SITE_PLAIN);
 
 /* Launches. Each returns a cudaError_t as an int. */
 struct launch_shape {
-    unsigned blocks, threads, cluster; /* cluster: blocks of one, 0 for a launch without */
+    unsigned blocks, threads;
     size_t shared_bytes;
     bool cooperative;
 };

@@ -130,31 +130,4 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
     seen[own] = words[threads - 1 - own];
 }
 
-/* Each block of a cluster sends its number to all others, which add up what came; twice, each time with other numbers.
- */
-constexpr unsigned MOST_RANKS = 16;
-
-[[maybe_unused]] KERNEL cluster_kernel(uint64_t *sums, unsigned cluster) {
-    SHARED_ARRAY(uint32_t, before, 3); /* so that the numbers do not begin where the memory does */
-    SHARED_ARRAY(uint64_t, numbers, 2 * MOST_RANKS);
-    const unsigned rank = cluster_rank();
-    if (thread_index() == 0)
-        before[0] = rank;
-    cluster_arrive();
-    cluster_wait(); /* all blocks have begun */
-    for (unsigned round = 0; round < 2; round++) {
-        if (thread_index() < cluster)
-            cluster_store(&numbers[round * MOST_RANKS + rank], thread_index(),
-                          uint64_t(block_index() + 1) << (8 * round));
-        cluster_arrive();
-        cluster_wait(); /* the numbers have come */
-    }
-    if (thread_index() == 0) {
-        uint64_t sum = 0;
-        for (unsigned number = 0; number < 2 * MOST_RANKS; number++)
-            sum += number % MOST_RANKS < cluster ? numbers[number] : 0;
-        store_vector(&sums[block_index()], sum);
-    }
-}
-
 #endif

@@ -15,7 +15,6 @@ namespace dbl {
 
 /* The device that is played. Small, so that a few blocks fill it. */
 constexpr unsigned PROCESSOR_THREADS = 1024, PROCESSOR_BLOCKS = 16;
-constexpr unsigned PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16;
 constexpr size_t PROCESSOR_SHARED = 228 * 1024, BLOCK_SHARED_RESERVED = 1024;
 constexpr size_t STATIC_SHARED_LIMIT = 48 * 1024, SHARED_LIMIT = 227 * 1024;
 constexpr unsigned LANES = 32, MOST_THREADS = 1024, MOST_WARPS = MOST_THREADS / LANES;
@@ -44,8 +43,7 @@ struct thread {
     fiber run;
     block *home = nullptr;
     unsigned index = 0;
-    place at;                                         /* its last call of the layer */
-    unsigned cluster_arrived = 0, cluster_waited = 0; /* meetings of the cluster */
+    place at; /* its last call of the layer */
 };
 
 struct warp {
@@ -60,7 +58,6 @@ struct warp {
     uint32_t turn = 0;    /* have not yet run in this turn of the warp */
     uint32_t met = 0;     /* wait in a meeting of the warp */
     uint32_t barrier = 0; /* wait at the block's barrier */
-    uint32_t cluster = 0; /* wait for the cluster */
     uint32_t done = 0;    /* have returned */
     uint32_t named = 0;   /* lanes that the waiting ones wait for */
     slot slots[LANES];
@@ -114,23 +111,11 @@ struct lane_copy {
 
 struct launch_state;
 
-/* Blocks that are resident together. All of them are run by one worker. */
-struct cluster {
-    std::vector<block *> blocks;                   /* by rank; NULL: has ended */
-    unsigned threads = 0, returned = 0, first = 0; /* first: index of the block with rank 0 */
-    std::vector<unsigned> arrived;                 /* threads, by meeting */
-    unsigned meetings = 0;                         /* that all have arrived at */
-    char sync[2];                                  /* addresses for ThreadSanitizer */
-};
-
 struct block {
     launch_state *work = nullptr;
     unsigned index = 0, threads = 0, live = 0, arrived = 0;
     unsigned barriers_passed = 0;
     bool starved = false;
-    std::shared_ptr<cluster> group;
-    unsigned rank = 0;
-    unsigned written_until = 0; /* by others: the meeting that has to be before the block ends */
     uint32_t ready_warps = 0, turn = 0;
     place barrier_at;
     const thread *barrier_first = nullptr;
@@ -164,15 +149,15 @@ struct schedule {
 };
 
 struct launch_state {
-    unsigned blocks, threads, cluster;   /* cluster: blocks of one, at least 1 */
+    unsigned blocks, threads;
     size_t dynamic_bytes, allowed_bytes; /* allowed: with the fixed arrays */
     bool cooperative;
     std::function<void()> body;
     schedule plan;
     uint64_t seed;
-    std::vector<unsigned> order; /* of clusters */
+    std::vector<unsigned> order; /* of blocks */
     unsigned starved;
-    unsigned next = 0;       /* of `order`, in clusters; the following are shared by all workers: atomic */
+    unsigned next = 0;       /* of `order`; the following are shared by all workers: atomic */
     unsigned unfinished = 0; /* blocks */
     uint64_t progress = 0;
     size_t arrived = 0; /* threads, for grid_wait() */
@@ -221,11 +206,6 @@ void make_wait(block &in, unsigned warp, uint32_t lanes);
 
 /* warp.cpp: nobody may wait for a thread that returns. */
 void thread_returns(const thread &self);
-
-/* cluster.cpp */
-void cluster_join(block &in, const std::shared_ptr<cluster> &group, unsigned rank);
-void cluster_thread_returns(const thread &self);
-void cluster_leave(block &in);
 
 /* shared.cpp */
 void shared_open(block &in);

@@ -105,7 +105,6 @@ void thread_main() {
     block &home = *self.home;
     copies_thread_ends(self);
     thread_returns(self);
-    cluster_thread_returns(self);
     in.done |= lane_bit(self);
     make_wait(home, self.index / LANES, lane_bit(self));
     home.live--;
@@ -124,7 +123,6 @@ void open_threads(block &in) {
         each.home = &in;
         each.index = index;
         each.at = place();
-        each.cluster_arrived = each.cluster_waited = 0;
         each.run.tsan = take_tsan_thread();
         fiber_prepare(each.run, stack, STACK_BYTES, index, thread_main);
     }
@@ -138,7 +136,6 @@ void open_block(block &in, launch_state &work, unsigned index) {
     in.starved = work.plan.order == 3 && index == work.starved;
     in.ready_warps = in.turn = 0;
     in.fenced = false;
-    in.written_until = 0;
     in.late.clear();
     in.late_heads.clear();
     in.copies.clear();
@@ -150,7 +147,7 @@ void open_block(block &in, launch_state &work, unsigned index) {
         warp &each = in.warps[at];
         const unsigned lanes = at * LANES < in.threads ? std::min(in.threads - at * LANES, LANES) : 0;
         each.live = lanes == LANES ? ~uint32_t(0) : (uint32_t(1) << lanes) - 1;
-        each.ready = each.met = each.barrier = each.cluster = each.done = each.named = 0;
+        each.ready = each.met = each.barrier = each.done = each.named = 0;
         if (lanes)
             make_ready(in, at, each.live);
     }
@@ -162,7 +159,6 @@ void close_block(block &in) {
     if (!in.work->failed)
         copies_close(in);
     show_all(in);
-    cluster_leave(in);
     if (!in.work->failed)
         shared_close(in);
     for (thread &each : in.all) {
@@ -180,17 +176,6 @@ void close_block(block &in) {
 
 /* ---- workers ---- */
 
-void open_cluster(worker &self, unsigned index) {
-    launch_state &work = *self.work;
-    const std::shared_ptr<cluster> group(new cluster);
-    for (unsigned rank = 0; rank < work.cluster; rank++) {
-        block *in = take_block();
-        open_block(*in, work, index * work.cluster + rank);
-        cluster_join(*in, group, rank);
-        self.resident.push_back(in);
-    }
-}
-
 void run_worker(launch_state &work, unsigned index, size_t room) {
     worker self;
     self.work = &work;
@@ -200,11 +185,13 @@ void run_worker(launch_state &work, unsigned index, size_t room) {
     fiber_adopt(self.main);
     tsan_ignore(true); /* the engine's own */
     for (;;) {
-        while (!work.failed && self.resident.size() + work.cluster <= room) {
+        while (!work.failed && self.resident.size() < room) {
             const unsigned next = __atomic_fetch_add(&work.next, 1, __ATOMIC_RELAXED);
             if (next >= work.order.size())
                 break;
-            open_cluster(self, work.order[next]);
+            block *in = take_block();
+            open_block(*in, work, work.order[next]);
+            self.resident.push_back(in);
             tsan_release(&work.sync);
             progress();
         }
@@ -226,13 +213,12 @@ void run_worker(launch_state &work, unsigned index, size_t room) {
     this_worker = nullptr;
 }
 
-std::vector<unsigned> order_of_clusters(const launch_state &work, random_numbers &random) {
-    const unsigned clusters = work.blocks / work.cluster;
-    std::vector<unsigned> order(clusters);
-    for (unsigned index = 0; index < clusters; index++)
-        order[index] = work.plan.order == 1 ? clusters - 1 - index : index;
+std::vector<unsigned> order_of_blocks(const launch_state &work, random_numbers &random) {
+    std::vector<unsigned> order(work.blocks);
+    for (unsigned index = 0; index < work.blocks; index++)
+        order[index] = work.plan.order == 1 ? work.blocks - 1 - index : index;
     if (work.plan.order >= 2)
-        for (unsigned left = clusters; left > 1; left--)
+        for (unsigned left = work.blocks; left > 1; left--)
             std::swap(order[left - 1], order[random.below(left)]);
     return order;
 }
@@ -278,25 +264,23 @@ unsigned fit_blocks(unsigned threads, size_t shared_bytes) {
 
 void run_launch(launch_state &work) {
     random_numbers random = {work.seed};
-    const unsigned clusters = work.blocks / work.cluster;
-    work.plan =
-        plan_schedule(work.seed, clusters, processors() * fit_blocks(work.threads, work.dynamic_bytes) / work.cluster);
-    if (work.cooperative || work.plan.resident > clusters)
-        work.plan.resident = clusters;
+    work.plan = plan_schedule(work.seed, work.blocks, processors() * fit_blocks(work.threads, work.dynamic_bytes));
+    if (work.cooperative || work.plan.resident > work.blocks)
+        work.plan.resident = work.blocks;
     work.starved = random.below(work.blocks);
-    work.order = order_of_clusters(work, random);
+    work.order = order_of_blocks(work, random);
     work.unfinished = work.blocks;
     device_memory_reachable(true);
     tsan_release(&work.sync);
     if (work.plan.system_threads) {
         std::vector<std::thread> others;
         for (unsigned index = 1; index < work.plan.resident; index++)
-            others.emplace_back([&work, index] { run_worker(work, index, work.cluster); });
-        run_worker(work, 0, work.cluster);
+            others.emplace_back([&work, index] { run_worker(work, index, 1); });
+        run_worker(work, 0, 1);
         for (std::thread &other : others)
             other.join();
     } else {
-        run_worker(work, 0, work.plan.resident * work.cluster);
+        run_worker(work, 0, work.plan.resident);
     }
     tsan_acquire(&work.sync);
     device_memory_reachable(false);
@@ -326,27 +310,11 @@ int resident_blocks(const void *, unsigned threads, size_t shared_bytes, unsigne
     return *blocks == 0 ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
 
-/* As launch_clusters() of the layer asks it: clusters of more than the portable size only where one fits. */
-static int check_cluster(const launch_shape &shape) {
-    constexpr unsigned OLDEST = 9;
-    const unsigned room = processors() * fit_blocks(shape.threads, shape.shared_bytes);
-    if (major_capability() < OLDEST)
-        return cudaErrorNotSupported;
-    if (shape.cluster > LARGEST_CLUSTER || (shape.cluster > PORTABLE_CLUSTER && shape.cluster > room))
-        return cudaErrorInvalidClusterSize;
-    if ((shape.cluster & (shape.cluster - 1)) != 0 || shape.blocks % shape.cluster != 0 || shape.cluster > room)
-        return cudaErrorInvalidConfiguration;
-    return cudaSuccess;
-}
-
 int launch(const void *kernel, const launch_shape &shape, void *stream, std::function<void()> body) {
     if (const int failed = runtime_call("a launch"))
         return failed;
     if (shape.blocks == 0 || shape.blocks > 0x7fffffffu || shape.threads == 0 || shape.threads > MOST_THREADS)
         return cudaErrorInvalidConfiguration;
-    if (shape.cluster > 0)
-        if (const int wrong = check_cluster(shape))
-            return wrong;
     lock_pool();
     const auto found = allowed.find(kernel);
     const size_t most = found == allowed.end() ? STATIC_SHARED_LIMIT : std::max(found->second, STATIC_SHARED_LIMIT);
@@ -360,7 +328,6 @@ int launch(const void *kernel, const launch_shape &shape, void *stream, std::fun
                                  launch_state work = {};
                                  work.blocks = shape.blocks;
                                  work.threads = shape.threads;
-                                 work.cluster = std::max(shape.cluster, 1u);
                                  work.dynamic_bytes = shape.shared_bytes;
                                  work.allowed_bytes = most_with_fixed;
                                  work.cooperative = shape.cooperative;

@@ -58,7 +58,7 @@ thread *choose_in_block(worker &self, block &in, unsigned now) {
     return choose_warp(self, in);
 }
 
-/* One with a thread that can go on; NULL: there is none, all wait for their clusters. */
+/* One with a thread that can go on; NULL: there is none. */
 block *choose_block(worker &self) {
     const size_t count = self.resident.size(), first = self.random.below(static_cast<unsigned>(count));
     block *last = nullptr;
@@ -89,10 +89,9 @@ void list_waiting(const block &in, char *text, size_t room) {
         last = at;
         if (++listed > 6)
             break;
-        const char *where = of.barrier & bit   ? "at the block's barrier"
-                            : of.cluster & bit ? "for its cluster"
-                            : of.met & bit     ? "for lanes of its warp"
-                                               : "for a word, a copy or another block";
+        const char *where = of.barrier & bit ? "at the block's barrier"
+                            : of.met & bit   ? "for lanes of its warp"
+                                             : "for a word, a copy or another block";
         const int more = snprintf(text + used, room - used, "%s thread %u waits %s at %s:%d", listed > 1 ? ";" : "",
                                   index, where, at.file ? at.file : "its start", at.line);
         used += more > 0 ? static_cast<size_t>(more) : 0;
@@ -113,13 +112,6 @@ void stuck(block &in, const char *why) {
             break;
         }
     misuse_of(*who, who->at, "%s:%s", why, text);
-}
-
-bool waits_for_cluster(const block &in) {
-    for (const warp &each : in.warps)
-        if (each.cluster)
-            return true;
-    return false;
 }
 
 /* Nothing came of all that waiting: what may be late comes now, and if that was all, it would be forever. */
@@ -173,7 +165,7 @@ void go_on() {
         fiber_switch(from.run, self.main, last);
         return;
     }
-    if (!in.ready_warps && !waits_for_cluster(in))
+    if (!in.ready_warps)
         stuck(in, "waits forever");
     thread *to = choose_in_block(self, in, from.index / LANES);
     if (!to) {

@@ -105,20 +105,6 @@ static bool meetings_are_right(unsigned blocks) {
     return true;
 }
 
-static bool clusters_are_right(unsigned blocks, unsigned cluster) {
-    device_array<uint64_t> sums(blocks);
-    if (launch_clusters(cluster_kernel, blocks, 64, cluster, nullptr, sums.data, cluster) != cudaSuccess ||
-        cudaDeviceSynchronize() != cudaSuccess)
-        return false;
-    const std::vector<uint64_t> got = sums.host();
-    for (unsigned block = 0; block < blocks; block++) {
-        const uint64_t first = block / cluster * cluster, sum = cluster * first + cluster * (cluster + 1) / 2;
-        if (got[block] != sum + (sum << 8))
-            return false;
-    }
-    return true;
-}
-
 /* Votes, matches and shuffles of half a warp each, in a block that is no whole number of warps. */
 KERNEL votes_kernel(unsigned *wrong) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
@@ -162,10 +148,6 @@ static void test_features(unsigned seeds) {
         CHECK(votes_are_right());
         CHECK(meetings_are_right(1));
         CHECK(meetings_are_right(24));
-        CHECK(clusters_are_right(1, 1));
-        CHECK(clusters_are_right(24, 2));
-        CHECK(clusters_are_right(64, 8));
-        CHECK(clusters_are_right(32, 16));
     }
     CHECK(double_objects() == 0);
 }
@@ -193,38 +175,23 @@ static void test_launches() {
     CHECK(resident_blocks(dynamic_kernel, 512, 120 * 1024, &blocks) == cudaSuccess && blocks == 4);
     CHECK(launch_cooperative(nothing_kernel, most, 512, 0, nullptr) == cudaSuccess);
     CHECK(launch_cooperative(nothing_kernel, most + 1, 512, 0, nullptr) == cudaErrorCooperativeLaunchTooLarge);
-    CHECK(launch_clusters(nothing_kernel, 12, 512, 4, nullptr) == cudaSuccess);
-    CHECK(launch_clusters(nothing_kernel, 16, 480, 16, nullptr) == cudaErrorInvalidClusterSize);
-    double_device(8, 9);
-    CHECK(launch_clusters(nothing_kernel, 16, 480, 16, nullptr) == cudaSuccess);
-    CHECK(launch_clusters(nothing_kernel, 32, 32, 32, nullptr) == cudaErrorInvalidClusterSize);
-    double_device(4, 9);
-    CHECK(launch_clusters(nothing_kernel, 12, 512, 8, nullptr) == cudaErrorInvalidConfiguration);
-    CHECK(launch_clusters(nothing_kernel, 12, 512, 3, nullptr) == cudaErrorInvalidConfiguration);
-    CHECK(launch_clusters(nothing_kernel, 8, 1024, 8, nullptr) == cudaErrorInvalidConfiguration);
-    double_device(4, 8);
-    CHECK(launch_clusters(nothing_kernel, 4, 32, 2, nullptr) == cudaErrorNotSupported);
-    double_device(4, 9);
     CHECK(launch(nothing_kernel, 3000, 1, 0, nullptr) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
 /* ---- misuse ---- */
 
-/* Runs in one block of 64 threads, or in two clusters of such blocks; `global` has 64 words. */
+/* Runs in one block of 64 threads; `global` has 64 words. */
 KERNEL misuse_kernel(void (*what)(uint32_t *), uint32_t *global) { what(global); }
 
-static bool is_told(void (*what)(uint32_t *), const char *text, unsigned cluster = 0) {
+static bool is_told(void (*what)(uint32_t *), const char *text) {
     bool told = true;
     for (unsigned seed = 0; seed < 8 && told; seed++) {
         double_clear();
         double_seed(seed);
         {
             device_array<uint32_t> global(64);
-            if (cluster > 0)
-                launch_clusters(misuse_kernel, 2 * cluster, 64, cluster, nullptr, what, global.data);
-            else
-                launch(misuse_kernel, 1, 64, 4096, nullptr, what, global.data);
+            launch(misuse_kernel, 1, 64, 4096, nullptr, what, global.data);
             told = cudaDeviceSynchronize() == cudaErrorLaunchFailure;
             const std::string report = double_report();
             told = told && report.find(text) != std::string::npos && report.find("block ") == 0 &&
@@ -337,39 +304,6 @@ static void test_misuse_of_copies() {
             bulk_barrier_init(b, 1);
             bulk_barrier_expect(b, 32);
         });
-}
-
-#define TOLD_IN_CLUSTERS(text, ...)                                                                                    \
-    CHECK(is_told(                                                                                                     \
-        [](uint32_t *global) {                                                                                         \
-            (void)global;                                                                                              \
-            __VA_ARGS__                                                                                                \
-        },                                                                                                             \
-        text, 4))
-
-static void meet() {
-    cluster_arrive();
-    cluster_wait();
-}
-
-static void test_misuse_of_clusters() {
-    TOLD_IN_CLUSTERS("has not arrived", cluster_wait(););
-    TOLD_IN_CLUSTERS("arrived before and not waited", cluster_arrive(); cluster_arrive(););
-    TOLD_IN_CLUSTERS("having arrived for its cluster and not waited", cluster_arrive(););
-    TOLD_IN_CLUSTERS("returned", if (cluster_rank() == 2) return; meet(););
-    TOLD_IN_CLUSTERS("returned", if (thread_index() == 63) return; meet(););
-    TOLD_IN_CLUSTERS("waits", if (cluster_rank() == 1 && thread_index() == 0) block_barrier(); meet(););
-    TOLD_IN_CLUSTERS("rank 4 of 4", SHARED_ARRAY(uint32_t, words, 1); meet(); cluster_store(words, 4u, 1u););
-    TOLD_IN_CLUSTERS("not in the block's shared memory", meet(); cluster_store(global, 0u, 1u););
-    TOLD_IN_CLUSTERS("has not met before", SHARED_ARRAY(uint32_t, words, 1);
-                     if (thread_index() == 0) cluster_store(words, (cluster_rank() + 1) % 4, 1u); meet(););
-    TOLD_IN_CLUSTERS(
-        "has not come to 'words'", meet(); if (cluster_rank() == 0) {
-            SHARED_ARRAY(uint32_t, words, 1);
-            cluster_store(words, 1u, 1u);
-        } meet(););
-    TOLD_IN_CLUSTERS(" ended", SHARED_ARRAY(uint32_t, words, 1); if (thread_index() == 0) words[0] = 0; meet();
-                     if (cluster_rank() == 0 && thread_index() == 0) cluster_store(words, 1u, 1u););
 }
 
 /* A kernel that needs its blocks in order, without a ticket: some schedule starts a later one first. */
@@ -493,7 +427,6 @@ int main() {
     test_misuse_of_warps();
     test_misuse_of_blocks();
     test_misuse_of_copies();
-    test_misuse_of_clusters();
     test_order_of_blocks();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;

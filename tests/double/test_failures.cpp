@@ -153,12 +153,14 @@ static void check_no_memory() {
 int main() {
     check_calls("device, host", true, [](void *data) { return scan(TABLE_STRATEGY_HOST, true, data); });
     check_calls("device, recursive", true, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, false, data); });
-    for (const auto &[form, name] :
-         {std::pair(CUDA_FUSED_SMALL, "device, fused, a small table"), std::pair(CUDA_FUSED_PARKED, "device, fused"),
-          std::pair(CUDA_FUSED_LOOKBACK, "device, fused, looking back")}) {
+    for (const auto &[form, name] : {std::pair(CUDA_FUSED_PARKED, "device, fused"),
+                                     std::pair(CUDA_FUSED_LOOKBACK, "device, fused, looking back")}) {
         cuda_forced_form = form;
         check_calls(name, true, [](void *data) { return scan(TABLE_STRATEGY_FUSED, true, data); });
     }
+    cuda_forced_form = CUDA_FUSED_SMALL;
+    check_calls("device, fused, a small table", true,
+                [](void *data) { return scan(TABLE_STRATEGY_FUSED, true, data, ROWS / 3); });
     cuda_forced_form = CUDA_FUSED_BEST;
     check_calls("host, recursive", false, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, true, data); });
     check_calls("device, sort", true, [](void *data) { return sort(true, data); });

@@ -265,37 +265,32 @@ static size_t chunks_of(const request &what) {
 
 static size_t panels_of(const request &what) { return (what.columns * table_type_size(what.types.out) + 127) / 128; }
 
-/* The most tiles that the form of one wave takes on the device that is played, and blocks that its kind may have in a
- * cluster; those that it runs at once, and whether it can park more. */
-static size_t wave_tiles, most_cluster, at_once;
+/* The most tiles that the form of one wave takes on the device that is played; those that it runs at once, and whether
+ * it can park more. */
+static size_t wave_tiles, at_once;
 static bool parks;
 static void play_device(unsigned processors, unsigned major) {
     double_device(processors, major);
     at_once = 2 * processors;
     parks = major >= 8;
     wave_tiles = major >= 9 ? at_once : 0;
-    most_cluster = major >= 9 ? 16 : 1;
 }
 
 /* The nodes that a call needs when its rows are on the device. Those that look back have one that clears what they
- * share. There is one for the overflow's word: before the small form and that of one wave, if they have several panels
- * (in vain where no cluster is so large), and before those that look back; behind parked tiles, which are then looked
- * at. */
+ * share. There is one for the overflow's word: before the small form and that of one wave, if they have several panels,
+ * and before those that look back; behind parked tiles, which are then looked at. */
 static size_t nodes_of(const request &what, cuda_fused_form form, bool small, bool wave) {
     const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
     const bool parked = parks && form != CUDA_FUSED_LOOKBACK && (forced || chunks_of(what) * panels_of(what) > at_once);
-    const bool tried = form == CUDA_FUSED_SMALL && chunks_of(what) <= most_cluster;
-    const size_t before = (tried || wave) && what.overflow && panels_of(what) > 1;
     if (small || wave)
-        return 1 + before;
-    return before + (parked ? 1 : 2) + what.overflow;
+        return 1 + (what.overflow && panels_of(what) > 1);
+    return (parked ? 1 : 2) + what.overflow;
 }
 
-/* small_chunks: the most that the small form takes there. */
-static void check(const request &what, cuda_fused_form form, size_t small_chunks) {
+static void check(const request &what, cuda_fused_form form) {
     const prepared data = prepare(what);
     const outcome expected = by_cpu(what, data);
-    const bool small = form == CUDA_FUSED_SMALL && chunks_of(what) <= small_chunks;
+    const bool small = form == CUDA_FUSED_SMALL && chunks_of(what) <= 1;
     const bool wave = form == CUDA_FUSED_WAVE && chunks_of(what) * panels_of(what) <= wave_tiles;
     size_t nodes = 0;
     cuda_forced_form = form;
@@ -336,25 +331,37 @@ static void share_carry(request &made) {
     made.carry_out = made.carry_out || made.same_carry;
 }
 
+static const size_t WIDTHS[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
+
+/* A quarter of a chunk, which a block is fast with, a half, and a whole one, and one row more or less. */
+static void check_one_chunk(cuda_fused_form form, unsigned share) {
+    for (const size_t width : WIDTHS)
+        for (const pair &types : PAIRS) {
+            const size_t n = table_chunk_rows(types.out, width);
+            for (const size_t count : {size_t(1), n / 4 - 1, n / 4, n / 4 + 1, n / 2, n / 2 + 1, n - 1, n, n + 1})
+                if (one_in(share))
+                    check(vary(types, count, width), form);
+        }
+}
+
 /* One, two, eight, sixteen chunks and one row more or less, for narrow and wide tables of every type. */
-static void check_boundaries(cuda_fused_form form, size_t small_chunks, unsigned share) {
-    static const size_t columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
-    for (const size_t width : columns)
+static void check_boundaries(cuda_fused_form form, unsigned share) {
+    for (const size_t width : WIDTHS)
         for (const pair &types : PAIRS) {
             const size_t n = table_chunk_rows(types.out, width);
             const size_t rows[] = {1,         n - 1, n,         n + 1,  2 * n,  3 * n - 7,  5 * n + 2,
                                    8 * n - 1, 8 * n, 8 * n + 1, 13 * n, 16 * n, 16 * n + 1, 20 * n + 3};
             for (const size_t count : rows)
                 if (one_in(share * static_cast<unsigned>(1 + count / n / 4) * (width > 32 ? 3 : 1)))
-                    check(vary(types, count, width), form, small_chunks);
+                    check(vary(types, count, width), form);
         }
 }
 
 /* Tables that are small for their rows alone. */
-static void check_wide(cuda_fused_form form, size_t small_chunks) {
+static void check_wide(cuda_fused_form form) {
     for (const size_t width : {129, 1000, 4097})
         for (unsigned times = 0; times < (DOUBLE_TSAN ? 1 : 3); times++)
-            check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form, small_chunks);
+            check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form);
 }
 
 /* So many chunks that what is waited for is farther away than is looked at in one go. 12 columns of 4 bytes: than stage
@@ -365,7 +372,7 @@ static void check_long(cuda_fused_form form) {
         const pair &types = PAIRS[width == 12 ? 0 : random_bits() % PAIR_COUNT];
         const size_t chunks = DOUBLE_TSAN ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
         if (!DOUBLE_TSAN || width == 32)
-            check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), form, 0);
+            check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), form);
     }
 }
 
@@ -375,7 +382,7 @@ static void check_wave(size_t tiles) {
         const pair &types = PAIRS[random_bits() % PAIR_COUNT];
         const size_t chunk_rows = table_chunk_rows(types.out, width);
         for (const size_t more : {0, 1})
-            check(vary(types, tiles * chunk_rows / (width > 32 ? 2 : 1) + more, width), CUDA_FUSED_WAVE, 0);
+            check(vary(types, tiles * chunk_rows / (width > 32 ? 2 : 1) + more, width), CUDA_FUSED_WAVE);
     }
 }
 
@@ -392,7 +399,7 @@ static void check_overflow_of_wave(unsigned times) {
         made.width = static_cast<unsigned>(8 * table_type_size(made.types.out));
         for (size_t rows = chunk; rows > 1; rows /= 2)
             made.width--;
-        check(made, CUDA_FUSED_WAVE, 0);
+        check(made, CUDA_FUSED_WAVE);
     }
 }
 
@@ -410,7 +417,7 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
                 made.out_gap = made.in_place ? made.in_gap : one_in(2) ? 12 : 0;
                 made.offset = one_in(3) ? 4 : 0;
                 share_carry(made);
-                check(made, CUDA_FUSED_PARKED, 0);
+                check(made, CUDA_FUSED_PARKED);
             }
 }
 
@@ -430,7 +437,7 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
                 made.out_gap = (wide ? 2 : 4) * (one_in(2) ? random_bits() % 5 : 0);
                 made.offset = one_in(2) ? 4 : 0;
                 share_carry(made);
-                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED, 0);
+                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED);
             }
 }
 
@@ -449,14 +456,14 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
                 request made = vary({TABLE_U8, TABLE_U32}, tiles * tile + rows, width);
                 made.in_gap = made.out_gap = made.offset = 0;
                 share_carry(made);
-                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED, 0);
+                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED);
             }
         }
 }
 
 static void check_nothing() {
     for (const pair &types : PAIRS)
-        check(vary(types, 0, 3), CUDA_FUSED_BEST, 0);
+        check(vary(types, 0, 3), CUDA_FUSED_BEST);
 }
 
 int main() {
@@ -464,25 +471,25 @@ int main() {
     const unsigned share = 2 * (few ? static_cast<unsigned>(atoi(few)) : 4);
     random_state = seed ? strtoull(seed, nullptr, 0) : 1;
     check_nothing();
-    if (!DOUBLE_TSAN) {    /* it knows no more than 8128 threads */
-        play_device(8, 9); /* a cluster of 16 fits */
-        check_boundaries(CUDA_FUSED_SMALL, 16, share);
-        check_wide(CUDA_FUSED_SMALL, 16);
-        check_boundaries(CUDA_FUSED_WAVE, 0, 2 * share);
+    if (!DOUBLE_TSAN) { /* it knows no more than 8128 threads */
+        play_device(8, 9);
+        check_boundaries(CUDA_FUSED_WAVE, 2 * share);
     }
-    play_device(4, 9); /* the largest is 8 */
-    check_boundaries(CUDA_FUSED_SMALL, 8, 4 * share);
-    check_boundaries(CUDA_FUSED_WAVE, 0, 4 * share);
-    check_wide(CUDA_FUSED_WAVE, 0);
+    play_device(4, 9);
+    check_one_chunk(CUDA_FUSED_SMALL, share);
+    check_wide(CUDA_FUSED_SMALL);
+    check_one_chunk(CUDA_FUSED_BEST, 2 * share);
+    check_boundaries(CUDA_FUSED_WAVE, 4 * share);
+    check_wide(CUDA_FUSED_WAVE);
     check_overflow_of_wave(DOUBLE_TSAN ? 8 : 60);
-    check_boundaries(CUDA_FUSED_PARKED, 0, 3 * share);
-    check_wide(CUDA_FUSED_PARKED, 0);
-    check_boundaries(CUDA_FUSED_GENERAL, 0, 4 * share);
-    check_boundaries(CUDA_FUSED_LOOKBACK, 0, 2 * share);
-    check_wide(CUDA_FUSED_LOOKBACK, 0);
+    check_boundaries(CUDA_FUSED_PARKED, 3 * share);
+    check_wide(CUDA_FUSED_PARKED);
+    check_boundaries(CUDA_FUSED_GENERAL, 4 * share);
+    check_boundaries(CUDA_FUSED_LOOKBACK, 2 * share);
+    check_wide(CUDA_FUSED_LOOKBACK);
     check_long(CUDA_FUSED_PARKED);
     check_long(CUDA_FUSED_LOOKBACK);
-    check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
+    check_boundaries(CUDA_FUSED_BEST, 4 * share);
     play_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
     check_long(CUDA_FUSED_PARKED);
     check_shared_chunks(4, {100, 132}, DOUBLE_TSAN ? 12 : 3); /* nobody: a chain */
@@ -506,11 +513,11 @@ int main() {
         play_device(20, 9);
         check_wave(40);
     }
-    play_device(4, 8); /* no clusters, no bulk copies */
-    check_boundaries(CUDA_FUSED_BEST, 0, 8 * share);
+    play_device(4, 8); /* no wave, no bulk copies */
+    check_boundaries(CUDA_FUSED_BEST, 8 * share);
     play_device(4, 7); /* no parking either */
-    check_boundaries(CUDA_FUSED_SMALL, 1, 4 * share);
-    check_boundaries(CUDA_FUSED_BEST, 0, 4 * share);
+    check_one_chunk(CUDA_FUSED_SMALL, 4 * share);
+    check_boundaries(CUDA_FUSED_BEST, 4 * share);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
 }
