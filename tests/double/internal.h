@@ -197,8 +197,8 @@ struct as_worker {
 /* Never return when a block is running. */
 void misuse_at(const thread *who, place at, const char *format, va_list arguments);
 void misuse_of(const thread &who, place at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Chooses the thread that a worker starts or goes on with; false: none can go on, which is told. */
-bool schedule_first(worker &self);
+/* Chooses the thread that a worker starts or goes on with. */
+void schedule_first(worker &self);
 /* Runs another thread; returns when this one is chosen again. */
 void go_on();
 void make_ready(block &in, unsigned warp, uint32_t lanes);

@@ -197,8 +197,7 @@ void run_worker(launch_state &work, unsigned index, size_t room) {
         }
         if (self.resident.empty() || __atomic_load_n(&work.failed, __ATOMIC_RELAXED))
             break;
-        if (!schedule_first(self))
-            break;
+        schedule_first(self);
         self.inside = true;
         fiber_switch(self.main, self.current->run);
         self.inside = false;

@@ -58,19 +58,16 @@ thread *choose_in_block(worker &self, block &in, unsigned now) {
     return choose_warp(self, in);
 }
 
-/* One with a thread that can go on; NULL: there is none. */
+/* Each has a thread that can go on: where the last one begins to wait, that is told. */
 block *choose_block(worker &self) {
     const size_t count = self.resident.size(), first = self.random.below(static_cast<unsigned>(count));
-    block *last = nullptr;
+    block *chosen = nullptr;
     for (size_t index = 0; index < count; index++) {
-        block *chosen = self.resident[(first + index) % count];
-        if (!chosen->ready_warps)
-            continue;
-        last = chosen;
+        chosen = self.resident[(first + index) % count];
         if (!chosen->starved || self.polls >= STARVED_POLLS)
             break;
     }
-    return last;
+    return chosen;
 }
 
 /* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
@@ -173,8 +170,6 @@ void go_on() {
         if (self.work->plan.system_threads)
             sched_yield();
         block *next = choose_block(self);
-        if (!next)
-            stuck(in, "waits forever");
         next->turn = ~uint32_t(0);
         to = choose_warp(self, *next);
     }
@@ -197,15 +192,10 @@ void give_way(const char *file, int line, bool waiting) {
         go_on();
 }
 
-bool schedule_first(worker &self) {
+void schedule_first(worker &self) {
     block *in = choose_block(self);
-    if (!in) {
-        stuck(*self.resident.front(), "waits forever");
-        return false;
-    }
     in->turn = ~uint32_t(0);
     self.current = choose_warp(self, *in);
-    return true;
 }
 
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }
