@@ -1,8 +1,8 @@
 /* The three stages for a table of one chunk, by one block for each panel of columns, in one launch with nothing before
  * or after it: no workspace, nothing to clear, carries straight from and to the caller's rows. The launch is most of
- * the time, and then the instructions of a block on one multiprocessor: so this is for a quarter of a chunk, and a wave
- * (fused_wave.cu) is faster from there on, where there is that form. A block may have a multiprocessor to itself, so
- * that it has the registers of two. */
+ * the time, and then the instructions of a block on one multiprocessor: so a wave (fused_wave.cu) is faster from half a
+ * chunk on, where there is that form, and a quarter of a chunk has kernels of a quarter of the code. A block may have a
+ * multiprocessor to itself, so that it has the registers of two. */
 #include "dispatch.cuh"
 #include "overflow.cuh"
 #include "tile_finish.cuh"
@@ -83,14 +83,12 @@ struct fused_small_launcher {
     static constexpr bool PARKS = false;
     const void *carry_in;
     void *carry_out, *stream;
-    bool whole;
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned) const {
         typedef typename SHAPE::template share<(SHAPE::STEPS < SMALL_SHARES ? SHAPE::STEPS : SMALL_SHARES)> share;
         if (pass.rows <= share::CHUNK_ROWS)
             return run_share<share>(pass);
-        return whole && pass.rows <= SHAPE::CHUNK_ROWS ? run_share<SHAPE>(pass)
-                                                       : static_cast<int>(cudaErrorNotSupported);
+        return pass.rows <= SHAPE::CHUNK_ROWS ? run_share<SHAPE>(pass) : static_cast<int>(cudaErrorNotSupported);
     }
 
     template <class SHAPE> int run_share(const tile_pass &pass) const {
@@ -101,6 +99,6 @@ struct fused_small_launcher {
     }
 };
 
-int kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out, int whole) {
-    return run_pass(*pass, fused_small_launcher{carry_in, carry_out, pass->stream, whole != 0});
+int kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out) {
+    return run_pass(*pass, fused_small_launcher{carry_in, carry_out, pass->stream});
 }

@@ -47,17 +47,21 @@ int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *car
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);
 int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 
+/* The same for large tables of long rows side by side, compute capability 9.0 and later; cudaErrorNotSupported for
+ * others, whose workspace is 0. */
+size_t kernel_fused_rows_workspace(const struct kernel_pass *pass); /* looks at no memory */
+int kernel_fused_rows(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+
 /* For tables whose tiles all find room on the device at once; cudaErrorNotSupported, or that of a cooperative launch,
  * where they do not. The workspace is aligned to 256, and its contents are unspecified. Where a row of sums has at most
  * KERNEL_PANEL_BYTES, first_overflow is set, not only lowered. */
 size_t kernel_fused_wave_workspace(size_t chunks, size_t columns);
 int kernel_fused_wave(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 
-/* For tables of one chunk, or unless `whole` of a quarter of one, as many rows as a block is fast with;
- * cudaErrorNotSupported for others. Where a row of sums has at most KERNEL_PANEL_BYTES, first_overflow is set, not only
- * lowered. */
+/* For tables of one chunk; cudaErrorNotSupported for others. Where a row of sums has at most KERNEL_PANEL_BYTES,
+ * first_overflow is set, not only lowered. */
 enum { KERNEL_PANEL_BYTES = 128 };
-int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out, int whole);
+int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out);
 
 /* The kernels of the pipelines: counter tables, and what is done with them. */
 

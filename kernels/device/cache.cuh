@@ -30,10 +30,53 @@ template <class V> DEVICE void store_passing(V *to, const V &value) {
                  : "l"(to), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w), "l"(passing_policy())
                  : "memory");
 }
+
+/* Words by which blocks talk to each other, over and over the same: as their likes in device.cuh, and the cache keeps
+ * them rather than what passes. */
+DEVICE uint64_t keeping_policy() {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+DEVICE uint64_t load_relaxed_kept(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
+                 : "=l"(value)
+                 : "l"(word), "l"(keeping_policy())
+                 : "memory");
+    return value;
+}
+DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value) {
+    asm volatile("st.relaxed.gpu.global.L2::cache_hint.u64 [%0], %1, %2;"
+                 :
+                 : "l"(word), "l"(value), "l"(keeping_policy())
+                 : "memory");
+}
 #else
 DEVICE uint32_t load_kept(const uint32_t *from) { return *from; }
 DEVICE uint32_t load_passing(const uint32_t *from) { return *from; }
 template <class V> DEVICE void store_passing(V *to, const V &value) { store_vector(to, value); }
+DEVICE uint64_t load_relaxed_kept(const uint64_t *word) { return load_relaxed(word); }
+DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value) { store_relaxed(word, value); }
+#endif
+#ifdef DEVICE_HAS_B128
+DEVICE word_pair load_pair_relaxed_kept(const word_pair *from) {
+    word_pair pair;
+    asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.L2::cache_hint.b128 t, [%2], %3; mov.b128 {%0, %1}, t; }"
+                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "l"(from), "l"(keeping_policy())
+                 : "memory");
+    return pair;
+}
+DEVICE void store_pair_relaxed_kept(word_pair *to, const word_pair &pair) {
+    asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.L2::cache_hint.b128 [%0], t, %3; }"
+                 :
+                 : "l"(to), "l"(pair.value), "l"(pair.mark), "l"(keeping_policy())
+                 : "memory");
+}
+#else
+DEVICE word_pair load_pair_relaxed_kept(const word_pair *from) { return load_pair_relaxed(from); }
+DEVICE void store_pair_relaxed_kept(word_pair *to, const word_pair &pair) { store_pair_relaxed(to, pair); }
 #endif
 
 /* A word of a line that other blocks read the rest of soon (sm_75): all of it comes. */

@@ -33,6 +33,12 @@ DEVICE unsigned shared_address(const void *pointer) { return static_cast<unsigne
 #define WARP_ALL   0xffffffffu
 
 DEVICE unsigned thread_index() { return threadIdx.x; }
+/* The same, found anew: nothing is made of it before and kept in registers. */
+DEVICE unsigned thread_index_anew() {
+    unsigned index;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
+    return index;
+}
 DEVICE unsigned block_threads() { return blockDim.x; }
 DEVICE unsigned block_index() { return blockIdx.x; }
 DEVICE unsigned block_count() { return gridDim.x; }
@@ -309,6 +315,15 @@ DEVICE bool bulk_barrier_passed(bulk_barrier *barrier, unsigned parity) {
                  : "memory");
     return passed != 0;
 }
+/* The same, and does not wait. */
+DEVICE bool bulk_barrier_is_past(bulk_barrier *barrier, unsigned parity) {
+    unsigned past;
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(past)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return past != 0;
+}
 DEVICE void bulk_load(void *shared, const void *global, unsigned bytes, bulk_barrier *barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  :
@@ -334,6 +349,7 @@ DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "me
 DEVICE void bulk_barrier_init(bulk_barrier *, unsigned) { __trap(); }
 DEVICE void bulk_barrier_expect(bulk_barrier *, unsigned) { __trap(); }
 DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }
+DEVICE bool bulk_barrier_is_past(bulk_barrier *, unsigned) { return true; }
 DEVICE void bulk_load(void *, const void *, unsigned, bulk_barrier *) { __trap(); }
 #endif
 

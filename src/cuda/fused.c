@@ -10,8 +10,12 @@
 enum { HOPPER = 9, OLDEST_WAVE = TUPLESCAN_NEWEST_GPU >= 90 ? HOPPER : INT_MAX };
 enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 
-/* Of all forms but the small one, on one multiprocessor. */
+/* Of all forms but the small one and that of rows, on one multiprocessor. */
 enum { TILES_AT_ONCE = 2 };
+
+/* From so many bytes of sums for each multiprocessor on, long rows are better not parked: four rounds of four tiles
+ * (docs/tuning.md). */
+enum { ROWS_FROM_BYTES = 800 << 10 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 
@@ -55,19 +59,27 @@ static bool is_wave(const struct choice *choice) {
            (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
 }
 
-/* Whether the small form is worth trying, by blocks that each can have a multiprocessor to themselves. Where a row has
- * several panels, they take a quarter of a chunk; where it has one, the kernel knows how much. */
+/* Whether the small form is worth trying, by blocks that each can have a multiprocessor to themselves: up to half a
+ * chunk, or of values that are widened a quarter, where the rest can go in a wave. */
 static bool is_small(const struct scan *scan, const struct choice *choice) {
+    const bool widens = table_type_size(scan->in.type) < table_type_size(scan->out.type);
     if (scan->chunks > 1)
         return false;
     if (cuda_forced_form != CUDA_FUSED_BEST)
         return cuda_forced_form == CUDA_FUSED_SMALL;
     return choice->tiles <= choice->processors &&
-           (choice->one_panel || !is_wave(choice) || scan->in.rows <= scan->chunk_rows / 4);
+           (!is_wave(choice) || scan->in.rows <= scan->chunk_rows / (widens ? 4 : 2));
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) { return choice_of(scan).major >= HOPPER; }
+
+static bool is_rows(const struct scan *scan, const struct choice *choice) {
+    const size_t bytes = scan->in.rows * scan->in.columns * table_type_size(scan->out.type);
+    return choice->major >= OLDEST_WAVE &&
+           (cuda_forced_form == CUDA_FUSED_ROWS ||
+            (cuda_forced_form == CUDA_FUSED_BEST && bytes / ROWS_FROM_BYTES >= choice->processors));
+}
 
 static bool is_parked(const struct choice *choice) {
     if (choice->major < OLDEST_PARKED || cuda_forced_form == CUDA_FUSED_LOOKBACK)
@@ -84,7 +96,9 @@ size_t cuda_fused_workspace(const struct scan *scan) {
     const size_t lookback = kernel_fused_lookback_workspace(scan->chunks, columns, scan->out.type);
     const size_t large = parked > lookback ? parked : lookback;
     const size_t wave = is_wave(&choice) ? kernel_fused_wave_workspace(scan->chunks, columns) : 0;
-    return large > wave ? large : wave;
+    const size_t rows = is_rows(scan, &choice) ? kernel_fused_rows_workspace(&pass) : 0;
+    const size_t other = wave > rows ? wave : rows;
+    return large > other ? large : other;
 }
 
 /* Before a kernel that only lowers the overflow's word; the others set it themselves. */
@@ -108,22 +122,30 @@ static int run_lookback(const struct scan *scan, const struct kernel_pass *pass,
     return error == cudaSuccess ? kernel_fused_lookback(pass, scan->carry_in, scan->carry_out, workspace) : error;
 }
 
-/* This and a wave set the overflow's word themselves where one panel has all columns. */
+/* A lone block and a wave set the overflow's word themselves where one panel has all columns. */
+static int set_overflow_of_panels(const struct scan *scan, const struct choice *choice) {
+    return choice->one_panel ? cudaSuccess : set_overflow(scan);
+}
+
 static int run_small(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice) {
-    const int error = choice->one_panel ? cudaSuccess : set_overflow(scan);
-    const bool whole = !is_wave(choice); /* what is more than a block is fast with goes in a wave */
-    return error == cudaSuccess ? kernel_fused_small(pass, scan->carry_in, scan->carry_out, whole) : error;
+    const int error = set_overflow_of_panels(scan, choice);
+    return error == cudaSuccess ? kernel_fused_small(pass, scan->carry_in, scan->carry_out) : error;
 }
 
 static int run_wave(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
                     void *workspace) {
-    const int error = choice->one_panel ? cudaSuccess : set_overflow(scan);
+    const int error = set_overflow_of_panels(scan, choice);
     return error == cudaSuccess ? kernel_fused_wave(pass, scan->carry_in, scan->carry_out, workspace) : error;
 }
 
 static int run_large(const struct scan *scan, const struct kernel_pass *pass, const struct choice *choice,
                      void *workspace) {
     int error = is_wave(choice) ? run_wave(scan, pass, choice, workspace) : cudaErrorNotSupported;
+    if (!is_refused(error))
+        return error;
+    cudaGetLastError();
+    if (is_rows(scan, choice))
+        error = kernel_fused_rows(pass, scan->carry_in, scan->carry_out, workspace);
     if (!is_refused(error))
         return error;
     cudaGetLastError();

@@ -50,6 +50,7 @@ template <class T> T from_bits(uint64_t bits) {
 } // namespace dbl
 
 DEVICE unsigned thread_index() { return dbl::thread_index(); }
+DEVICE unsigned thread_index_anew() { return dbl::thread_index(); }
 DEVICE unsigned block_threads() { return dbl::block_threads(); }
 DEVICE unsigned block_index() { return dbl::block_index(); }
 DEVICE unsigned block_count() { return dbl::block_count(); }
@@ -250,6 +251,15 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, DOUBLE_SITE
     dbl::progress();
 }
 
+DEVICE uint64_t load_relaxed_kept(const uint64_t *word, DOUBLE_SITE) { return load_relaxed(word, file, line); }
+DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value, DOUBLE_SITE) { store_relaxed(word, value, file, line); }
+DEVICE word_pair load_pair_relaxed_kept(const word_pair *from, DOUBLE_SITE) {
+    return load_pair_relaxed(from, file, line);
+}
+DEVICE void store_pair_relaxed_kept(word_pair *to, const word_pair &pair, DOUBLE_SITE) {
+    store_pair_relaxed(to, pair, file, line);
+}
+
 /* Warps that wait for each other in a block look again and again, without a wait in between. */
 DEVICE uint32_t load_acquire_block(const uint32_t *word, DOUBLE_SITE) {
     dbl::check_shared(word, sizeof *word, sizeof *word, "load_acquire_block", file, line);
@@ -318,6 +328,9 @@ DEVICE void bulk_barrier_expect(bulk_barrier *barrier, unsigned bytes, DOUBLE_SI
     dbl::copy_barrier_expect(barrier, bytes, file, line);
 }
 DEVICE bool bulk_barrier_passed(bulk_barrier *barrier, unsigned parity, DOUBLE_SITE) {
+    return dbl::copy_barrier_passed(barrier, parity, file, line);
+}
+DEVICE bool bulk_barrier_is_past(bulk_barrier *barrier, unsigned parity, DOUBLE_SITE) {
     return dbl::copy_barrier_passed(barrier, parity, file, line);
 }
 DEVICE void bulk_load(void *shared, const void *global, unsigned bytes, bulk_barrier *barrier, DOUBLE_SITE) {

@@ -39,6 +39,13 @@ int __wrap_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, 
     return __real_kernel_fused_lookback(&changed, carry_in, carry_out, workspace);
 }
 
+int __real_kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+int __wrap_kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+int __wrap_kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+    const kernel_pass changed = with_fault(pass);
+    return __real_kernel_fused_rows(&changed, carry_in, carry_out, workspace);
+}
+
 int __real_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 int __wrap_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 int __wrap_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
@@ -46,10 +53,10 @@ int __wrap_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void
     return __real_kernel_fused_wave(&changed, carry_in, carry_out, workspace);
 }
 
-int __real_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out, unsigned most_blocks);
-int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out, unsigned most_blocks);
-int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out, unsigned most_blocks) {
+int __real_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out);
+int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out);
+int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out) {
     const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused_small(&changed, carry_in, carry_out, most_blocks);
+    return __real_kernel_fused_small(&changed, carry_in, carry_out);
 }
 }

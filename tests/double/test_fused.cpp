@@ -242,7 +242,7 @@ static outcome by_call(const request &what, const prepared &data) {
     return left;
 }
 
-static const char *const FORMS[] = {"best", "small", "wave", "parked", "general", "looking back"};
+static const char *const FORMS[] = {"best", "small", "wave", "rows", "parked", "general", "looking back"};
 
 static void expect(bool right, const char *what, cuda_fused_form form, const request &request) {
     right ? passed++ : failed++;
@@ -281,6 +281,8 @@ static void play_device(unsigned processors, unsigned major) {
  * and before those that look back; behind parked tiles, which are then looked at. */
 static size_t nodes_of(const request &what, cuda_fused_form form, bool small, bool wave) {
     const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
+    if (form == CUDA_FUSED_ROWS) /* where the table is such */
+        return 1 + what.overflow;
     const bool parked = parks && form != CUDA_FUSED_LOOKBACK && (forced || chunks_of(what) * panels_of(what) > at_once);
     if (small || wave)
         return 1 + (what.overflow && panels_of(what) > 1);
@@ -461,6 +463,37 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
         }
 }
 
+/* Three types of sums of so many bytes. */
+static const pair &type_of(size_t size) { return PAIRS[(size == 8 ? 3 : 0) + random_bits() % 3]; }
+
+/* Long rows side by side, as tiles that stay where they came (kernels/fused_rows.cu), whole or in pieces: ends of
+ * tiles, warps and chunks. So many processors have room for all blocks of stage 2. */
+static void check_rows(unsigned processors, size_t size, const std::vector<size_t> &columns, unsigned share) {
+    play_device(processors, 9);
+    for (const size_t width : columns)
+        for (const size_t chunks : {0, 1, 3})
+            for (const size_t rows : {1, 4, 15, 16, 17, 33, 127, 128, 129, 255, 257, 384, 385, 511, 512}) {
+                if (!one_in(share))
+                    continue;
+                request made = vary(type_of(size), chunks * 512 + rows, width);
+                made.in_gap = made.out_gap = 0;
+                made.offset = one_in(4) ? 16 / size : 0;
+                share_carry(made);
+                check(made, CUDA_FUSED_ROWS);
+            }
+}
+
+/* So many chunks that the words of the first ones are those of others, too, more than once. */
+static void check_ring(unsigned processors, size_t size, size_t columns, size_t chunks, unsigned times) {
+    play_device(processors, 9);
+    while (times-- > 0) {
+        request made = vary(type_of(size), chunks * 512 + random_bits() % 512, columns);
+        made.in_gap = made.out_gap = made.offset = 0;
+        made.overflow = false; /* or else there are words for all chunks */
+        check(made, CUDA_FUSED_ROWS);
+    }
+}
+
 static void check_nothing() {
     for (const pair &types : PAIRS)
         check(vary(types, 0, 3), CUDA_FUSED_BEST);
@@ -508,6 +541,16 @@ int main() {
         check_packed(8, {16, 20, 32, 36, 64}, 8); /* one or two; 36, 64: nobody */
         check_packed(28, {60, 68, 100}, 6);       /* up to seven of 16 columns each */
         check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
+    }
+    check_rows(6, 8, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
+    check_ring(6, 8, 34, 40, DOUBLE_TSAN ? 1 : 4);
+    if (!DOUBLE_TSAN) {
+        check_rows(14, 4, {68, 72, 100}, 6); /* up to seven */
+        check_rows(22, 4, {124}, 6);
+        check_rows(34, 4, {520}, 16); /* in pieces: 17, of 32 columns each */
+        check_rows(26, 8, {388}, 16);
+        check_ring(10, 4, 68, 30, 2);
+        check_ring(34, 4, 520, 24, 1);
     }
     if (!DOUBLE_TSAN) {
         play_device(20, 9);

@@ -1,0 +1,196 @@
+/* The fused pass of long rows that begin anywhere in a line of memory, where panels of lines read and write parts of
+ * them. Tiles are whole rows, or long pieces, that stay in shared memory from when they are brought until they are
+ * written (row_tile.cuh). Nothing is parked and nothing is ahead: blocks are so small that four of a multiprocessor
+ * hide each other's waits, and what they wait for is on its way the shortest time (row_words.cuh, spine_turns.cuh).
+ *
+ * Who does stage 2, and what blocks may wait for, is as in fused.cu: what comes of tiles that were drawn before alone.
+ */
+#include "dispatch.cuh"
+#include "fused_call.cuh"
+#include "row_exchange.cuh"
+#include "spine_turns.cuh"
+
+/* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
+constexpr unsigned ROW_SPINES_ALONE = 16;
+
+/* The block's next tile, drawn by its last lane when the lane's warp has written: a tile that is drawn early is brought
+ * late, and all behind it wait. */
+template <class SHAPE> DEVICE unsigned next_rows(const row_state<typename SHAPE::Sum> &state, unsigned spines,
+                                                 unsigned tile, bool first, row_block<SHAPE> &block) {
+    warp_barrier(WARP_ALL);
+    if (thread_index() == SHAPE::THREADS - 1)
+        store_release_block(&block.ticket, draw_ticket(state, spines, first, block.role));
+    unsigned next;
+    do
+        next = acquire_by_warp(&block.ticket);
+    while (next == tile);
+    return next;
+}
+
+/* All tiles that this block takes: `tile` is the first. */
+template <class SHAPE, bool ABOVE>
+DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state, unsigned tiles,
+                      unsigned spines, unsigned tile, unsigned arrival, row_block<SHAPE> &block) {
+    const row_memory<SHAPE> memory = row_memory_of(block, pass.panel_columns / SHAPE::COUNT);
+    if (thread_index() < SHAPE::WARPS)
+        bulk_barrier_init(&block.come[thread_index()], 1);
+    if (thread_index() == 0) {
+        block.role = block_role{NO_PART, tile, arrival, 0};
+        block.ticket = tile;
+    }
+    block_barrier();
+    for (unsigned turn = 0; tile < tiles; turn++) {
+        const row_place place = row_place_of(pass, tile);
+        request_rows<SHAPE>(pass, place, memory, block);
+        if (turn > 0 && thread_index() == 0)
+            wait_for_ring<SHAPE::SHARES>(state, place.row / SHAPE::SHARES, place.column / pass.panel_columns,
+                                         pass.panels);
+        block_barrier(); /* now nobody wants the totals of the tile before any more */
+        wait_for_rows<SHAPE>(pass, place, memory, block, turn & 1);
+        put_rows_totals<SHAPE>(pass, place, memory);
+        if constexpr (std::is_integral<typename SHAPE::Sum>::value)
+            if (state.magnitudes)
+                put_rows_magnitude<SHAPE>(pass, place, memory, block);
+        if (turn == 0 && thread_index() == 0)
+            grid_wait(arrival);
+        block_barrier();
+        publish_rows<SHAPE>(pass, state, place, memory, block);
+        wait_for_lefts<SHAPE>(pass, state, place, memory);
+        block_barrier();
+        if (thread_index() == 0)
+            atomic_add(done_word(state, slot_of<SHAPE>(state, place), place.column / pass.panel_columns, pass.panels),
+                       1u);
+        write_rows<SHAPE, ABOVE>(pass, place, memory);
+        tile = next_rows<SHAPE>(state, spines, tile, turn == 0, block);
+    }
+}
+
+template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, ROW_BLOCKS)
+    rows_kernel(tile_pass pass, row_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines, unsigned pairs) {
+    SHARED_DYNAMIC(unsigned char, memory);
+    clear_state(state, spines, pairs);
+    const unsigned arrival = grid_arrive(), block = block_index();
+    if (block >= spines) {
+        row_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, block - spines, arrival,
+                                *reinterpret_cast<row_block<SHAPE> *>(memory));
+    } else {
+        if (thread_index() == 0)
+            grid_wait(arrival);
+        block_barrier();
+        take_turns<SHAPE>(state, *reinterpret_cast<turn_block<SHAPE> *>(memory), pass.columns, tiles / pass.panels,
+                          static_cast<size_t>(block) * SHAPE::TURN_COLUMNS);
+    }
+    if (pass.first_overflow && block == spines && thread_index() == 0)
+        store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
+}
+
+/* Chunks of the ring: twice those that are under way, of so many tiles one below the other; or all, and the one after
+ * the last, where the check wants their seeds. */
+template <class SHAPE> static size_t ring_length(const kernel_pass &pass, size_t tiles) {
+    const size_t all = (pass.rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG + 1, few = 2 * (tiles / SHAPE::SHARES + 2);
+    return pass.first_overflow || all < few ? all : few;
+}
+
+/* The words of so many chunks, and what is counted and found for each of them, in pairs. */
+static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring) {
+    const size_t words = (shares + 1) * ring * pass.columns * 2 * type_bytes(pass.out_type);
+    const size_t counts = (ring * panels + (pass.first_overflow ? ring : 0)) * sizeof(uint32_t);
+    return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
+}
+
+template <class SHAPE>
+static row_state<typename SHAPE::Sum> state_of(const fused_call &call, const tile_pass &pass, size_t ring, bool alone) {
+    typedef typename SHAPE::Sum Sum;
+    row_state<Sum> state;
+    state.ticket = static_cast<uint32_t *>(call.workspace);
+    state.parts = state.ticket + 1;
+    state.totals = reinterpret_cast<exchange_word<Sum> *>(static_cast<char *>(call.workspace) + TICKET_BYTES);
+    state.seeds = state.totals + ring * SHAPE::SHARES * pass.columns;
+    state.done = reinterpret_cast<uint32_t *>(state.seeds + ring * pass.columns);
+    state.magnitudes = pass.first_overflow ? state.done + ring * pass.panels : nullptr;
+    state.carry_in = static_cast<const Sum *>(call.carry_in);
+    state.carry_out = static_cast<Sum *>(call.carry_out);
+    state.alone = alone;
+    state.bulk = true;
+    state.ring = static_cast<unsigned>(ring);
+    return state;
+}
+
+template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused_call &call, const tile_pass &made) {
+    const auto kernel = pass.exclusive ? rows_kernel<SHAPE, true> : rows_kernel<SHAPE, false>;
+    const size_t rows = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
+    const size_t spines = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
+    const size_t tile = row_memory_bytes<SHAPE>(made.panel_columns / SHAPE::COUNT), turns = sizeof(turn_block<SHAPE>);
+    const size_t shared = tile > turns ? tile : turns;
+    unsigned blocks;
+    if (rows > INT32_MAX / made.panels)
+        return static_cast<int>(cudaErrorNotSupported);
+    int error = blocks_at_once(kernel, SHAPE::THREADS, shared, shared, &blocks);
+    if (error == 0 && spines * SPINE_SHARE > blocks)
+        error = static_cast<int>(cudaErrorNotSupported);
+    if (error != 0)
+        return error;
+    const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(rows) * made.panels;
+    const size_t ring = ring_length<SHAPE>(pass, blocks / made.panels);
+    const size_t pairs = ring_pairs(pass, SHAPE::SHARES, made.panels, ring);
+    if (pairs > INT32_MAX)
+        return static_cast<int>(cudaErrorNotSupported);
+    blocks = tiles < blocks - used ? tiles + used : blocks;
+    const bool alone = used <= ROW_SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
+    const row_state<typename SHAPE::Sum> state = state_of<SHAPE>(call, made, ring, alone);
+    error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, tiles, used,
+                               static_cast<unsigned>(pairs));
+    return error != 0 || !pass.first_overflow ? error
+                                              : call.check<typename SHAPE::Input>(made, state, CHUNK_OF_LONG, ring - 1);
+}
+
+/* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked
+ * tiles (docs/tuning.md): whole rows in one tile, if a warp has lanes enough and they are more than one panel there; or
+ * long ones in pieces, if they begin on sectors, but not on lines. How many vectors a tile has across; 0: not such. */
+constexpr size_t FEWEST_VECTORS = 17, MOST_VECTORS = 31, PIECE_VECTORS = 24;
+constexpr size_t LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192; /* of sums of 8 bytes */
+static size_t tile_vectors(const kernel_pass &pass) {
+    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element, vectors = bytes / VECTOR_BYTES;
+    if (type_bytes(pass.in_type) != element || pass.chunk_rows != CHUNK_OF_LONG || bytes % VECTOR_BYTES != 0 ||
+        pass.in_stride != pass.columns || pass.out_stride != pass.columns || pass.rows == 0)
+        return 0;
+    if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
+        return vectors;
+    const bool pieces = vectors >= (element == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS) && begins_on_sectors(pass);
+    return pieces && bytes % LINE_BYTES != 0 ? PIECE_VECTORS : 0;
+}
+
+/* Where chunks come fast, a block of stage 2 has half as many columns. */
+template <class SUM> static int run_sums(const kernel_pass &pass, const fused_call &call) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    const unsigned vectors = static_cast<unsigned>(tile_vectors(pass));
+    if (vectors == 0 || !allows_vectors(pass.in, 0, sizeof(SUM), COUNT) ||
+        !allows_vectors(pass.out, 0, sizeof(SUM), COUNT))
+        return static_cast<int>(cudaErrorNotSupported);
+    const tile_pass made = make_tile_pass(pass, vectors * COUNT, COUNT, false);
+    return made.panels == 1 ? run_tiles<row_shape<SUM, WARP_LANES / 2>>(pass, call, made)
+                            : run_tiles<row_shape<SUM, WARP_LANES>>(pass, call, made);
+}
+
+size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
+    constexpr size_t SHARES = row_shape<uint32_t, WARP_LANES>::SHARES;
+    const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG + 1;
+    return tile_vectors(*pass) == 0
+               ? 0
+               : TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, SHARES, pass->columns, chunks);
+}
+
+int kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+    const fused_call call = {carry_in, carry_out, workspace, pass->stream, true};
+    switch (pass->out_type) {
+    case TABLE_F32:
+        return run_sums<float>(*pass, call);
+    case TABLE_F64:
+        return run_sums<double>(*pass, call);
+    case TABLE_U64:
+    case TABLE_I64:
+        return run_sums<uint64_t>(*pass, call);
+    default:
+        return run_sums<uint32_t>(*pass, call);
+    }
+}

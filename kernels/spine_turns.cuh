@@ -1,0 +1,160 @@
+/* Stage 2 inside the fused kernel of rows: the warps of one block take turns. Each looks for the totals of its next
+ * chunks while others add, takes the sum of all before from the warp whose turn it was, hands on its own, and then
+ * publishes the seeds. What takes long is the way of a look to memory and back, so that many are under way at once; but
+ * the more words a warp looks at, the longer it waits for the last of them. So a lane has one chunk, and where chunks
+ * come fast few columns lie across a warp, and parts of it have chunks one below the other. */
+#ifndef SPINE_TURNS_CUH
+#define SPINE_TURNS_CUH
+
+#include "row_words.cuh"
+
+template <class SHAPE> struct turn_block {
+    static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS, PARTS = WARP_LANES / COLUMNS;
+    typename SHAPE::Sum handed[SHAPE::WARPS][COLUMNS];
+    bulk_barrier turns[SHAPE::WARPS];
+};
+
+/* A lane and the chunk that it has in its warp's turn. */
+template <class SHAPE> struct turn_lane {
+    typedef typename SHAPE::Sum Sum;
+    const exchange_word<Sum> *totals; /* of the lane's column, of the ring's first chunk */
+    exchange_word<Sum> *seeds;
+    unsigned columns; /* of the table: words are so far apart */
+    bool active;      /* the lane has one */
+    unsigned part;    /* of the warp: the lane's chunk is so far below the warp's first */
+    row_slot slot;    /* of that chunk */
+    unsigned missing; /* totals that have not been seen yet */
+    unsigned done;    /* chunks of the warp whose sums are made */
+    Sum total[SHAPE::SHARES];
+    Sum sum; /* through the chunk; of part 0 first the sum of all before it */
+};
+
+/* For a turn whose first chunk is `first`. Tiles that would be below the table, of which there are `rows`, add nothing.
+ */
+template <class SHAPE> DEVICE void begin_turn(unsigned ring, unsigned rows, unsigned first, turn_lane<SHAPE> &mine) {
+    const unsigned chunk = first + mine.part, row = chunk * SHAPE::SHARES, left = row < rows ? rows - row : 0;
+    mine.slot = row_slot_of(ring, chunk);
+    mine.missing = mine.active ? (1u << (left < SHAPE::SHARES ? left : SHAPE::SHARES)) - 1 : 0;
+    mine.done = 0;
+    UNROLL
+    for (unsigned share = 0; share < SHAPE::SHARES; share++)
+        mine.total[share] = sum_identity<typename SHAPE::Sum>();
+}
+
+/* One look at all that is missing. How many of the warp's chunks are there, from the first one on. */
+template <class SHAPE> DEVICE unsigned look_for_totals(turn_lane<SHAPE> &mine) {
+    uint32_t mark[SHAPE::SHARES] = {};
+    UNROLL
+    for (unsigned share = 0; share < SHAPE::SHARES; share++)
+        if (mine.missing >> share & 1)
+            mark[share] =
+                look_kept(mine.totals + (static_cast<size_t>(mine.slot.number) * SHAPE::SHARES + share) * mine.columns,
+                          &mine.total[share]);
+    UNROLL
+    for (unsigned share = 0; share < SHAPE::SHARES; share++)
+        mine.missing &= mark[share] == mine.slot.mark ? ~(1u << share) : ~0u;
+    const unsigned late = warp_or(WARP_ALL, mine.missing != 0 ? 1u << mine.part : 0);
+    return late == 0 ? turn_block<SHAPE>::PARTS : lowest_bit(late);
+}
+
+/* The sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made, as nobody's
+ * turn is to wait for words that are on their way to memory. */
+template <class SHAPE, class HAND>
+DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const HAND &hand_on) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned before = thread_index() - turn_block<SHAPE>::COLUMNS;
+    Sum total[SHAPE::SHARES];
+    UNROLL
+    for (unsigned share = 0; share < SHAPE::SHARES; share++)
+        total[share] = mine.total[share];
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::SHARES; half *= 2)
+        UNROLL
+    for (unsigned share = 0; share < SHAPE::SHARES; share += 2 * half)
+        total[share] = total[share] + total[share + half];
+    const bool makes = mine.part >= mine.done && mine.part < ready;
+    UNROLL
+    for (unsigned part = 0; part < turn_block<SHAPE>::PARTS; part++) {
+        const Sum above = part == 0 ? mine.sum : warp_shuffle(WARP_ALL, mine.sum, before % WARP_LANES);
+        if (makes && mine.part == part)
+            mine.sum = above + total[0];
+    }
+    mine.done = ready;
+    hand_on();
+    const row_slot below = slot_below(ring, mine.slot);
+    if (makes && mine.active)
+        publish_kept(mine.seeds + static_cast<size_t>(below.number) * mine.columns, mine.sum, below.mark);
+}
+
+/* Looks until all is there. No total is waited for before the seeds of those above it are given, if it is this warp's
+ * turn, as its tile may itself be waiting for one. Whether it was. */
+template <class SHAPE>
+DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &block, turn_lane<SHAPE> &mine) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    for (bool turn = false;;) {
+        const unsigned ready = look_for_totals<SHAPE>(mine);
+        if (ready == turn_block<SHAPE>::PARTS)
+            return turn;
+        if (!turn && warp_all(WARP_ALL, bulk_barrier_is_past(&block.turns[warp], parity))) {
+            turn = true;
+            mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
+        }
+        if (turn && ready > mine.done)
+            publish_seeds<SHAPE>(ring, ready, mine, [] {});
+    }
+}
+
+/* One turn of a warp, whose first chunk is `first`. */
+template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                             size_t column, unsigned rows, unsigned first, unsigned parity,
+                                             turn_lane<SHAPE> &mine) {
+    const unsigned warp = thread_index() / WARP_LANES, next = (warp + 1) % SHAPE::WARPS;
+    const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
+    begin_turn<SHAPE>(state.ring, rows, first, mine);
+    if (!wait_for_totals<SHAPE>(state.ring, parity, block, mine)) {
+        while (!bulk_barrier_passed(&block.turns[warp], parity))
+            continue;
+        mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
+    }
+    publish_seeds<SHAPE>(state.ring, left < block.PARTS ? left : block.PARTS, mine, [&] {
+        if (mine.part == block.PARTS - 1)
+            block.handed[next][thread_index() % block.COLUMNS] = mine.sum;
+        warp_barrier(WARP_ALL);
+        if (thread_index() % WARP_LANES == 0)
+            bulk_barrier_expect(&block.turns[next], 0);
+    });
+    if (mine.active && mine.part + 1 == left) /* the table's last chunk */
+        store_carry(state.carry_out, column, mine.sum);
+}
+
+/* All that a block does for its columns, from `first` on; of `rows` of tiles. */
+template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                              size_t columns, unsigned rows, size_t first) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned COLUMNS = turn_block<SHAPE>::COLUMNS, PARTS = turn_block<SHAPE>::PARTS;
+    const unsigned thread = thread_index(), warp = thread / WARP_LANES;
+    const size_t column = first + thread % COLUMNS;
+    turn_lane<SHAPE> mine;
+    mine.totals = state.totals + column;
+    mine.seeds = state.seeds + column;
+    mine.columns = static_cast<unsigned>(columns);
+    mine.active = column < columns;
+    mine.part = thread % WARP_LANES / COLUMNS;
+    mine.sum = sum_identity<Sum>();
+    if (thread < SHAPE::WARPS)
+        bulk_barrier_init(&block.turns[thread], 1);
+    if (thread < COLUMNS) {
+        const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
+        block.handed[0][thread] = carry;
+        if (mine.active)
+            publish_kept(mine.seeds, carry, 1);
+    }
+    block_barrier();
+    if (thread == 0)
+        bulk_barrier_expect(&block.turns[0], 0);
+    unsigned parity = 0;
+    for (unsigned at = warp * PARTS; at * SHAPE::SHARES < rows; at += SHAPE::WARPS * PARTS, parity ^= 1)
+        take_turn<SHAPE>(state, block, column, rows, at, parity, mine);
+}
+
+#endif
