@@ -66,7 +66,8 @@ DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum
 }
 
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, ROW_BLOCKS)
-    rows_kernel(tile_pass pass, row_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines, unsigned pairs) {
+    rows_fused_kernel(tile_pass pass, row_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines,
+                      unsigned pairs) {
     SHARED_DYNAMIC(unsigned char, memory);
     clear_state(state, spines, pairs);
     const unsigned arrival = grid_arrive(), block = block_index();
@@ -117,7 +118,7 @@ static row_state<typename SHAPE::Sum> state_of(const fused_call &call, const til
 }
 
 template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused_call &call, const tile_pass &made) {
-    const auto kernel = pass.exclusive ? rows_kernel<SHAPE, true> : rows_kernel<SHAPE, false>;
+    const auto kernel = pass.exclusive ? rows_fused_kernel<SHAPE, true> : rows_fused_kernel<SHAPE, false>;
     const size_t rows = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
     const size_t spines = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
     const size_t tile = row_memory_bytes<SHAPE>(made.panel_columns / SHAPE::COUNT), turns = sizeof(turn_block<SHAPE>);
