@@ -154,9 +154,7 @@ template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, 
     unsigned blocks;
     if (chunks > INT32_MAX / CHUNK_TILES || pairs > INT32_MAX)
         return static_cast<int>(cudaErrorNotSupported);
-    int error = blocks_at_once(kernel, SHAPE::THREADS, shared, shared, &blocks);
-    if (error == 0 && spines * SPINE_SHARE > blocks)
-        error = static_cast<int>(cudaErrorNotSupported);
+    int error = blocks_beside_spines(kernel, SHAPE::THREADS, shared, spines, &blocks);
     if (error != 0)
         return error;
     const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(chunks) * CHUNK_TILES;

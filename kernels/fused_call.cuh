@@ -28,27 +28,39 @@ static int blocks_at_once(KERNEL_TYPE kernel, unsigned threads, size_t shared, s
     return error;
 }
 
+/* The same beside so many that do stage 2; cudaErrorNotSupported, too: those would be too large a share. */
+template <class KERNEL_TYPE>
+static int blocks_beside_spines(KERNEL_TYPE kernel, unsigned threads, size_t shared, size_t spines, unsigned *blocks) {
+    const int error = blocks_at_once(kernel, threads, shared, shared, blocks);
+    return error == 0 && spines * SPINE_SHARE > *blocks ? static_cast<int>(cudaErrorNotSupported) : error;
+}
+
 /* What a pass is called with. */
 struct fused_call {
     const void *carry_in;
     void *carry_out, *workspace, *stream;
     bool bulk;
 
-    /* The words of a pass in the workspace. */
-    template <class SHAPE> fused_state<typename SHAPE::Sum> state_of(const tile_pass &pass, unsigned tiles) const {
-        typedef typename SHAPE::Sum SUM;
-        const size_t chunks = chunks_of<SHAPE>(pass, tiles);
+    /* The words of a pass in the workspace, with rows of totals for so many tiles, and magnitudes nowhere yet. */
+    template <class SUM> fused_state<SUM> state_for(size_t total_rows, size_t columns) const {
         fused_state<SUM> state;
         state.ticket = static_cast<uint32_t *>(workspace);
         state.parts = state.ticket + 1;
         state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
-        state.seeds = state.totals + chunks * SHAPE::SHARES * pass.columns;
-        exchange_word<SUM> *const end = state.seeds + (chunks + 1) * pass.columns;
-        state.magnitudes = pass.first_overflow ? reinterpret_cast<uint32_t *>(end) : nullptr;
+        state.seeds = state.totals + total_rows * columns;
+        state.magnitudes = nullptr;
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
         state.alone = false;
         state.bulk = bulk;
+        return state;
+    }
+    template <class SHAPE> fused_state<typename SHAPE::Sum> state_of(const tile_pass &pass, unsigned tiles) const {
+        typedef typename SHAPE::Sum SUM;
+        const size_t chunks = chunks_of<SHAPE>(pass, tiles);
+        fused_state<SUM> state = state_for<SUM>(chunks * SHAPE::SHARES, pass.columns);
+        if (pass.first_overflow)
+            state.magnitudes = reinterpret_cast<uint32_t *>(state.seeds + (chunks + 1) * pass.columns);
         return state;
     }
 

@@ -85,10 +85,13 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, ROW_BLOC
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
 
-/* Chunks of the ring: twice those that are under way, of so many tiles one below the other; or all, and the one after
- * the last, where the check wants their seeds. */
+/* Chunks of the longest ring: all, and the one after the last, whose seed is what the carry out is. */
+static size_t longest_ring(const kernel_pass &pass) { return (pass.rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG + 1; }
+
+/* Chunks of the ring: twice those that are under way, of so many tiles one below the other; or all where the check
+ * wants their seeds. */
 template <class SHAPE> static size_t ring_length(const kernel_pass &pass, size_t tiles) {
-    const size_t all = (pass.rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG + 1, few = 2 * (tiles / SHAPE::SHARES + 2);
+    const size_t all = longest_ring(pass), few = 2 * (tiles / SHAPE::SHARES + 2);
     return pass.first_overflow || all < few ? all : few;
 }
 
@@ -103,16 +106,11 @@ template <class SHAPE>
 static row_state<typename SHAPE::Sum> state_of(const fused_call &call, const tile_pass &pass, size_t ring, bool alone) {
     typedef typename SHAPE::Sum Sum;
     row_state<Sum> state;
-    state.ticket = static_cast<uint32_t *>(call.workspace);
-    state.parts = state.ticket + 1;
-    state.totals = reinterpret_cast<exchange_word<Sum> *>(static_cast<char *>(call.workspace) + TICKET_BYTES);
-    state.seeds = state.totals + ring * SHAPE::SHARES * pass.columns;
+    static_cast<fused_state<Sum> &>(state) = call.state_for<Sum>(ring * SHAPE::SHARES, pass.columns);
     state.done = reinterpret_cast<uint32_t *>(state.seeds + ring * pass.columns);
-    state.magnitudes = pass.first_overflow ? state.done + ring * pass.panels : nullptr;
-    state.carry_in = static_cast<const Sum *>(call.carry_in);
-    state.carry_out = static_cast<Sum *>(call.carry_out);
+    if (pass.first_overflow)
+        state.magnitudes = state.done + ring * pass.panels;
     state.alone = alone;
-    state.bulk = true;
     state.ring = static_cast<unsigned>(ring);
     return state;
 }
@@ -126,9 +124,7 @@ template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused
     unsigned blocks;
     if (rows > INT32_MAX / made.panels)
         return static_cast<int>(cudaErrorNotSupported);
-    int error = blocks_at_once(kernel, SHAPE::THREADS, shared, shared, &blocks);
-    if (error == 0 && spines * SPINE_SHARE > blocks)
-        error = static_cast<int>(cudaErrorNotSupported);
+    int error = blocks_beside_spines(kernel, SHAPE::THREADS, shared, spines, &blocks);
     if (error != 0)
         return error;
     const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(rows) * made.panels;
@@ -175,10 +171,9 @@ template <class SUM> static int run_sums(const kernel_pass &pass, const fused_ca
 
 size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
     constexpr size_t SHARES = row_shape<uint32_t, WARP_LANES>::SHARES;
-    const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG + 1;
-    return tile_vectors(*pass) == 0
-               ? 0
-               : TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, SHARES, pass->columns, chunks);
+    if (tile_vectors(*pass) == 0)
+        return 0;
+    return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, SHARES, pass->columns, longest_ring(*pass));
 }
 
 int kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {

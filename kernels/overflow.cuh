@@ -17,14 +17,17 @@ template <class SHAPE> HOST_DEVICE constexpr bool looks_at_values() {
     return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
 }
 
+/* Bits of which the highest is that of the value's magnitude, given its head; one instruction where there is a sign. */
+DEVICE uint32_t magnitude_bits(uint32_t head, bool is_signed) {
+    return is_signed && static_cast<int32_t>(head) < 0 ? 0 - head : head;
+}
+
 /* Bits of which the highest is that of a lane's greatest value, whatever its sign. */
 template <class SHAPE, bool SIGNED> DEVICE uint32_t magnitude_of_lane(tile_values<SHAPE> &values) {
     uint32_t bits = 0;
     UNROLL
-    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++) {
-        const uint32_t head = head_of(value_of<SHAPE>(values, k));
-        bits |= SIGNED && static_cast<int32_t>(head) < 0 ? 0 - head : head; /* one instruction */
-    }
+    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+        bits |= magnitude_bits(head_of(value_of<SHAPE>(values, k)), SIGNED);
     return bits;
 }
 

@@ -154,10 +154,8 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
     UNROLL
     for (unsigned row = 0; lane < vectors_of<SHAPE>(pass, place) && row < SHAPE::WARP_ROWS; row++)
         UNROLL
-    for (unsigned k = 0; k < SHAPE::COUNT; k++) {
-        const uint32_t head = head_of(rows[row * memory.across].at[k]);
-        bits |= pass.is_signed && static_cast<int32_t>(head) < 0 ? 0 - head : head;
-    }
+    for (unsigned k = 0; k < SHAPE::COUNT; k++)
+        bits |= magnitude_bits(head_of(rows[row * memory.across].at[k]), pass.is_signed);
     bits = warp_or(WARP_ALL, bits);
     if (lane == 0)
         block.magnitudes[row_warp()] = bits;

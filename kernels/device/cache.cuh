@@ -1,5 +1,6 @@
 /* The device layer's hints to the device's cache, L2, of whose lines of 128 bytes each sector of 32 comes and goes by
- * itself. Tiles of bytes want them, whose rows are short. */
+ * itself. Tiles of bytes want them, whose rows are short, and words
+ * that are written again and again. */
 #ifndef CACHE_CUH
 #define CACHE_CUH
 
@@ -12,16 +13,17 @@ DEVICE uint64_t passing_policy() {
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     return policy;
 }
+DEVICE uint64_t keeping_policy() {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
 DEVICE uint32_t load_by_policy(const uint32_t *from, uint64_t policy) {
     uint32_t value;
     asm volatile("ld.global.L1::no_allocate.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(value) : "l"(from), "l"(policy));
     return value;
 }
-DEVICE uint32_t load_kept(const uint32_t *from) {
-    uint64_t policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    return load_by_policy(from, policy);
-}
+DEVICE uint32_t load_kept(const uint32_t *from) { return load_by_policy(from, keeping_policy()); }
 DEVICE uint32_t load_passing(const uint32_t *from) { return load_by_policy(from, passing_policy()); }
 template <class V> DEVICE void store_passing(V *to, const V &value) {
     const uint4 &bits = reinterpret_cast<const uint4 &>(value);
@@ -33,11 +35,6 @@ template <class V> DEVICE void store_passing(V *to, const V &value) {
 
 /* Words by which blocks talk to each other, over and over the same: as their likes in device.cuh, and the cache keeps
  * them rather than what passes. */
-DEVICE uint64_t keeping_policy() {
-    uint64_t policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    return policy;
-}
 DEVICE uint64_t load_relaxed_kept(const uint64_t *word) {
     uint64_t value;
     asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"

@@ -280,9 +280,9 @@ static void play_device(unsigned processors, unsigned major) {
  * share. There is one for the overflow's word: before the small form and that of one wave, if they have several panels,
  * and before those that look back; behind parked tiles, which are then looked at. */
 static size_t nodes_of(const request &what, cuda_fused_form form, bool small, bool wave) {
-    const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
     if (form == CUDA_FUSED_ROWS) /* where the table is such */
         return 1 + what.overflow;
+    const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
     const bool parked = parks && form != CUDA_FUSED_LOOKBACK && (forced || chunks_of(what) * panels_of(what) > at_once);
     if (small || wave)
         return 1 + (what.overflow && panels_of(what) > 1);
