@@ -2,9 +2,11 @@
  * them. Tiles are whole rows, or long pieces, that stay in shared memory from when they are brought until they are
  * written (row_tile.cuh). Nothing is parked and nothing is ahead: blocks are so small that four of a multiprocessor
  * hide each other's waits, and what they wait for is on its way the shortest time (row_words.cuh, spine_turns.cuh).
+ * Bytes that become sums of 4 bytes wait in registers (byte_rows.cuh).
  *
  * Who does stage 2, and what blocks may wait for, is as in fused.cu: what comes of tiles that were drawn before alone.
  */
+#include "byte_rows.cuh"
 #include "dispatch.cuh"
 #include "fused_call.cuh"
 #include "row_exchange.cuh"
@@ -32,7 +34,8 @@ template <class SHAPE, bool ABOVE>
 DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state, unsigned tiles,
                       unsigned spines, unsigned tile, unsigned arrival, row_block<SHAPE> &block) {
     const row_memory<SHAPE> memory = row_memory_of(block, pass.panel_columns / SHAPE::COUNT);
-    if (thread_index() < SHAPE::WARPS)
+    constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
+    if (COMES && thread_index() < SHAPE::WARPS)
         bulk_barrier_init(&block.come[thread_index()], 1);
     if (thread_index() == 0) {
         block.role = block_role{NO_PART, tile, arrival, 0};
@@ -41,14 +44,22 @@ DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum
     block_barrier();
     for (unsigned turn = 0; tile < tiles; turn++) {
         const row_place place = row_place_of(pass, tile);
-        request_rows<SHAPE>(pass, place, memory, block);
+        typename SHAPE::Values values;
+        if constexpr (COMES)
+            request_rows<SHAPE>(pass, place, memory, block);
+        else
+            read_rows<SHAPE>(pass, place, values);
         if (turn > 0 && thread_index() == 0)
             wait_for_ring<SHAPE::SHARES>(state, place.row / SHAPE::SHARES, place.column / pass.panel_columns,
                                          pass.panels);
         block_barrier(); /* now nobody wants the totals of the tile before any more */
-        wait_for_rows<SHAPE>(pass, place, memory, block, turn & 1);
-        put_rows_totals<SHAPE>(pass, place, memory);
-        if constexpr (std::is_integral<typename SHAPE::Sum>::value)
+        if constexpr (COMES) {
+            wait_for_rows<SHAPE>(pass, place, memory, block, turn & 1);
+            put_rows_totals<SHAPE>(pass, place, memory);
+        } else {
+            put_bytes_totals<SHAPE>(pass, place, memory, values);
+        }
+        if constexpr (looks_at_rows<SHAPE>())
             if (state.magnitudes)
                 put_rows_magnitude<SHAPE>(pass, place, memory, block);
         if (turn == 0 && thread_index() == 0)
@@ -60,12 +71,15 @@ DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum
         if (thread_index() == 0)
             atomic_add(done_word(state, slot_of<SHAPE>(state, place), place.column / pass.panel_columns, pass.panels),
                        1u);
-        write_rows<SHAPE, ABOVE>(pass, place, memory);
+        if constexpr (COMES)
+            write_rows<SHAPE, ABOVE>(pass, place, memory);
+        else
+            write_bytes<SHAPE, ABOVE>(pass, place, memory, values);
         tile = next_rows<SHAPE>(state, spines, tile, turn == 0, block);
     }
 }
 
-template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, ROW_BLOCKS)
+template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, SHAPE::BLOCKS)
     rows_fused_kernel(tile_pass pass, row_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines,
                       unsigned pairs) {
     SHARED_DYNAMIC(unsigned char, memory);
@@ -85,31 +99,40 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, ROW_BLOC
         store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
 }
 
-/* Chunks of the longest ring: all, and the one after the last, whose seed is what the carry out is. */
-static size_t longest_ring(const kernel_pass &pass) { return (pass.rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG + 1; }
-
-/* Chunks of the ring: twice those that are under way, of so many tiles one below the other; or all where the check
- * wants their seeds. */
-template <class SHAPE> static size_t ring_length(const kernel_pass &pass, size_t tiles) {
-    const size_t all = longest_ring(pass), few = 2 * (tiles / SHAPE::SHARES + 2);
-    return pass.first_overflow || all < few ? all : few;
+template <class SHAPE> static size_t chunks_of_rows(const kernel_pass &pass) {
+    constexpr unsigned ROWS = SHAPE::CHUNK_ROWS * SHAPE::SHARES;
+    return (pass.rows + ROWS - 1) / ROWS;
 }
 
-/* The words of so many chunks, and what is counted and found for each of them, in pairs. */
-static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring) {
+/* Chunks of the ring: twice those that are under way, of so many tiles one below the other; or all, and the one after
+ * the last, whose seed is what the carry out is. */
+template <class SHAPE> static size_t ring_length(const kernel_pass &pass, size_t tiles) {
+    const size_t all = chunks_of_rows<SHAPE>(pass) + 1, few = 2 * (tiles / SHAPE::SHARES + 2);
+    return all < few ? all : few;
+}
+
+/* The words of so many chunks of a ring, what is counted for each of them, and what is found in each of `chunks`, in
+ * pairs. Behind them are the seeds that the check wants, of all chunks. */
+static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring, size_t chunks) {
     const size_t words = (shares + 1) * ring * pass.columns * 2 * type_bytes(pass.out_type);
-    const size_t counts = (ring * panels + (pass.first_overflow ? ring : 0)) * sizeof(uint32_t);
+    const size_t counts = (ring * panels + (pass.first_overflow ? chunks : 0)) * sizeof(uint32_t);
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
+static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
+    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * type_bytes(pass.out_type) : 0;
+}
 
-template <class SHAPE>
-static row_state<typename SHAPE::Sum> state_of(const fused_call &call, const tile_pass &pass, size_t ring, bool alone) {
+template <class SHAPE> static row_state<typename SHAPE::Sum> state_of(const fused_call &call, const tile_pass &pass,
+                                                                      size_t ring, size_t pairs, bool alone) {
     typedef typename SHAPE::Sum Sum;
     row_state<Sum> state;
     static_cast<fused_state<Sum> &>(state) = call.state_for<Sum>(ring * SHAPE::SHARES, pass.columns);
     state.done = reinterpret_cast<uint32_t *>(state.seeds + ring * pass.columns);
-    if (pass.first_overflow)
+    state.all_seeds = nullptr;
+    if (pass.first_overflow) {
         state.magnitudes = state.done + ring * pass.panels;
+        state.all_seeds = state.totals + pairs * sizeof(word_pair) / sizeof(exchange_word<Sum>);
+    }
     state.alone = alone;
     state.ring = static_cast<unsigned>(ring);
     return state;
@@ -129,16 +152,20 @@ template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused
         return error;
     const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(rows) * made.panels;
     const size_t ring = ring_length<SHAPE>(pass, blocks / made.panels);
-    const size_t pairs = ring_pairs(pass, SHAPE::SHARES, made.panels, ring);
+    const size_t chunks = chunks_of_rows<SHAPE>(pass);
+    const size_t pairs = ring_pairs(pass, SHAPE::SHARES, made.panels, ring, chunks);
     if (pairs > INT32_MAX)
         return static_cast<int>(cudaErrorNotSupported);
     blocks = tiles < blocks - used ? tiles + used : blocks;
     const bool alone = used <= ROW_SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
-    const row_state<typename SHAPE::Sum> state = state_of<SHAPE>(call, made, ring, alone);
+    const row_state<typename SHAPE::Sum> state = state_of<SHAPE>(call, made, ring, pairs, alone);
     error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, tiles, used,
                                static_cast<unsigned>(pairs));
-    return error != 0 || !pass.first_overflow ? error
-                                              : call.check<typename SHAPE::Input>(made, state, CHUNK_OF_LONG, ring - 1);
+    if (error != 0 || !pass.first_overflow)
+        return error;
+    fused_state<typename SHAPE::Sum> all = state;
+    all.seeds = state.all_seeds;
+    return call.check<typename SHAPE::Input>(made, all, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
 }
 
 /* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked
@@ -169,15 +196,45 @@ template <class SUM> static int run_sums(const kernel_pass &pass, const fused_ca
                             : run_tiles<row_shape<SUM, WARP_LANES>>(pass, call, made);
 }
 
+/* Bytes that become sums of 4 bytes, in rows of whole words of them, too long to be read twice (fused_bytes.cu): by
+ * types and strides alone. */
+constexpr size_t FEWEST_BYTES = 52, HALF_ROW = WARP_LANES / 2 * WORD_BYTES, WHOLE_ROW = WARP_LANES * WORD_BYTES;
+constexpr size_t WIDE_ROW = 1024; /* from more columns on, teams of two warps do stage 2 */
+static bool are_long_bytes(const kernel_pass &pass) {
+    return pass.in_type == TABLE_U8 && type_bytes(pass.out_type) == sizeof(uint32_t) && pass.rows > 0 &&
+           pass.columns >= FEWEST_BYTES && pass.columns % WORD_BYTES == 0 && pass.in_stride % WORD_BYTES == 0 &&
+           pass.out_stride % WORD_BYTES == 0;
+}
+
+/* What was measured on an H100 (docs/tuning.md). */
+static int run_bytes(const kernel_pass &pass, const fused_call &call) {
+    if (!allows_vectors(pass.in, pass.in_stride, 1, WORD_BYTES) ||
+        !allows_vectors(pass.out, pass.out_stride, sizeof(uint32_t), WORD_BYTES))
+        return static_cast<int>(cudaErrorNotSupported);
+    const unsigned panel = static_cast<unsigned>(pass.columns <= HALF_ROW ? HALF_ROW : WHOLE_ROW);
+    const tile_pass made = make_tile_pass(pass, panel, WORD_BYTES, false);
+    if (pass.columns <= HALF_ROW)
+        return run_tiles<byte_row_shape<WARP_LANES / 2, WARP_LANES / 2, 16, 5>>(pass, call, made);
+    if (pass.columns <= WHOLE_ROW)
+        return run_tiles<byte_row_shape<WARP_LANES / 2, WARP_LANES, 32, 4>>(pass, call, made);
+    if (pass.columns <= WIDE_ROW)
+        return run_tiles<byte_row_shape<WARP_LANES, WARP_LANES, 16, 4>>(pass, call, made);
+    return run_tiles<byte_row_shape<4 * WARP_LANES, WARP_LANES, 16, 4>>(pass, call, made);
+}
+
 size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
     constexpr size_t SHARES = row_shape<uint32_t, WARP_LANES>::SHARES;
-    if (tile_vectors(*pass) == 0)
+    const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG;
+    if (tile_vectors(*pass) == 0 && !are_long_bytes(*pass))
         return 0;
-    return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, SHARES, pass->columns, longest_ring(*pass));
+    return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, SHARES, pass->columns, chunks + 1, chunks) +
+           seeds_bytes(*pass, chunks);
 }
 
 int kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
     const fused_call call = {carry_in, carry_out, workspace, pass->stream, true};
+    if (are_long_bytes(*pass))
+        return run_bytes(*pass, call);
     switch (pass->out_type) {
     case TABLE_F32:
         return run_sums<float>(*pass, call);

@@ -21,10 +21,12 @@ template <class INPUT, unsigned TURN_COLUMNS_> struct row_shape {
     typedef INPUT Sum;
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_;
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES, WARP_ROWS = 16;
-    static constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);  /* to a vector */
-    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;      /* of the tile */
-    static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS; /* tiles of a chunk */
+    static constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);          /* to a vector */
+    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;              /* of the tile */
+    static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS;         /* tiles of a chunk */
+    static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = ROW_BLOCKS; /* in shared memory; of a multiprocessor */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
+    struct Values {}; /* that a lane has in registers while the tile waits */
 };
 template <class SHAPE> using row_vector = vector_of<typename SHAPE::Sum, SHAPE::COUNT>;
 
@@ -45,12 +47,12 @@ template <class SHAPE> struct row_memory {
     unsigned across;
 };
 template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
-    const size_t rows = SHAPE::CHUNK_ROWS + SHAPE::WARPS + 1 + levels_of(SHAPE::SHARES);
+    const size_t rows = SHAPE::KEPT_ROWS + SHAPE::WARPS + 1 + levels_of(SHAPE::SHARES);
     return sizeof(row_block<SHAPE>) + rows * across * VECTOR_BYTES;
 }
 template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
     row_vector<SHAPE> *const rows = reinterpret_cast<row_vector<SHAPE> *>(&block + 1);
-    row_vector<SHAPE> *const totals = rows + SHAPE::CHUNK_ROWS * across;
+    row_vector<SHAPE> *const totals = rows + SHAPE::KEPT_ROWS * across;
     return row_memory<SHAPE>{rows, totals, totals + SHAPE::WARPS * across, across};
 }
 
@@ -143,6 +145,11 @@ DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const
     if (lane < vectors_of<SHAPE>(pass, place))
         memory.totals[row_warp() * memory.across + lane] =
             rows_total<SHAPE::WARP_ROWS>(own_rows(memory) + lane, memory.across);
+}
+
+/* looks_at_values() (overflow.cuh). */
+template <class SHAPE> HOST_DEVICE constexpr bool looks_at_rows() {
+    return std::is_integral<typename SHAPE::Sum>::value && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
 }
 
 /* Bits of which the highest is that of the warp's greatest value, for the check for overflow. */

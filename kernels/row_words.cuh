@@ -11,6 +11,7 @@
 template <class SUM> struct row_state : fused_state<SUM> {
     uint32_t *done; /* for each chunk of the ring and panel: tiles that have read all they wait for, in all laps */
     unsigned ring;  /* chunks, at least 2 */
+    exchange_word<SUM> *all_seeds; /* of all chunks, once more, which nobody clears; NULL: no check wants them */
 };
 
 /* Where a chunk is in the ring. */

@@ -1,15 +1,18 @@
-/* Stage 2 inside the fused kernel of rows: the warps of one block take turns. Each looks for the totals of its next
- * chunks while others add, takes the sum of all before from the warp whose turn it was, hands on its own, and then
- * publishes the seeds. What takes long is the way of a look to memory and back, so that many are under way at once; but
- * the more words a warp looks at, the longer it waits for the last of them. So a lane has one chunk, and where chunks
- * come fast few columns lie across a warp, and parts of it have chunks one below the other. */
+/* Stage 2 inside the fused kernel of rows: the warps of one block take turns, or of each of its teams, where rows are
+ * so wide that a team has time enough. Each looks for the totals of its next chunks while others add, takes the sum of
+ * all before from the warp whose turn it was, hands on its own, and then publishes the seeds. What takes long is the
+ * way of a look to memory and back, so that many are under way at once; but the more words a warp looks at, the longer
+ * it waits for the last of them. So a lane has one chunk, and where chunks come fast few columns lie across a warp, and
+ * parts of it have chunks one below the other. */
 #ifndef SPINE_TURNS_CUH
 #define SPINE_TURNS_CUH
 
 #include "row_words.cuh"
 
 template <class SHAPE> struct turn_block {
-    static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS, PARTS = WARP_LANES / COLUMNS;
+    static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS < WARP_LANES ? SHAPE::TURN_COLUMNS : WARP_LANES;
+    static constexpr unsigned PARTS = WARP_LANES / COLUMNS, TEAMS = SHAPE::TURN_COLUMNS / COLUMNS;
+    static constexpr unsigned TEAM = SHAPE::WARPS / TEAMS; /* warps */
     typename SHAPE::Sum handed[SHAPE::WARPS][COLUMNS];
     bulk_barrier turns[SHAPE::WARPS];
 };
@@ -17,14 +20,14 @@ template <class SHAPE> struct turn_block {
 /* A lane and the chunk that it has in its warp's turn. */
 template <class SHAPE> struct turn_lane {
     typedef typename SHAPE::Sum Sum;
-    const exchange_word<Sum> *totals; /* of the lane's column, of the ring's first chunk */
-    exchange_word<Sum> *seeds;
-    unsigned columns; /* of the table: words are so far apart */
-    bool active;      /* the lane has one */
-    unsigned part;    /* of the warp: the lane's chunk is so far below the warp's first */
-    row_slot slot;    /* of that chunk */
-    unsigned missing; /* totals that have not been seen yet */
-    unsigned done;    /* chunks of the warp whose sums are made */
+    const exchange_word<Sum> *totals;      /* of the lane's column, of the ring's first chunk */
+    exchange_word<Sum> *seeds, *all_seeds; /* likewise; those that the check wants, or NULL */
+    unsigned columns;                      /* of the table: words are so far apart */
+    bool active;                           /* the lane has one */
+    unsigned part;                         /* of the warp: the lane's chunk is so far below the warp's first */
+    row_slot slot;                         /* of that chunk */
+    unsigned missing;                      /* totals that have not been seen yet */
+    unsigned done;                         /* chunks of the warp whose sums are made */
     Sum total[SHAPE::SHARES];
     Sum sum; /* through the chunk; of part 0 first the sum of all before it */
 };
@@ -84,6 +87,10 @@ DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine,
     const row_slot below = slot_below(ring, mine.slot);
     if (makes && mine.active)
         publish_kept(mine.seeds + static_cast<size_t>(below.number) * mine.columns, mine.sum, below.mark);
+    if (makes && mine.active && mine.all_seeds) {
+        const size_t chunk = static_cast<size_t>(below.mark - 1) * ring + below.number;
+        publish(mine.all_seeds + chunk * mine.columns, mine.sum);
+    }
 }
 
 /* Looks until all is there. No total is waited for before the seeds of those above it are given, if it is this warp's
@@ -108,7 +115,8 @@ DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &b
 template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                              size_t column, unsigned rows, unsigned first, unsigned parity,
                                              turn_lane<SHAPE> &mine) {
-    const unsigned warp = thread_index() / WARP_LANES, next = (warp + 1) % SHAPE::WARPS;
+    const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
+    const unsigned next = warp - member + (member + 1) % block.TEAM;
     const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
     begin_turn<SHAPE>(state.ring, rows, first, mine);
     if (!wait_for_totals<SHAPE>(state.ring, parity, block, mine)) {
@@ -132,28 +140,32 @@ template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Su
                                               size_t columns, unsigned rows, size_t first) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned COLUMNS = turn_block<SHAPE>::COLUMNS, PARTS = turn_block<SHAPE>::PARTS;
-    const unsigned thread = thread_index(), warp = thread / WARP_LANES;
-    const size_t column = first + thread % COLUMNS;
+    constexpr unsigned TEAM = turn_block<SHAPE>::TEAM;
+    const unsigned thread = thread_index(), warp = thread / WARP_LANES, member = warp % TEAM;
+    const size_t column = first + warp / TEAM * COLUMNS + thread % COLUMNS;
     turn_lane<SHAPE> mine;
     mine.totals = state.totals + column;
     mine.seeds = state.seeds + column;
+    mine.all_seeds = state.all_seeds ? state.all_seeds + column : nullptr;
     mine.columns = static_cast<unsigned>(columns);
     mine.active = column < columns;
     mine.part = thread % WARP_LANES / COLUMNS;
     mine.sum = sum_identity<Sum>();
     if (thread < SHAPE::WARPS)
         bulk_barrier_init(&block.turns[thread], 1);
-    if (thread < COLUMNS) {
+    if (member == 0 && mine.part == 0) {
         const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
-        block.handed[0][thread] = carry;
+        block.handed[warp][thread % COLUMNS] = carry;
         if (mine.active)
             publish_kept(mine.seeds, carry, 1);
+        if (mine.active && mine.all_seeds)
+            publish(mine.all_seeds, carry);
     }
     block_barrier();
-    if (thread == 0)
-        bulk_barrier_expect(&block.turns[0], 0);
+    if (member == 0 && thread % WARP_LANES == 0)
+        bulk_barrier_expect(&block.turns[warp], 0);
     unsigned parity = 0;
-    for (unsigned at = warp * PARTS; at * SHAPE::SHARES < rows; at += SHAPE::WARPS * PARTS, parity ^= 1)
+    for (unsigned at = member * PARTS; at * SHAPE::SHARES < rows; at += TEAM * PARTS, parity ^= 1)
         take_turn<SHAPE>(state, block, column, rows, at, parity, mine);
 }
 

@@ -483,13 +483,29 @@ static void check_rows(unsigned processors, size_t size, const std::vector<size_
             }
 }
 
+/* The same of bytes, which wait in registers, in rows that may lie apart. */
+static void check_long_bytes(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
+    play_device(processors, 9);
+    for (const size_t width : columns)
+        for (const size_t chunks : {0, 1, 3})
+            for (const size_t rows : {1, 15, 16, 17, 31, 32, 33, 127, 128, 129, 255, 256, 257, 511, 512, 777, 1024}) {
+                if (!one_in(share))
+                    continue;
+                request made = vary({TABLE_U8, TABLE_U32}, chunks * 512 + rows, width);
+                made.in_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
+                made.out_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
+                made.offset = one_in(2) ? 4 : 0;
+                share_carry(made);
+                check(made, CUDA_FUSED_ROWS);
+            }
+}
+
 /* So many chunks that the words of the first ones are those of others, too, more than once. */
-static void check_ring(unsigned processors, size_t size, size_t columns, size_t chunks, unsigned times) {
+static void check_ring(unsigned processors, pair types, size_t columns, size_t chunks, unsigned times) {
     play_device(processors, 9);
     while (times-- > 0) {
-        request made = vary(type_of(size), chunks * 512 + random_bits() % 512, columns);
+        request made = vary(types, chunks * 512 + random_bits() % 512, columns);
         made.in_gap = made.out_gap = made.offset = 0;
-        made.overflow = false; /* or else there are words for all chunks */
         check(made, CUDA_FUSED_ROWS);
     }
 }
@@ -543,14 +559,20 @@ int main() {
         check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
     }
     check_rows(6, 8, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
-    check_ring(6, 8, 34, 40, DOUBLE_TSAN ? 1 : 4);
+    check_ring(6, type_of(8), 34, 40, DOUBLE_TSAN ? 1 : 4);
+    check_long_bytes(8, {52, 64}, DOUBLE_TSAN ? 24 : 6); /* four blocks for stage 2 */
     if (!DOUBLE_TSAN) {
         check_rows(14, 4, {68, 72, 100}, 6); /* up to seven */
         check_rows(22, 4, {124}, 6);
         check_rows(34, 4, {520}, 16); /* in pieces: 17, of 32 columns each */
         check_rows(26, 8, {388}, 16);
-        check_ring(10, 4, 68, 30, 2);
-        check_ring(34, 4, 520, 24, 1);
+        check_ring(10, type_of(4), 68, 30, 2);
+        check_ring(34, type_of(4), 520, 24, 1);
+        check_long_bytes(16, {68, 100, 128}, 6); /* up to eight */
+        check_long_bytes(18, {132, 260}, 12);    /* of 32 columns each */
+        check_long_bytes(18, {1028}, 24);        /* of 128 */
+        check_ring(10, {TABLE_U8, TABLE_U32}, 68, 40, 2);
+        check_ring(18, {TABLE_U8, TABLE_U32}, 1028, 24, 1);
     }
     if (!DOUBLE_TSAN) {
         play_device(20, 9);
