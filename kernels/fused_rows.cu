@@ -196,17 +196,20 @@ template <class SUM> static int run_sums(const kernel_pass &pass, const fused_ca
                             : run_tiles<row_shape<SUM, WARP_LANES>>(pass, call, made);
 }
 
-/* Bytes that become sums of 4 bytes, in rows of whole words of them, too long to be read twice (fused_bytes.cu): by
- * types and strides alone. */
-constexpr size_t FEWEST_BYTES = 52, HALF_ROW = WARP_LANES / 2 * WORD_BYTES, WHOLE_ROW = WARP_LANES * WORD_BYTES;
-constexpr size_t WIDE_ROW = 1024; /* from more columns on, teams of two warps do stage 2 */
+/* Bytes that become sums of 4 bytes, in rows of whole words of them, by types and strides alone, and where it was
+ * measured on an H100 to be better than any other form (docs/tuning.md): where all lanes have a word, or whole rows
+ * are more than two panels elsewhere, or pieces begin on sectors. */
+constexpr size_t HALF_ROW = WARP_LANES / 2 * WORD_BYTES, WHOLE_ROW = WARP_LANES * WORD_BYTES;
+constexpr size_t FEWEST_WHOLE = 72;
+constexpr size_t WIDE_ROW = 1024; /* with more columns, teams of two warps do stage 2 */
 static bool are_long_bytes(const kernel_pass &pass) {
-    return pass.in_type == TABLE_U8 && type_bytes(pass.out_type) == sizeof(uint32_t) && pass.rows > 0 &&
-           pass.columns >= FEWEST_BYTES && pass.columns % WORD_BYTES == 0 && pass.in_stride % WORD_BYTES == 0 &&
-           pass.out_stride % WORD_BYTES == 0;
+    if (pass.in_type != TABLE_U8 || type_bytes(pass.out_type) != sizeof(uint32_t) || pass.rows == 0 ||
+        pass.columns % WORD_BYTES != 0 || pass.in_stride % WORD_BYTES != 0 || pass.out_stride % WORD_BYTES != 0)
+        return false;
+    return pass.columns == HALF_ROW || (pass.columns >= FEWEST_WHOLE && pass.columns < WHOLE_ROW) ||
+           (pass.columns > WHOLE_ROW && begins_on_sectors(pass));
 }
 
-/* What was measured on an H100 (docs/tuning.md). */
 static int run_bytes(const kernel_pass &pass, const fused_call &call) {
     if (!allows_vectors(pass.in, pass.in_stride, 1, WORD_BYTES) ||
         !allows_vectors(pass.out, pass.out_stride, sizeof(uint32_t), WORD_BYTES))
