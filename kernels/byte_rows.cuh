@@ -24,7 +24,7 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, WARP_ROWS = PARTS * STEPS;
     static constexpr unsigned COUNT = WORD_BYTES; /* columns of a lane */
-    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS, SHARES = PARTS * CHUNK_OF_LONG / CHUNK_ROWS;
+    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
     static constexpr unsigned KEPT_ROWS = 0;
     static_assert(WARP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
@@ -59,14 +59,7 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         own = own + sums_of_word(bytes.words[step]);
-    packed_row total = own;
-    UNROLL
-    for (unsigned apart = SHAPE::LANES; apart < WARP_LANES; apart *= 2) {
-        const packed_row left = {warp_shuffle_up(WARP_ALL, total.even, apart),
-                                 warp_shuffle_up(WARP_ALL, total.odd, apart)};
-        if (row_lane() >= apart)
-            total = total + left;
-    }
+    const packed_row total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     bytes.above = total - own;
     const unsigned across = row_across<SHAPE>();
     if (row_part<SHAPE>() != SHAPE::PARTS - 1 || across >= vectors_of<SHAPE>(pass, place))

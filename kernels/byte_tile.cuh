@@ -123,16 +123,6 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
     }
 }
 
-/* Sums over the lanes that have the same word of other lines, through this one. */
-DEVICE packed_row sum_over_groups(packed_row own, unsigned words, unsigned lanes) {
-    for (unsigned apart = words; apart < lanes; apart *= 2) {
-        const packed_row left = {warp_shuffle_up(WARP_ALL, own.even, apart), warp_shuffle_up(WARP_ALL, own.odd, apart)};
-        if (thread_index() % WARP_LANES >= apart)
-            own = own + left;
-    }
-    return own;
-}
-
 /* Shared memory of a block: of each warp; and what warps tell each other, by turns. */
 template <class SHAPE> struct byte_turn {
     packed_row strip_totals[SHAPE::WARPS][MOST_WORDS]; /* or, if FEW: */

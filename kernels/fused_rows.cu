@@ -59,7 +59,7 @@ DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum
         } else {
             put_bytes_totals<SHAPE>(pass, place, memory, values);
         }
-        if constexpr (looks_at_rows<SHAPE>())
+        if constexpr (looks_at_values<SHAPE>())
             if (state.magnitudes)
                 put_rows_magnitude<SHAPE>(pass, place, memory, block);
         if (turn == 0 && thread_index() == 0)
@@ -211,8 +211,7 @@ static bool are_long_bytes(const kernel_pass &pass) {
 }
 
 static int run_bytes(const kernel_pass &pass, const fused_call &call) {
-    if (!allows_vectors(pass.in, pass.in_stride, 1, WORD_BYTES) ||
-        !allows_vectors(pass.out, pass.out_stride, sizeof(uint32_t), WORD_BYTES))
+    if (!allows_vectors(pass.in, 0, 1, WORD_BYTES) || !allows_vectors(pass.out, 0, sizeof(uint32_t), WORD_BYTES))
         return static_cast<int>(cudaErrorNotSupported);
     const unsigned panel = static_cast<unsigned>(pass.columns <= HALF_ROW ? HALF_ROW : WHOLE_ROW);
     const tile_pass made = make_tile_pass(pass, panel, WORD_BYTES, false);

@@ -17,4 +17,15 @@ DEVICE packed_row operator-(const packed_row &a, const packed_row &b) {
     return packed_row{a.even - b.even, a.odd - b.odd};
 }
 
+/* Sums over the lanes that have the same columns of other rows, `words` lanes apart, through this one. All lanes of the
+ * warp call it together. */
+DEVICE packed_row sum_over_groups(packed_row own, unsigned words, unsigned lanes) {
+    for (unsigned apart = words; apart < lanes; apart *= 2) {
+        const packed_row left = {warp_shuffle_up(WARP_ALL, own.even, apart), warp_shuffle_up(WARP_ALL, own.odd, apart)};
+        if (thread_index() % WARP_LANES >= apart)
+            own = own + left;
+    }
+    return own;
+}
+
 #endif

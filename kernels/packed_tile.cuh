@@ -102,14 +102,7 @@ template <class SHAPE> DEVICE packed_row packed_total(const packed_bytes<SHAPE> 
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         own = own + pack_bytes(bytes[step]);
-    total = own;
-    UNROLL
-    for (unsigned apart = SHAPE::LANES; apart < WARP_LANES; apart *= 2) {
-        const packed_row left = {warp_shuffle_up(WARP_ALL, total.even, apart),
-                                 warp_shuffle_up(WARP_ALL, total.odd, apart)};
-        if (thread_index() % WARP_LANES >= apart)
-            total = total + left;
-    }
+    total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     return total - own;
 }
 

@@ -24,7 +24,7 @@ template <class SHAPE> DEVICE void publish_rows(const tile_pass &pass, const row
     if (thread < vectors_of<SHAPE>(pass, place) * SHAPE::COUNT)
         publish_kept(total_word<SHAPE>(pass, state, slot, place.row % SHAPE::SHARES, place.column + thread),
                      total_of_rows<SHAPE>(memory, thread), slot.mark);
-    if (!looks_at_rows<SHAPE>() || !state.magnitudes || thread / WARP_LANES != SHAPE::WARPS - 1)
+    if (!looks_at_values<SHAPE>() || !state.magnitudes || thread / WARP_LANES != SHAPE::WARPS - 1)
         return;
     const uint32_t magnitude = warp_or(WARP_ALL, block.magnitudes[thread % SHAPE::WARPS]);
     if (thread % WARP_LANES == 0 && magnitude != 0)

@@ -147,11 +147,6 @@ DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const
             rows_total<SHAPE::WARP_ROWS>(own_rows(memory) + lane, memory.across);
 }
 
-/* looks_at_values() (overflow.cuh). */
-template <class SHAPE> HOST_DEVICE constexpr bool looks_at_rows() {
-    return std::is_integral<typename SHAPE::Sum>::value && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
-}
-
 /* Bits of which the highest is that of the warp's greatest value, for the check for overflow. */
 template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, const row_place &place,
                                                       const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {

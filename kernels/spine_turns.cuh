@@ -8,6 +8,7 @@
 #define SPINE_TURNS_CUH
 
 #include "row_words.cuh"
+#include "tile_scan.cuh"
 
 template <class SHAPE> struct turn_block {
     static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS < WARP_LANES ? SHAPE::TURN_COLUMNS : WARP_LANES;
@@ -60,6 +61,17 @@ template <class SHAPE> DEVICE unsigned look_for_totals(turn_lane<SHAPE> &mine) {
     return late == 0 ? turn_block<SHAPE>::PARTS : lowest_bit(late);
 }
 
+/* The seed of the chunk there: to its tiles, and to the check, which floats have none of: without being told, their
+ * tiles spill. */
+template <class SHAPE>
+DEVICE void publish_seed(unsigned ring, const row_slot &slot, typename SHAPE::Sum seed, const turn_lane<SHAPE> &mine) {
+    publish_kept(mine.seeds + static_cast<size_t>(slot.number) * mine.columns, seed, slot.mark);
+    if (sums_wrap<SHAPE>() && mine.all_seeds) {
+        const size_t chunk = static_cast<size_t>(slot.mark - 1) * ring + slot.number;
+        publish(mine.all_seeds + chunk * mine.columns, seed);
+    }
+}
+
 /* The sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made, as nobody's
  * turn is to wait for words that are on their way to memory. */
 template <class SHAPE, class HAND>
@@ -84,13 +96,8 @@ DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine,
     }
     mine.done = ready;
     hand_on();
-    const row_slot below = slot_below(ring, mine.slot);
     if (makes && mine.active)
-        publish_kept(mine.seeds + static_cast<size_t>(below.number) * mine.columns, mine.sum, below.mark);
-    if (makes && mine.active && mine.all_seeds) {
-        const size_t chunk = static_cast<size_t>(below.mark - 1) * ring + below.number;
-        publish(mine.all_seeds + chunk * mine.columns, mine.sum);
-    }
+        publish_seed<SHAPE>(ring, slot_below(ring, mine.slot), mine.sum, mine);
 }
 
 /* Looks until all is there. No total is waited for before the seeds of those above it are given, if it is this warp's
@@ -157,9 +164,7 @@ template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Su
         const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
         block.handed[warp][thread % COLUMNS] = carry;
         if (mine.active)
-            publish_kept(mine.seeds, carry, 1);
-        if (mine.active && mine.all_seeds)
-            publish(mine.all_seeds, carry);
+            publish_seed<SHAPE>(state.ring, row_slot{0, 1}, carry, mine);
     }
     block_barrier();
     if (member == 0 && thread % WARP_LANES == 0)
