@@ -36,10 +36,10 @@ struct block_role {
 /* Before anything is shared: each block clears a part of the words and magnitudes, and tells where it is, if it does
  * stage 2. Tickets begin behind the tiles that blocks take without one. */
 template <class SUM> DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned pairs) {
-    word_pair *const words = reinterpret_cast<word_pair *>(state.totals);
+    word_pair *const words = reinterpret_cast<word_pair *>(state.ticket + TICKET_BYTES / sizeof(uint32_t));
     const unsigned threads = block_count() * block_threads();
     for (unsigned k = block_index() * block_threads() + thread_index(); k < pairs; k += threads)
-        words[k] = word_pair{0, 0};
+        store_pair_kept(words + k, word_pair{0, 0});
     if (thread_index() == 0 && block_index() < spines)
         store_relaxed(state.parts + block_index(), multiprocessor());
     if (thread_index() == 0 && block_index() == 0)

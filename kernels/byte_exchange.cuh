@@ -6,7 +6,7 @@
 
 #include "byte_tile.cuh"
 
-constexpr unsigned CHUNK_TILES = 4;
+constexpr unsigned CHUNK_TILES = 8;
 constexpr uint32_t TOLD = 0x80000000u; /* the mark of a tile's total, which is far less */
 
 /* Tells the totals of a tile that has been read for the first time; by a thread for each column. */
@@ -29,7 +29,7 @@ template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const fuse
     const size_t of_chunk = static_cast<size_t>(chunk) * pass.columns + column;
     const uint64_t before = atomic_add(&layout.chunk_totals[of_chunk], (uint64_t(1) << 32) + sum);
     if (before >> 32 == CHUNK_TILES - 1)
-        publish(&state.totals[of_chunk], static_cast<uint32_t>(before) + sum);
+        publish(&state.totals[of_chunk], static_cast<uint32_t>(before) + sum, MARK_TOTAL);
 }
 
 /* What a column of a tile is seeded with, as far as it is there. */
@@ -37,7 +37,8 @@ struct byte_seed {
     uint32_t seed, mark, above[CHUNK_TILES - 1];
 };
 DEVICE bool is_there(const byte_seed &seed) {
-    uint32_t all = seed.mark << 31;
+    static_assert((MARK_SEED << 30 & TOLD) != 0 && (MARK_TOTAL << 30 & TOLD) == 0, "one bit tells a seed");
+    uint32_t all = seed.mark << 30;
     UNROLL
     for (unsigned k = 0; k < CHUNK_TILES - 1; k++)
         all &= seed.above[k];
@@ -46,7 +47,7 @@ DEVICE bool is_there(const byte_seed &seed) {
 DEVICE void look_for_seed(const tile_pass &pass, const fused_state<uint32_t> &state, const byte_layout &layout,
                           unsigned tile, byte_seed &seed) {
     const size_t chunk = tile / CHUNK_TILES, column = thread_index();
-    seed.mark = 1;
+    seed.mark = MARK_SEED;
     UNROLL
     for (unsigned k = 0; k < CHUNK_TILES - 1; k++)
         seed.above[k] = TOLD;

@@ -29,14 +29,17 @@ template <class SUM> DEVICE uint32_t exchange_mark(const word_pair &pair, SUM *v
     return static_cast<uint32_t>(pair.mark);
 }
 
+/* What is in a word: a chunk's total; or, in its place, the next one's seed, which is the sum through that chunk. */
+constexpr uint32_t MARK_TOTAL = 1, MARK_SEED = 2;
+
 /* Between blocks. look(): the mark, 0 as long as there is no value. */
-template <class SUM> DEVICE void publish(exchange_word<SUM, 4> *word, SUM value, uint32_t mark = 1) {
+template <class SUM> DEVICE void publish(exchange_word<SUM, 4> *word, SUM value, uint32_t mark) {
     store_relaxed(&word->bits, exchange_bits(value, mark));
 }
 template <class SUM> DEVICE uint32_t look(const exchange_word<SUM, 4> *word, SUM *value) {
     return exchange_mark(load_relaxed(&word->bits), value);
 }
-template <class SUM> DEVICE void publish(exchange_word<SUM, 8> *word, SUM value, uint32_t mark = 1) {
+template <class SUM> DEVICE void publish(exchange_word<SUM, 8> *word, SUM value, uint32_t mark) {
     store_pair_relaxed(&word->pair, exchange_pair(value, mark));
 }
 template <class SUM> DEVICE uint32_t look(const exchange_word<SUM, 8> *word, SUM *value) {

@@ -244,7 +244,8 @@ struct fused_launcher : fused_call {
                                    static_cast<unsigned>(pairs));
         return error != 0 || !pass.first_overflow
                    ? error
-                   : check<typename SHAPE::Input>(pass, state, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
+                   : check<typename SHAPE::Input>(pass, state, SHAPE::SHARES * pass.columns,
+                                                  SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
     }
 };
 

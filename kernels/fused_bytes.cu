@@ -10,7 +10,7 @@
 #include "dispatch.cuh"
 #include "fused_call.cuh"
 
-constexpr unsigned AHEAD_TILES = 2; /* for each block: so far is the first reading ahead of the second */
+constexpr unsigned AHEAD_WORDS = 14; /* of each thread: so far is the first reading ahead of the second */
 
 /* What a thread has read of two tiles: the one that is read for the first time, which may lie beyond the table, and the
  * one that is to be written, if `writes`. */
@@ -137,9 +137,10 @@ template <class SHAPE> static byte_layout layout_of(const kernel_pass &pass, siz
     layout.tile_words = static_cast<unsigned>(rows * pass.columns / WORD_BYTES);
     layout.whole_tiles = static_cast<unsigned>(pass.rows / rows);
     layout.tiles = static_cast<unsigned>(chunks) * CHUNK_TILES;
-    layout.ahead = AHEAD_TILES * blocks < layout.tiles ? AHEAD_TILES * blocks : layout.tiles;
+    const unsigned ahead = AHEAD_WORDS * SHAPE::THREADS * blocks / layout.tile_words;
+    layout.ahead = ahead < layout.tiles ? ahead : layout.tiles;
     layout.chunk_totals =
-        reinterpret_cast<uint64_t *>(reinterpret_cast<word_pair *>(state.totals) +
+        reinterpret_cast<uint64_t *>(reinterpret_cast<word_pair *>(state.seeds) +
                                      shared_pairs(chunks, 1, pass.columns, sizeof(uint32_t), pass.first_overflow));
     layout.tile_totals = reinterpret_cast<uint32_t *>(layout.chunk_totals + chunks * pass.columns);
     return layout;
@@ -164,8 +165,9 @@ template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, 
     const byte_layout layout = layout_of<SHAPE>(pass, chunks, blocks - used, state);
     error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, layout, used,
                                static_cast<unsigned>(pairs));
-    return error != 0 || !pass.first_overflow ? error
-                                              : call.check<uint8_t>(made, state, static_cast<unsigned>(rows), chunks);
+    if (error != 0 || !pass.first_overflow)
+        return error;
+    return call.check<uint8_t>(made, state, pass.columns, static_cast<unsigned>(rows), chunks);
 }
 
 template <unsigned FEW> static int run_few(const kernel_pass &pass, const fused_call &call) {

@@ -9,7 +9,7 @@
 
 /* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. */
 static inline size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked) {
-    const size_t words = ((1 + shares) * chunks + 1) * columns * 2 * sum_bytes;
+    const size_t words = (shares * chunks + 1) * columns * 2 * sum_bytes;
     const size_t magnitudes = checked ? chunks * sizeof(uint32_t) : 0;
     return (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
@@ -41,13 +41,13 @@ struct fused_call {
     void *carry_out, *workspace, *stream;
     bool bulk;
 
-    /* The words of a pass in the workspace, with rows of totals for so many tiles, and magnitudes nowhere yet. */
-    template <class SUM> fused_state<SUM> state_for(size_t total_rows, size_t columns) const {
+    /* The words of a pass in the workspace, all of them seeds yet, and magnitudes nowhere. */
+    template <class SUM> fused_state<SUM> state_for() const {
         fused_state<SUM> state;
         state.ticket = static_cast<uint32_t *>(workspace);
         state.parts = state.ticket + 1;
-        state.totals = reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
-        state.seeds = state.totals + total_rows * columns;
+        state.totals = state.seeds =
+            reinterpret_cast<exchange_word<SUM> *>(static_cast<char *>(workspace) + TICKET_BYTES);
         state.magnitudes = nullptr;
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
@@ -58,23 +58,25 @@ struct fused_call {
     template <class SHAPE> fused_state<typename SHAPE::Sum> state_of(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum SUM;
         const size_t chunks = chunks_of<SHAPE>(pass, tiles);
-        fused_state<SUM> state = state_for<SUM>(chunks * SHAPE::SHARES, pass.columns);
+        fused_state<SUM> state = state_for<SUM>();
+        state.totals = state.seeds + pass.columns;
         if (pass.first_overflow)
-            state.magnitudes = reinterpret_cast<uint32_t *>(state.seeds + (chunks + 1) * pass.columns);
+            state.magnitudes = reinterpret_cast<uint32_t *>(state.totals + chunks * SHAPE::SHARES * pass.columns);
         return state;
     }
 
-    /* Of the sums of a pass, whose chunks have so many rows. Devices that copy in bulk have launches that overlap, too:
-     * that of the check costs a microsecond or two less. */
+    /* Of the sums of a pass, whose chunks have so many rows, and seeds so many words apart. Devices that copy in bulk
+     * have launches that overlap, too: that of the check costs a microsecond or two less. */
     template <class INPUT, class SUM>
-    int check(const tile_pass &pass, const fused_state<SUM> &state, unsigned rows, size_t chunks) const {
+    int check(const tile_pass &pass, const fused_state<SUM> &state, size_t apart, unsigned rows, size_t chunks) const {
         const unsigned groups = static_cast<unsigned>((pass.columns + WARP_LANES - 1) / WARP_LANES);
         const size_t threads = chunks * groups * WARP_LANES;
         const unsigned blocks = static_cast<unsigned>((threads + CHECK_THREADS - 1) / CHECK_THREADS);
         if constexpr (std::is_integral<SUM>::value) {
             const auto kernel = fused_check_kernel<INPUT, SUM>;
-            return bulk ? launch_early(kernel, blocks, CHECK_THREADS, 0, stream, pass, state, rows, chunks, groups)
-                        : launch(kernel, blocks, CHECK_THREADS, 0, stream, pass, state, rows, chunks, groups);
+            return bulk ? launch_early(kernel, blocks, CHECK_THREADS, 0, stream, pass, state, apart, rows, chunks,
+                                       groups)
+                        : launch(kernel, blocks, CHECK_THREADS, 0, stream, pass, state, apart, rows, chunks, groups);
         }
         return 0;
     }

@@ -17,8 +17,6 @@
 #include "overflow.cuh"
 #include "tile_finish.cuh"
 
-constexpr uint32_t MARK_TOTAL = 1, MARK_THROUGH = 2; /* of this chunk; through this chunk, carry in and all */
-
 template <class SUM> struct lookback_state {
     uint32_t *ticket;          /* NULL: all blocks are resident at once, and each has the tile of its number */
     exchange_word<SUM> *words; /* chunk by chunk, a row of columns each; zeros at the beginning */
@@ -59,7 +57,7 @@ template <class SHAPE> DEVICE bool read_window(const tile_pass &pass, const exch
     for (unsigned k = 0; k < shape::BATCH; k++) {
         const unsigned back = k * shape::GROUP + member + 1;
         window.values[k] = sum_identity<typename SHAPE::Sum>();
-        marks[k] = words ? MARK_TOTAL : MARK_THROUGH;
+        marks[k] = words ? MARK_TOTAL : MARK_SEED;
         if (words && back <= chunk)
             marks[k] = look(words + (chunk - back) * pass.columns, &window.values[k]);
     }
@@ -67,7 +65,7 @@ template <class SHAPE> DEVICE bool read_window(const tile_pass &pass, const exch
     UNROLL
     for (unsigned k = 0; k < shape::BATCH; k++) {
         const unsigned missing = warp_ballot(WARP_ALL, marks[k] == 0) & lanes;
-        const unsigned through = warp_ballot(WARP_ALL, marks[k] == MARK_THROUGH) & lanes;
+        const unsigned through = warp_ballot(WARP_ALL, marks[k] == MARK_SEED) & lanes;
         if (!decided && (missing | through) != 0) {
             const unsigned lane = lowest_bit(missing | through);
             decided = true;
@@ -126,7 +124,7 @@ template <class SHAPE> DEVICE void exchange_seeds(const tile_pass &pass,
         seed = load_carry(state.carry_in, column);
     if (!speaks)
         return;
-    publish(words + chunk * pass.columns, Sum(seed + total), MARK_THROUGH);
+    publish(words + chunk * pass.columns, Sum(seed + total), MARK_SEED);
     seeds[in_panel] = seed;
     if (pass.rows - chunk * SHAPE::CHUNK_ROWS <= SHAPE::CHUNK_ROWS)
         store_carry(state.carry_out, column, Sum(seed + total));

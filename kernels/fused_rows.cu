@@ -126,7 +126,8 @@ template <class SHAPE> static row_state<typename SHAPE::Sum> state_of(const fuse
                                                                       size_t ring, size_t pairs, bool alone) {
     typedef typename SHAPE::Sum Sum;
     row_state<Sum> state;
-    static_cast<fused_state<Sum> &>(state) = call.state_for<Sum>(ring * SHAPE::SHARES, pass.columns);
+    static_cast<fused_state<Sum> &>(state) = call.state_for<Sum>();
+    state.seeds = state.totals + ring * SHAPE::SHARES * pass.columns;
     state.done = reinterpret_cast<uint32_t *>(state.seeds + ring * pass.columns);
     state.all_seeds = nullptr;
     if (pass.first_overflow) {
@@ -165,7 +166,7 @@ template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused
         return error;
     fused_state<typename SHAPE::Sum> all = state;
     all.seeds = state.all_seeds;
-    return call.check<typename SHAPE::Input>(made, all, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
+    return call.check<typename SHAPE::Input>(made, all, pass.columns, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
 }
 
 /* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked

@@ -17,15 +17,17 @@ constexpr unsigned SPINE_LONG = 16;            /* additions in one go where so m
 constexpr unsigned SCHEDULERS = 4;
 constexpr unsigned SPINE_PUBLISHERS = 2;
 
-/* What the blocks of a fused pass share. Words are chunk by chunk, a row of columns each, all zeros at the beginning;
- * seeds has one row more, and totals has a row for each of the tiles that share a chunk. */
+/* What the blocks of a fused pass share. Words are a row of columns for each tile that shares a chunk, all zeros at the
+ * beginning. Each word is read by one block of stage 2 when it is a total; when it is added up, the next chunk's seed
+ * takes the place of the last total: so there are half as many words, each of which goes to memory and back. A row is
+ * before the totals, for the first seed. */
 template <class SUM> struct fused_state {
     uint32_t *ticket;
     uint32_t *parts; /* for each block that does stage 2 the number of its multiprocessor */
     exchange_word<SUM> *totals;
-    exchange_word<SUM> *seeds;
-    bool alone; /* those blocks have a multiprocessor each to themselves */
-    bool bulk;  /* asynchronous bulk copies may be used */
+    exchange_word<SUM> *seeds; /* rows as far apart as chunks */
+    bool alone;                /* those blocks have a multiprocessor each to themselves */
+    bool bulk;                 /* asynchronous bulk copies may be used */
     const SUM *carry_in;
     SUM *carry_out;
     uint32_t *magnitudes; /* of each chunk's values (overflow.cuh); NULL: not wanted */
@@ -118,6 +120,7 @@ template <unsigned BYTES> struct spine_mark { typedef uint32_t type; };
 template <> struct spine_mark<8> { typedef bool type; };
 template <class SUM> DEVICE unsigned spine_look_pairs(const spine_panel &panel, const exchange_word<SUM> *totals,
                                                       size_t stride, unsigned missing, SUM *values) {
+    static_assert(MARK_TOTAL == 1, "marks are taken as flags");
     constexpr unsigned AT_ONCE = spine_batch<2, SUM>();
     missing &= (1u << AT_ONCE) - 1; /* as it is: without being told, the compiler lets 4-byte tiles spill */
     SUM upper[AT_ONCE], lower[AT_ONCE];
@@ -183,10 +186,10 @@ DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
 }
 
 /* Writes the sums of a group out as they appear: those of a chunk are the seeds of the next one. */
-template <class SUM> DEVICE void spine_publish_group(const spine_panel &panel, const spine_lane &lane,
-                                                     exchange_word<SUM> *seeds, unsigned first, const SUM *values,
-                                                     const uint32_t *added, uint32_t *published) {
-    const size_t stride = panel.down * panel.columns;
+template <unsigned SHARES, class SUM>
+DEVICE void spine_publish_group(const spine_panel &panel, const spine_lane &lane, exchange_word<SUM> *seeds,
+                                unsigned first, const SUM *values, const uint32_t *added, uint32_t *published) {
+    const size_t stride = SHARES * panel.down * panel.columns;
     const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
     for (unsigned before = 0; before < end;) {
         const unsigned known = load_acquire_block(added), far = known > first ? known - first : 0;
@@ -197,7 +200,7 @@ template <class SUM> DEVICE void spine_publish_group(const spine_panel &panel, c
         for (unsigned k = 0; k < SPINE_BATCH; k++) {
             const unsigned chunk = k * panel.down + lane.own;
             if (lane.active && chunk >= before && chunk < now)
-                publish(seeds + k * stride, values[k * panel.down]);
+                publish(seeds + k * stride, values[k * panel.down], MARK_SEED);
         }
         before = now;
     }
@@ -207,15 +210,15 @@ template <class SUM> DEVICE void spine_publish_group(const spine_panel &panel, c
 }
 
 /* Every group of so many as there are publishing warps. */
-template <class SUM, class RING>
+template <unsigned SHARES, class SUM, class RING>
 DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state, RING &ring, unsigned publisher) {
     const spine_lane lane = spine_lane_of(panel);
     const SUM *values = spine_values<SUM>(panel, ring, lane.column) + lane.own;
     for (unsigned group = publisher; group * panel.group < panel.chunks; group += SPINE_PUBLISHERS) {
         const unsigned first = group * panel.group, slot = group % ring.SLOTS;
-        spine_publish_group(panel, lane,
-                            state.seeds + (first + lane.own + size_t(1)) * panel.columns + panel.first + lane.column,
-                            first, values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
+        const size_t row = SHARES * (first + lane.own + size_t(1));
+        spine_publish_group<SHARES>(panel, lane, state.seeds + row * panel.columns + panel.first + lane.column, first,
+                                    values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
     }
 }
 
@@ -267,7 +270,7 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, R
     SUM *values = spine_values<SUM>(panel, ring, active ? lane : 0);
     SUM seed = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
     if (active)
-        publish(state.seeds + panel.first + lane, seed);
+        publish(state.seeds + panel.first + lane, seed, MARK_SEED);
     for (unsigned first = 0, slot = 0; first < panel.chunks; first += panel.group) {
         const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
         for (unsigned done = 0; done < end;) {
@@ -307,7 +310,7 @@ spine(const fused_state<SUM> &state, RING &ring, size_t columns, unsigned chunks
     if (warp == 0)
         spine_add(panel, state, ring);
     else if (warp % SCHEDULERS != 0 && helper < SPINE_PUBLISHERS)
-        spine_publish(panel, state, ring, helper);
+        spine_publish<SHARES>(panel, state, ring, helper);
     else if (warp % SCHEDULERS != 0)
         spine_fetch<SHARES>(panel, state, ring, helper - SPINE_PUBLISHERS);
 }

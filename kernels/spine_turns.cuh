@@ -68,7 +68,7 @@ DEVICE void publish_seed(unsigned ring, const row_slot &slot, typename SHAPE::Su
     publish_kept(mine.seeds + static_cast<size_t>(slot.number) * mine.columns, seed, slot.mark);
     if (sums_wrap<SHAPE>() && mine.all_seeds) {
         const size_t chunk = static_cast<size_t>(slot.mark - 1) * ring + slot.number;
-        publish(mine.all_seeds + chunk * mine.columns, seed);
+        publish(mine.all_seeds + chunk * mine.columns, seed, MARK_SEED);
     }
 }
 

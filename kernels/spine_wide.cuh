@@ -74,14 +74,14 @@ DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, wi
 DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES : lowest_bit(~bits); }
 
 /* All additions, a lane a column: as many of the next chunks as are in the ring. */
-template <class SUM>
+template <unsigned SHARES, class SUM>
 DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring) {
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
     SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
     if (active)
-        publish(to, seed);
+        publish(to, seed, MARK_SEED);
     for (size_t chunk = 0; chunk < panel.chunks;) {
         SUM values[WIDE_BATCH];
         unsigned there = 0;
@@ -97,11 +97,11 @@ DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wi
                 seed = seed + values[k];
                 if (active) {
                     put(wide_word(panel, ring, chunk + k, column), seed, 0);
-                    publish(to + (k + 1) * panel.columns, seed);
+                    publish(to + (k + 1) * SHARES * panel.columns, seed, MARK_SEED);
                 }
             }
         chunk += count;
-        to += count * panel.columns;
+        to += count * SHARES * panel.columns;
     }
     if (active)
         store_carry(state.carry_out, panel.first + column, seed);
@@ -122,7 +122,7 @@ template <unsigned SHARES, class SUM> DEVICE void spine_wide(const fused_state<S
     if (thread_index() >= WIDE_COLUMNS)
         wide_look<SHARES>(panel, state, ring, thread_index() - WIDE_COLUMNS);
     else if (thread_index() / WARP_LANES * WARP_LANES < panel.width)
-        wide_fold(panel, state, ring);
+        wide_fold<SHARES>(panel, state, ring);
 }
 
 #endif

@@ -50,14 +50,15 @@ template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const f
         return;
     if (SHAPE::PACKED && thread_index() < pass.overlap) /* those are the panel's before */
         return;
-    publish(&state.totals[row * pass.columns + column], total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index()));
+    publish(&state.totals[row * pass.columns + column], total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index()),
+            MARK_TOTAL);
     if (SHAPE::SHARES > 1 && is_last_row<SHAPE>(pass, row) && (row + 1) % SHAPE::SHARES != 0)
-        publish(&state.totals[(row + 1) * pass.columns + column], sum_identity<typename SHAPE::Sum>());
+        publish(&state.totals[(row + 1) * pass.columns + column], sum_identity<typename SHAPE::Sum>(), MARK_TOTAL);
 }
 
-template <class SUM> DEVICE SUM wait_for(const exchange_word<SUM> *word) {
+template <class SUM> DEVICE SUM wait_for(const exchange_word<SUM> *word, uint32_t mark) {
     SUM value;
-    while (!look(word, &value))
+    while (look(word, &value) != mark)
         wait_a_little(20);
     return value;
 }
@@ -68,8 +69,8 @@ chunk_total(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state
     typename SHAPE::Sum total;
     if constexpr (SHAPE::SHARES > 1) {
         const auto *first = &state.totals[row / SHAPE::SHARES * SHAPE::SHARES * pass.columns + column];
-        total = wait_for(first);
-        total = total + wait_for(first + pass.columns);
+        total = wait_for(first, MARK_TOTAL);
+        total = total + wait_for(first + pass.columns, MARK_TOTAL);
     } else {
         look(&state.totals[row * pass.columns + column], &total);
     }
@@ -87,19 +88,19 @@ template <class SHAPE, bool CHECKED> DEVICE void wait_for_seed(const tile_pass &
     Sum seed;
     if (!exchange_column<SHAPE>(pass, tile, thread_index(), &column))
         return;
-    const size_t word = row / SHAPE::SHARES * pass.columns + column;
+    const size_t word = row / SHAPE::SHARES * SHAPE::SHARES * pass.columns + column;
     if (chain && row == 0) {
         seed = load_carry(state.carry_in, column);
         if (SHAPE::SHARES > 1 || (CHECKED && state.magnitudes))
-            publish(&state.seeds[word], seed);
+            publish(&state.seeds[word], seed, MARK_SEED);
     } else {
-        seed = wait_for(&state.seeds[word]);
+        seed = wait_for(&state.seeds[word], MARK_SEED);
     }
     seeds[thread_index()] = seed;
     if (!chain || !ends_chunk<SHAPE>(pass, row))
         return;
     const Sum total = chunk_total<SHAPE>(pass, state, row, column);
-    publish(&state.seeds[word + pass.columns], Sum(seed + total));
+    publish(&state.seeds[word + SHAPE::SHARES * pass.columns], Sum(seed + total), MARK_SEED);
     if (is_last_row<SHAPE>(pass, row))
         store_carry(state.carry_out, column, Sum(seed + total));
 }
@@ -111,8 +112,9 @@ template <class SHAPE> DEVICE void wait_for_left(const tile_pass &pass, const fu
     const size_t row = tile_row(pass, tile);
     size_t column;
     if (exchange_column<SHAPE>(pass, tile, in_panel, &column))
-        left[in_panel] = row % SHAPE::SHARES == 0 ? sum_identity<typename SHAPE::Sum>()
-                                                  : wait_for(&state.totals[(row - 1) * pass.columns + column]);
+        left[in_panel] = row % SHAPE::SHARES == 0
+                             ? sum_identity<typename SHAPE::Sum>()
+                             : wait_for(&state.totals[(row - 1) * pass.columns + column], MARK_TOTAL);
 }
 
 /* All that a tile waits for: a thread for each value, as it is the way to memory and back that takes time. Its role is

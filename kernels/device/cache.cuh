@@ -49,10 +49,17 @@ DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value) {
                  : "l"(word), "l"(value), "l"(keeping_policy())
                  : "memory");
 }
+DEVICE void store_pair_kept(word_pair *to, const word_pair &pair) {
+    asm volatile("st.global.L2::cache_hint.v2.u64 [%0], {%1, %2}, %3;"
+                 :
+                 : "l"(to), "l"(pair.value), "l"(pair.mark), "l"(keeping_policy())
+                 : "memory");
+}
 #else
 DEVICE uint32_t load_kept(const uint32_t *from) { return *from; }
 DEVICE uint32_t load_passing(const uint32_t *from) { return *from; }
 template <class V> DEVICE void store_passing(V *to, const V &value) { store_vector(to, value); }
+DEVICE void store_pair_kept(word_pair *to, const word_pair &pair) { *to = pair; }
 DEVICE uint64_t load_relaxed_kept(const uint64_t *word) { return load_relaxed(word); }
 DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value) { store_relaxed(word, value); }
 #endif

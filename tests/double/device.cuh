@@ -251,6 +251,7 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, DOUBLE_SITE
     dbl::progress();
 }
 
+DEVICE void store_pair_kept(word_pair *to, const word_pair &pair, DOUBLE_SITE) { store_vector(to, pair, file, line); }
 DEVICE uint64_t load_relaxed_kept(const uint64_t *word, DOUBLE_SITE) { return load_relaxed(word, file, line); }
 DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value, DOUBLE_SITE) { store_relaxed(word, value, file, line); }
 DEVICE word_pair load_pair_relaxed_kept(const word_pair *from, DOUBLE_SITE) {
