@@ -34,7 +34,8 @@ struct block_role {
 };
 
 /* Before anything is shared: each block clears a part of the words and magnitudes, and tells where it is, if it does
- * stage 2. Tickets begin behind the tiles that blocks take without one. */
+ * stage 2. The cache keeps what is cleared until it is written: otherwise each word would go to memory twice. Tickets
+ * begin behind the tiles that blocks take without one. */
 template <class SUM> DEVICE void clear_state(const fused_state<SUM> &state, unsigned spines, unsigned pairs) {
     word_pair *const words = reinterpret_cast<word_pair *>(state.ticket + TICKET_BYTES / sizeof(uint32_t));
     const unsigned threads = block_count() * block_threads();

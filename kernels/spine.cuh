@@ -18,9 +18,8 @@ constexpr unsigned SCHEDULERS = 4;
 constexpr unsigned SPINE_PUBLISHERS = 2;
 
 /* What the blocks of a fused pass share. Words are a row of columns for each tile that shares a chunk, all zeros at the
- * beginning. Each word is read by one block of stage 2 when it is a total; when it is added up, the next chunk's seed
- * takes the place of the last total: so there are half as many words, each of which goes to memory and back. A row is
- * before the totals, for the first seed. */
+ * beginning, and before them a row for the first seed. A chunk's last total is read by one block of stage 2 alone: the
+ * next chunk's seed takes its place, so that words are few, as all of them go to memory in the end. */
 template <class SUM> struct fused_state {
     uint32_t *ticket;
     uint32_t *parts; /* for each block that does stage 2 the number of its multiprocessor */

@@ -1,6 +1,5 @@
 /* The device layer's hints to the device's cache, L2, of whose lines of 128 bytes each sector of 32 comes and goes by
- * itself. Tiles of bytes want them, whose rows are short, and words
- * that are written again and again. */
+ * itself. Tiles of bytes want them, whose rows are short, and words that are written again, or again and again. */
 #ifndef CACHE_CUH
 #define CACHE_CUH
 
