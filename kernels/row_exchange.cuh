@@ -80,6 +80,8 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
         look_for_lefts<SHAPE>(pass, state, place, slot, place.column + thread, looks);
     Sum *const lefts = reinterpret_cast<Sum *>(memory.lefts) + thread;
     lefts[0] = looks.value[0];
+    if (place.row % SHAPE::SHARES == 0)
+        keep_seed(state, place.row / SHAPE::SHARES, place.column + thread, pass.columns, looks.value[0]);
     UNROLL
     for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++) {
         UNROLL

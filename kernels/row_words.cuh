@@ -5,6 +5,8 @@
 #ifndef ROW_WORDS_CUH
 #define ROW_WORDS_CUH
 
+#include <type_traits>
+
 #include "spine.cuh"
 
 /* totals has a row for each tile of the ring's chunks, seeds one for each of the chunks. */
@@ -57,6 +59,14 @@ template <class SUM> DEVICE void publish_kept(exchange_word<SUM, 8> *word, SUM v
 }
 template <class SUM> DEVICE uint32_t look_kept(const exchange_word<SUM, 8> *word, SUM *value) {
     return exchange_mark(load_pair_relaxed_kept(&word->pair), value);
+}
+
+/* A chunk's seed for the check, if any wants it: by whom it is no delay. */
+template <class SUM>
+DEVICE void keep_seed(const row_state<SUM> &state, size_t chunk, size_t column, size_t columns, SUM seed) {
+    if constexpr (std::is_integral<SUM>::value)
+        if (state.all_seeds)
+            publish(state.all_seeds + chunk * columns + column, seed, MARK_SEED);
 }
 
 #endif

@@ -8,7 +8,6 @@
 #define SPINE_TURNS_CUH
 
 #include "row_words.cuh"
-#include "tile_scan.cuh"
 
 template <class SHAPE> struct turn_block {
     static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS < WARP_LANES ? SHAPE::TURN_COLUMNS : WARP_LANES;
@@ -21,14 +20,14 @@ template <class SHAPE> struct turn_block {
 /* A lane and the chunk that it has in its warp's turn. */
 template <class SHAPE> struct turn_lane {
     typedef typename SHAPE::Sum Sum;
-    const exchange_word<Sum> *totals;      /* of the lane's column, of the ring's first chunk */
-    exchange_word<Sum> *seeds, *all_seeds; /* likewise; those that the check wants, or NULL */
-    unsigned columns;                      /* of the table: words are so far apart */
-    bool active;                           /* the lane has one */
-    unsigned part;                         /* of the warp: the lane's chunk is so far below the warp's first */
-    row_slot slot;                         /* of that chunk */
-    unsigned missing;                      /* totals that have not been seen yet */
-    unsigned done;                         /* chunks of the warp whose sums are made */
+    const exchange_word<Sum> *totals; /* of the lane's column, of the ring's first chunk */
+    exchange_word<Sum> *seeds;        /* likewise */
+    unsigned columns;                 /* of the table: words are so far apart */
+    bool active;                      /* the lane has one */
+    unsigned part;                    /* of the warp: the lane's chunk is so far below the warp's first */
+    row_slot slot;                    /* of that chunk */
+    unsigned missing;                 /* totals that have not been seen yet */
+    unsigned done;                    /* chunks of the warp whose sums are made */
     Sum total[SHAPE::SHARES];
     Sum sum; /* through the chunk; of part 0 first the sum of all before it */
 };
@@ -61,17 +60,6 @@ template <class SHAPE> DEVICE unsigned look_for_totals(turn_lane<SHAPE> &mine) {
     return late == 0 ? turn_block<SHAPE>::PARTS : lowest_bit(late);
 }
 
-/* The seed of the chunk there: to its tiles, and to the check, which floats have none of: without being told, their
- * tiles spill. */
-template <class SHAPE>
-DEVICE void publish_seed(unsigned ring, const row_slot &slot, typename SHAPE::Sum seed, const turn_lane<SHAPE> &mine) {
-    publish_kept(mine.seeds + static_cast<size_t>(slot.number) * mine.columns, seed, slot.mark);
-    if (sums_wrap<SHAPE>() && mine.all_seeds) {
-        const size_t chunk = static_cast<size_t>(slot.mark - 1) * ring + slot.number;
-        publish(mine.all_seeds + chunk * mine.columns, seed, MARK_SEED);
-    }
-}
-
 /* The sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made, as nobody's
  * turn is to wait for words that are on their way to memory. */
 template <class SHAPE, class HAND>
@@ -96,8 +84,9 @@ DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine,
     }
     mine.done = ready;
     hand_on();
+    const row_slot below = slot_below(ring, mine.slot);
     if (makes && mine.active)
-        publish_seed<SHAPE>(ring, slot_below(ring, mine.slot), mine.sum, mine);
+        publish_kept(mine.seeds + static_cast<size_t>(below.number) * mine.columns, mine.sum, below.mark);
 }
 
 /* Looks until all is there. No total is waited for before the seeds of those above it are given, if it is this warp's
@@ -138,8 +127,10 @@ template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum
         if (thread_index() % WARP_LANES == 0)
             bulk_barrier_expect(&block.turns[next], 0);
     });
-    if (mine.active && mine.part + 1 == left) /* the table's last chunk */
+    if (mine.active && mine.part + 1 == left) { /* the table's last chunk */
         store_carry(state.carry_out, column, mine.sum);
+        keep_seed(state, first + left, column, mine.columns, mine.sum);
+    }
 }
 
 /* All that a block does for its columns, from `first` on; of `rows` of tiles. */
@@ -153,7 +144,6 @@ template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Su
     turn_lane<SHAPE> mine;
     mine.totals = state.totals + column;
     mine.seeds = state.seeds + column;
-    mine.all_seeds = state.all_seeds ? state.all_seeds + column : nullptr;
     mine.columns = static_cast<unsigned>(columns);
     mine.active = column < columns;
     mine.part = thread % WARP_LANES / COLUMNS;
@@ -164,7 +154,7 @@ template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Su
         const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
         block.handed[warp][thread % COLUMNS] = carry;
         if (mine.active)
-            publish_seed<SHAPE>(state.ring, row_slot{0, 1}, carry, mine);
+            publish_kept(mine.seeds, carry, 1);
     }
     block_barrier();
     if (member == 0 && thread % WARP_LANES == 0)
