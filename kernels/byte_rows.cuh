@@ -7,7 +7,7 @@
 #define BYTE_ROWS_CUH
 
 #include "byte_tile.cuh"
-#include "row_tile.cuh"
+#include "row_write.cuh"
 
 /* What a lane reads, a word of each row. */
 template <unsigned STEPS> struct row_bytes {
@@ -20,10 +20,11 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     typedef uint8_t Input;
     typedef uint32_t Sum;
     typedef row_bytes<STEPS_> Values;
-    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, BLOCKS = BLOCKS_;
+    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = 1, BLOCKS = BLOCKS_;
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, WARP_ROWS = PARTS * STEPS;
-    static constexpr unsigned COUNT = WORD_BYTES; /* columns of a lane */
+    static constexpr bool APART = false, PIECES = false;
+    static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
     static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
     static constexpr unsigned KEPT_ROWS = 0;
     static_assert(WARP_ROWS < MOST_HALF_ROWS, "sums of half a word");
@@ -38,7 +39,7 @@ template <class SHAPE>
 DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = warp_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
-    const size_t column = place.column + (across < vectors_of<SHAPE>(pass, place) ? across * SHAPE::COUNT : 0);
+    const size_t column = place.column + (across < units_of<SHAPE>(pass, place) ? across * SHAPE::COUNT : 0);
     const uint8_t *from =
         static_cast<const uint8_t *>(pass.in) + (warp_row_of<SHAPE>(place) + first) * pass.in_stride + column;
     if (rows == SHAPE::WARP_ROWS) {
@@ -62,7 +63,7 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
     const packed_row total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     bytes.above = total - own;
     const unsigned across = row_across<SHAPE>();
-    if (row_part<SHAPE>() != SHAPE::PARTS - 1 || across >= vectors_of<SHAPE>(pass, place))
+    if (row_part<SHAPE>() != SHAPE::PARTS - 1 || across >= units_of<SHAPE>(pass, place))
         return;
     row_vector<SHAPE> sums = {};
     add_word(total, sums.at);
@@ -75,7 +76,7 @@ template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass
                                                            typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = warp_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
-    if (across >= vectors_of<SHAPE>(pass, place))
+    if (across >= units_of<SHAPE>(pass, place))
         return;
     uint32_t *to = static_cast<uint32_t *>(pass.out) + (warp_row_of<SHAPE>(place) + first) * pass.out_stride +
                    place.column + across * SHAPE::COUNT;

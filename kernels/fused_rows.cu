@@ -1,16 +1,19 @@
 /* The fused pass of long rows that begin anywhere in a line of memory, where panels of lines read and write parts of
- * them. Tiles are whole rows, or long pieces, that stay in shared memory from when they are brought until they are
- * written (row_tile.cuh). Nothing is parked and nothing is ahead: blocks are so small that four of a multiprocessor
- * hide each other's waits, and what they wait for is on its way the shortest time (row_words.cuh, spine_turns.cuh).
- * Bytes that become sums of 4 bytes wait in registers (byte_rows.cuh).
+ * them, or anywhere in a vector. Tiles are whole rows, or long pieces, that stay in shared memory from when they are
+ * brought until they are written (row_tile.cuh). Nothing is parked and nothing is ahead: blocks are so small that four
+ * of a multiprocessor hide each other's waits, and what they wait for is on its way the shortest time (row_words.cuh,
+ * spine_turns.cuh). Bytes that become sums of 4 bytes wait in registers (byte_rows.cuh).
  *
  * Who does stage 2, and what blocks may wait for, is as in fused.cu: what comes of tiles that were drawn before alone.
  */
 #include "byte_rows.cuh"
 #include "dispatch.cuh"
 #include "fused_call.cuh"
+#include "row_bring.cuh"
 #include "row_exchange.cuh"
 #include "spine_turns.cuh"
+
+constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
 /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
 constexpr unsigned ROW_SPINES_ALONE = 16;
@@ -33,7 +36,7 @@ template <class SHAPE> DEVICE unsigned next_rows(const row_state<typename SHAPE:
 template <class SHAPE, bool ABOVE>
 DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state, unsigned tiles,
                       unsigned spines, unsigned tile, unsigned arrival, row_block<SHAPE> &block) {
-    const row_memory<SHAPE> memory = row_memory_of(block, pass.panel_columns / SHAPE::COUNT);
+    row_memory<SHAPE> memory = row_memory_of(block, row_pitch<SHAPE>(pass));
     constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
     if (COMES && thread_index() < SHAPE::WARPS)
         bulk_barrier_init(&block.come[thread_index()], 1);
@@ -45,7 +48,11 @@ DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum
     for (unsigned turn = 0; tile < tiles; turn++) {
         const row_place place = row_place_of(pass, tile);
         typename SHAPE::Values values;
-        if constexpr (COMES)
+        if (SHAPE::PIECES)
+            memory.width = units_of<SHAPE>(pass, place);
+        if constexpr (SHAPE::PIECES)
+            request_pieces<SHAPE>(pass, place, memory, block);
+        else if constexpr (COMES)
             request_rows<SHAPE>(pass, place, memory, block);
         else
             read_rows<SHAPE>(pass, place, values);
@@ -140,10 +147,11 @@ template <class SHAPE> static row_state<typename SHAPE::Sum> state_of(const fuse
 }
 
 template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused_call &call, const tile_pass &made) {
+    static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
     const auto kernel = pass.exclusive ? rows_fused_kernel<SHAPE, true> : rows_fused_kernel<SHAPE, false>;
     const size_t rows = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
     const size_t spines = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
-    const size_t tile = row_memory_bytes<SHAPE>(made.panel_columns / SHAPE::COUNT), turns = sizeof(turn_block<SHAPE>);
+    const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
     const size_t shared = tile > turns ? tile : turns;
     unsigned blocks;
     if (rows > INT32_MAX / made.panels)
@@ -185,16 +193,77 @@ static size_t tile_vectors(const kernel_pass &pass) {
     return pieces && bytes % LINE_BYTES != 0 ? PIECE_VECTORS : 0;
 }
 
+constexpr size_t WIDE_ROW = 1024; /* with more columns, teams of two warps do stage 2: fewer blocks of it */
+
+/* Rows side by side that are no whole vectors, as odd numbers of columns are; shorter ones are parked. By columns and
+ * strides alone. */
+constexpr size_t FEWEST_RAGGED = 17;
+static bool is_ragged(const kernel_pass &pass) {
+    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
+    return type_bytes(pass.in_type) == element && pass.chunk_rows == CHUNK_OF_LONG && bytes % VECTOR_BYTES != 0 &&
+           pass.columns >= FEWEST_RAGGED && pass.in_stride == pass.columns && pass.out_stride == pass.columns &&
+           pass.rows > 0;
+}
+
+/* Those, in pieces of a vector for each lane. */
+template <class SUM, unsigned COUNT> static int run_pieces(const kernel_pass &pass, const fused_call &call) {
+    const tile_pass made = make_tile_pass(pass, COUNT * WARP_LANES, VECTOR_BYTES / sizeof(SUM), false);
+    return pass.columns <= WIDE_ROW
+               ? run_tiles<row_shape<SUM, row_kind::PIECES, COUNT, WARP_LANES, 16>>(pass, call, made)
+               : run_tiles<row_shape<SUM, row_kind::PIECES, COUNT, 4 * WARP_LANES, 16>>(pass, call, made);
+}
+
+/* Those, whole: a lane has COUNT columns, as few as cover a row, and a warp as many ROWS as so many BLOCKS of a
+ * multiprocessor find room for, or two of the longest. */
+template <class SUM, unsigned COUNT, unsigned ROWS, unsigned BLOCKS>
+static int run_apart(const kernel_pass &pass, const fused_call &call) {
+    const tile_pass made = make_tile_pass(pass, static_cast<unsigned>(pass.columns), 1, false);
+    return run_tiles<row_shape<SUM, row_kind::APART, COUNT, WARP_LANES / 2, ROWS, BLOCKS>>(pass, call, made);
+}
+template <class SUM> static int run_ragged(const kernel_pass &pass, const fused_call &call) {
+    if constexpr (sizeof(SUM) == 4) {
+        if (pass.columns <= 32)
+            return run_apart<SUM, 1, 64, 4>(pass, call);
+        if (pass.columns <= 64)
+            return run_apart<SUM, 2, 32, 4>(pass, call);
+        if (pass.columns <= 70)
+            return run_apart<SUM, 3, 32, 3>(pass, call);
+        if (pass.columns <= 96)
+            return run_apart<SUM, 3, 16, 4>(pass, call);
+        if (pass.columns <= 128)
+            return run_apart<SUM, 4, 16, 4>(pass, call);
+        if (pass.columns <= 160)
+            return run_apart<SUM, 5, 16, 2>(pass, call);
+        if (pass.columns <= 202)
+            return run_apart<SUM, 7, 16, 2>(pass, call);
+        return run_pieces<SUM, 4>(pass, call);
+    } else {
+        if (pass.columns <= 32)
+            return run_apart<SUM, 1, 32, 4>(pass, call);
+        if (pass.columns <= 64)
+            return run_apart<SUM, 2, 16, 4>(pass, call);
+        if (pass.columns <= 96)
+            return run_apart<SUM, 3, 16, 2>(pass, call);
+        if (pass.columns <= 101)
+            return run_apart<SUM, 4, 16, 2>(pass, call);
+        return run_pieces<SUM, 2>(pass, call);
+    }
+}
+
 /* Where chunks come fast, a block of stage 2 has half as many columns. */
 template <class SUM> static int run_sums(const kernel_pass &pass, const fused_call &call) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), ROWS = 16;
     const unsigned vectors = static_cast<unsigned>(tile_vectors(pass));
-    if (vectors == 0 || !allows_vectors(pass.in, 0, sizeof(SUM), COUNT) ||
+    const bool ragged = is_ragged(pass);
+    if ((vectors == 0 && !ragged) || !allows_vectors(pass.in, 0, sizeof(SUM), COUNT) ||
         !allows_vectors(pass.out, 0, sizeof(SUM), COUNT))
         return static_cast<int>(cudaErrorNotSupported);
+    if (ragged)
+        return run_ragged<SUM>(pass, call);
     const tile_pass made = make_tile_pass(pass, vectors * COUNT, COUNT, false);
-    return made.panels == 1 ? run_tiles<row_shape<SUM, WARP_LANES / 2>>(pass, call, made)
-                            : run_tiles<row_shape<SUM, WARP_LANES>>(pass, call, made);
+    return made.panels == 1
+               ? run_tiles<row_shape<SUM, row_kind::VECTORS, COUNT, WARP_LANES / 2, ROWS>>(pass, call, made)
+               : run_tiles<row_shape<SUM, row_kind::VECTORS, COUNT, WARP_LANES, ROWS>>(pass, call, made);
 }
 
 /* Bytes that become sums of 4 bytes, in rows of whole words of them, by types and strides alone, and where it was
@@ -202,7 +271,6 @@ template <class SUM> static int run_sums(const kernel_pass &pass, const fused_ca
  * are more than two panels elsewhere, or pieces begin on sectors. */
 constexpr size_t HALF_ROW = WARP_LANES / 2 * WORD_BYTES, WHOLE_ROW = WARP_LANES * WORD_BYTES;
 constexpr size_t FEWEST_WHOLE = 72;
-constexpr size_t WIDE_ROW = 1024; /* with more columns, teams of two warps do stage 2 */
 static bool are_long_bytes(const kernel_pass &pass) {
     if (pass.in_type != TABLE_U8 || type_bytes(pass.out_type) != sizeof(uint32_t) || pass.rows == 0 ||
         pass.columns % WORD_BYTES != 0 || pass.in_stride % WORD_BYTES != 0 || pass.out_stride % WORD_BYTES != 0)
@@ -226,11 +294,10 @@ static int run_bytes(const kernel_pass &pass, const fused_call &call) {
 }
 
 size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
-    constexpr size_t SHARES = row_shape<uint32_t, WARP_LANES>::SHARES;
     const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG;
-    if (tile_vectors(*pass) == 0 && !are_long_bytes(*pass))
+    if (tile_vectors(*pass) == 0 && !is_ragged(*pass) && !are_long_bytes(*pass))
         return 0;
-    return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, SHARES, pass->columns, chunks + 1, chunks) +
+    return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, MOST_SHARES, pass->columns, chunks + 1, chunks) +
            seeds_bytes(*pass, chunks);
 }
 

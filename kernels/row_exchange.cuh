@@ -21,7 +21,7 @@ template <class SHAPE> DEVICE void publish_rows(const tile_pass &pass, const row
                                                 const row_block<SHAPE> &block) {
     const unsigned thread = thread_index_anew();
     const row_slot slot = slot_of<SHAPE>(state, place);
-    if (thread < vectors_of<SHAPE>(pass, place) * SHAPE::COUNT)
+    if (thread < units_of<SHAPE>(pass, place) * SHAPE::UNIT)
         publish_kept(total_word<SHAPE>(pass, state, slot, place.row % SHAPE::SHARES, place.column + thread),
                      total_of_rows<SHAPE>(memory, thread), slot.mark);
     if (!looks_at_values<SHAPE>() || !state.magnitudes || thread / WARP_LANES != SHAPE::WARPS - 1)
@@ -71,7 +71,7 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
                                                   const row_place &place, const row_memory<SHAPE> &memory) {
     typedef typename SHAPE::Sum Sum;
     const unsigned thread = thread_index_anew();
-    if (thread >= vectors_of<SHAPE>(pass, place) * SHAPE::COUNT)
+    if (thread >= units_of<SHAPE>(pass, place) * SHAPE::UNIT)
         return;
     const row_slot slot = slot_of<SHAPE>(state, place);
     row_looks<SHAPE> looks;
@@ -90,7 +90,7 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
         for (unsigned k = half; k < 2 * half; k += 2 * step)
             looks.value[k] = looks.value[k] + looks.value[k + step];
         if (place.row & half)
-            lefts[level * memory.across * SHAPE::COUNT] = looks.value[half];
+            lefts[level * memory.across * SHAPE::UNIT] = looks.value[half];
     }
 }
 

@@ -1,6 +1,7 @@
 /* A tile of long rows, or of pieces of them, that stays in shared memory from when it is brought until it is written.
  * Each warp has rows of its own, brings them by bulk copies, adds them up where they lie, and writes their sums from
- * there. A lane has one vector of a row, and all rows of its warp.
+ * there. A lane has one vector of a row, and all rows of its warp. Where rows are no whole vectors, a lane has columns
+ * that lie a warp apart, and sums take the place of values, to be written as they lie.
  *
  * Halves of a chunk are two tiles, halves of a tile warps, halves of a warp rows: the tree of
  * tuplescan/prefix_sum.h. Threads find themselves anew each time they are asked for: a tile that waits has no registers
@@ -12,23 +13,37 @@
 #include "overflow.cuh"
 
 constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
+constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */
 constexpr unsigned CHUNK_OF_LONG = 512;               /* rows, where they have more than WIDEST_ROW_BYTES */
-constexpr unsigned ROWS_AT_ONCE = 4;                  /* of a lane, in registers */
 
-/* Of sums of INPUT's own size; so many columns to a block of stage 2 (spine_turns.cuh). */
-template <class INPUT, unsigned TURN_COLUMNS_> struct row_shape {
+/* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
+ * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
+enum class row_kind { VECTORS, APART, PIECES };
+
+/* Of sums of INPUT's own size: a lane has COUNT columns; so many columns to a block of stage 2 (spine_turns.cuh), rows
+ * to a warp, and blocks to a multiprocessor. */
+template <class INPUT, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned WARP_ROWS_,
+          unsigned BLOCKS_ = ROW_BLOCKS>
+struct row_shape {
     typedef INPUT Input;
     typedef INPUT Sum;
-    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_;
-    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES, WARP_ROWS = 16;
-    static constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);          /* to a vector */
-    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;              /* of the tile */
-    static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS;         /* tiles of a chunk */
-    static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = ROW_BLOCKS; /* in shared memory; of a multiprocessor */
+    static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
+    static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
+    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES, WARP_ROWS = WARP_ROWS_;
+    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;           /* of the tile */
+    static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS;      /* tiles of a chunk */
+    static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
+    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
+    static constexpr unsigned ROWS_AT_ONCE =
+        APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
     struct Values {}; /* that a lane has in registers while the tile waits */
 };
-template <class SHAPE> using row_vector = vector_of<typename SHAPE::Sum, SHAPE::COUNT>;
+template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
+template <class SHAPE> using row_vector =
+    typename std::conditional<SHAPE::APART, row_columns<typename SHAPE::Sum, SHAPE::COUNT>,
+                              vector_of<typename SHAPE::Sum, SHAPE::UNIT>>::type;
+template <class SHAPE> using row_unit = vector_of<typename SHAPE::Sum, SHAPE::UNIT>;
 
 HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
@@ -40,20 +55,30 @@ template <class SHAPE> struct alignas(LINE_BYTES) row_block {
     block_role role;
 };
 
-/* The rest of it: rows of `across` vectors each. Those of the table; of each warp the total; the seed, and what is to
+/* The rest of it: rows of `across` units each. Those of the table; of each warp the total; the seed, and what is to
  * the left of the tile at each level of the tree above it. */
 template <class SHAPE> struct row_memory {
-    row_vector<SHAPE> *rows, *totals, *lefts;
-    unsigned across;
+    row_unit<SHAPE> *rows, *totals, *lefts;
+    unsigned across, width; /* width: of the tile, in units */
 };
+
+/* Units from row to row. Pieces that do not begin on vectors come with what is before and behind them in vectors, and
+ * all rows lie as they do in the table, relative to vectors. */
+template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Sum), LEAST = 2 * (VECTOR - 1);
+    if (!SHAPE::PIECES)
+        return pass.panel_columns / SHAPE::UNIT;
+    const unsigned least = pass.panel_columns + LEAST;
+    return least + static_cast<unsigned>(pass.in_stride - least) % VECTOR;
+}
 template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
     const size_t rows = SHAPE::KEPT_ROWS + SHAPE::WARPS + 1 + levels_of(SHAPE::SHARES);
-    return sizeof(row_block<SHAPE>) + rows * across * VECTOR_BYTES;
+    return sizeof(row_block<SHAPE>) + rows * across * sizeof(row_unit<SHAPE>);
 }
 template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
-    row_vector<SHAPE> *const rows = reinterpret_cast<row_vector<SHAPE> *>(&block + 1);
-    row_vector<SHAPE> *const totals = rows + SHAPE::KEPT_ROWS * across;
-    return row_memory<SHAPE>{rows, totals, totals + SHAPE::WARPS * across, across};
+    row_unit<SHAPE> *const rows = reinterpret_cast<row_unit<SHAPE> *>(&block + 1);
+    row_unit<SHAPE> *const totals = rows + SHAPE::KEPT_ROWS * across;
+    return row_memory<SHAPE>{rows, totals, totals + SHAPE::WARPS * across, across, across};
 }
 
 /* Where a tile is in the table. */
@@ -66,13 +91,42 @@ DEVICE row_place row_place_of(const tile_pass &pass, unsigned tile) {
     return row_place{row, (tile - row * pass.panels) * pass.panel_columns};
 }
 
+/* The calling thread's warp, and its lane there. */
 DEVICE unsigned row_warp() { return thread_index_anew() / WARP_LANES; }
 DEVICE unsigned row_lane() { return thread_index_anew() % WARP_LANES; }
 
-/* The tile's columns in vectors, one for each lane that has any. */
-template <class SHAPE> DEVICE unsigned vectors_of(const tile_pass &pass, const row_place &place) {
+/* The tile's columns in units, one for each lane that has any; or APART, several. */
+template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row_place &place) {
     const size_t right = pass.columns - place.column;
-    return static_cast<unsigned>(right < pass.panel_columns ? right : pass.panel_columns) / SHAPE::COUNT;
+    return static_cast<unsigned>(right < pass.panel_columns ? right : pass.panel_columns) / SHAPE::UNIT;
+}
+
+/* The lane's columns in a row, given its first unit there. APART, where it has none, nothing is put, and the identity
+ * got. */
+template <class SHAPE> DEVICE
+    typename std::conditional<SHAPE::APART, row_vector<SHAPE>, const row_vector<SHAPE> &>::type
+    get_columns(const row_memory<SHAPE> &memory, unsigned lane, const row_unit<SHAPE> *first) {
+    if constexpr (SHAPE::APART) {
+        row_vector<SHAPE> columns;
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            columns.at[c] = c == 0 || lane + c * WARP_LANES < memory.width ? first[c * WARP_LANES].at[0]
+                                                                           : sum_identity<typename SHAPE::Sum>();
+        return columns;
+    } else {
+        return *first;
+    }
+}
+template <class SHAPE> DEVICE void put_columns(const row_memory<SHAPE> &memory, unsigned lane, row_unit<SHAPE> *first,
+                                               const row_vector<SHAPE> &columns) {
+    if constexpr (!SHAPE::APART) {
+        *first = columns;
+    } else {
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            if (c == 0 || lane + c * WARP_LANES < memory.width)
+                first[c * WARP_LANES].at[0] = columns.at[c];
+    }
 }
 
 /* The calling warp's first row in the table, and how many of its rows are there. */
@@ -83,41 +137,8 @@ template <class SHAPE> DEVICE unsigned warp_rows_of(const tile_pass &pass, const
     const size_t first = warp_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
     return left < SHAPE::WARP_ROWS ? static_cast<unsigned>(left) : SHAPE::WARP_ROWS;
 }
-template <class SHAPE> DEVICE row_vector<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
+template <class SHAPE> DEVICE row_unit<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
     return memory.rows + row_warp() * SHAPE::WARP_ROWS * memory.across;
-}
-
-/* Begins to bring the warp's rows, as far as they are in the table. All lanes of the warp call it together, when all
- * have read what came before. */
-template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row_place &place,
-                                                const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
-    typedef typename SHAPE::Sum Sum;
-    const unsigned lane = row_lane(), rows = warp_rows_of<SHAPE>(pass, place);
-    const unsigned bytes = vectors_of<SHAPE>(pass, place) * VECTOR_BYTES;
-    const Sum *from = static_cast<const Sum *>(pass.in) + warp_row_of<SHAPE>(place) * pass.in_stride + place.column;
-    bulk_barrier *const come = &block.come[row_warp()];
-    const bool side_by_side = pass.panels == 1; /* as the rows of the table are */
-    warp_barrier(WARP_ALL);
-    if (lane == 0)
-        bulk_barrier_expect(come, rows * bytes);
-    if (lane == 0 && side_by_side && rows > 0)
-        bulk_load(own_rows(memory), from, rows * bytes, come);
-    warp_barrier(WARP_ALL);
-    for (unsigned row = lane; !side_by_side && row < rows; row += WARP_LANES)
-        bulk_load(own_rows(memory) + row * memory.across, from + row * pass.in_stride, bytes, come);
-}
-
-/* Waits for them. Rows beyond the table hold the identity. */
-template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const row_place &place,
-                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
-                                                 unsigned parity) {
-    typedef typename SHAPE::Sum Sum;
-    while (!bulk_barrier_passed(&block.come[row_warp()], parity))
-        continue;
-    const unsigned across = memory.across * SHAPE::COUNT, end = SHAPE::WARP_ROWS * across;
-    for (unsigned at = warp_rows_of<SHAPE>(pass, place) * across + row_lane(); at < end; at += WARP_LANES)
-        reinterpret_cast<Sum *>(own_rows(memory))[at] = sum_identity<Sum>();
-    warp_barrier(WARP_ALL);
 }
 
 template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &right) {
@@ -126,13 +147,14 @@ template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &rig
         right.at[k] = left.at[k] + right.at[k];
 }
 
-/* The total of ROWS rows in a vector's columns. */
-template <unsigned ROWS, class VECTOR> DEVICE VECTOR rows_total(const VECTOR *at, unsigned across) {
+/* The total of ROWS rows in a lane's columns. */
+template <class SHAPE, unsigned ROWS>
+DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_unit<SHAPE> *at) {
     if constexpr (ROWS == 1) {
-        return *at;
+        return get_columns(memory, lane, at);
     } else {
-        const VECTOR left = rows_total<ROWS / 2>(at, across);
-        VECTOR right = rows_total<ROWS / 2>(at + ROWS / 2 * across, across);
+        const row_vector<SHAPE> left = rows_total<SHAPE, ROWS / 2>(memory, lane, at);
+        row_vector<SHAPE> right = rows_total<SHAPE, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
         add_to_right(left, right);
         return right;
     }
@@ -142,22 +164,45 @@ template <unsigned ROWS, class VECTOR> DEVICE VECTOR rows_total(const VECTOR *at
 template <class SHAPE>
 DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = row_lane();
-    if (lane < vectors_of<SHAPE>(pass, place))
-        memory.totals[row_warp() * memory.across + lane] =
-            rows_total<SHAPE::WARP_ROWS>(own_rows(memory) + lane, memory.across);
+    if (lane < units_of<SHAPE>(pass, place)) {
+        const row_vector<SHAPE> total = rows_total<SHAPE, SHAPE::WARP_ROWS>(memory, lane, own_rows(memory) + lane);
+        put_columns(memory, lane, memory.totals + row_warp() * memory.across + lane, total);
+    }
 }
 
-/* Bits of which the highest is that of the warp's greatest value, for the check for overflow. */
-template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, const row_place &place,
-                                                      const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
-    const unsigned lane = row_lane();
-    const row_vector<SHAPE> *const rows = own_rows(memory) + lane;
+/* A vector of memory, whatever columns are in it. */
+template <class SHAPE> using memory_vector = vector_of<typename SHAPE::Sum, VECTOR_BYTES / sizeof(typename SHAPE::Sum)>;
+
+/* Bits of which the highest is that of the greatest value. */
+template <class VECTOR> DEVICE uint32_t magnitude_of_vector(const VECTOR &values, bool is_signed) {
     uint32_t bits = 0;
     UNROLL
-    for (unsigned row = 0; lane < vectors_of<SHAPE>(pass, place) && row < SHAPE::WARP_ROWS; row++)
+    for (unsigned k = 0; k < sizeof values.at / sizeof *values.at; k++)
+        bits |= magnitude_bits(head_of(values.at[k]), is_signed);
+    return bits;
+}
+
+/* Bits of which the highest is that of the warp's greatest value, for the check for overflow. Where rows lie side by
+ * side, a lane looks at any of them. */
+template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, const row_place &place,
+                                                      const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
+    typedef memory_vector<SHAPE> vector;
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(typename SHAPE::Sum);
+    const unsigned lane = row_lane();
+    const vector *const rows = reinterpret_cast<const vector *>(own_rows(memory)) + lane;
+    uint32_t bits = 0;
+    if constexpr (SHAPE::PIECES) {
+        const row_unit<SHAPE> *const first = own_rows(memory) + lane;
+        for (unsigned row = 0; lane < memory.width && row < SHAPE::WARP_ROWS; row++)
+            bits |= magnitude_of_vector(get_columns(memory, lane, first + row * memory.across), pass.is_signed);
+    } else if constexpr (SHAPE::APART) {
+        for (unsigned k = 0; k + lane < SHAPE::WARP_ROWS * memory.across / COUNT; k += WARP_LANES)
+            bits |= magnitude_of_vector(rows[k], pass.is_signed);
+    } else {
         UNROLL
-    for (unsigned k = 0; k < SHAPE::COUNT; k++)
-        bits |= magnitude_bits(head_of(rows[row * memory.across].at[k]), pass.is_signed);
+        for (unsigned row = 0; lane < units_of<SHAPE>(pass, place) && row < SHAPE::WARP_ROWS; row++)
+            bits |= magnitude_of_vector(rows[row * memory.across], pass.is_signed);
+    }
     bits = warp_or(WARP_ALL, bits);
     if (lane == 0)
         block.magnitudes[row_warp()] = bits;
@@ -168,7 +213,7 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
 template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory<SHAPE> &memory, unsigned column) {
     typedef typename SHAPE::Sum Sum;
     Sum *const totals = reinterpret_cast<Sum *>(memory.totals) + column;
-    const unsigned across = memory.across * SHAPE::COUNT;
+    const unsigned across = memory.across * SHAPE::UNIT;
     Sum part[SHAPE::WARPS];
     UNROLL
     for (unsigned warp = 0; warp < SHAPE::WARPS; warp++)
@@ -182,105 +227,6 @@ template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory
             totals[last * across] = part[last];
     }
     return part[SHAPE::WARPS - 1];
-}
-
-/* Calls add(left) for all that is to the left of the warp's rows in the lane's columns, the lowest level first, the
- * seed last. */
-template <class SHAPE, class ADD>
-DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, unsigned lane, const ADD &add) {
-    const unsigned warp = row_warp();
-    UNROLL
-    for (unsigned half = 1; half < SHAPE::WARPS; half *= 2)
-        if (warp & half)
-            add(memory.totals[((warp & ~(2 * half - 1)) + half - 1) * memory.across + lane]);
-    UNROLL
-    for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
-        if (place.row & half)
-            add(memory.lefts[level * memory.across + lane]);
-    add(memory.lefts[lane]);
-}
-
-/* The running sums of so many rows, one level of the tree after the other. */
-template <class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS_AT_ONCE]) {
-    UNROLL
-    for (unsigned half = 1; half < ROWS_AT_ONCE; half *= 2)
-        UNROLL
-    for (unsigned row = 0; row < ROWS_AT_ONCE; row++)
-        if (row & half)
-            add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
-}
-
-/* What is to the left of the group of rows in its warp, the lowest level first. Below the first level of which the
- * group is a left half, its last row is the total that is to the left of others there. */
-template <unsigned LEVELS, class VECTOR>
-DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&sums)[ROWS_AT_ONCE]) {
-    bool kept = false;
-    UNROLL
-    for (unsigned level = 1; level <= LEVELS; level++) {
-        const bool right = (group >> (level - 1) & 1) != 0;
-        UNROLL
-        for (unsigned row = 0; right && row < ROWS_AT_ONCE; row++)
-            add_to_right(totals[level], sums[row]);
-        if (!right && !kept)
-            totals[level] = sums[ROWS_AT_ONCE - 1];
-        kept = kept || !right;
-    }
-}
-
-/* The lane's sums, of all of the warp's rows, to the table; ABOVE: those that stand one row above. WHOLE: all of the
- * rows are in the table. */
-template <class SHAPE, bool ABOVE, bool WHOLE>
-DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
-    typedef typename SHAPE::Sum Sum;
-    typedef row_vector<SHAPE> vector;
-    constexpr unsigned GROUPS = SHAPE::WARP_ROWS / ROWS_AT_ONCE, LEVELS = levels_of(GROUPS);
-    const vector *from = own_rows(memory) + lane;
-    Sum *to =
-        static_cast<Sum *>(pass.out) + warp_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::COUNT;
-    const unsigned rows = WHOLE ? SHAPE::WARP_ROWS : warp_rows_of<SHAPE>(pass, place);
-    vector before, totals[LEVELS + 1];
-    UNROLL
-    for (unsigned k = 0; k < SHAPE::COUNT; k++)
-        before.at[k] = sum_identity<Sum>();
-    if (ABOVE || std::is_integral<Sum>::value)
-        add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
-    KEEP_LOOP
-    for (unsigned group = 0; group < GROUPS; group++) {
-        vector sums[ROWS_AT_ONCE];
-        UNROLL
-        for (unsigned row = 0; row < ROWS_AT_ONCE; row++, from += memory.across)
-            sums[row] = *from;
-        scan_rows(sums);
-        if constexpr (std::is_integral<Sum>::value) { /* which wrap: all that is above is one sum */
-            UNROLL
-            for (unsigned row = 0; row < ROWS_AT_ONCE; row++)
-                add_to_right(before, sums[row]);
-        } else {
-            add_groups<LEVELS>(group, totals, sums);
-            add_lefts(place, memory, lane, [&](const vector &left) {
-                UNROLL
-                for (unsigned row = 0; row < ROWS_AT_ONCE; row++)
-                    add_to_right(left, sums[row]);
-            });
-        }
-        UNROLL
-        for (unsigned row = 0; row < ROWS_AT_ONCE; row++, to += pass.out_stride)
-            if (WHOLE || group * ROWS_AT_ONCE + row < rows)
-                store_vector(reinterpret_cast<vector *>(to), !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1]);
-        before = sums[ROWS_AT_ONCE - 1];
-    }
-}
-
-/* By all warps, each its own rows. */
-template <class SHAPE, bool ABOVE>
-DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
-    const unsigned lane = row_lane();
-    if (lane >= vectors_of<SHAPE>(pass, place))
-        return;
-    if (warp_rows_of<SHAPE>(pass, place) == SHAPE::WARP_ROWS)
-        write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
-    else
-        write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
 }
 
 #endif

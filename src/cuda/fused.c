@@ -13,9 +13,9 @@ enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 /* Of all forms but the small one and that of rows, on one multiprocessor. */
 enum { TILES_AT_ONCE = 2 };
 
-/* From so many bytes of sums for each multiprocessor on, long rows are better not parked: four rounds of four tiles
- * (docs/tuning.md). */
-enum { ROWS_FROM_BYTES = 800 << 10 };
+/* From so many bytes of sums for each multiprocessor on, long rows are better not parked: four rounds of four tiles; or
+ * one, of rows that are no whole vectors, unless they are short (docs/tuning.md). */
+enum { ROWS_FROM_BYTES = 800 << 10, RAGGED_FROM_BYTES = 200 << 10, VECTOR_BYTES = 16, SHORT_BYTES = 128 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 
@@ -75,10 +75,11 @@ static bool is_small(const struct scan *scan, const struct choice *choice) {
 bool cuda_prefers_fused(const struct scan *scan) { return choice_of(scan).major >= HOPPER; }
 
 static bool is_rows(const struct scan *scan, const struct choice *choice) {
-    const size_t bytes = scan->in.rows * scan->in.columns * table_type_size(scan->out.type);
+    const size_t row = scan->in.columns * table_type_size(scan->out.type), bytes = scan->in.rows * row;
+    const size_t from = row > SHORT_BYTES && row % VECTOR_BYTES != 0 ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
     return choice->major >= OLDEST_WAVE &&
            (cuda_forced_form == CUDA_FUSED_ROWS ||
-            (cuda_forced_form == CUDA_FUSED_BEST && bytes / ROWS_FROM_BYTES >= choice->processors));
+            (cuda_forced_form == CUDA_FUSED_BEST && bytes / from >= choice->processors));
 }
 
 static bool is_parked(const struct choice *choice) {

@@ -560,11 +560,23 @@ int main() {
         check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
     }
     check_rows(6, 8, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
+    check_rows(6, 4, {17, 31, 33}, DOUBLE_TSAN ? 24 : 6); /* rows of no whole vectors */
     check_ring(6, type_of(8), 34, 40, DOUBLE_TSAN ? 1 : 4);
+    check_ring(6, type_of(4), 33, 80, DOUBLE_TSAN ? 1 : 4);
     check_long_bytes(8, {64}, DOUBLE_TSAN ? 24 : 6); /* four blocks for stage 2 */
     if (!DOUBLE_TSAN) {
         check_rows(14, 4, {68, 72, 100}, 6); /* up to seven */
         check_rows(22, 4, {124}, 6);
+        check_rows(14, 8, {17, 31, 33, 63}, 6);
+        check_rows(18, 4, {63, 66, 70, 71, 97}, 8);
+        check_rows(56, 4, {127, 131, 201}, 16);
+        check_rows(28, 8, {67, 99}, 12);
+        check_rows(20, 4, {205, 263}, 12); /* in pieces that begin anywhere */
+        check_rows(18, 8, {103, 133}, 12);
+        check_rows(40, 4, {1031}, 24);
+        check_ring(18, type_of(4), 263, 24, 1);
+        check_ring(6, type_of(8), 17, 80, 2);
+        check_ring(6, type_of(4), 19, 80, 2);
         check_rows(34, 4, {520}, 16); /* in pieces: 17, of 32 columns each */
         check_rows(26, 8, {388}, 16);
         check_ring(10, type_of(4), 68, 30, 2);

@@ -1,0 +1,161 @@
+/* The running sums of the rows of a tile (row_tile.cuh), and how they are written. */
+#ifndef ROW_WRITE_CUH
+#define ROW_WRITE_CUH
+
+#include "row_tile.cuh"
+
+/* Calls add(left) for all that is to the left of the warp's rows in the lane's columns, the lowest level first, the
+ * seed last. */
+template <class SHAPE, class ADD>
+DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, unsigned lane, const ADD &add) {
+    const unsigned warp = row_warp();
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::WARPS; half *= 2)
+        if (warp & half)
+            add(get_columns(memory, lane,
+                            memory.totals + ((warp & ~(2 * half - 1)) + half - 1) * memory.across + lane));
+    UNROLL
+    for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
+        if (place.row & half)
+            add(get_columns(memory, lane, memory.lefts + level * memory.across + lane));
+    add(get_columns(memory, lane, memory.lefts + lane));
+}
+
+/* The running sums of so many rows, one level of the tree after the other. */
+template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
+    UNROLL
+    for (unsigned half = 1; half < ROWS; half *= 2)
+        UNROLL
+    for (unsigned row = 0; row < ROWS; row++)
+        if (row & half)
+            add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
+}
+
+/* What is to the left of the group of rows in its warp, the lowest level first. Below the first level of which the
+ * group is a left half, its last row is the total that is to the left of others there. */
+template <unsigned LEVELS, unsigned ROWS, class VECTOR>
+DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&sums)[ROWS]) {
+    bool kept = false;
+    UNROLL
+    for (unsigned level = 1; level <= LEVELS; level++) {
+        const bool right = (group >> (level - 1) & 1) != 0;
+        UNROLL
+        for (unsigned row = 0; right && row < ROWS; row++)
+            add_to_right(totals[level], sums[row]);
+        if (!right && !kept)
+            totals[level] = sums[ROWS - 1];
+        kept = kept || !right;
+    }
+}
+
+/* The lane's sums, of all of the warp's rows, to the table, or in the place of values; ABOVE: those that stand one row
+ * above. WHOLE: all of the rows are in the table. */
+template <class SHAPE, bool ABOVE, bool WHOLE>
+DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
+    typedef typename SHAPE::Sum Sum;
+    typedef row_vector<SHAPE> vector;
+    constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::WARP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
+    row_unit<SHAPE> *from = own_rows(memory) + lane;
+    Sum *to =
+        static_cast<Sum *>(pass.out) + warp_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::UNIT;
+    const unsigned rows = WHOLE ? SHAPE::WARP_ROWS : warp_rows_of<SHAPE>(pass, place);
+    vector before, totals[LEVELS + 1];
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COUNT; c++)
+        before.at[c] = sum_identity<Sum>();
+    if (ABOVE || std::is_integral<Sum>::value)
+        add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
+    KEEP_LOOP
+    for (unsigned group = 0; group < GROUPS; group++) {
+        row_unit<SHAPE> *const first = from;
+        vector sums[ROWS];
+        UNROLL
+        for (unsigned row = 0; row < ROWS; row++, from += memory.across)
+            sums[row] = get_columns(memory, lane, from);
+        scan_rows(sums);
+        if constexpr (std::is_integral<Sum>::value) { /* which wrap: all that is above is one sum */
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++)
+                add_to_right(before, sums[row]);
+        } else {
+            add_groups<LEVELS>(group, totals, sums);
+            add_lefts(place, memory, lane, [&](const vector &left) {
+                UNROLL
+                for (unsigned row = 0; row < ROWS; row++)
+                    add_to_right(left, sums[row]);
+            });
+        }
+        UNROLL
+        for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride) {
+            const vector &sum = !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1];
+            if constexpr (SHAPE::APART)
+                put_columns(memory, lane, first + row * memory.across, sum);
+            else if (WHOLE || group * ROWS + row < rows)
+                store_vector(reinterpret_cast<vector *>(to), sum);
+        }
+        before = sums[ROWS - 1];
+    }
+}
+
+/* The warp's rows as they lie, one behind the other. */
+template <class SHAPE>
+DEVICE void write_whole_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+    typedef typename SHAPE::Sum Sum;
+    typedef memory_vector<SHAPE> vector;
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);
+    const Sum *const from = reinterpret_cast<const Sum *>(own_rows(memory));
+    Sum *const to = static_cast<Sum *>(pass.out) + warp_row_of<SHAPE>(place) * pass.out_stride;
+    const unsigned values = warp_rows_of<SHAPE>(pass, place) * memory.across, whole = values / COUNT;
+    warp_barrier(WARP_ALL);
+    for (unsigned k = row_lane(); k < whole; k += WARP_LANES)
+        store_vector(reinterpret_cast<vector *>(to) + k, reinterpret_cast<const vector *>(from)[k]);
+    for (unsigned k = whole * COUNT + row_lane(); k < values; k += WARP_LANES)
+        to[k] = from[k];
+}
+
+/* The same of pieces of rows: whole vectors of the table, and what is before and behind them one by one. */
+template <class SHAPE>
+DEVICE void write_pieces(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+    typedef typename SHAPE::Sum Sum;
+    typedef memory_vector<SHAPE> vector;
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Sum);
+    const unsigned lane = row_lane(), rows = warp_rows_of<SHAPE>(pass, place);
+    const Sum *from = reinterpret_cast<const Sum *>(own_rows(memory));
+    size_t first = warp_row_of<SHAPE>(place) * pass.out_stride + place.column;
+    warp_barrier(WARP_ALL);
+    for (unsigned row = 0; row < rows; row++, from += memory.across, first += pass.out_stride) {
+        Sum *const to = static_cast<Sum *>(pass.out) + first;
+        const unsigned lead = static_cast<unsigned>(first) % VECTOR, gap = (VECTOR - lead) % VECTOR;
+        const unsigned head = gap < memory.width ? gap : memory.width;
+        const unsigned whole = (memory.width - head) / VECTOR, tail = head + whole * VECTOR;
+        if (lane < whole)
+            store_vector(reinterpret_cast<vector *>(to + head) + lane,
+                         reinterpret_cast<const vector *>(from + head)[lane]);
+        const unsigned at = lane < head ? lane : lane - head + tail;
+        if (at < memory.width)
+            to[at] = from[at];
+    }
+}
+
+/* By all warps, each its own rows. */
+template <class SHAPE, bool ABOVE>
+DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+    const unsigned lane = row_lane();
+    if constexpr (SHAPE::APART) {
+        if (lane < units_of<SHAPE>(pass, place))
+            write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
+        if constexpr (SHAPE::PIECES)
+            write_pieces<SHAPE>(pass, place, memory);
+        else
+            write_whole_rows<SHAPE>(pass, place, memory);
+    } else {
+        if (lane >= units_of<SHAPE>(pass, place))
+            return;
+        if (warp_rows_of<SHAPE>(pass, place) == SHAPE::WARP_ROWS)
+            write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
+        else
+            write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
+    }
+}
+
+#endif
