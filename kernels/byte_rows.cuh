@@ -26,7 +26,7 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr bool APART = false, PIECES = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
     static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
-    static constexpr unsigned KEPT_ROWS = 0;
+    static constexpr unsigned SPINES_ALONE = 7, KEPT_ROWS = 0;
     static_assert(WARP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
 };

@@ -230,27 +230,37 @@ static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     return run_scalars<INPUT, SUM>(pass, launcher);
 }
 
-/* Signed sums are made in the unsigned type; only a widened input needs its sign. */
-template <class LAUNCHER> static int run_pass(const kernel_pass &pass, const LAUNCHER &launcher) {
+template <class INPUT, class SUM> struct type_pair {
+    typedef INPUT Input;
+    typedef SUM Sum;
+};
+
+/* Calls run(type_pair). Signed sums are made in the unsigned type; only a widened input needs its sign. */
+template <class RUN> static int run_types(const kernel_pass &pass, const RUN &run) {
     const bool wide = pass.out_type == TABLE_U64 || pass.out_type == TABLE_I64 || pass.out_type == TABLE_F64;
     switch (pass.in_type) {
     case TABLE_U8:
-        return wide ? run_pair<uint8_t, uint64_t>(pass, launcher) : run_pair<uint8_t, uint32_t>(pass, launcher);
+        return wide ? run(type_pair<uint8_t, uint64_t>()) : run(type_pair<uint8_t, uint32_t>());
     case TABLE_U16:
-        return wide ? run_pair<uint16_t, uint64_t>(pass, launcher) : run_pair<uint16_t, uint32_t>(pass, launcher);
+        return wide ? run(type_pair<uint16_t, uint64_t>()) : run(type_pair<uint16_t, uint32_t>());
     case TABLE_U32:
-        return wide ? run_pair<uint32_t, uint64_t>(pass, launcher) : run_pair<uint32_t, uint32_t>(pass, launcher);
+        return wide ? run(type_pair<uint32_t, uint64_t>()) : run(type_pair<uint32_t, uint32_t>());
     case TABLE_I32:
-        return wide ? run_pair<int32_t, uint64_t>(pass, launcher) : run_pair<uint32_t, uint32_t>(pass, launcher);
+        return wide ? run(type_pair<int32_t, uint64_t>()) : run(type_pair<uint32_t, uint32_t>());
     case TABLE_U64:
     case TABLE_I64:
-        return run_pair<uint64_t, uint64_t>(pass, launcher);
+        return run(type_pair<uint64_t, uint64_t>());
     case TABLE_F32:
-        return wide ? run_pair<float, double>(pass, launcher) : run_pair<float, float>(pass, launcher);
+        return wide ? run(type_pair<float, double>()) : run(type_pair<float, float>());
     case TABLE_F64:
-        return run_pair<double, double>(pass, launcher);
+        return run(type_pair<double, double>());
     }
     return static_cast<int>(cudaErrorInvalidValue);
+}
+template <class LAUNCHER> static int run_pass(const kernel_pass &pass, const LAUNCHER &launcher) {
+    return run_types(pass, [&](auto types) {
+        return run_pair<typename decltype(types)::Input, typename decltype(types)::Sum>(pass, launcher);
+    });
 }
 
 #endif

@@ -96,7 +96,8 @@ template <class SHAPE, bool ABOVE> DEVICE void byte_tiles(const tile_pass &pass,
 }
 
 template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
-    bytes_kernel(tile_pass pass, fused_state<uint32_t> state, byte_layout layout, unsigned spines, unsigned pairs) {
+    bytes_fused_kernel(tile_pass pass, fused_state<uint32_t> state, byte_layout layout, unsigned spines,
+                       unsigned pairs) {
     SHARED_DYNAMIC(unsigned char, memory);
     clear_state(state, spines, pairs);
     const unsigned arrival = grid_arrive(), block = block_index();
@@ -147,7 +148,7 @@ template <class SHAPE> static byte_layout layout_of(const kernel_pass &pass, siz
 }
 
 template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, const fused_call &call) {
-    const auto kernel = bytes_kernel<SHAPE, ABOVE>;
+    const auto kernel = bytes_fused_kernel<SHAPE, ABOVE>;
     const size_t rows = tile_rows<SHAPE>(pass.columns) * CHUNK_TILES, chunks = (pass.rows + rows - 1) / rows;
     const size_t spines = spines_of<SHAPE>(pass.columns);
     const size_t block = sizeof(byte_block<SHAPE>), ring = sizeof(ring_of<SHAPE>), shared = block > ring ? block : ring;

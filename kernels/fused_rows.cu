@@ -6,17 +6,13 @@
  *
  * Who does stage 2, and what blocks may wait for, is as in fused.cu: what comes of tiles that were drawn before alone.
  */
-#include "byte_rows.cuh"
-#include "dispatch.cuh"
 #include "fused_call.cuh"
 #include "row_bring.cuh"
+#include "row_dispatch.cuh"
 #include "row_exchange.cuh"
 #include "spine_turns.cuh"
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
-
-/* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
-constexpr unsigned ROW_SPINES_ALONE = 16;
 
 /* The block's next tile, drawn by its last lane when the lane's warp has written: a tile that is drawn early is brought
  * late, and all behind it wait. */
@@ -146,7 +142,13 @@ template <class SHAPE> static row_state<typename SHAPE::Sum> state_of(const fuse
     return state;
 }
 
-template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused_call &call, const tile_pass &made) {
+/* For row_dispatch.cuh. */
+struct rows_launcher {
+    const kernel_pass &pass;
+    const fused_call &call;
+    template <class SHAPE> int run(const tile_pass &made) const;
+};
+template <class SHAPE> int rows_launcher::run(const tile_pass &made) const {
     static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
     const auto kernel = pass.exclusive ? rows_fused_kernel<SHAPE, true> : rows_fused_kernel<SHAPE, false>;
     const size_t rows = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
@@ -166,7 +168,7 @@ template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused
     if (pairs > INT32_MAX)
         return static_cast<int>(cudaErrorNotSupported);
     blocks = tiles < blocks - used ? tiles + used : blocks;
-    const bool alone = used <= ROW_SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
+    const bool alone = used <= SHAPE::SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
     const row_state<typename SHAPE::Sum> state = state_of<SHAPE>(call, made, ring, pairs, alone);
     error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, tiles, used,
                                static_cast<unsigned>(pairs));
@@ -175,122 +177,6 @@ template <class SHAPE> static int run_tiles(const kernel_pass &pass, const fused
     fused_state<typename SHAPE::Sum> all = state;
     all.seeds = state.all_seeds;
     return call.check<typename SHAPE::Input>(made, all, pass.columns, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
-}
-
-/* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked
- * tiles (docs/tuning.md): whole rows in one tile, if a warp has lanes enough and they are more than one panel there; or
- * long ones in pieces, if they begin on sectors, but not on lines. How many vectors a tile has across; 0: not such. */
-constexpr size_t FEWEST_VECTORS = 17, MOST_VECTORS = 31, PIECE_VECTORS = 24;
-constexpr size_t LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192; /* of sums of 8 bytes */
-static size_t tile_vectors(const kernel_pass &pass) {
-    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element, vectors = bytes / VECTOR_BYTES;
-    if (type_bytes(pass.in_type) != element || pass.chunk_rows != CHUNK_OF_LONG || bytes % VECTOR_BYTES != 0 ||
-        pass.in_stride != pass.columns || pass.out_stride != pass.columns || pass.rows == 0)
-        return 0;
-    if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
-        return vectors;
-    const bool pieces = vectors >= (element == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS) && begins_on_sectors(pass);
-    return pieces && bytes % LINE_BYTES != 0 ? PIECE_VECTORS : 0;
-}
-
-constexpr size_t WIDE_ROW = 1024; /* with more columns, teams of two warps do stage 2: fewer blocks of it */
-
-/* Rows side by side that are no whole vectors, as odd numbers of columns are; shorter ones are parked. By columns and
- * strides alone. */
-constexpr size_t FEWEST_RAGGED = 17;
-static bool is_ragged(const kernel_pass &pass) {
-    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
-    return type_bytes(pass.in_type) == element && pass.chunk_rows == CHUNK_OF_LONG && bytes % VECTOR_BYTES != 0 &&
-           pass.columns >= FEWEST_RAGGED && pass.in_stride == pass.columns && pass.out_stride == pass.columns &&
-           pass.rows > 0;
-}
-
-/* Those, in pieces of a vector for each lane. */
-template <class SUM, unsigned COUNT> static int run_pieces(const kernel_pass &pass, const fused_call &call) {
-    const tile_pass made = make_tile_pass(pass, COUNT * WARP_LANES, VECTOR_BYTES / sizeof(SUM), false);
-    return pass.columns <= WIDE_ROW
-               ? run_tiles<row_shape<SUM, row_kind::PIECES, COUNT, WARP_LANES, 16>>(pass, call, made)
-               : run_tiles<row_shape<SUM, row_kind::PIECES, COUNT, 4 * WARP_LANES, 16>>(pass, call, made);
-}
-
-/* Those, whole: a lane has COUNT columns, as few as cover a row, and a warp as many ROWS as so many BLOCKS of a
- * multiprocessor find room for, or two of the longest. */
-template <class SUM, unsigned COUNT, unsigned ROWS, unsigned BLOCKS>
-static int run_apart(const kernel_pass &pass, const fused_call &call) {
-    const tile_pass made = make_tile_pass(pass, static_cast<unsigned>(pass.columns), 1, false);
-    return run_tiles<row_shape<SUM, row_kind::APART, COUNT, WARP_LANES / 2, ROWS, BLOCKS>>(pass, call, made);
-}
-template <class SUM> static int run_ragged(const kernel_pass &pass, const fused_call &call) {
-    if constexpr (sizeof(SUM) == 4) {
-        if (pass.columns <= 32)
-            return run_apart<SUM, 1, 64, 4>(pass, call);
-        if (pass.columns <= 64)
-            return run_apart<SUM, 2, 32, 4>(pass, call);
-        if (pass.columns <= 70)
-            return run_apart<SUM, 3, 32, 3>(pass, call);
-        if (pass.columns <= 96)
-            return run_apart<SUM, 3, 16, 4>(pass, call);
-        if (pass.columns <= 128)
-            return run_apart<SUM, 4, 16, 4>(pass, call);
-        if (pass.columns <= 160)
-            return run_apart<SUM, 5, 16, 2>(pass, call);
-        if (pass.columns <= 202)
-            return run_apart<SUM, 7, 16, 2>(pass, call);
-        return run_pieces<SUM, 4>(pass, call);
-    } else {
-        if (pass.columns <= 32)
-            return run_apart<SUM, 1, 32, 4>(pass, call);
-        if (pass.columns <= 64)
-            return run_apart<SUM, 2, 16, 4>(pass, call);
-        if (pass.columns <= 96)
-            return run_apart<SUM, 3, 16, 2>(pass, call);
-        if (pass.columns <= 101)
-            return run_apart<SUM, 4, 16, 2>(pass, call);
-        return run_pieces<SUM, 2>(pass, call);
-    }
-}
-
-/* Where chunks come fast, a block of stage 2 has half as many columns. */
-template <class SUM> static int run_sums(const kernel_pass &pass, const fused_call &call) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), ROWS = 16;
-    const unsigned vectors = static_cast<unsigned>(tile_vectors(pass));
-    const bool ragged = is_ragged(pass);
-    if ((vectors == 0 && !ragged) || !allows_vectors(pass.in, 0, sizeof(SUM), COUNT) ||
-        !allows_vectors(pass.out, 0, sizeof(SUM), COUNT))
-        return static_cast<int>(cudaErrorNotSupported);
-    if (ragged)
-        return run_ragged<SUM>(pass, call);
-    const tile_pass made = make_tile_pass(pass, vectors * COUNT, COUNT, false);
-    return made.panels == 1
-               ? run_tiles<row_shape<SUM, row_kind::VECTORS, COUNT, WARP_LANES / 2, ROWS>>(pass, call, made)
-               : run_tiles<row_shape<SUM, row_kind::VECTORS, COUNT, WARP_LANES, ROWS>>(pass, call, made);
-}
-
-/* Bytes that become sums of 4 bytes, in rows of whole words of them, by types and strides alone, and where it was
- * measured on an H100 to be better than any other form (docs/tuning.md): where all lanes have a word, or whole rows
- * are more than two panels elsewhere, or pieces begin on sectors. */
-constexpr size_t HALF_ROW = WARP_LANES / 2 * WORD_BYTES, WHOLE_ROW = WARP_LANES * WORD_BYTES;
-constexpr size_t FEWEST_WHOLE = 72;
-static bool are_long_bytes(const kernel_pass &pass) {
-    if (pass.in_type != TABLE_U8 || type_bytes(pass.out_type) != sizeof(uint32_t) || pass.rows == 0 ||
-        pass.columns % WORD_BYTES != 0 || pass.in_stride % WORD_BYTES != 0 || pass.out_stride % WORD_BYTES != 0)
-        return false;
-    return pass.columns == HALF_ROW || (pass.columns >= FEWEST_WHOLE && pass.columns < WHOLE_ROW) ||
-           (pass.columns > WHOLE_ROW && begins_on_sectors(pass));
-}
-
-static int run_bytes(const kernel_pass &pass, const fused_call &call) {
-    if (!allows_vectors(pass.in, 0, 1, WORD_BYTES) || !allows_vectors(pass.out, 0, sizeof(uint32_t), WORD_BYTES))
-        return static_cast<int>(cudaErrorNotSupported);
-    const unsigned panel = static_cast<unsigned>(pass.columns <= HALF_ROW ? HALF_ROW : WHOLE_ROW);
-    const tile_pass made = make_tile_pass(pass, panel, WORD_BYTES, false);
-    if (pass.columns <= HALF_ROW)
-        return run_tiles<byte_row_shape<WARP_LANES / 2, WARP_LANES / 2, 16, 5>>(pass, call, made);
-    if (pass.columns <= WHOLE_ROW)
-        return run_tiles<byte_row_shape<WARP_LANES / 2, WARP_LANES, 32, 4>>(pass, call, made);
-    if (pass.columns <= WIDE_ROW)
-        return run_tiles<byte_row_shape<WARP_LANES, WARP_LANES, 16, 4>>(pass, call, made);
-    return run_tiles<byte_row_shape<4 * WARP_LANES, WARP_LANES, 16, 4>>(pass, call, made);
 }
 
 size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
@@ -303,17 +189,20 @@ size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
 
 int kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
     const fused_call call = {carry_in, carry_out, workspace, pass->stream, true};
+    const rows_launcher launcher = {*pass, call};
     if (are_long_bytes(*pass))
-        return run_bytes(*pass, call);
+        return run_bytes(*pass, launcher);
+    if (is_ragged(*pass))
+        return run_types(*pass, [&](auto types) { return run_ragged<decltype(types)>(*pass, launcher); });
     switch (pass->out_type) {
     case TABLE_F32:
-        return run_sums<float>(*pass, call);
+        return run_sums<float>(*pass, launcher);
     case TABLE_F64:
-        return run_sums<double>(*pass, call);
+        return run_sums<double>(*pass, launcher);
     case TABLE_U64:
     case TABLE_I64:
-        return run_sums<uint64_t>(*pass, call);
+        return run_sums<uint64_t>(*pass, launcher);
     default:
-        return run_sums<uint32_t>(*pass, call);
+        return run_sums<uint32_t>(*pass, launcher);
     }
 }

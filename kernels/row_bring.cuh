@@ -11,7 +11,7 @@ struct row_piece {
     unsigned lead, whole, loose;
 };
 template <class SHAPE> DEVICE row_piece row_piece_of(const tile_pass &pass, const row_place &place, size_t row) {
-    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Sum);
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input);
     row_piece piece;
     piece.first = row * pass.in_stride + place.column;
     piece.lead = piece.first % VECTOR;
@@ -29,16 +29,15 @@ template <class SHAPE> DEVICE row_piece row_piece_of(const tile_pass &pass, cons
 /* request_rows() of pieces that may begin anywhere, a lane a row. */
 template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const row_place &place,
                                                   const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
-    typedef typename SHAPE::Sum Sum;
+    typedef typename SHAPE::Input Input;
     static_assert(SHAPE::WARP_ROWS <= WARP_LANES, "a lane a row");
     const unsigned lane = row_lane();
     const bool has = lane < warp_rows_of<SHAPE>(pass, place); /* a row in the table */
     const row_piece piece = row_piece_of<SHAPE>(pass, place, warp_row_of<SHAPE>(place) + (has ? lane : 0));
-    const Sum *const from = static_cast<const Sum *>(pass.in) + piece.first - piece.lead;
-    row_unit<SHAPE> *const to = own_rows(memory) + lane * memory.across - piece.lead;
-    const unsigned bytes = has ? piece.whole * sizeof(Sum) : 0, all = warp_sum(WARP_ALL, bytes);
+    const Input *const from = static_cast<const Input *>(pass.in) + piece.first - piece.lead;
+    row_input<SHAPE> *const to = own_rows(memory) + lane * memory.across - piece.lead;
+    const unsigned bytes = has ? piece.whole * sizeof(Input) : 0, all = warp_sum(WARP_ALL, bytes);
     bulk_barrier *const come = &block.come[row_warp()];
-    bulk_fence(); /* sums were written where they come */
     warp_barrier(WARP_ALL);
     if (lane == 0)
         bulk_barrier_expect(come, all);
@@ -54,22 +53,20 @@ template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const r
  * the table. */
 template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row_place &place,
                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
-    typedef typename SHAPE::Sum Sum;
+    typedef typename SHAPE::Input Input;
     const unsigned lane = row_lane(), rows = warp_rows_of<SHAPE>(pass, place);
-    const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_unit<SHAPE>);
-    const Sum *from = static_cast<const Sum *>(pass.in) + warp_row_of<SHAPE>(place) * pass.in_stride + place.column;
+    const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_input<SHAPE>);
+    const Input *from = static_cast<const Input *>(pass.in) + warp_row_of<SHAPE>(place) * pass.in_stride + place.column;
     bulk_barrier *const come = &block.come[row_warp()];
     const bool side_by_side = pass.panels == 1; /* as the rows of the table are */
     const unsigned whole = SHAPE::APART ? rows * bytes / VECTOR_BYTES * VECTOR_BYTES : rows * bytes;
-    if (SHAPE::APART)
-        bulk_fence();
     warp_barrier(WARP_ALL);
     if (lane == 0)
         bulk_barrier_expect(come, whole);
     if (lane == 0 && side_by_side && whole > 0)
         bulk_load(own_rows(memory), from, whole, come);
-    if (SHAPE::APART && lane < (rows * bytes - whole) / sizeof(Sum))
-        own_rows(memory)[whole / sizeof(Sum) + lane].at[0] = from[whole / sizeof(Sum) + lane];
+    if (SHAPE::APART && lane < (rows * bytes - whole) / sizeof(Input))
+        own_rows(memory)[whole / sizeof(Input) + lane].at[0] = from[whole / sizeof(Input) + lane];
     warp_barrier(WARP_ALL);
     for (unsigned row = lane; !side_by_side && row < rows; row += WARP_LANES)
         bulk_load(own_rows(memory) + row * memory.across, from + row * pass.in_stride, bytes, come);
@@ -79,12 +76,12 @@ template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row
 template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const row_place &place,
                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
                                                  unsigned parity) {
-    typedef typename SHAPE::Sum Sum;
+    typedef typename SHAPE::Input Input;
     while (!bulk_barrier_passed(&block.come[row_warp()], parity))
         continue;
     const unsigned across = memory.across * SHAPE::UNIT, end = SHAPE::WARP_ROWS * across;
     for (unsigned at = warp_rows_of<SHAPE>(pass, place) * across + row_lane(); at < end; at += WARP_LANES)
-        reinterpret_cast<Sum *>(own_rows(memory))[at] = sum_identity<Sum>();
+        reinterpret_cast<Input *>(own_rows(memory))[at] = sum_identity<Input>();
     warp_barrier(WARP_ALL);
 }
 

@@ -1,7 +1,7 @@
 /* A tile of long rows, or of pieces of them, that stays in shared memory from when it is brought until it is written.
  * Each warp has rows of its own, brings them by bulk copies, adds them up where they lie, and writes their sums from
  * there. A lane has one vector of a row, and all rows of its warp. Where rows are no whole vectors, a lane has columns
- * that lie a warp apart, and sums take the place of values, to be written as they lie.
+ * that lie a warp apart, so that what a warp reads or writes at once lies side by side in any case.
  *
  * Halves of a chunk are two tiles, halves of a tile warps, halves of a warp rows: the tree of
  * tuplescan/prefix_sum.h. Threads find themselves anew each time they are asked for: a tile that waits has no registers
@@ -20,13 +20,13 @@ constexpr unsigned CHUNK_OF_LONG = 512;               /* rows, where they have m
  * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
 enum class row_kind { VECTORS, APART, PIECES };
 
-/* Of sums of INPUT's own size: a lane has COUNT columns; so many columns to a block of stage 2 (spine_turns.cuh), rows
- * to a warp, and blocks to a multiprocessor. */
-template <class INPUT, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned WARP_ROWS_,
+/* A lane has COUNT columns; so many columns to a block of stage 2 (spine_turns.cuh), rows to a warp, and blocks to a
+ * multiprocessor. Vectors are of sums of INPUT's own size. */
+template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned WARP_ROWS_,
           unsigned BLOCKS_ = ROW_BLOCKS>
 struct row_shape {
     typedef INPUT Input;
-    typedef INPUT Sum;
+    typedef SUM Sum;
     static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
     static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES, WARP_ROWS = WARP_ROWS_;
@@ -34,6 +34,7 @@ struct row_shape {
     static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS;      /* tiles of a chunk */
     static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
+    static constexpr unsigned SPINES_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
@@ -44,6 +45,7 @@ template <class SHAPE> using row_vector =
     typename std::conditional<SHAPE::APART, row_columns<typename SHAPE::Sum, SHAPE::COUNT>,
                               vector_of<typename SHAPE::Sum, SHAPE::UNIT>>::type;
 template <class SHAPE> using row_unit = vector_of<typename SHAPE::Sum, SHAPE::UNIT>;
+template <class SHAPE> using row_input = vector_of<typename SHAPE::Input, SHAPE::UNIT>;
 
 HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
@@ -58,26 +60,28 @@ template <class SHAPE> struct alignas(LINE_BYTES) row_block {
 /* The rest of it: rows of `across` units each. Those of the table; of each warp the total; the seed, and what is to
  * the left of the tile at each level of the tree above it. */
 template <class SHAPE> struct row_memory {
-    row_unit<SHAPE> *rows, *totals, *lefts;
+    row_input<SHAPE> *rows;
+    row_unit<SHAPE> *totals, *lefts;
     unsigned across, width; /* width: of the tile, in units */
 };
 
 /* Units from row to row. Pieces that do not begin on vectors come with what is before and behind them in vectors, and
  * all rows lie as they do in the table, relative to vectors. */
 template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
-    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Sum), LEAST = 2 * (VECTOR - 1);
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input), LEAST = 2 * (VECTOR - 1);
     if (!SHAPE::PIECES)
         return pass.panel_columns / SHAPE::UNIT;
     const unsigned least = pass.panel_columns + LEAST;
     return least + static_cast<unsigned>(pass.in_stride - least) % VECTOR;
 }
 template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
-    const size_t rows = SHAPE::KEPT_ROWS + SHAPE::WARPS + 1 + levels_of(SHAPE::SHARES);
-    return sizeof(row_block<SHAPE>) + rows * across * sizeof(row_unit<SHAPE>);
+    const size_t rows = SHAPE::KEPT_ROWS * sizeof(row_input<SHAPE>);
+    const size_t sums = (SHAPE::WARPS + 1 + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
+    return sizeof(row_block<SHAPE>) + (rows + sums) * across;
 }
 template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
-    row_unit<SHAPE> *const rows = reinterpret_cast<row_unit<SHAPE> *>(&block + 1);
-    row_unit<SHAPE> *const totals = rows + SHAPE::KEPT_ROWS * across;
+    row_input<SHAPE> *const rows = reinterpret_cast<row_input<SHAPE> *>(&block + 1);
+    row_unit<SHAPE> *const totals = reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::KEPT_ROWS * across);
     return row_memory<SHAPE>{rows, totals, totals + SHAPE::WARPS * across, across, across};
 }
 
@@ -101,17 +105,18 @@ template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row
     return static_cast<unsigned>(right < pass.panel_columns ? right : pass.panel_columns) / SHAPE::UNIT;
 }
 
-/* The lane's columns in a row, given its first unit there. APART, where it has none, nothing is put, and the identity
- * got. */
-template <class SHAPE> DEVICE
+/* The lane's columns in a row, of values or sums, given its first unit there. APART, where it has none, nothing is put,
+ * and the identity got. */
+template <class SHAPE, class UNIT> DEVICE
     typename std::conditional<SHAPE::APART, row_vector<SHAPE>, const row_vector<SHAPE> &>::type
-    get_columns(const row_memory<SHAPE> &memory, unsigned lane, const row_unit<SHAPE> *first) {
+    get_columns(const row_memory<SHAPE> &memory, unsigned lane, const UNIT *first) {
+    typedef typename SHAPE::Sum Sum;
     if constexpr (SHAPE::APART) {
         row_vector<SHAPE> columns;
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
-            columns.at[c] = c == 0 || lane + c * WARP_LANES < memory.width ? first[c * WARP_LANES].at[0]
-                                                                           : sum_identity<typename SHAPE::Sum>();
+            columns.at[c] =
+                c == 0 || lane + c * WARP_LANES < memory.width ? Sum(first[c * WARP_LANES].at[0]) : sum_identity<Sum>();
         return columns;
     } else {
         return *first;
@@ -137,7 +142,7 @@ template <class SHAPE> DEVICE unsigned warp_rows_of(const tile_pass &pass, const
     const size_t first = warp_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
     return left < SHAPE::WARP_ROWS ? static_cast<unsigned>(left) : SHAPE::WARP_ROWS;
 }
-template <class SHAPE> DEVICE row_unit<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
+template <class SHAPE> DEVICE row_input<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
     return memory.rows + row_warp() * SHAPE::WARP_ROWS * memory.across;
 }
 
@@ -149,7 +154,7 @@ template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &rig
 
 /* The total of ROWS rows in a lane's columns. */
 template <class SHAPE, unsigned ROWS>
-DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_unit<SHAPE> *at) {
+DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     if constexpr (ROWS == 1) {
         return get_columns(memory, lane, at);
     } else {
@@ -192,7 +197,7 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
     const vector *const rows = reinterpret_cast<const vector *>(own_rows(memory)) + lane;
     uint32_t bits = 0;
     if constexpr (SHAPE::PIECES) {
-        const row_unit<SHAPE> *const first = own_rows(memory) + lane;
+        const row_input<SHAPE> *const first = own_rows(memory) + lane;
         for (unsigned row = 0; lane < memory.width && row < SHAPE::WARP_ROWS; row++)
             bits |= magnitude_of_vector(get_columns(memory, lane, first + row * memory.across), pass.is_signed);
     } else if constexpr (SHAPE::APART) {

@@ -48,14 +48,29 @@ DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&su
     }
 }
 
-/* The lane's sums, of all of the warp's rows, to the table, or in the place of values; ABOVE: those that stand one row
- * above. WHOLE: all of the rows are in the table. */
+/* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
+ * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough (docs/tuning.md). */
+template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
+                                                 typename SHAPE::Sum *first, const row_vector<SHAPE> &sums) {
+    row_unit<SHAPE> *const to = reinterpret_cast<row_unit<SHAPE> *>(first);
+    if constexpr (!SHAPE::APART) {
+        store_vector(to, sums);
+    } else {
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            if (c == 0 || lane + c * WARP_LANES < memory.width)
+                store_vector(to + c * WARP_LANES, row_unit<SHAPE>{sums.at[c]});
+    }
+}
+
+/* The lane's sums, of all of the warp's rows; ABOVE: those that stand one row above. WHOLE: all of the rows are in the
+ * table. */
 template <class SHAPE, bool ABOVE, bool WHOLE>
 DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::WARP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
-    row_unit<SHAPE> *from = own_rows(memory) + lane;
+    const row_input<SHAPE> *from = own_rows(memory) + lane;
     Sum *to =
         static_cast<Sum *>(pass.out) + warp_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::UNIT;
     const unsigned rows = WHOLE ? SHAPE::WARP_ROWS : warp_rows_of<SHAPE>(pass, place);
@@ -67,7 +82,6 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
         add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
     KEEP_LOOP
     for (unsigned group = 0; group < GROUPS; group++) {
-        row_unit<SHAPE> *const first = from;
         vector sums[ROWS];
         UNROLL
         for (unsigned row = 0; row < ROWS; row++, from += memory.across)
@@ -86,54 +100,10 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
             });
         }
         UNROLL
-        for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride) {
-            const vector &sum = !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1];
-            if constexpr (SHAPE::APART)
-                put_columns(memory, lane, first + row * memory.across, sum);
-            else if (WHOLE || group * ROWS + row < rows)
-                store_vector(reinterpret_cast<vector *>(to), sum);
-        }
+        for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
+            if (WHOLE || group * ROWS + row < rows)
+                store_columns(memory, lane, to, !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1]);
         before = sums[ROWS - 1];
-    }
-}
-
-/* The warp's rows as they lie, one behind the other. */
-template <class SHAPE>
-DEVICE void write_whole_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
-    typedef typename SHAPE::Sum Sum;
-    typedef memory_vector<SHAPE> vector;
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);
-    const Sum *const from = reinterpret_cast<const Sum *>(own_rows(memory));
-    Sum *const to = static_cast<Sum *>(pass.out) + warp_row_of<SHAPE>(place) * pass.out_stride;
-    const unsigned values = warp_rows_of<SHAPE>(pass, place) * memory.across, whole = values / COUNT;
-    warp_barrier(WARP_ALL);
-    for (unsigned k = row_lane(); k < whole; k += WARP_LANES)
-        store_vector(reinterpret_cast<vector *>(to) + k, reinterpret_cast<const vector *>(from)[k]);
-    for (unsigned k = whole * COUNT + row_lane(); k < values; k += WARP_LANES)
-        to[k] = from[k];
-}
-
-/* The same of pieces of rows: whole vectors of the table, and what is before and behind them one by one. */
-template <class SHAPE>
-DEVICE void write_pieces(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
-    typedef typename SHAPE::Sum Sum;
-    typedef memory_vector<SHAPE> vector;
-    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Sum);
-    const unsigned lane = row_lane(), rows = warp_rows_of<SHAPE>(pass, place);
-    const Sum *from = reinterpret_cast<const Sum *>(own_rows(memory));
-    size_t first = warp_row_of<SHAPE>(place) * pass.out_stride + place.column;
-    warp_barrier(WARP_ALL);
-    for (unsigned row = 0; row < rows; row++, from += memory.across, first += pass.out_stride) {
-        Sum *const to = static_cast<Sum *>(pass.out) + first;
-        const unsigned lead = static_cast<unsigned>(first) % VECTOR, gap = (VECTOR - lead) % VECTOR;
-        const unsigned head = gap < memory.width ? gap : memory.width;
-        const unsigned whole = (memory.width - head) / VECTOR, tail = head + whole * VECTOR;
-        if (lane < whole)
-            store_vector(reinterpret_cast<vector *>(to + head) + lane,
-                         reinterpret_cast<const vector *>(from + head)[lane]);
-        const unsigned at = lane < head ? lane : lane - head + tail;
-        if (at < memory.width)
-            to[at] = from[at];
     }
 }
 
@@ -141,21 +111,12 @@ DEVICE void write_pieces(const tile_pass &pass, const row_place &place, const ro
 template <class SHAPE, bool ABOVE>
 DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = row_lane();
-    if constexpr (SHAPE::APART) {
-        if (lane < units_of<SHAPE>(pass, place))
-            write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
-        if constexpr (SHAPE::PIECES)
-            write_pieces<SHAPE>(pass, place, memory);
-        else
-            write_whole_rows<SHAPE>(pass, place, memory);
-    } else {
-        if (lane >= units_of<SHAPE>(pass, place))
-            return;
-        if (warp_rows_of<SHAPE>(pass, place) == SHAPE::WARP_ROWS)
-            write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
-        else
-            write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
-    }
+    if (lane >= units_of<SHAPE>(pass, place))
+        return;
+    if (warp_rows_of<SHAPE>(pass, place) == SHAPE::WARP_ROWS)
+        write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
+    else
+        write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
 }
 
 #endif

@@ -463,21 +463,25 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
         }
 }
 
-/* Three types of sums of so many bytes. */
-static const pair &type_of(size_t size) { return PAIRS[(size == 8 ? 3 : 0) + random_bits() % 3]; }
+/* Types of sums of so many bytes, of as long values or shorter ones. */
+typedef std::vector<pair> pairs;
+static const pairs WORDS(PAIRS, PAIRS + 3), LONG_WORDS(PAIRS + 3, PAIRS + 6), WIDENED(PAIRS + 6, PAIRS + PAIR_COUNT);
+static const pairs WIDENED_LONG = {PAIRS[7], PAIRS[9], PAIRS[10], PAIRS[11], PAIRS[12]};
+static const pair &one_of(const pairs &types) { return types[random_bits() % types.size()]; }
 
 /* Long rows side by side, as tiles that stay where they came (kernels/fused_rows.cu), whole or in pieces: ends of
  * tiles, warps and chunks. So many processors have room for all blocks of stage 2. */
-static void check_rows(unsigned processors, size_t size, const std::vector<size_t> &columns, unsigned share) {
+static void check_rows(unsigned processors, const pairs &types, const std::vector<size_t> &columns, unsigned share) {
     play_device(processors, 9);
     for (const size_t width : columns)
         for (const size_t chunks : {0, 1, 3})
             for (const size_t rows : {1, 4, 15, 16, 17, 33, 127, 128, 129, 255, 257, 384, 385, 511, 512}) {
                 if (!one_in(share))
                     continue;
-                request made = vary(type_of(size), chunks * 512 + rows, width);
+                const pair &chosen = one_of(types);
+                request made = vary(chosen, chunks * 512 + rows, width);
                 made.in_gap = made.out_gap = 0;
-                made.offset = one_in(4) ? 16 / size : 0;
+                made.offset = one_in(4) ? 16 / table_type_size(chosen.in) : 0;
                 share_carry(made);
                 check(made, CUDA_FUSED_ROWS);
             }
@@ -559,28 +563,35 @@ int main() {
         check_packed(28, {60, 68, 100}, 6);       /* up to seven of 16 columns each */
         check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
     }
-    check_rows(6, 8, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
-    check_rows(6, 4, {17, 31, 33}, DOUBLE_TSAN ? 24 : 6); /* rows of no whole vectors */
-    check_ring(6, type_of(8), 34, 40, DOUBLE_TSAN ? 1 : 4);
-    check_ring(6, type_of(4), 33, 80, DOUBLE_TSAN ? 1 : 4);
+    check_rows(6, LONG_WORDS, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
+    check_rows(6, WORDS, {17, 31, 33}, DOUBLE_TSAN ? 24 : 6);      /* rows of no whole vectors */
+    check_rows(6, WIDENED, {33, 47}, DOUBLE_TSAN ? 24 : 6);
+    check_ring(6, one_of(LONG_WORDS), 34, 40, DOUBLE_TSAN ? 1 : 4);
+    check_ring(6, one_of(WORDS), 33, 80, DOUBLE_TSAN ? 1 : 4);
     check_long_bytes(8, {64}, DOUBLE_TSAN ? 24 : 6); /* four blocks for stage 2 */
     if (!DOUBLE_TSAN) {
-        check_rows(14, 4, {68, 72, 100}, 6); /* up to seven */
-        check_rows(22, 4, {124}, 6);
-        check_rows(14, 8, {17, 31, 33, 63}, 6);
-        check_rows(18, 4, {63, 66, 70, 71, 97}, 8);
-        check_rows(56, 4, {127, 131, 201}, 16);
-        check_rows(28, 8, {67, 99}, 12);
-        check_rows(20, 4, {205, 263}, 12); /* in pieces that begin anywhere */
-        check_rows(18, 8, {103, 133}, 12);
-        check_rows(40, 4, {1031}, 24);
-        check_ring(18, type_of(4), 263, 24, 1);
-        check_ring(6, type_of(8), 17, 80, 2);
-        check_ring(6, type_of(4), 19, 80, 2);
-        check_rows(34, 4, {520}, 16); /* in pieces: 17, of 32 columns each */
-        check_rows(26, 8, {388}, 16);
-        check_ring(10, type_of(4), 68, 30, 2);
-        check_ring(34, type_of(4), 520, 24, 1);
+        check_rows(14, WORDS, {68, 72, 100}, 6); /* up to seven */
+        check_rows(22, WORDS, {124}, 6);
+        check_rows(14, LONG_WORDS, {17, 31, 33, 63}, 6);
+        check_rows(18, WORDS, {63, 66, 70, 71, 97}, 8);
+        check_rows(56, WORDS, {127, 131, 201}, 16);
+        check_rows(28, LONG_WORDS, {67, 99}, 12);
+        check_rows(20, WORDS, {205, 263}, 12); /* in pieces that begin anywhere */
+        check_rows(18, LONG_WORDS, {103, 133}, 12);
+        check_rows(40, WORDS, {1031}, 24);
+        check_rows(6, WIDENED_LONG, {17, 31}, 8);
+        check_rows(24, WIDENED, {65, 95, 97, 127}, 8);
+        check_rows(34, WIDENED, {129, 201, 255}, 8);
+        check_rows(34, WIDENED, {263, 333, 667}, 16); /* in pieces */
+        check_ring(24, one_of(WIDENED), 99, 40, 2);
+        check_ring(34, one_of(WIDENED), 263, 24, 1);
+        check_ring(18, one_of(WORDS), 263, 24, 1);
+        check_ring(6, one_of(LONG_WORDS), 17, 80, 2);
+        check_ring(6, one_of(WORDS), 19, 80, 2);
+        check_rows(34, WORDS, {520}, 16); /* in pieces: 17, of 32 columns each */
+        check_rows(26, LONG_WORDS, {388}, 16);
+        check_ring(10, one_of(WORDS), 68, 30, 2);
+        check_ring(34, one_of(WORDS), 520, 24, 1);
         check_long_bytes(16, {72, 100, 124}, 6); /* up to eight */
         check_long_bytes(18, {136, 264}, 12);    /* of 32 columns each */
         check_long_bytes(18, {1032}, 24);        /* of 128 */

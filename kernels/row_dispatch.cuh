@@ -1,0 +1,164 @@
+/* Which tables are taken as long rows (fused_rows.cu), and in what tiles: calls launcher.run<SHAPE>(tile_pass). */
+#ifndef ROW_DISPATCH_CUH
+#define ROW_DISPATCH_CUH
+
+#include "byte_rows.cuh"
+#include "dispatch.cuh"
+
+/* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked
+ * tiles (docs/tuning.md): whole rows in one tile, if a warp has lanes enough and they are more than one panel there; or
+ * long ones in pieces, if they begin on sectors, but not on lines. How many vectors a tile has across; 0: not such. */
+constexpr size_t FEWEST_VECTORS = 17, MOST_VECTORS = 31, PIECE_VECTORS = 24;
+constexpr size_t LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192; /* of sums of 8 bytes */
+static size_t tile_vectors(const kernel_pass &pass) {
+    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element, vectors = bytes / VECTOR_BYTES;
+    if (type_bytes(pass.in_type) != element || pass.chunk_rows != CHUNK_OF_LONG || bytes % VECTOR_BYTES != 0 ||
+        pass.in_stride != pass.columns || pass.out_stride != pass.columns || pass.rows == 0)
+        return 0;
+    if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
+        return vectors;
+    const bool pieces = vectors >= (element == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS) && begins_on_sectors(pass);
+    return pieces && bytes % LINE_BYTES != 0 ? PIECE_VECTORS : 0;
+}
+
+/* Rows side by side that are no whole vectors of sums, as odd numbers of columns are; shorter ones are parked. By
+ * types, columns and strides alone. */
+constexpr size_t FEWEST_RAGGED = 17, FEWEST_WIDENED_WORDS = 33; /* columns; where shorter values become 4 bytes */
+static bool is_ragged(const kernel_pass &pass) {
+    const size_t element = type_bytes(pass.out_type);
+    const bool widened_words = element == sizeof(uint32_t) && type_bytes(pass.in_type) < element;
+    return pass.chunk_rows == CHUNK_OF_LONG && pass.columns * element % VECTOR_BYTES != 0 &&
+           pass.columns >= (widened_words ? FEWEST_WIDENED_WORDS : FEWEST_RAGGED) && pass.in_stride == pass.columns &&
+           pass.out_stride == pass.columns && pass.rows > 0;
+}
+
+/* Those, whole: a lane has COUNT columns, as few as cover a row, and a warp as many ROWS as so many BLOCKS of a
+ * multiprocessor find room for. */
+template <class TYPES, unsigned COUNT, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, class LAUNCHER>
+static int run_apart(const kernel_pass &pass, const LAUNCHER &launcher) {
+    typedef row_shape<typename TYPES::Input, typename TYPES::Sum, row_kind::APART, COUNT, TURN, ROWS, BLOCKS> shape;
+    return launcher.template run<shape>(make_tile_pass(pass, static_cast<unsigned>(pass.columns), 1, false));
+}
+
+constexpr size_t WIDE_PIECES = 2600; /* bytes of a row's sums */
+
+/* Those, in pieces of whole vectors of values and whole sectors of sums, however they lie: then all of a row's begin
+ * alike. The wider rows are, the more time there is for a chunk, and the fewer blocks do stage 2. */
+template <class TYPES, unsigned COUNT, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, class LAUNCHER>
+static int run_pieces(const kernel_pass &pass, const LAUNCHER &launcher) {
+    typedef typename TYPES::Input Input;
+    typedef typename TYPES::Sum Sum;
+    constexpr unsigned LANES = WARP_LANES, VECTOR = VECTOR_BYTES / sizeof(Input), SECTOR = SECTOR_BYTES / sizeof(Sum);
+    constexpr row_kind PIECES = row_kind::PIECES;
+    const tile_pass made = make_tile_pass(pass, COUNT * LANES, VECTOR > SECTOR ? VECTOR : SECTOR, false);
+    return pass.columns * sizeof(Sum) <= WIDE_PIECES
+               ? launcher.template run<row_shape<Input, Sum, PIECES, COUNT, 2 * LANES, ROWS, BLOCKS>>(made)
+               : launcher.template run<row_shape<Input, Sum, PIECES, COUNT, 4 * LANES, ROWS, BLOCKS>>(made);
+}
+
+/* Of values that are widened. */
+template <class TYPES, class LAUNCHER> static int run_widened_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr bool SHORT = sizeof(typename TYPES::Input) < sizeof(uint32_t);
+    constexpr unsigned ROWS = SHORT ? 32 : 16, BLOCKS = sizeof(typename TYPES::Sum) == 8 ? 3 : 4;
+    if constexpr (sizeof(typename TYPES::Sum) == 8)
+        if (pass.columns <= 32)
+            return run_apart<TYPES, 1, WARP_LANES / 2, 32>(pass, launcher);
+    if (pass.columns <= 64)
+        return run_apart<TYPES, 2, WARP_LANES / 2, ROWS>(pass, launcher);
+    if (pass.columns <= 96)
+        return run_apart<TYPES, 3, WARP_LANES / 2, ROWS>(pass, launcher);
+    if (pass.columns <= 128)
+        return run_apart<TYPES, 4, WARP_LANES / 2, ROWS, BLOCKS>(pass, launcher);
+    if constexpr (SHORT) {
+        constexpr unsigned LONG_ROWS = sizeof(typename TYPES::Input) == 1 ? 32 : 16;
+        if (pass.columns <= 256)
+            return run_apart<TYPES, 8, WARP_LANES, LONG_ROWS, 2>(pass, launcher);
+        return run_pieces<TYPES, 8, LONG_ROWS, 2>(pass, launcher);
+    } else {
+        return run_pieces<TYPES, 4, ROWS, BLOCKS>(pass, launcher);
+    }
+}
+template <class TYPES, class LAUNCHER> static int run_word_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= 32)
+        return run_apart<TYPES, 1, WARP_LANES / 2, 64>(pass, launcher);
+    if (pass.columns <= 64)
+        return run_apart<TYPES, 2, WARP_LANES / 2, 32>(pass, launcher);
+    if (pass.columns <= 70)
+        return run_apart<TYPES, 3, WARP_LANES / 2, 32, 3>(pass, launcher);
+    if (pass.columns <= 96)
+        return run_apart<TYPES, 3, WARP_LANES / 2, 16>(pass, launcher);
+    if (pass.columns <= 128)
+        return run_apart<TYPES, 4, WARP_LANES / 2, 16>(pass, launcher);
+    if (pass.columns <= 160)
+        return run_apart<TYPES, 5, WARP_LANES, 16, 2>(pass, launcher);
+    if (pass.columns <= 202)
+        return run_apart<TYPES, 7, WARP_LANES, 16, 2>(pass, launcher);
+    return run_pieces<TYPES, 4, 16>(pass, launcher);
+}
+template <class TYPES, class LAUNCHER>
+static int run_long_word_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= 32)
+        return run_apart<TYPES, 1, WARP_LANES / 2, 32>(pass, launcher);
+    if (pass.columns <= 64)
+        return run_apart<TYPES, 2, WARP_LANES / 2, 16>(pass, launcher);
+    if (pass.columns <= 96)
+        return run_apart<TYPES, 3, WARP_LANES, 16, 2>(pass, launcher);
+    if (pass.columns <= 101)
+        return run_apart<TYPES, 4, WARP_LANES, 16, 2>(pass, launcher);
+    return run_pieces<TYPES, 2, 16>(pass, launcher);
+}
+template <class TYPES, class LAUNCHER> static int run_ragged(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr size_t INPUT = sizeof(typename TYPES::Input), SUM = sizeof(typename TYPES::Sum);
+    if (!allows_vectors(pass.in, 0, INPUT, VECTOR_BYTES / INPUT))
+        return static_cast<int>(cudaErrorNotSupported);
+    if constexpr (INPUT < SUM)
+        return run_widened_rows<TYPES>(pass, launcher);
+    else if constexpr (SUM == 4)
+        return run_word_rows<TYPES>(pass, launcher);
+    else
+        return run_long_word_rows<TYPES>(pass, launcher);
+}
+
+/* Where chunks come fast, a block of stage 2 has half as many columns. */
+template <class SUM, class LAUNCHER> static int run_sums(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), ROWS = 16;
+    const unsigned vectors = static_cast<unsigned>(tile_vectors(pass));
+    if (vectors == 0 || !allows_vectors(pass.in, 0, sizeof(SUM), COUNT) ||
+        !allows_vectors(pass.out, 0, sizeof(SUM), COUNT))
+        return static_cast<int>(cudaErrorNotSupported);
+    const tile_pass made = make_tile_pass(pass, vectors * COUNT, COUNT, false);
+    return made.panels == 1
+               ? launcher.template run<row_shape<SUM, SUM, row_kind::VECTORS, COUNT, WARP_LANES / 2, ROWS>>(made)
+               : launcher.template run<row_shape<SUM, SUM, row_kind::VECTORS, COUNT, WARP_LANES, ROWS>>(made);
+}
+
+/* Bytes that become sums of 4 bytes, in rows of whole words of them, by types and strides alone, and where it was
+ * measured on an H100 to be better than any other form (docs/tuning.md): where all lanes have a word, or whole rows
+ * are more than two panels elsewhere, or pieces begin on sectors. */
+constexpr size_t HALF_ROW = WARP_LANES / 2 * WORD_BYTES, WHOLE_ROW = WARP_LANES * WORD_BYTES;
+constexpr size_t FEWEST_WHOLE = 72;
+static bool are_long_bytes(const kernel_pass &pass) {
+    if (pass.in_type != TABLE_U8 || type_bytes(pass.out_type) != sizeof(uint32_t) || pass.rows == 0 ||
+        pass.columns % WORD_BYTES != 0 || pass.in_stride % WORD_BYTES != 0 || pass.out_stride % WORD_BYTES != 0)
+        return false;
+    return pass.columns == HALF_ROW || (pass.columns >= FEWEST_WHOLE && pass.columns < WHOLE_ROW) ||
+           (pass.columns > WHOLE_ROW && begins_on_sectors(pass));
+}
+
+constexpr size_t WIDE_ROW = 1024; /* with more columns, teams of two warps do stage 2: fewer blocks of it */
+
+template <class LAUNCHER> static int run_bytes(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (!allows_vectors(pass.in, 0, 1, WORD_BYTES) || !allows_vectors(pass.out, 0, sizeof(uint32_t), WORD_BYTES))
+        return static_cast<int>(cudaErrorNotSupported);
+    const unsigned panel = static_cast<unsigned>(pass.columns <= HALF_ROW ? HALF_ROW : WHOLE_ROW);
+    const tile_pass made = make_tile_pass(pass, panel, WORD_BYTES, false);
+    if (pass.columns <= HALF_ROW)
+        return launcher.template run<byte_row_shape<WARP_LANES / 2, WARP_LANES / 2, 16, 5>>(made);
+    if (pass.columns <= WHOLE_ROW)
+        return launcher.template run<byte_row_shape<WARP_LANES / 2, WARP_LANES, 32, 4>>(made);
+    if (pass.columns <= WIDE_ROW)
+        return launcher.template run<byte_row_shape<WARP_LANES, WARP_LANES, 16, 4>>(made);
+    return launcher.template run<byte_row_shape<4 * WARP_LANES, WARP_LANES, 16, 4>>(made);
+}
+
+#endif
