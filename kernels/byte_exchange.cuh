@@ -6,7 +6,7 @@
 
 #include "byte_tile.cuh"
 
-constexpr unsigned CHUNK_TILES = 8;
+constexpr unsigned CHUNK_TILES = 4;
 constexpr uint32_t TOLD = 0x80000000u; /* the mark of a tile's total, which is far less */
 
 /* Tells the totals of a tile that has been read for the first time; by a thread for each column. */

@@ -14,8 +14,10 @@ enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 enum { TILES_AT_ONCE = 2 };
 
 /* From so many bytes of sums for each multiprocessor on, long rows are better not parked: four rounds of four tiles; or
- * one, of rows that are no whole vectors, unless they are short (docs/tuning.md). */
-enum { ROWS_FROM_BYTES = 800 << 10, RAGGED_FROM_BYTES = 200 << 10, VECTOR_BYTES = 16, SHORT_BYTES = 128 };
+ * one, of rows that are no whole vectors, unless they are short; or very long ones, or widened ones of whole lines,
+ * when the words of parked tiles stay in the cache no more (docs/tuning.md). */
+enum { ROWS_FROM_BYTES = 800 << 10, RAGGED_FROM_BYTES = 200 << 10, LONG_FROM_BYTES = 8 << 20 };
+enum { VECTOR_BYTES = 16, LINE_BYTES = 128, LONG_BYTES = 2048, WIDENED_FROM_BYTES = 1024, WIDENED_TO_BYTES = 4096 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 
@@ -59,24 +61,32 @@ static bool is_wave(const struct choice *choice) {
            (cuda_forced_form == CUDA_FUSED_BEST || cuda_forced_form == CUDA_FUSED_WAVE);
 }
 
+static bool widens(const struct scan *scan) { return table_type_size(scan->in.type) < table_type_size(scan->out.type); }
+
 /* Whether the small form is worth trying, by blocks that each can have a multiprocessor to themselves: up to half a
  * chunk, or of values that are widened a quarter, where the rest can go in a wave. */
 static bool is_small(const struct scan *scan, const struct choice *choice) {
-    const bool widens = table_type_size(scan->in.type) < table_type_size(scan->out.type);
     if (scan->chunks > 1)
         return false;
     if (cuda_forced_form != CUDA_FUSED_BEST)
         return cuda_forced_form == CUDA_FUSED_SMALL;
     return choice->tiles <= choice->processors &&
-           (!is_wave(choice) || scan->in.rows <= scan->chunk_rows / (widens ? 4 : 2));
+           (!is_wave(choice) || scan->in.rows <= scan->chunk_rows / (widens(scan) ? 4 : 2));
 }
 
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) { return choice_of(scan).major >= HOPPER; }
 
+static size_t rows_from_bytes(const struct scan *scan, size_t row) {
+    const bool lines = row % LINE_BYTES == 0 && row >= WIDENED_FROM_BYTES && row <= WIDENED_TO_BYTES;
+    if (row % VECTOR_BYTES != 0)
+        return row > LINE_BYTES ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
+    return (widens(scan) ? lines : row >= LONG_BYTES) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
+}
+
 static bool is_rows(const struct scan *scan, const struct choice *choice) {
     const size_t row = scan->in.columns * table_type_size(scan->out.type), bytes = scan->in.rows * row;
-    const size_t from = row > SHORT_BYTES && row % VECTOR_BYTES != 0 ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
+    const size_t from = rows_from_bytes(scan, row);
     return choice->major >= OLDEST_WAVE &&
            (cuda_forced_form == CUDA_FUSED_ROWS ||
             (cuda_forced_form == CUDA_FUSED_BEST && bytes / from >= choice->processors));
