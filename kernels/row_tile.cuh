@@ -34,6 +34,7 @@ struct row_shape {
     static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS;      /* tiles of a chunk */
     static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
+    /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
     static constexpr unsigned SPINES_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */

@@ -77,6 +77,7 @@ static bool is_small(const struct scan *scan, const struct choice *choice) {
 /* As measured on an H200 (docs/tuning.md); the form for older devices was never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) { return choice_of(scan).major >= HOPPER; }
 
+/* Of sums for each multiprocessor, given those of a row. */
 static size_t rows_from_bytes(const struct scan *scan, size_t row) {
     const bool lines = row % LINE_BYTES == 0 && row >= WIDENED_FROM_BYTES && row <= WIDENED_TO_BYTES;
     if (row % VECTOR_BYTES != 0)

@@ -463,7 +463,7 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
         }
 }
 
-/* Types of sums of so many bytes, of as long values or shorter ones. */
+/* By the size of their sums, 4 bytes or 8, where values are as long; and where they are shorter. */
 typedef std::vector<pair> pairs;
 static const pairs WORDS(PAIRS, PAIRS + 3), LONG_WORDS(PAIRS + 3, PAIRS + 6), WIDENED(PAIRS + 6, PAIRS + PAIR_COUNT);
 static const pairs WIDENED_LONG = {PAIRS[7], PAIRS[9], PAIRS[10], PAIRS[11], PAIRS[12]};
