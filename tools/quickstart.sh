@@ -9,7 +9,8 @@ say "Installing what is missing"
 need_build
 
 say "Building into build/"
-configure build -Dtests=disabled
+# shellcheck disable=SC2046 # a list of options
+configure build -Dtests=disabled -Dcuda=auto $(for_gpus_here -Dcuda=disabled)
 ninja -C build
 tuplescan=build/tools/tuplescan
 

@@ -9,7 +9,8 @@ say "Installing what is missing"
 need_tests
 
 say "Building into build-test/"
-configure build-test -Dtests=enabled
+# shellcheck disable=SC2046 # a list of options
+configure build-test -Dtests=enabled -Dgpu_fast_compile=false $(for_gpus_here -Dgpu_fast_compile=true)
 ninja -C build-test
 
 say "Testing"
