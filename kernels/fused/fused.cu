@@ -18,9 +18,9 @@
  *
  * A pass that is checked for overflow is followed by a kernel that looks for it (fused_check.cuh). Narrow tables of
  * bytes have a form of their own (fused_bytes.cu). */
+#include "../dispatch.cuh"
 #include "block_role.cuh"
 #include "coming_tile.cuh"
-#include "dispatch.cuh"
 #include "fused_call.cuh"
 #include "packed_tile.cuh"
 #include "tile_exchange.cuh"

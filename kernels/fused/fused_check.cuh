@@ -3,7 +3,7 @@
 #ifndef FUSED_CHECK_CUH
 #define FUSED_CHECK_CUH
 
-#include "overflow.cuh"
+#include "../overflow.cuh"
 #include "spine.cuh"
 
 constexpr unsigned CHECK_THREADS = 256;

@@ -5,9 +5,9 @@
  *
  * Who does stage 2, and what blocks may wait for, is as in fused.cu: for totals of tiles that were drawn before alone.
  */
+#include "../dispatch.cuh"
 #include "byte_exchange.cuh"
 #include "byte_strip.cuh"
-#include "dispatch.cuh"
 #include "fused_call.cuh"
 
 constexpr unsigned AHEAD_WORDS = 14; /* of each thread: so far is the first reading ahead of the second */

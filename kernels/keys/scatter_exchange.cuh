@@ -3,7 +3,7 @@
 #ifndef SCATTER_EXCHANGE_CUH
 #define SCATTER_EXCHANGE_CUH
 
-#include "exchange.cuh"
+#include "../exchange.cuh"
 #include "scatter_tile.cuh"
 
 constexpr unsigned SCATTER_BACK = 8; /* tiles that are looked at together */

@@ -2,8 +2,8 @@
 #ifndef BLOCK_ROLE_CUH
 #define BLOCK_ROLE_CUH
 
+#include "../tile_totals.cuh"
 #include "spine_wide.cuh"
-#include "tile_totals.cuh"
 
 /* At most one block in so many does stage 2. A table so wide that it would take more has so many panels that the chunk
  * before a tile's is long done; there the tiles hand on the seeds themselves, in a chain. */

@@ -5,8 +5,8 @@
 #ifndef SPINE_CUH
 #define SPINE_CUH
 
-#include "exchange.cuh"
-#include "tile.cuh"
+#include "../exchange.cuh"
+#include "../tile.cuh"
 
 constexpr unsigned SPINE_COLUMNS = WARP_LANES; /* of one spine block */
 constexpr unsigned SPINE_BATCH = 8;            /* words of a lane, and additions of one, in one go */

@@ -3,8 +3,8 @@
 #ifndef WAVE_EXCHANGE_CUH
 #define WAVE_EXCHANGE_CUH
 
-#include "exchange.cuh"
-#include "overflow.cuh"
+#include "../exchange.cuh"
+#include "../overflow.cuh"
 #include "wave_epoch.cuh"
 
 constexpr unsigned WAVE_WORDS = 2;   /* that a thread has under way, or else those of all shares of a chunk */

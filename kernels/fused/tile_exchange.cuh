@@ -2,7 +2,7 @@
 #ifndef TILE_EXCHANGE_CUH
 #define TILE_EXCHANGE_CUH
 
-#include "overflow.cuh"
+#include "../overflow.cuh"
 #include "packed_tile.cuh"
 #include "spine.cuh"
 

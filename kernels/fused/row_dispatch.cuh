@@ -2,8 +2,8 @@
 #ifndef ROW_DISPATCH_CUH
 #define ROW_DISPATCH_CUH
 
+#include "../dispatch.cuh"
 #include "byte_rows.cuh"
-#include "dispatch.cuh"
 
 /* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked
  * tiles (docs/tuning.md): whole rows in one tile, if a warp has lanes enough and they are more than one panel there; or

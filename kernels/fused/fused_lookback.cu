@@ -12,10 +12,10 @@
  * earlier tickets (the sums only shorten the way), and every block publishes its totals before it waits for anything.
  * The first chunk has no totals, only a sum, for which it waits for nobody. So all totals that are waited for come,
  * from blocks that are running, however few of them the device runs at a time. */
-#include "dispatch.cuh"
-#include "exchange.cuh"
-#include "overflow.cuh"
-#include "tile_finish.cuh"
+#include "../dispatch.cuh"
+#include "../exchange.cuh"
+#include "../overflow.cuh"
+#include "../tile_finish.cuh"
 
 template <class SUM> struct lookback_state {
     uint32_t *ticket;          /* NULL: all blocks are resident at once, and each has the tile of its number */

@@ -7,9 +7,9 @@
  * No wait is without end. Mostly all blocks do run at once, but nothing is built on that: a thread that has looked for
  * totals a number of times makes them itself. It could not, if the table is scanned in place, or the row of carries is
  * one: then the launch is a cooperative one, which costs up to half a microsecond. */
-#include "dispatch.cuh"
-#include "overflow.cuh"
-#include "tile_finish.cuh"
+#include "../dispatch.cuh"
+#include "../overflow.cuh"
+#include "../tile_finish.cuh"
 #include "wave_exchange.cuh"
 
 constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */

@@ -9,8 +9,8 @@
 #ifndef ROW_TILE_CUH
 #define ROW_TILE_CUH
 
+#include "../overflow.cuh"
 #include "block_role.cuh"
-#include "overflow.cuh"
 
 constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
 constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */

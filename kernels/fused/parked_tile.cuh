@@ -2,7 +2,7 @@
 #ifndef PARKED_TILE_CUH
 #define PARKED_TILE_CUH
 
-#include "tile_finish.cuh"
+#include "../tile_finish.cuh"
 
 /* The tile is summed up in itself. A warp's vectors of a step lie side by side, as they do in the table, but that each
  * row of banks, eight vectors, is permuted by its number: lanes that reach for their own vectors, VECTORS apart, meet

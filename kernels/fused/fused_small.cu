@@ -3,9 +3,9 @@
  * the time, and then the instructions of a block on one multiprocessor: so a wave (fused_wave.cu) is faster from half a
  * chunk on, where there is that form, and a quarter of a chunk has kernels of a quarter of the code. A block may have a
  * multiprocessor to itself, so that it has the registers of two. */
-#include "dispatch.cuh"
-#include "overflow.cuh"
-#include "tile_finish.cuh"
+#include "../dispatch.cuh"
+#include "../overflow.cuh"
+#include "../tile_finish.cuh"
 
 constexpr unsigned SMALL_SHARES = 4; /* to a chunk, at most */
 
