@@ -143,8 +143,8 @@ configure() {
     fi
 }
 
-# for_gpus_here OPTION: Meson's options for kernels that are to run here: for these GPUs alone, where nvcc knows them, which
-# takes a third of the time. Where there is no GPU: OPTION.
+# for_gpus_here OPTION: Meson's options for kernels that are to run here: for these GPUs alone, where nvcc knows them,
+# which takes a third to a half of the time. Where there is no GPU: OPTION, which is to follow the one that it replaces.
 for_gpus_here() {
     if ! nvidia-smi -L 2>/dev/null | grep -q '^GPU' && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
         say "No GPU here: building with $1" >&2
