@@ -109,9 +109,10 @@ static void test_wide_chunks(void **state) {
     }
 }
 
-/* Rows wider than a line of memory and beginning anywhere in one, of whole vectors or not, in windows and in place. */
+/* Rows that begin anywhere in a line of memory, of whole vectors or not, in windows and in place. */
 static void test_rows_across_lines(void **state) {
-    static const size_t columns[] = {20, 33, 36, 64, 67, 68, 99, 100, 130, 132, 141, 201, 259, 300, 500, 999, 1000};
+    static const size_t columns[] = {9,  10, 13,  15,  17,  20,  23,  33,  36,  44,  64,  66,  67,   68,
+                                     90, 99, 100, 130, 132, 141, 201, 204, 259, 300, 500, 999, 1000, 1004};
     static const size_t ends[] = {1, 127, 128, 129, 255, 256, 257, 300, 384, 385, 511, 512};
     struct random random = {run_seed() + 9};
     (void)state;

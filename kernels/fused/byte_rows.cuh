@@ -22,27 +22,28 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     typedef row_bytes<STEPS_> Values;
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = 1, BLOCKS = BLOCKS_;
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
-    static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, WARP_ROWS = PARTS * STEPS;
+    static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, STRIP_ROWS = PARTS * STEPS;
+    static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS;
     static constexpr bool APART = false, PIECES = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
-    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
+    static constexpr unsigned CHUNK_ROWS = WARPS * STRIP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
     static constexpr unsigned SPINES_ALONE = 7, KEPT_ROWS = 0;
-    static_assert(WARP_ROWS < MOST_HALF_ROWS, "sums of half a word");
+    static_assert(STRIP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
 };
 
-template <class SHAPE> DEVICE unsigned row_part() { return row_lane() / SHAPE::LANES; }
-template <class SHAPE> DEVICE unsigned row_across() { return row_lane() % SHAPE::LANES; }
+template <class SHAPE> DEVICE unsigned row_part() { return strip_lane<SHAPE>() / SHAPE::LANES; }
+template <class SHAPE> DEVICE unsigned row_across() { return strip_lane<SHAPE>() % SHAPE::LANES; }
 
 /* Begins to read. Rows beyond the table hold zeros. Lanes without columns read those of the first one. */
 template <class SHAPE>
 DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
-    const unsigned across = row_across<SHAPE>(), rows = warp_rows_of<SHAPE>(pass, place);
+    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     const size_t column = place.column + (across < units_of<SHAPE>(pass, place) ? across * SHAPE::COUNT : 0);
     const uint8_t *from =
-        static_cast<const uint8_t *>(pass.in) + (warp_row_of<SHAPE>(place) + first) * pass.in_stride + column;
-    if (rows == SHAPE::WARP_ROWS) {
+        static_cast<const uint8_t *>(pass.in) + (strip_row_of<SHAPE>(place) + first) * pass.in_stride + column;
+    if (rows == SHAPE::STRIP_ROWS) {
         UNROLL
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
             bytes.words[step] = load_of_line(reinterpret_cast<const uint32_t *>(from));
@@ -67,18 +68,18 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
         return;
     row_vector<SHAPE> sums = {};
     add_word(total, sums.at);
-    memory.totals[row_warp() * memory.across + across] = sums;
+    memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
 }
 
 /* The lane's sums to the table; ABOVE: those that stand one row above. */
 template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
                                                            const row_memory<SHAPE> &memory,
                                                            typename SHAPE::Values &bytes) {
-    const unsigned across = row_across<SHAPE>(), rows = warp_rows_of<SHAPE>(pass, place);
+    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     if (across >= units_of<SHAPE>(pass, place))
         return;
-    uint32_t *to = static_cast<uint32_t *>(pass.out) + (warp_row_of<SHAPE>(place) + first) * pass.out_stride +
+    uint32_t *to = static_cast<uint32_t *>(pass.out) + (strip_row_of<SHAPE>(place) + first) * pass.out_stride +
                    place.column + across * SHAPE::COUNT;
     row_vector<SHAPE> sums = {};
     if (SHAPE::PARTS > 1)
@@ -90,7 +91,7 @@ template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
             sums.at[c] += choose_bytes(bytes.words[step], 0x4440 + c);
-        if (rows == SHAPE::WARP_ROWS || first + step < rows)
+        if (rows == SHAPE::STRIP_ROWS || first + step < rows)
             store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), ABOVE ? above : sums);
     }
 }

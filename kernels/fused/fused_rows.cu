@@ -34,7 +34,7 @@ DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum
                       unsigned spines, unsigned tile, unsigned arrival, row_block<SHAPE> &block) {
     row_memory<SHAPE> memory = row_memory_of(block, row_pitch<SHAPE>(pass));
     constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
-    if (COMES && thread_index() < SHAPE::WARPS)
+    if (COMES && thread_index() < SHAPE::STRIPS)
         bulk_barrier_init(&block.come[thread_index()], 1);
     if (thread_index() == 0) {
         block.role = block_role{NO_PART, tile, arrival, 0};

@@ -30,14 +30,14 @@ template <class SHAPE> DEVICE row_piece row_piece_of(const tile_pass &pass, cons
 template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const row_place &place,
                                                   const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef typename SHAPE::Input Input;
-    static_assert(SHAPE::WARP_ROWS <= WARP_LANES, "a lane a row");
-    const unsigned lane = row_lane();
-    const bool has = lane < warp_rows_of<SHAPE>(pass, place); /* a row in the table */
-    const row_piece piece = row_piece_of<SHAPE>(pass, place, warp_row_of<SHAPE>(place) + (has ? lane : 0));
+    static_assert(SHAPE::STRIP_ROWS <= WARP_LANES, "a lane a row");
+    const unsigned lane = strip_lane<SHAPE>();
+    const bool has = lane < strip_rows_of<SHAPE>(pass, place); /* a row in the table */
+    const row_piece piece = row_piece_of<SHAPE>(pass, place, strip_row_of<SHAPE>(place) + (has ? lane : 0));
     const Input *const from = static_cast<const Input *>(pass.in) + piece.first - piece.lead;
     row_input<SHAPE> *const to = own_rows(memory) + lane * memory.across - piece.lead;
     const unsigned bytes = has ? piece.whole * sizeof(Input) : 0, all = warp_sum(WARP_ALL, bytes);
-    bulk_barrier *const come = &block.come[row_warp()];
+    bulk_barrier *const come = &block.come[strip_number<SHAPE>()];
     warp_barrier(WARP_ALL);
     if (lane == 0)
         bulk_barrier_expect(come, all);
@@ -48,16 +48,17 @@ template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const r
         to[piece.whole + k].at[0] = from[piece.whole + k];
 }
 
-/* Begins to bring the warp's rows, as far as they are in the table. All lanes of the warp call it together, when all
+/* Begins to bring the strip's rows, as far as they are in the table. All lanes of the warp call it together, when all
  * have read what came before. Rows that lie side by side are one piece of memory, of whole vectors but at the end of
  * the table. */
 template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row_place &place,
                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef typename SHAPE::Input Input;
-    const unsigned lane = row_lane(), rows = warp_rows_of<SHAPE>(pass, place);
+    const unsigned lane = strip_lane<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
     const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_input<SHAPE>);
-    const Input *from = static_cast<const Input *>(pass.in) + warp_row_of<SHAPE>(place) * pass.in_stride + place.column;
-    bulk_barrier *const come = &block.come[row_warp()];
+    const Input *from =
+        static_cast<const Input *>(pass.in) + strip_row_of<SHAPE>(place) * pass.in_stride + place.column;
+    bulk_barrier *const come = &block.come[strip_number<SHAPE>()];
     const bool side_by_side = pass.panels == 1; /* as the rows of the table are */
     const unsigned whole = SHAPE::APART ? rows * bytes / VECTOR_BYTES * VECTOR_BYTES : rows * bytes;
     warp_barrier(WARP_ALL);
@@ -77,10 +78,11 @@ template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const ro
                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
                                                  unsigned parity) {
     typedef typename SHAPE::Input Input;
-    while (!bulk_barrier_passed(&block.come[row_warp()], parity))
+    while (!bulk_barrier_passed(&block.come[strip_number<SHAPE>()], parity))
         continue;
-    const unsigned across = memory.across * SHAPE::UNIT, end = SHAPE::WARP_ROWS * across;
-    for (unsigned at = warp_rows_of<SHAPE>(pass, place) * across + row_lane(); at < end; at += WARP_LANES)
+    const unsigned across = memory.across * SHAPE::UNIT, end = SHAPE::STRIP_ROWS * across;
+    for (unsigned at = strip_rows_of<SHAPE>(pass, place) * across + strip_lane<SHAPE>(); at < end;
+         at += SHAPE::STRIP_LANES)
         reinterpret_cast<Input *>(own_rows(memory))[at] = sum_identity<Input>();
     warp_barrier(WARP_ALL);
 }

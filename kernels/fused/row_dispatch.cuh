@@ -8,7 +8,7 @@
 /* Rows side by side, of whole vectors. By columns and strides alone, and by what was measured on an H100 beside parked
  * tiles (docs/tuning.md): whole rows in one tile, if a warp has lanes enough and they are more than one panel there; or
  * long ones in pieces, if they begin on sectors, but not on lines. How many vectors a tile has across; 0: not such. */
-constexpr size_t FEWEST_VECTORS = 17, MOST_VECTORS = 31, PIECE_VECTORS = 24;
+constexpr size_t FEWEST_VECTORS = 18, MOST_VECTORS = 31, PIECE_VECTORS = 24;
 constexpr size_t LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192; /* of sums of 8 bytes */
 static size_t tile_vectors(const kernel_pass &pass) {
     const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element, vectors = bytes / VECTOR_BYTES;
@@ -21,22 +21,48 @@ static size_t tile_vectors(const kernel_pass &pass) {
     return pieces && bytes % LINE_BYTES != 0 ? PIECE_VECTORS : 0;
 }
 
-/* Rows side by side that are no whole vectors of sums, as odd numbers of columns are; shorter ones are parked. By
- * types, columns and strides alone. */
-constexpr size_t FEWEST_RAGGED = 17, FEWEST_WIDENED_WORDS = 33; /* columns; where shorter values become 4 bytes */
-static bool is_ragged(const kernel_pass &pass) {
-    const size_t element = type_bytes(pass.out_type);
-    const bool widened_words = element == sizeof(uint32_t) && type_bytes(pass.in_type) < element;
-    return pass.chunk_rows == CHUNK_OF_LONG && pass.columns * element % VECTOR_BYTES != 0 &&
-           pass.columns >= (widened_words ? FEWEST_WIDENED_WORDS : FEWEST_RAGGED) && pass.in_stride == pass.columns &&
-           pass.out_stride == pass.columns && pass.rows > 0;
+/* Rows side by side of which a lane has single columns, as measured on an H100 beside parked tiles (docs/tuning.md). If
+ * rows of sums are no whole vectors, as those of odd numbers of columns: all but the shortest, and some of 4 bytes. */
+constexpr size_t FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 13; /* columns; with sums of 8 bytes */
+constexpr size_t FEWEST_PARKED = 12, MOST_PARKED = 16;       /* of values of 4 bytes */
+static bool is_odd_row(const kernel_pass &pass) {
+    const bool longs = type_bytes(pass.out_type) == 8, widened = type_bytes(pass.in_type) < type_bytes(pass.out_type);
+    if (!longs && !widened && pass.columns >= FEWEST_PARKED && pass.columns <= MOST_PARKED)
+        return false;
+    return !longs || (widened && pass.out_type != TABLE_F64) || pass.columns >= FEWEST_LONG_RAGGED;
 }
 
-/* Those, whole: a lane has COUNT columns, as few as cover a row, and a warp as many ROWS as so many BLOCKS of a
+/* If they are whole vectors: those that do not begin on sectors, and some of widened values that do not on lines. */
+constexpr size_t MOST_WIDENED_BYTES = 1024, MOST_LONG_BYTES = 576; /* of a row's sums, of 4 bytes and of 8 */
+static bool is_even_row(const kernel_pass &pass) {
+    const size_t in = type_bytes(pass.in_type), out = type_bytes(pass.out_type), row = pass.columns * out;
+    const bool on_sectors = row % SECTOR_BYTES == 0, on_lines = row % LINE_BYTES == 0;
+    if (in == out)
+        return !on_sectors && row > 2 * LINE_BYTES;
+    if (out == sizeof(uint32_t) && in == 1) /* which have forms of their own */
+        return false;
+    if (!on_sectors && in < sizeof(uint32_t) && out == 8)
+        return true;
+    const size_t most = out == 8 ? MOST_LONG_BYTES : MOST_WIDENED_BYTES;
+    return row > LINE_BYTES && (!on_sectors || (!on_lines && row <= most));
+}
+
+static bool is_ragged(const kernel_pass &pass) {
+    const size_t row = pass.columns * type_bytes(pass.out_type);
+    const unsigned chunk = row <= LINE_BYTES / 2 ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG;
+    if (pass.columns < FEWEST_RAGGED || pass.chunk_rows != chunk || pass.rows == 0 || pass.in_stride != pass.columns ||
+        pass.out_stride != pass.columns)
+        return false;
+    return row % VECTOR_BYTES != 0 ? is_odd_row(pass) : tile_vectors(pass) == 0 && is_even_row(pass);
+}
+
+/* Those, whole: a lane has COUNT columns, as few as cover a row, and a strip as many ROWS as so many BLOCKS of a
  * multiprocessor find room for. */
-template <class TYPES, unsigned COUNT, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, class LAUNCHER>
+template <class TYPES, unsigned COUNT, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS,
+          unsigned STRIP = WARP_LANES, class LAUNCHER>
 static int run_apart(const kernel_pass &pass, const LAUNCHER &launcher) {
-    typedef row_shape<typename TYPES::Input, typename TYPES::Sum, row_kind::APART, COUNT, TURN, ROWS, BLOCKS> shape;
+    typedef typename TYPES::Sum Sum;
+    typedef row_shape<typename TYPES::Input, Sum, row_kind::APART, COUNT, TURN, ROWS, BLOCKS, STRIP> shape;
     return launcher.template run<shape>(make_tile_pass(pass, static_cast<unsigned>(pass.columns), 1, false));
 }
 
@@ -56,13 +82,39 @@ static int run_pieces(const kernel_pass &pass, const LAUNCHER &launcher) {
                : launcher.template run<row_shape<Input, Sum, PIECES, COUNT, 4 * LANES, ROWS, BLOCKS>>(made);
 }
 
-/* Of values that are widened. */
+/* Up to 32 columns. The shorter rows are, the more of them a strip has, or else chunks come faster than stage 2 gets
+ * through them; those of floats have no more than the tree's chunk allows. As measured on an H100 (docs/tuning.md). */
+template <class TYPES, class LAUNCHER> static int run_narrow(const kernel_pass &pass, const LAUNCHER &launcher) {
+    typedef typename TYPES::Sum Sum;
+    constexpr bool LONG = sizeof(Sum) == 8, WIDENED = sizeof(typename TYPES::Input) < sizeof(Sum);
+    constexpr bool FREE = WIDENED && std::is_integral<Sum>::value; /* of the tree */
+    constexpr unsigned HALF = WARP_LANES / 2, BLOCKS = LONG && !FREE ? 3 : 4;
+    if constexpr (!LONG) {
+        if (pass.columns <= HALF)
+            return run_apart<TYPES, 1, HALF, 64, BLOCKS, HALF>(pass, launcher);
+        if constexpr (FREE)
+            if (pass.columns <= 24)
+                return run_apart<TYPES, 1, HALF, 128>(pass, launcher);
+        return run_apart<TYPES, 1, HALF, 64>(pass, launcher);
+    } else {
+        if constexpr (FREE)
+            if (pass.columns <= 12)
+                return run_apart<TYPES, 1, HALF, 64, BLOCKS, HALF>(pass, launcher);
+        if (pass.columns <= HALF)
+            return run_apart<TYPES, 1, HALF, 32, BLOCKS, HALF>(pass, launcher);
+        if (pass.columns <= (WIDENED ? 24 : 18))
+            return run_apart<TYPES, 1, HALF, 64, BLOCKS>(pass, launcher);
+        return run_apart<TYPES, 1, HALF, 32>(pass, launcher);
+    }
+}
+
+/* Of values that are widened, more than 32 columns. */
 template <class TYPES, class LAUNCHER> static int run_widened_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
-    constexpr bool SHORT = sizeof(typename TYPES::Input) < sizeof(uint32_t);
-    constexpr unsigned ROWS = SHORT ? 32 : 16, BLOCKS = sizeof(typename TYPES::Sum) == 8 ? 3 : 4;
-    if constexpr (sizeof(typename TYPES::Sum) == 8)
-        if (pass.columns <= 32)
-            return run_apart<TYPES, 1, WARP_LANES / 2, 32>(pass, launcher);
+    constexpr bool SHORT = sizeof(typename TYPES::Input) < sizeof(uint32_t), LONG = sizeof(typename TYPES::Sum) == 8;
+    constexpr unsigned ROWS = SHORT ? 32 : 16, BLOCKS = LONG ? 3 : 4;
+    if constexpr (!(SHORT && LONG))
+        if (pass.columns <= 48)
+            return run_apart<TYPES, 2, WARP_LANES / 2, 2 * ROWS, 3>(pass, launcher);
     if (pass.columns <= 64)
         return run_apart<TYPES, 2, WARP_LANES / 2, ROWS>(pass, launcher);
     if (pass.columns <= 96)
@@ -79,8 +131,6 @@ template <class TYPES, class LAUNCHER> static int run_widened_rows(const kernel_
     }
 }
 template <class TYPES, class LAUNCHER> static int run_word_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
-    if (pass.columns <= 32)
-        return run_apart<TYPES, 1, WARP_LANES / 2, 64>(pass, launcher);
     if (pass.columns <= 64)
         return run_apart<TYPES, 2, WARP_LANES / 2, 32>(pass, launcher);
     if (pass.columns <= 70)
@@ -97,8 +147,6 @@ template <class TYPES, class LAUNCHER> static int run_word_rows(const kernel_pas
 }
 template <class TYPES, class LAUNCHER>
 static int run_long_word_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
-    if (pass.columns <= 32)
-        return run_apart<TYPES, 1, WARP_LANES / 2, 32>(pass, launcher);
     if (pass.columns <= 64)
         return run_apart<TYPES, 2, WARP_LANES / 2, 16>(pass, launcher);
     if (pass.columns <= 96)
@@ -111,6 +159,8 @@ template <class TYPES, class LAUNCHER> static int run_ragged(const kernel_pass &
     constexpr size_t INPUT = sizeof(typename TYPES::Input), SUM = sizeof(typename TYPES::Sum);
     if (!allows_vectors(pass.in, 0, INPUT, VECTOR_BYTES / INPUT))
         return static_cast<int>(cudaErrorNotSupported);
+    if (pass.columns <= WARP_LANES)
+        return run_narrow<TYPES>(pass, launcher);
     if constexpr (INPUT < SUM)
         return run_widened_rows<TYPES>(pass, launcher);
     else if constexpr (SUM == 4)

@@ -26,7 +26,7 @@ template <class SHAPE> DEVICE void publish_rows(const tile_pass &pass, const row
                      total_of_rows<SHAPE>(memory, thread), slot.mark);
     if (!looks_at_values<SHAPE>() || !state.magnitudes || thread / WARP_LANES != SHAPE::WARPS - 1)
         return;
-    const uint32_t magnitude = warp_or(WARP_ALL, block.magnitudes[thread % SHAPE::WARPS]);
+    const uint32_t magnitude = warp_or(WARP_ALL, block.magnitudes[thread % SHAPE::STRIPS]);
     if (thread % WARP_LANES == 0 && magnitude != 0)
         atomic_or(&state.magnitudes[place.row / SHAPE::SHARES], magnitude);
 }

@@ -1,9 +1,10 @@
 /* A tile of long rows, or of pieces of them, that stays in shared memory from when it is brought until it is written.
- * Each warp has rows of its own, brings them by bulk copies, adds them up where they lie, and writes their sums from
- * there. A lane has one vector of a row, and all rows of its warp. Where rows are no whole vectors, a lane has columns
- * that lie a warp apart, so that what a warp reads or writes at once lies side by side in any case.
+ * Each warp, or each half of one, has a strip of rows of its own, brings them by bulk copies, adds them up where they
+ * lie, and writes their sums from there. A lane has one vector of a row, and all rows of its strip. Where rows are no
+ * whole vectors, a lane has columns that lie a warp apart, so that what a warp reads or writes at once lies side by
+ * side in any case.
  *
- * Halves of a chunk are two tiles, halves of a tile warps, halves of a warp rows: the tree of
+ * Halves of a chunk are two tiles, halves of a tile strips, halves of a strip rows: the tree of
  * tuplescan/prefix_sum.h. Threads find themselves anew each time they are asked for: a tile that waits has no registers
  * to spare for what can be made again. */
 #ifndef ROW_TILE_CUH
@@ -14,24 +15,29 @@
 
 constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
 constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */
-constexpr unsigned CHUNK_OF_LONG = 512;               /* rows, where they have more than WIDEST_ROW_BYTES */
+constexpr unsigned CHUNK_OF_LONG = 512;               /* rows; those of up to half a line have twice as many */
+constexpr unsigned MOST_UNROLLED = 32;                /* rows */
 
 /* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
  * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
 enum class row_kind { VECTORS, APART, PIECES };
 
-/* A lane has COUNT columns; so many columns to a block of stage 2 (spine_turns.cuh), rows to a warp, and blocks to a
- * multiprocessor. Vectors are of sums of INPUT's own size. */
-template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned WARP_ROWS_,
-          unsigned BLOCKS_ = ROW_BLOCKS>
+/* A lane has COUNT columns; so many columns to a block of stage 2 (spine_turns.cuh), rows to a strip, blocks to a
+ * multiprocessor, and lanes to a strip: a warp has one, or its halves have one each, where rows are short. Vectors are
+ * of sums of INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
+template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
+          unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES>
 struct row_shape {
     typedef INPUT Input;
     typedef SUM Sum;
     static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
     static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
-    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES, WARP_ROWS = WARP_ROWS_;
-    static constexpr unsigned CHUNK_ROWS = WARPS * WARP_ROWS;           /* of the tile */
-    static constexpr unsigned SHARES = CHUNK_OF_LONG / CHUNK_ROWS;      /* tiles of a chunk */
+    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
+    static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = THREADS / STRIP_LANES, STRIP_ROWS = STRIP_ROWS_;
+    static constexpr unsigned CHUNK_ROWS = STRIPS * STRIP_ROWS; /* of the tile */
+    static constexpr unsigned CHUNK =
+        STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG; /* of the tree */
+    static constexpr unsigned SHARES = CHUNK > CHUNK_ROWS ? CHUNK / CHUNK_ROWS : 1;         /* tiles of a chunk */
     static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
     /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
@@ -39,6 +45,8 @@ struct row_shape {
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
+    static_assert(STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
+    static_assert(std::is_integral<Sum>::value || CHUNK_ROWS <= CHUNK, "the tree's chunks");
     struct Values {}; /* that a lane has in registers while the tile waits */
 };
 template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
@@ -52,13 +60,13 @@ HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ?
 
 /* In shared memory, before the rows. */
 template <class SHAPE> struct alignas(LINE_BYTES) row_block {
-    bulk_barrier come[SHAPE::WARPS];
-    uint32_t magnitudes[SHAPE::WARPS];
+    bulk_barrier come[SHAPE::STRIPS];
+    uint32_t magnitudes[SHAPE::STRIPS];
     uint32_t ticket; /* the block's tile; and when that is done, the next one */
     block_role role;
 };
 
-/* The rest of it: rows of `across` units each. Those of the table; of each warp the total; the seed, and what is to
+/* The rest of it: rows of `across` units each. Those of the table; of each strip the total; the seed, and what is to
  * the left of the tile at each level of the tree above it. */
 template <class SHAPE> struct row_memory {
     row_input<SHAPE> *rows;
@@ -77,13 +85,13 @@ template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
 }
 template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
     const size_t rows = SHAPE::KEPT_ROWS * sizeof(row_input<SHAPE>);
-    const size_t sums = (SHAPE::WARPS + 1 + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
+    const size_t sums = (SHAPE::STRIPS + 1 + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
     return sizeof(row_block<SHAPE>) + (rows + sums) * across;
 }
 template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
     row_input<SHAPE> *const rows = reinterpret_cast<row_input<SHAPE> *>(&block + 1);
     row_unit<SHAPE> *const totals = reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::KEPT_ROWS * across);
-    return row_memory<SHAPE>{rows, totals, totals + SHAPE::WARPS * across, across, across};
+    return row_memory<SHAPE>{rows, totals, totals + SHAPE::STRIPS * across, across, across};
 }
 
 /* Where a tile is in the table. */
@@ -96,9 +104,9 @@ DEVICE row_place row_place_of(const tile_pass &pass, unsigned tile) {
     return row_place{row, (tile - row * pass.panels) * pass.panel_columns};
 }
 
-/* The calling thread's warp, and its lane there. */
-DEVICE unsigned row_warp() { return thread_index_anew() / WARP_LANES; }
-DEVICE unsigned row_lane() { return thread_index_anew() % WARP_LANES; }
+/* The calling thread's strip, and its lane there. */
+template <class SHAPE> DEVICE unsigned strip_number() { return thread_index_anew() / SHAPE::STRIP_LANES; }
+template <class SHAPE> DEVICE unsigned strip_lane() { return thread_index_anew() % SHAPE::STRIP_LANES; }
 
 /* The tile's columns in units, one for each lane that has any; or APART, several. */
 template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row_place &place) {
@@ -135,16 +143,16 @@ template <class SHAPE> DEVICE void put_columns(const row_memory<SHAPE> &memory, 
     }
 }
 
-/* The calling warp's first row in the table, and how many of its rows are there. */
-template <class SHAPE> DEVICE size_t warp_row_of(const row_place &place) {
-    return static_cast<size_t>(place.row) * SHAPE::CHUNK_ROWS + row_warp() * SHAPE::WARP_ROWS;
+/* The calling strip's first row in the table, and how many of its rows are there. */
+template <class SHAPE> DEVICE size_t strip_row_of(const row_place &place) {
+    return static_cast<size_t>(place.row) * SHAPE::CHUNK_ROWS + strip_number<SHAPE>() * SHAPE::STRIP_ROWS;
 }
-template <class SHAPE> DEVICE unsigned warp_rows_of(const tile_pass &pass, const row_place &place) {
-    const size_t first = warp_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
-    return left < SHAPE::WARP_ROWS ? static_cast<unsigned>(left) : SHAPE::WARP_ROWS;
+template <class SHAPE> DEVICE unsigned strip_rows_of(const tile_pass &pass, const row_place &place) {
+    const size_t first = strip_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
+    return left < SHAPE::STRIP_ROWS ? static_cast<unsigned>(left) : SHAPE::STRIP_ROWS;
 }
 template <class SHAPE> DEVICE row_input<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
-    return memory.rows + row_warp() * SHAPE::WARP_ROWS * memory.across;
+    return memory.rows + strip_number<SHAPE>() * SHAPE::STRIP_ROWS * memory.across;
 }
 
 template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &right) {
@@ -166,13 +174,27 @@ DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned la
     }
 }
 
-/* The totals of the warp's rows; the other warps see them after a barrier. */
+/* Of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
+template <class SHAPE>
+DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+    constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Sum>::value;
+    constexpr unsigned ROWS = MANY ? SHAPE::ROWS_AT_ONCE : SHAPE::STRIP_ROWS;
+    row_vector<SHAPE> total = rows_total<SHAPE, ROWS>(memory, lane, at);
+    KEEP_LOOP
+    for (unsigned row = ROWS; row < SHAPE::STRIP_ROWS; row += ROWS) {
+        at += ROWS * memory.across;
+        add_to_right(rows_total<SHAPE, ROWS>(memory, lane, at), total);
+    }
+    return total;
+}
+
+/* The totals of the strip's rows; the others see them after a barrier. */
 template <class SHAPE>
 DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
-    const unsigned lane = row_lane();
+    const unsigned lane = strip_lane<SHAPE>();
     if (lane < units_of<SHAPE>(pass, place)) {
-        const row_vector<SHAPE> total = rows_total<SHAPE, SHAPE::WARP_ROWS>(memory, lane, own_rows(memory) + lane);
-        put_columns(memory, lane, memory.totals + row_warp() * memory.across + lane, total);
+        const row_vector<SHAPE> total = strip_total(memory, lane, own_rows(memory) + lane);
+        put_columns(memory, lane, memory.totals + strip_number<SHAPE>() * memory.across + lane, total);
     }
 }
 
@@ -188,51 +210,51 @@ template <class VECTOR> DEVICE uint32_t magnitude_of_vector(const VECTOR &values
     return bits;
 }
 
-/* Bits of which the highest is that of the warp's greatest value, for the check for overflow. Where rows lie side by
+/* Bits of which the highest is that of the strip's greatest value, for the check for overflow. Where rows lie side by
  * side, a lane looks at any of them. */
 template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, const row_place &place,
                                                       const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef memory_vector<SHAPE> vector;
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(typename SHAPE::Sum);
-    const unsigned lane = row_lane();
+    const unsigned lane = strip_lane<SHAPE>();
     const vector *const rows = reinterpret_cast<const vector *>(own_rows(memory)) + lane;
     uint32_t bits = 0;
     if constexpr (SHAPE::PIECES) {
         const row_input<SHAPE> *const first = own_rows(memory) + lane;
-        for (unsigned row = 0; lane < memory.width && row < SHAPE::WARP_ROWS; row++)
+        for (unsigned row = 0; lane < memory.width && row < SHAPE::STRIP_ROWS; row++)
             bits |= magnitude_of_vector(get_columns(memory, lane, first + row * memory.across), pass.is_signed);
     } else if constexpr (SHAPE::APART) {
-        for (unsigned k = 0; k + lane < SHAPE::WARP_ROWS * memory.across / COUNT; k += WARP_LANES)
+        for (unsigned k = 0; k + lane < SHAPE::STRIP_ROWS * memory.across / COUNT; k += SHAPE::STRIP_LANES)
             bits |= magnitude_of_vector(rows[k], pass.is_signed);
     } else {
         UNROLL
-        for (unsigned row = 0; lane < units_of<SHAPE>(pass, place) && row < SHAPE::WARP_ROWS; row++)
+        for (unsigned row = 0; lane < units_of<SHAPE>(pass, place) && row < SHAPE::STRIP_ROWS; row++)
             bits |= magnitude_of_vector(rows[row * memory.across], pass.is_signed);
     }
     bits = warp_or(WARP_ALL, bits);
     if (lane == 0)
-        block.magnitudes[row_warp()] = bits;
+        block.magnitudes[strip_number<SHAPE>()] = bits;
 }
 
-/* The tile's total in one of its columns, by one thread. What is to the left of a warp is then one row at each level:
- * the last warp of a left half has the total of all of the half in the place of its own. */
+/* The tile's total in one of its columns, by one thread. What is to the left of a strip is then one row at each
+ * level: the last strip of a left half has the total of all of the half in the place of its own. */
 template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory<SHAPE> &memory, unsigned column) {
     typedef typename SHAPE::Sum Sum;
     Sum *const totals = reinterpret_cast<Sum *>(memory.totals) + column;
     const unsigned across = memory.across * SHAPE::UNIT;
-    Sum part[SHAPE::WARPS];
+    Sum part[SHAPE::STRIPS];
     UNROLL
-    for (unsigned warp = 0; warp < SHAPE::WARPS; warp++)
-        part[warp] = totals[warp * across];
+    for (unsigned strip = 0; strip < SHAPE::STRIPS; strip++)
+        part[strip] = totals[strip * across];
     UNROLL
-    for (unsigned half = 1; half < SHAPE::WARPS; half *= 2)
+    for (unsigned half = 1; half < SHAPE::STRIPS; half *= 2)
         UNROLL
-    for (unsigned last = 2 * half - 1; last < SHAPE::WARPS; last += 2 * half) {
+    for (unsigned last = 2 * half - 1; last < SHAPE::STRIPS; last += 2 * half) {
         part[last] = part[last - half] + part[last];
-        if (last + 1 < SHAPE::WARPS)
+        if (last + 1 < SHAPE::STRIPS)
             totals[last * across] = part[last];
     }
-    return part[SHAPE::WARPS - 1];
+    return part[SHAPE::STRIPS - 1];
 }
 
 #endif

@@ -4,16 +4,16 @@
 
 #include "row_tile.cuh"
 
-/* Calls add(left) for all that is to the left of the warp's rows in the lane's columns, the lowest level first, the
+/* Calls add(left) for all that is to the left of the strip's rows in the lane's columns, the lowest level first, the
  * seed last. */
 template <class SHAPE, class ADD>
 DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, unsigned lane, const ADD &add) {
-    const unsigned warp = row_warp();
+    const unsigned strip = strip_number<SHAPE>();
     UNROLL
-    for (unsigned half = 1; half < SHAPE::WARPS; half *= 2)
-        if (warp & half)
+    for (unsigned half = 1; half < SHAPE::STRIPS; half *= 2)
+        if (strip & half)
             add(get_columns(memory, lane,
-                            memory.totals + ((warp & ~(2 * half - 1)) + half - 1) * memory.across + lane));
+                            memory.totals + ((strip & ~(2 * half - 1)) + half - 1) * memory.across + lane));
     UNROLL
     for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
         if (place.row & half)
@@ -31,7 +31,7 @@ template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS
             add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
 }
 
-/* What is to the left of the group of rows in its warp, the lowest level first. Below the first level of which the
+/* What is to the left of the group of rows in its strip, the lowest level first. Below the first level of which the
  * group is a left half, its last row is the total that is to the left of others there. */
 template <unsigned LEVELS, unsigned ROWS, class VECTOR>
 DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&sums)[ROWS]) {
@@ -63,17 +63,17 @@ template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory
     }
 }
 
-/* The lane's sums, of all of the warp's rows; ABOVE: those that stand one row above. WHOLE: all of the rows are in the
+/* The lane's sums, of all of the strip's rows; ABOVE: those that stand one row above. WHOLE: all of the rows are in the
  * table. */
 template <class SHAPE, bool ABOVE, bool WHOLE>
 DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
-    constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::WARP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
+    constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
     const row_input<SHAPE> *from = own_rows(memory) + lane;
     Sum *to =
-        static_cast<Sum *>(pass.out) + warp_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::UNIT;
-    const unsigned rows = WHOLE ? SHAPE::WARP_ROWS : warp_rows_of<SHAPE>(pass, place);
+        static_cast<Sum *>(pass.out) + strip_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::UNIT;
+    const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place);
     vector before, totals[LEVELS + 1];
     UNROLL
     for (unsigned c = 0; c < SHAPE::COUNT; c++)
@@ -107,13 +107,13 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
     }
 }
 
-/* By all warps, each its own rows. */
+/* By all strips, each its own rows. */
 template <class SHAPE, bool ABOVE>
 DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
-    const unsigned lane = row_lane();
+    const unsigned lane = strip_lane<SHAPE>();
     if (lane >= units_of<SHAPE>(pass, place))
         return;
-    if (warp_rows_of<SHAPE>(pass, place) == SHAPE::WARP_ROWS)
+    if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
         write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
     else
         write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);

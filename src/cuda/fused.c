@@ -14,10 +14,12 @@ enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 enum { TILES_AT_ONCE = 2 };
 
 /* From so many bytes of sums for each multiprocessor on, long rows are better not parked: four rounds of four tiles; or
- * one, of rows that are no whole vectors, unless they are short; or very long ones, or widened ones of whole lines,
- * when the words of parked tiles stay in the cache no more (docs/tuning.md). */
+ * one, of rows that are no whole vectors, unless they are short and not of widened integers; or very long ones that
+ * begin on sectors, or widened ones of whole lines, when the words of parked tiles stay in the cache no more
+ * (docs/tuning.md). */
 enum { ROWS_FROM_BYTES = 800 << 10, RAGGED_FROM_BYTES = 200 << 10, LONG_FROM_BYTES = 8 << 20 };
-enum { VECTOR_BYTES = 16, LINE_BYTES = 128, LONG_BYTES = 2048, WIDENED_FROM_BYTES = 1024, WIDENED_TO_BYTES = 4096 };
+enum { VECTOR_BYTES = 16, SECTOR_BYTES = 32, LINE_BYTES = 128 };
+enum { LONG_BYTES = 2048, WIDENED_FROM_BYTES = 1024, WIDENED_TO_BYTES = 4096 };
 
 enum cuda_fused_form cuda_forced_form = CUDA_FUSED_BEST;
 
@@ -63,6 +65,8 @@ static bool is_wave(const struct choice *choice) {
 
 static bool widens(const struct scan *scan) { return table_type_size(scan->in.type) < table_type_size(scan->out.type); }
 
+static bool is_float(const struct scan *scan) { return scan->out.type == TABLE_F32 || scan->out.type == TABLE_F64; }
+
 /* Whether the small form is worth trying, by blocks that each can have a multiprocessor to themselves: up to half a
  * chunk, or of values that are widened a quarter, where the rest can go in a wave. */
 static bool is_small(const struct scan *scan, const struct choice *choice) {
@@ -80,9 +84,10 @@ bool cuda_prefers_fused(const struct scan *scan) { return choice_of(scan).major 
 /* Of sums for each multiprocessor, given those of a row. */
 static size_t rows_from_bytes(const struct scan *scan, size_t row) {
     const bool lines = row % LINE_BYTES == 0 && row >= WIDENED_FROM_BYTES && row <= WIDENED_TO_BYTES;
+    const bool is_long = row % SECTOR_BYTES == 0 && row >= LONG_BYTES;
     if (row % VECTOR_BYTES != 0)
-        return row > LINE_BYTES ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
-    return (widens(scan) ? lines : row >= LONG_BYTES) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
+        return row > LINE_BYTES || (widens(scan) && !is_float(scan)) ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
+    return (widens(scan) ? lines : is_long) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
 }
 
 static bool is_rows(const struct scan *scan, const struct choice *choice) {

@@ -470,13 +470,13 @@ static const pairs WIDENED_LONG = {PAIRS[7], PAIRS[9], PAIRS[10], PAIRS[11], PAI
 static const pair &one_of(const pairs &types) { return types[random_bits() % types.size()]; }
 
 /* Long rows side by side, as tiles that stay where they came (kernels/fused/fused_rows.cu), whole or in pieces: ends of
- * tiles, warps and chunks. So many processors have room for all blocks of stage 2. */
+ * tiles, strips and chunks. So many processors have room for all blocks of stage 2. */
 static void check_rows(unsigned processors, const pairs &types, const std::vector<size_t> &columns, unsigned share) {
     play_device(processors, 9);
     for (const size_t width : columns)
-        for (const size_t chunks : {0, 1, 3})
-            for (const size_t rows : {1, 4, 15, 16, 17, 33, 127, 128, 129, 255, 257, 384, 385, 511, 512}) {
-                if (!one_in(share))
+        for (const size_t chunks : {0, 1, 3, 7})
+            for (const size_t rows : {1, 4, 15, 16, 17, 33, 63, 65, 127, 128, 129, 255, 257, 384, 385, 511, 512}) {
+                if (!one_in(share) || (chunks == 7 && width > 32)) /* short rows have tiles of up to two chunks */
                     continue;
                 const pair &chosen = one_of(types);
                 request made = vary(chosen, chunks * 512 + rows, width);
@@ -565,11 +565,22 @@ int main() {
     }
     check_rows(6, LONG_WORDS, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
     check_rows(6, WORDS, {17, 31, 33}, DOUBLE_TSAN ? 24 : 6);      /* rows of no whole vectors */
-    check_rows(6, WIDENED, {33, 47}, DOUBLE_TSAN ? 24 : 6);
+    check_rows(6, WIDENED, {9, 23, 33, 47}, DOUBLE_TSAN ? 48 : 8);
     check_ring(6, one_of(LONG_WORDS), 34, 40, DOUBLE_TSAN ? 1 : 4);
     check_ring(6, one_of(WORDS), 33, 80, DOUBLE_TSAN ? 1 : 4);
     check_long_bytes(8, {64}, DOUBLE_TSAN ? 24 : 6); /* four blocks for stage 2 */
     if (!DOUBLE_TSAN) {
+        check_rows(6, WIDENED, {10, 11, 13, 15, 17, 25, 31}, 12);
+        check_rows(6, WORDS, {9, 10, 11}, 8); /* half a warp for a strip */
+        check_rows(6, LONG_WORDS, {13, 15}, 8);
+        check_ring(6, one_of(WIDENED), 9, 240, 2);
+        check_ring(6, one_of(WIDENED), 23, 240, 2);
+        check_rows(14, LONG_WORDS, {66, 94}, 8); /* whole vectors that begin anywhere in a sector */
+        check_rows(22, WORDS, {132, 180}, 12);
+        check_rows(20, WORDS, {204, 260}, 12);
+        check_rows(18, LONG_WORDS, {102, 130}, 12);
+        check_rows(22, WIDENED_LONG, {18, 20, 36, 68, 98, 130}, 12);
+        check_rows(22, {{TABLE_U16, TABLE_U32}}, {36, 40, 68, 100, 132, 260}, 12);
         check_rows(14, WORDS, {68, 72, 100}, 6); /* up to seven */
         check_rows(22, WORDS, {124}, 6);
         check_rows(14, LONG_WORDS, {17, 31, 33, 63}, 6);
