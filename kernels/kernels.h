@@ -47,8 +47,8 @@ int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *car
 size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);
 int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 
-/* The same for large tables of long rows side by side, of whole vectors or not, or of bytes in long rows that may lie
- * apart, compute capability 9.0 and later; cudaErrorNotSupported for others, whose workspace is 0. */
+/* The same for large tables of rows side by side that begin anywhere in a line of memory, or of bytes in long rows that
+ * may lie apart, compute capability 9.0 and later; cudaErrorNotSupported for others, whose workspace is 0. */
 size_t kernel_fused_rows_workspace(const struct kernel_pass *pass); /* looks at no memory */
 int kernel_fused_rows(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
 

@@ -1,5 +1,5 @@
-/* The fused pass of long rows that begin anywhere in a line of memory, where panels of lines read and write parts of
- * them, or anywhere in a vector. Tiles are whole rows, or long pieces, that stay in shared memory from when they are
+/* The fused pass of rows that begin anywhere in a line of memory, where panels of lines read and write parts of them,
+ * or anywhere in a vector. Tiles are whole rows, or pieces of long ones, that stay in shared memory from when they are
  * brought until they are written (row_tile.cuh). Nothing is parked and nothing is ahead: blocks are so small that four
  * of a multiprocessor hide each other's waits, and what they wait for is on its way the shortest time (row_words.cuh,
  * spine_turns.cuh). Bytes that become sums of 4 bytes wait in registers (byte_rows.cuh).

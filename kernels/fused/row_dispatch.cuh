@@ -1,4 +1,4 @@
-/* Which tables are taken as long rows (fused_rows.cu), and in what tiles: calls launcher.run<SHAPE>(tile_pass). */
+/* Which tables are taken by rows (fused_rows.cu), and in what tiles: calls launcher.run<SHAPE>(tile_pass). */
 #ifndef ROW_DISPATCH_CUH
 #define ROW_DISPATCH_CUH
 

@@ -1,4 +1,4 @@
-/* A tile of long rows, or of pieces of them, that stays in shared memory from when it is brought until it is written.
+/* A tile of rows, or of pieces of long ones, that stays in shared memory from when it is brought until it is written.
  * Each warp, or each half of one, has a strip of rows of its own, brings them by bulk copies, adds them up where they
  * lie, and writes their sums from there. A lane has one vector of a row, and all rows of its strip. Where rows are no
  * whole vectors, a lane has columns that lie a warp apart, so that what a warp reads or writes at once lies side by

@@ -13,7 +13,7 @@ enum { OLDEST_PARKED = TUPLESCAN_NEWEST_GPU >= 80 ? 8 : INT_MAX };
 /* Of all forms but the small one and that of rows, on one multiprocessor. */
 enum { TILES_AT_ONCE = 2 };
 
-/* From so many bytes of sums for each multiprocessor on, long rows are better not parked: four rounds of four tiles; or
+/* From so many bytes of sums for each multiprocessor on, rows are better not parked: four rounds of four tiles; or
  * one, of rows that are no whole vectors, unless they are short and not of widened integers; or very long ones that
  * begin on sectors, or widened ones of whole lines, when the words of parked tiles stay in the cache no more
  * (docs/tuning.md). */

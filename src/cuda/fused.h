@@ -6,7 +6,7 @@ enum cuda_fused_form {
     CUDA_FUSED_BEST,    /* the first of these that the table and the device allow */
     CUDA_FUSED_SMALL,   /* tables of one chunk, a block for each panel of columns */
     CUDA_FUSED_WAVE,    /* tables whose tiles run all at once, compute capability 9.0 and later */
-    CUDA_FUSED_ROWS,    /* large tables of long rows, likewise */
+    CUDA_FUSED_ROWS,    /* large tables of rows that begin anywhere, likewise */
     CUDA_FUSED_PARKED,  /* large tables, compute capability 9.0 and later, whose bulk copies it uses */
     CUDA_FUSED_GENERAL, /* the same without them: 8.0 and later */
     CUDA_FUSED_LOOKBACK /* large tables, every device */
