@@ -33,7 +33,9 @@ measure() {
 measure 512m --peers --bytes 512M
 measure small --peers --rows 2^8,2^12,2^14,2^16,2^18,2^20,2^22 --columns 1,4 --types u32,f32
 measure windows --columns 4/8,64/100 --types u32,f64 --strategy fused,recursive
-measure widths --columns 9,10,13,17,20,25,33,34,36,47,63,65,66,75,90,99,102,121,129,132,150,180,199,204,249,333,499,500,999,1001,1004,1025 \
+narrow=9,10,13,17,20,25,33,34,36,47,63,65,66,75,90,99,102,121
+wide=129,132,150,180,199,204,249,333,499,500,999,1001,1004,1025
+measure widths --columns $narrow,$wide \
     --types u32,f32,u64,f64,u8:u32,u16:u32,u8:u64,f32:f64 --strategy fused
 measure overflow --check-overflow --columns 1,2,3,4,5,6,7,8,12,16,32,64,100,256,1000,1024 \
     --types u32,i32,u64,u8:u32 --strategy fused,recursive

@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "../checked.h"
+#include "../plan.h"
 #include "pass.h"
 #include "runtime.h"
 
@@ -65,7 +66,7 @@ static bool is_wave(const struct choice *choice) {
 
 static bool widens(const struct scan *scan) { return table_type_size(scan->in.type) < table_type_size(scan->out.type); }
 
-static bool is_float(const struct scan *scan) { return scan->out.type == TABLE_F32 || scan->out.type == TABLE_F64; }
+static bool widens_integers(const struct scan *scan) { return widens(scan) && plan_is_integer(scan->out.type); }
 
 /* Whether the small form is worth trying, by blocks that each can have a multiprocessor to themselves: up to half a
  * chunk, or of values that are widened a quarter, where the rest can go in a wave. */
@@ -86,7 +87,7 @@ static size_t rows_from_bytes(const struct scan *scan, size_t row) {
     const bool lines = row % LINE_BYTES == 0 && row >= WIDENED_FROM_BYTES && row <= WIDENED_TO_BYTES;
     const bool is_long = row % SECTOR_BYTES == 0 && row >= LONG_BYTES;
     if (row % VECTOR_BYTES != 0)
-        return row > LINE_BYTES || (widens(scan) && !is_float(scan)) ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
+        return row > LINE_BYTES || widens_integers(scan) ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
     return (widens(scan) ? lines : is_long) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
 }
 
