@@ -30,10 +30,6 @@ unsigned run_rounds(void) { return positive_number("TUPLESCAN_TEST_ROUNDS"); }
 unsigned run_few(void) { return positive_number("TUPLESCAN_TEST_FEW"); }
 
 bool run_small(void) {
-#ifdef TABLES_SMALL
-    return true;
-#else
     const char *given = getenv("TUPLESCAN_TEST_SMALL");
     return given && *given;
-#endif
 }

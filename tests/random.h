@@ -13,7 +13,7 @@ uint64_t run_seed(void);
 unsigned run_rounds(void);
 
 /* Tables as small as they can be and still cross every boundary, for slow machines (the kernels' test double, checking
- * tools): built with TABLES_SMALL, or with the environment variable TUPLESCAN_TEST_SMALL set. */
+ * tools): the environment variable TUPLESCAN_TEST_SMALL, if it is set. */
 bool run_small(void);
 
 /* One test case in this many is run, the rest are left out: the environment variable TUPLESCAN_TEST_FEW, or else 1. */

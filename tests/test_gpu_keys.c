@@ -11,6 +11,8 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "random.h"
+
 enum { KEYS = 30011, BINS = 100 };
 
 static uint32_t host_keys[KEYS], host_order[KEYS];
@@ -103,7 +105,7 @@ static void check_counts(void) {
 }
 
 static void check_graph(queued_call *call, void (*check)(void)) {
-    const int rounds = getenv("TUPLESCAN_TEST_SMALL") ? 3 : 200;
+    const int rounds = run_small() ? 3 : 200;
     table_pipeline_options run = {.backend = TABLE_BACKEND_CUDA, .stream = stream};
     cudaGraph_t graph = NULL;
     cudaGraphExec_t executable = NULL;

@@ -11,10 +11,14 @@
 
 #include <tuplescan/tuplescan.h>
 
-enum { ROWS = 100003, COLUMNS = 5, CELLS = ROWS * COLUMNS };
+#include "random.h"
 
-/* Fewer on a machine that is slow. */
-static int replays(void) { return getenv("TUPLESCAN_TEST_SMALL") ? 10 : 1000; }
+enum { COLUMNS = 5 };
+
+/* Fewer on a machine that is slow, but on the test double still more than go in one wave. */
+static size_t table_rows(void) { return run_small() ? 20011 : 100003; }
+static size_t table_cells(void) { return table_rows() * COLUMNS; }
+static int replays(void) { return run_small() ? 10 : 1000; }
 
 static uint32_t *host_values, *host_sums;
 static uint32_t *device_values, *device_sums;
@@ -23,12 +27,12 @@ static cudaStream_t stream;
 
 static int open_all(void **state) {
     (void)state;
-    host_values = malloc(CELLS * sizeof *host_values);
-    host_sums = malloc(CELLS * sizeof *host_sums);
+    host_values = malloc(table_cells() * sizeof *host_values);
+    host_sums = malloc(table_cells() * sizeof *host_sums);
     if (!host_values || !host_sums)
         return -1;
-    return cudaMalloc((void **)&device_values, CELLS * sizeof *device_values) ||
-           cudaMalloc((void **)&device_sums, CELLS * sizeof *device_sums) || cudaMalloc(&workspace, 64 << 20) ||
+    return cudaMalloc((void **)&device_values, table_cells() * sizeof *device_values) ||
+           cudaMalloc((void **)&device_sums, table_cells() * sizeof *device_sums) || cudaMalloc(&workspace, 64 << 20) ||
            cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 }
 
@@ -40,7 +44,7 @@ static int close_all(void **state) {
 }
 
 static void fill_values(uint32_t seed) {
-    for (size_t i = 0; i < CELLS; i++)
+    for (size_t i = 0; i < table_cells(); i++)
         host_values[i] = seed = seed * 1664525u + 1013904223u;
 }
 
@@ -56,12 +60,12 @@ static void require_sums(int round, size_t rows) {
 
 static const table_view *device_in(void) {
     static table_view view;
-    view = (table_view){device_values, ROWS, COLUMNS, 0, TABLE_U32};
+    view = (table_view){device_values, table_rows(), COLUMNS, 0, TABLE_U32};
     return &view;
 }
 static const table_view *device_out(void) {
     static table_view view;
-    view = (table_view){device_sums, ROWS, COLUMNS, 0, TABLE_U32};
+    view = (table_view){device_sums, table_rows(), COLUMNS, 0, TABLE_U32};
     return &view;
 }
 
@@ -71,12 +75,13 @@ static table_status queue_round_trip(table_strategy strategy) {
     options.stream = stream;
     options.workspace = workspace;
     options.workspace_bytes = 64 << 20;
-    assert_int_equal(
-        cudaMemcpyAsync(device_values, host_values, CELLS * sizeof *host_values, cudaMemcpyHostToDevice, stream),
-        cudaSuccess);
-    const table_status status = table_prefix_sum_async(device_in(), device_out(), &options);
-    assert_int_equal(cudaMemcpyAsync(host_sums, device_sums, CELLS * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),
+    assert_int_equal(cudaMemcpyAsync(device_values, host_values, table_cells() * sizeof *host_values,
+                                     cudaMemcpyHostToDevice, stream),
                      cudaSuccess);
+    const table_status status = table_prefix_sum_async(device_in(), device_out(), &options);
+    assert_int_equal(
+        cudaMemcpyAsync(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),
+        cudaSuccess);
     return status;
 }
 
@@ -88,7 +93,7 @@ static void check_stream_order(table_strategy strategy) {
         if (status == TABLE_ERROR_STRATEGY)
             skip();
         assert_int_equal(status, TABLE_OK);
-        require_sums(round, ROWS);
+        require_sums(round, table_rows());
     }
 }
 
@@ -115,7 +120,7 @@ static void check_graph(table_strategy strategy) {
             fill_values((uint32_t)round);
             /* On the stream: it does not wait for the default stream, whose copies may end after cudaMemcpy() returns.
              */
-            assert_int_equal(cudaMemcpyAsync(device_values, host_values, CELLS * sizeof *host_values,
+            assert_int_equal(cudaMemcpyAsync(device_values, host_values, table_cells() * sizeof *host_values,
                                              cudaMemcpyHostToDevice, stream),
                              cudaSuccess);
             assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
@@ -124,9 +129,9 @@ static void check_graph(table_strategy strategy) {
         if (!checked)
             continue;
         assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-        assert_int_equal(cudaMemcpy(host_sums, device_sums, CELLS * sizeof *host_sums, cudaMemcpyDeviceToHost),
+        assert_int_equal(cudaMemcpy(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost),
                          cudaSuccess);
-        require_sums(round, ROWS);
+        require_sums(round, table_rows());
     }
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     cudaGraphExecDestroy(executable);
@@ -186,8 +191,9 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
         totals[i % COLUMNS] += host_values[i];
     assert_int_equal(cudaMalloc((void **)&carry, sizeof totals), cudaSuccess);
     assert_int_equal(cudaMemcpy(carry, found, sizeof found, cudaMemcpyHostToDevice), cudaSuccess);
-    assert_int_equal(cudaMemcpy(device_values, host_values, CELLS * sizeof *host_values, cudaMemcpyHostToDevice),
-                     cudaSuccess);
+    assert_int_equal(
+        cudaMemcpy(device_values, host_values, table_cells() * sizeof *host_values, cudaMemcpyHostToDevice),
+        cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     cudaGraphExec_t executable = capture_fused(rows, carry, first_overflow, &nodes);
     assert_int_equal(nodes, expected_nodes);
@@ -195,7 +201,7 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
         assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     assert_int_equal(cudaMemcpy(found, carry, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
-    assert_int_equal(cudaMemcpy(host_sums, device_sums, CELLS * sizeof *host_sums, cudaMemcpyDeviceToHost),
+    assert_int_equal(cudaMemcpy(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost),
                      cudaSuccess);
     for (size_t j = 0; j < COLUMNS; j++) {
         assert_int_equal(found[j], (uint32_t)replays() * totals[j]);
@@ -215,16 +221,16 @@ static void test_graph_nodes(void **state) {
     assert_int_equal(cudaMalloc((void **)&overflow, sizeof *overflow), cudaSuccess);
     assert_int_equal(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
     assert_int_equal(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
-    const bool at_once = (ROWS + chunk - 1) / chunk <= 2 * (size_t)processors;
+    const bool at_once = (table_rows() + chunk - 1) / chunk <= 2 * (size_t)processors;
     const bool wave = major >= 9 && at_once, parked = major >= 8 && !at_once;
     check_carried(chunk, NULL, 1);
     check_carried(chunk - 5, overflow, 1);
     check_carried(3 * chunk + 7, NULL, major >= 9 ? 1 : 2);
     check_carried(3 * chunk + 7, overflow, major >= 9 ? 1 : 3);
-    check_carried(ROWS, NULL, parked || wave ? 1 : 2);
-    check_carried(ROWS, overflow, wave ? 1 : parked ? 2 : 3);
+    check_carried(table_rows(), NULL, parked || wave ? 1 : 2);
+    check_carried(table_rows(), overflow, wave ? 1 : parked ? 2 : 3);
     assert_int_equal(cudaMemcpy(&found, overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
-    assert_true(found < CELLS);
+    assert_true(found < table_cells());
     cudaFree(overflow);
 }
 
@@ -232,21 +238,22 @@ static void test_graph_nodes(void **state) {
  * tiles go in one wave, which counts its replays there; between them another table is scanned in the same workspace,
  * or it is filled, all of it or its first words or the others. */
 static void test_graph_any_workspace(void **state) {
-    enum { FEW_ROWS = 30000, OTHER_ROWS = 20000, USED = 1 << 20 };
-    const table_view other = {device_values, OTHER_ROWS, COLUMNS, 0, TABLE_U32};
-    const table_view to = {device_sums, OTHER_ROWS, COLUMNS, 0, TABLE_U32};
-    const int rounds = replays() < 100 ? 14 : 400;
+    enum { USED = 1 << 20 };
+    const size_t rows = table_rows() * 3 / 10, other_rows = table_rows() / 5;
+    const table_view other = {device_values, other_rows, COLUMNS, 0, TABLE_U32};
+    const table_view to = {device_sums, other_rows, COLUMNS, 0, TABLE_U32};
+    const int rounds = run_small() ? 14 : 400;
     table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_FUSED};
     size_t nodes = 0;
     (void)state;
     options.stream = stream;
     options.workspace = workspace;
     options.workspace_bytes = 64 << 20;
-    cudaGraphExec_t executable = capture_fused(FEW_ROWS, NULL, NULL, &nodes);
+    cudaGraphExec_t executable = capture_fused(rows, NULL, NULL, &nodes);
     for (int round = 0; round < rounds; round++) {
         const size_t first = round % 7 == 3 ? 256 : 0, bytes = round % 7 == 4 ? 16 : USED;
         fill_values((uint32_t)round);
-        assert_int_equal(cudaMemcpyAsync(device_values, host_values, FEW_ROWS * COLUMNS * sizeof *host_values,
+        assert_int_equal(cudaMemcpyAsync(device_values, host_values, rows * COLUMNS * sizeof *host_values,
                                          cudaMemcpyHostToDevice, stream),
                          cudaSuccess);
         if (round % 7 == 1)
@@ -254,17 +261,17 @@ static void test_graph_any_workspace(void **state) {
         if (round % 7 >= 2 && round % 7 <= 4)
             assert_int_equal(cudaMemsetAsync((char *)workspace + first, round * 37, bytes, stream), cudaSuccess);
         assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
-        assert_int_equal(cudaMemcpyAsync(host_sums, device_sums, FEW_ROWS * COLUMNS * sizeof *host_sums,
-                                         cudaMemcpyDeviceToHost, stream),
-                         cudaSuccess);
+        assert_int_equal(
+            cudaMemcpyAsync(host_sums, device_sums, rows * COLUMNS * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),
+            cudaSuccess);
         assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-        require_sums(round, FEW_ROWS);
+        require_sums(round, rows);
     }
     cudaGraphExecDestroy(executable);
 }
 
 static void test_two_sides(void **state) {
-    const table_view host_view = {host_values, ROWS, COLUMNS, 0, TABLE_U32};
+    const table_view host_view = {host_values, table_rows(), COLUMNS, 0, TABLE_U32};
     table_scan_options options = {0};
     size_t bytes = 12345;
     (void)state;
@@ -309,7 +316,7 @@ static void test_out_of_device_memory(void **state) {
     size_t available = 0, total = 0;
     void *most = NULL;
     (void)state;
-    if (replays() < 1000)
+    if (run_small())
         skip();
     assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
     size_t bytes = available - available / 64;

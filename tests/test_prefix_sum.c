@@ -16,6 +16,9 @@
 /* The most cells of one table: enough for many chunks, few enough for thousands of tables. */
 static size_t most_cells(void) { return run_small() ? (size_t)3 << 14 : (size_t)1 << 18; }
 
+/* The same as run_few() for what there is little of in any case. */
+static unsigned run_few_of_few(void) { return 1 + run_few() / 32; }
+
 /* Rows around which something changes: nothing; the first powers of two, where runs and warps begin and end; the chunk,
  * where a seed takes over; several chunks; and so many that stage 2 has work of its own. `n` is the chunk's rows. */
 static size_t rows_of_interest(size_t n, size_t *rows) {
@@ -229,7 +232,8 @@ static void test_pieces(void **state) {
             const size_t n = table_chunk_rows(type_pairs[pair].out, columns[c]);
             const size_t rows = run_small() ? n + n / 2 : 5 * n + random_below(&random, n);
             for (size_t i = 0; i < way_count; i++)
-                check_pieces(&ways[i], type_pairs[pair], rows, columns[c], &random);
+                if (random_once_in(&random, run_few_of_few()))
+                    check_pieces(&ways[i], type_pairs[pair], rows, columns[c], &random);
         }
     }
 }
@@ -263,7 +267,7 @@ static void test_stage2_of_many_chunks(void **state) {
         for (size_t t = 0; ways[i].direct && t < sizeof types / sizeof *types; t++) {
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
                 const size_t n = table_chunk_rows(types[t], columns[c]);
-                if (run_small() && n > 1024)
+                if ((run_small() && n > 1024) || !random_once_in(&random, run_few_of_few()))
                     continue;
                 check_stage2(&ways[i], TABLE_STRATEGY_HOST, types[t], n + 1, columns[c], &random);
                 check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], n + 1, columns[c], &random);

@@ -333,6 +333,10 @@ static void share_carry(request &made) {
     made.carry_out = made.carry_out || made.same_carry;
 }
 
+/* Under a sanitizer tables are dear: one in so many more, and none of the longest. */
+constexpr bool SANITIZED = DOUBLE_TSAN || DOUBLE_ASAN;
+constexpr unsigned DEAR = DOUBLE_TSAN ? 4 : DOUBLE_ASAN ? 8 : 1;
+
 static const size_t WIDTHS[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
 
 /* A quarter of a chunk, which a block is fast with, a half, and a whole one, and one row more or less. */
@@ -362,7 +366,7 @@ static void check_boundaries(cuda_fused_form form, unsigned share) {
 /* Tables that are small for their rows alone. */
 static void check_wide(cuda_fused_form form) {
     for (const size_t width : {129, 1000, 4097})
-        for (unsigned times = 0; times < (DOUBLE_TSAN ? 1 : 3); times++)
+        for (unsigned times = 0; times < (SANITIZED ? 1 : 3); times++)
             check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form);
 }
 
@@ -372,8 +376,8 @@ static void check_long(cuda_fused_form form) {
     static const size_t columns[] = {1, 2, 6, 12, 32, 40};
     for (const size_t width : columns) {
         const pair &types = PAIRS[width == 12 ? 0 : random_bits() % PAIR_COUNT];
-        const size_t chunks = DOUBLE_TSAN ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
-        if (!DOUBLE_TSAN || width == 32)
+        const size_t chunks = SANITIZED ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
+        if (!SANITIZED || width == 32)
             check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), form);
     }
 }
@@ -412,7 +416,7 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
     for (const size_t width : columns)
         for (const size_t chunks : {0, 1, 3})
             for (const size_t rows : {1, 127, 128, 129, 255, 256, 257, 300, 384, 385, 511, 512}) {
-                if (!one_in(share))
+                if (!one_in(share * DEAR))
                     continue;
                 request made = vary(PAIRS[random_bits() % PAIR_COUNT], chunks * 512 + rows, width);
                 made.in_gap = one_in(2) ? 4 : 0;
@@ -431,7 +435,7 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
         for (const size_t tiles : {0, 1, 3})
             for (const size_t rows : {1, 15, 16, 17, 32, 33, 127, 128, 129, 511, 512, 700, 1023, 1025, 2047, 2048}) {
                 const size_t chunk = width <= 16 ? 2048 : width <= 32 ? 1024 : 512;
-                if (!one_in(share) || rows > chunk)
+                if (!one_in(share * DEAR) || rows > chunk)
                     continue;
                 const bool wide = one_in(3);
                 request made = vary({TABLE_U8, wide ? TABLE_U64 : TABLE_U32}, tiles * chunk + rows, width);
@@ -453,7 +457,7 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
             const size_t tile = width < 8 ? FEW_ROWS[width] : 16 * 7 * (32 / (width / 4));
             for (const size_t rows : {size_t(1), size_t(2), size_t(3), size_t(5), tile / 16 - 1, tile / 16,
                                       tile / 16 + 1, tile / 2 + 7, tile - 3, tile - 1}) {
-                if (!one_in(share))
+                if (!one_in(share * DEAR))
                     continue;
                 request made = vary({TABLE_U8, TABLE_U32}, tiles * tile + rows, width);
                 made.in_gap = made.out_gap = made.offset = 0;
@@ -477,7 +481,8 @@ static void check_rows(unsigned processors, const pairs &types, const std::vecto
     for (const size_t width : columns)
         for (const size_t chunks : {0, 1, 3, 7})
             for (const size_t rows : {1, 4, 15, 16, 17, 33, 63, 65, 127, 128, 129, 255, 257, 384, 385, 511, 512}) {
-                if (!one_in(share) || (chunks == 7 && width > 32)) /* short rows have tiles of up to two chunks */
+                const bool is_long = width > 32; /* short rows have tiles of up to two chunks */
+                if (!one_in(share * DEAR) || (chunks == 7 && is_long))
                     continue;
                 const pair &chosen = one_of(types);
                 request made = vary(chosen, chunks * 512 + rows, width);
@@ -494,7 +499,7 @@ static void check_long_bytes(unsigned processors, const std::vector<size_t> &col
     for (const size_t width : columns)
         for (const size_t chunks : {0, 1, 3})
             for (const size_t rows : {1, 15, 16, 17, 31, 32, 33, 127, 128, 129, 255, 256, 257, 511, 512, 777, 1024}) {
-                if (!one_in(share))
+                if (!one_in(share * DEAR))
                     continue;
                 request made = vary({TABLE_U8, TABLE_U32}, chunks * 512 + rows, width);
                 made.in_gap = 4 * (one_in(2) ? random_bits() % 5 : 0);
@@ -509,6 +514,7 @@ static void check_long_bytes(unsigned processors, const std::vector<size_t> &col
 /* So many chunks that the words of the first ones are those of others, too, more than once. */
 static void check_ring(unsigned processors, pair types, size_t columns, size_t chunks, unsigned times) {
     play_device(processors, 9);
+    times = !SANITIZED ? times : one_in(4);
     while (times-- > 0) {
         request made = vary(types, chunks * 512 + random_bits() % 512, columns);
         made.in_gap = made.out_gap = made.offset = 0;
@@ -536,7 +542,7 @@ int main() {
     check_one_chunk(CUDA_FUSED_BEST, 2 * share);
     check_boundaries(CUDA_FUSED_WAVE, 4 * share);
     check_wide(CUDA_FUSED_WAVE);
-    check_overflow_of_wave(DOUBLE_TSAN ? 8 : 60);
+    check_overflow_of_wave(SANITIZED ? 8 : 60);
     check_boundaries(CUDA_FUSED_PARKED, 3 * share);
     check_wide(CUDA_FUSED_PARKED);
     check_boundaries(CUDA_FUSED_GENERAL, 4 * share);
@@ -547,30 +553,30 @@ int main() {
     check_boundaries(CUDA_FUSED_BEST, 4 * share);
     play_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
     check_long(CUDA_FUSED_PARKED);
-    check_shared_chunks(4, {100, 132}, DOUBLE_TSAN ? 12 : 3); /* nobody: a chain */
+    check_shared_chunks(4, {100, 132}, 3); /* nobody: a chain */
     if (!DOUBLE_TSAN) {
         check_shared_chunks(8, {20, 36, 60, 64, 260, 300}, 6); /* up to two blocks, or nobody */
         check_shared_chunks(28, {68, 100, 124}, 6);            /* up to eight, of 16 columns each, or nobody */
         check_shared_chunks(16, {600, 1000}, 24);              /* of 256 columns each */
     }
-    check_bytes(4, {2, 5, 12}, DOUBLE_TSAN ? 48 : 8);
+    check_bytes(4, {2, 5, 12}, 8);
     if (!DOUBLE_TSAN) {
         check_bytes(6, {1, 3, 4, 6, 7}, 16); /* one block for stage 2 */
         check_bytes(16, {8, 20, 36, 64}, 8); /* up to four */
     }
-    check_packed(4, {12, 100}, DOUBLE_TSAN ? 24 : 4); /* 12: one block for stage 2; 100: a chain */
+    check_packed(4, {12, 100}, 4); /* 12: one block for stage 2; 100: a chain */
     if (!DOUBLE_TSAN) {
         check_packed(8, {16, 20, 32, 36, 64}, 8); /* one or two; 36, 64: nobody */
         check_packed(28, {60, 68, 100}, 6);       /* up to seven of 16 columns each */
         check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
     }
-    check_rows(6, LONG_WORDS, {34, 36, 48}, DOUBLE_TSAN ? 24 : 6); /* three blocks for stage 2 */
-    check_rows(6, WORDS, {17, 31, 33}, DOUBLE_TSAN ? 24 : 6);      /* rows of no whole vectors */
-    check_rows(6, SHORT, {9, 10, 11}, DOUBLE_TSAN ? 48 : 12);      /* half a warp for a strip */
-    check_rows(6, WIDENED, {15, 23, 33, 47}, DOUBLE_TSAN ? 48 : 8);
-    check_ring(6, one_of(LONG_WORDS), 34, 40, DOUBLE_TSAN ? 1 : 4);
-    check_ring(6, one_of(WORDS), 33, 80, DOUBLE_TSAN ? 1 : 4);
-    check_long_bytes(8, {64}, DOUBLE_TSAN ? 24 : 6); /* four blocks for stage 2 */
+    check_rows(6, LONG_WORDS, {34, 36, 48}, 6); /* three blocks for stage 2 */
+    check_rows(6, WORDS, {17, 31, 33}, 6);      /* rows of no whole vectors */
+    check_rows(6, SHORT, {9, 10, 11}, 12);      /* half a warp for a strip */
+    check_rows(6, WIDENED, {15, 23, 33, 47}, 8);
+    check_ring(6, one_of(LONG_WORDS), 34, 40, 4);
+    check_ring(6, one_of(WORDS), 33, 80, 4);
+    check_long_bytes(8, {64}, 6); /* four blocks for stage 2 */
     if (!DOUBLE_TSAN) {
         check_rows(6, WIDENED, {13, 17, 25, 31}, 12);
         check_rows(6, WORDS, {9, 10, 11}, 8);
