@@ -40,7 +40,8 @@ struct backend {
     size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
     table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
 
-    /* Memory of the backend. copy() and fill() (every byte) are ordered with the stages; a copy may cross sides. */
+    /* Memory of the backend for the time of a call, contents unspecified, released when all work with it is done.
+     * copy() and fill() (every byte) are ordered with the stages; a copy may cross sides. */
     table_status (*allocate)(size_t bytes, void **memory);
     void (*release)(void *memory);
     table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
@@ -77,6 +78,9 @@ const struct backend *backend_cpu(void);
 
 /* NULL when it cannot be used; then *reason says why (static or thread-local text). */
 const struct backend *backend_cuda(const char **reason);
+
+/* Gives back what the CUDA backend keeps for later calls. */
+void backend_cuda_trim(void);
 
 /* Which side a pointer is on: the device number, or -1 for host memory. Without CUDA always -1. */
 int backend_device_of(const void *pointer);

@@ -168,10 +168,10 @@ static table_status run_staged(const struct key_run *run, char *staging, void *w
 static table_status run_in_own_workspace(struct call *inner, void *context) {
     const struct key_run *run = context;
     void *workspace = NULL, *staging = NULL;
-    table_status status = run_allocate(inner->backend, &inner->scan, run->call->layout.bytes, &workspace);
-    if (!workspace)
+    table_status status = inner->backend->allocate(run->call->layout.bytes, &workspace);
+    if (status != TABLE_OK)
         return status;
-    if (status == TABLE_OK && run->call->staged)
+    if (run->call->staged)
         status = inner->backend->allocate(run->call->staging.bytes, &staging);
     if (status == TABLE_OK)
         status = run_staged(run, staging, workspace);

@@ -15,13 +15,6 @@ table_status run_and_wait(struct call *call, bool timed, run_work *work, void *c
     return status;
 }
 
-table_status run_allocate(const struct backend *backend, const struct scan *scan, size_t bytes, void **workspace) {
-    table_status status = backend->allocate(bytes, workspace);
-    if (status == TABLE_OK && backend->copy_rows)
-        status = backend->fill(scan, *workspace, 0, bytes);
-    return status;
-}
-
 struct table_report run_report_head(const struct call *call, table_strategy strategy) {
     return (struct table_report){.backend = call->backend->id,
                                  .strategy = strategy,

@@ -9,11 +9,6 @@
 typedef table_status run_work(struct call *call, void *context);
 table_status run_and_wait(struct call *call, bool timed, run_work *work, void *context);
 
-/* Memory of the backend for a workspace; to be released if not NULL, whatever is returned. What it holds does not
- * matter to the call, but a device's is written once: a wave's first look at it (kernels/fused/wave_epoch.cuh) would
- * else be one at memory that nobody has written, which compute-sanitizer names. */
-table_status run_allocate(const struct backend *backend, const struct scan *scan, size_t bytes, void **workspace);
-
 /* A report of what was done, without the times. */
 struct table_report run_report_head(const struct call *call, table_strategy strategy);
 

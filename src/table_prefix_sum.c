@@ -9,11 +9,10 @@ static table_status scan_at_once(struct call *call, void *context) {
     void *workspace = NULL;
     table_status status = plan_make(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
     if (status == TABLE_OK)
-        status = run_allocate(backend, &call->scan, plan.bytes, &workspace);
-    if (!workspace)
+        status = backend->allocate(plan.bytes, &workspace);
+    if (status != TABLE_OK)
         return status;
-    if (status == TABLE_OK)
-        status = pipeline_run(backend, &plan, &call->scan, workspace);
+    status = pipeline_run(backend, &plan, &call->scan, workspace);
     const table_status waited = backend->wait(&call->scan);
     status = status == TABLE_OK ? waited : status;
     if (status == TABLE_OK && report)
@@ -86,6 +85,8 @@ size_t table_devices(table_device *devices, size_t room) {
         backend_cpu_device(&devices[0]);
     return 1 + backend_cuda_devices(room > 1 ? devices + 1 : NULL, room > 1 ? room - 1 : 0);
 }
+
+void table_trim_memory(void) { backend_cuda_trim(); }
 
 const char *table_cuda_unavailable(void) {
     const char *reason = NULL;

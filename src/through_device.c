@@ -63,7 +63,7 @@ static table_status allocate_pieces(const struct backend *backend, const struct 
     if (status == TABLE_OK)
         status = plan_make(backend, &pieces->piece.scan, pieces->piece.strategy, !whole->out.data, &pieces->plan);
     if (status == TABLE_OK)
-        status = run_allocate(backend, whole, pieces->plan.bytes, &pieces->workspace);
+        status = backend->allocate(pieces->plan.bytes, &pieces->workspace);
     return status;
 }
 

@@ -311,6 +311,21 @@ static void test_auto_goes_where_the_data_is(void **state) {
     assert_true(report.seconds > 0);
 }
 
+/* Calls keep what they have allocated; table_trim_memory() gives all of it back. */
+static void test_trim_memory(void **state) {
+    const table_scan_options options = {.strategy = TABLE_STRATEGY_RECURSIVE};
+    size_t before = 0, after = 0, total = 0;
+    (void)state;
+    assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
+    table_trim_memory();
+    assert_int_equal(cudaMemGetInfo(&before, &total), cudaSuccess);
+    for (int round = 0; round < 3; round++)
+        assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
+    table_trim_memory();
+    assert_int_equal(cudaMemGetInfo(&after, &total), cudaSuccess);
+    assert_true(after >= before);
+}
+
 static void test_out_of_device_memory(void **state) {
     /* One row so wide that its totals do not fit beside it. */
     size_t available = 0, total = 0;
@@ -336,17 +351,12 @@ static void test_out_of_device_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream_host),
-        cmocka_unit_test(test_stream_recursive),
-        cmocka_unit_test(test_stream_fused),
-        cmocka_unit_test(test_graph_recursive),
-        cmocka_unit_test(test_graph_fused),
-        cmocka_unit_test(test_graph_nodes),
-        cmocka_unit_test(test_graph_any_workspace),
-        cmocka_unit_test(test_two_sides),
-        cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_auto_goes_where_the_data_is),
-        cmocka_unit_test(test_out_of_device_memory),
+        cmocka_unit_test(test_stream_host),         cmocka_unit_test(test_stream_recursive),
+        cmocka_unit_test(test_stream_fused),        cmocka_unit_test(test_graph_recursive),
+        cmocka_unit_test(test_graph_fused),         cmocka_unit_test(test_graph_nodes),
+        cmocka_unit_test(test_graph_any_workspace), cmocka_unit_test(test_two_sides),
+        cmocka_unit_test(test_workspace),           cmocka_unit_test(test_auto_goes_where_the_data_is),
+        cmocka_unit_test(test_trim_memory),         cmocka_unit_test(test_out_of_device_memory),
     };
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());

@@ -59,8 +59,8 @@ typedef struct table_pipeline_options {
 
 /* Every call below comes in three forms, with the same arguments:
  *
- *   table_X()            returns when the work is done; allocates what it needs and frees it. Device memory may be used
- *                        by no other stream meanwhile.
+ *   table_X()            returns when the work is done; allocates what it needs, as table_prefix_sum() does. Device
+ *                        memory may be used by no other stream meanwhile.
  *   table_X_workspace()  the bytes of workspace that the stream form needs; can be 0. Nothing is read but the pointers
  *                        themselves, to tell host from device memory, and what a call's comment says.
  *   table_X_async()      puts the work on options->stream: on CUDA it returns as soon as that is queued, allocates

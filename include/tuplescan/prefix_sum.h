@@ -116,8 +116,10 @@ typedef struct table_scan_options {
  * (same bytes from row to row, disjoint columns) are allowed. out->data is written, in->data only if it is the same.
  * options: NULL means all defaults.
  *
- * Returns when the work is done. Allocates what it needs and frees it. Device tables may be used by no other stream
- * meanwhile: the call runs on a stream of its own, ordered after what the device's default stream was given before.
+ * Returns when the work is done. Allocates what it needs, and on CUDA keeps up to 64 MiB of it for the next call, since
+ * the driver takes far longer to allocate and free than a small table takes: table_trim_memory(). Device tables may be
+ * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
+ * stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces, so they may be larger than its memory.
  *
  * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE, BACKEND and STRATEGY are found before anything is
@@ -159,6 +161,12 @@ typedef struct table_device {
 
 /* Writes up to `room` devices, the CPU first, and returns how many there are. devices may be NULL when room is 0. */
 TABLE_API size_t table_devices(table_device *devices, size_t room);
+
+/* Gives back to the driver all that calls of this library keep for later ones and none uses now: up to 64 MiB of device
+ * memory over all devices, and page-locked host memory for strategy HOST. For programs that want all of the device's
+ * memory, that look for leaks, or that are about to call cudaDeviceReset(), with which it would be gone unnoticed.
+ * Nothing has to be given back before a process ends. Does nothing on the CPU. Thread-safe; no errors. */
+TABLE_API void table_trim_memory(void);
 
 /* Why the CUDA backend cannot be used ("built without CUDA", "no CUDA device: ..."), or NULL when it can. Static or
  * thread-local text. */

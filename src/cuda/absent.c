@@ -6,6 +6,8 @@ const struct backend *backend_cuda(const char **reason) {
     return NULL;
 }
 
+void backend_cuda_trim(void) {}
+
 int backend_device_of(const void *pointer) {
     (void)pointer;
     return -1;

@@ -6,6 +6,7 @@
 #include "../status.h"
 #include "clock.h"
 #include "keys.h"
+#include "memory.h"
 #include "pinned.h"
 #include "runtime.h"
 
@@ -18,11 +19,8 @@ table_status cuda_check(cudaError_t error, const char *what) {
 }
 
 static table_status cuda_allocate(size_t bytes, void **memory) {
-    *memory = NULL;
-    return cuda_check(cudaMalloc(memory, bytes > 0 ? bytes : 1), "allocating device memory");
+    return cuda_check(device_memory_allocate(bytes, memory), "allocating device memory");
 }
-
-static void cuda_release(void *memory) { cudaFree(memory); }
 
 static table_status cuda_copy(const struct scan *scan, void *to, const void *from, size_t bytes) {
     return cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, scan->stream), "copying");
@@ -85,7 +83,7 @@ static const struct backend cuda_backend = {
     .histogram_workspace = cuda_histogram_workspace,
     .histogram = cuda_histogram,
     .allocate = cuda_allocate,
-    .release = cuda_release,
+    .release = device_memory_release,
     .copy = cuda_copy,
     .fill = cuda_fill,
     .copy_rows = cuda_copy_rows,
@@ -107,6 +105,11 @@ static int device_count(cudaError_t *error) {
         return 0;
     }
     return count;
+}
+
+void backend_cuda_trim(void) {
+    device_memory_trim();
+    pinned_trim();
 }
 
 const struct backend *backend_cuda(const char **reason) {

@@ -1,6 +1,6 @@
 /* Page-locked host memory, which kernels reach and with which copies run at the full speed of the bus. Locking pages
- * takes longer than most copies, so one buffer is kept for the life of the process; whoever finds it in use has to wait
- * for pages of his own. */
+ * takes longer than most copies, so one buffer is kept for the next call; whoever finds it in use has
+ * to wait for pages of his own. */
 #include "pinned.h"
 
 #include <pthread.h>
@@ -37,6 +37,16 @@ void *pinned_allocate(size_t bytes) {
     if (!held)
         pthread_mutex_unlock(&in_use);
     return held;
+}
+
+void pinned_trim(void) {
+    if (pthread_mutex_trylock(&in_use) != 0)
+        return;
+    if (buffer)
+        cudaFreeHost(buffer);
+    buffer = NULL;
+    buffer_bytes = 0;
+    pthread_mutex_unlock(&in_use);
 }
 
 void pinned_release(void *memory) {

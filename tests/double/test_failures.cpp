@@ -68,9 +68,9 @@ static table_status histogram(bool timed, void *data) {
 
 static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run) {
     std::vector<uint32_t> values(ROWS * 3, 7);
-    run(values.data()); /* what is kept for the life of the process is there then */
     for (unsigned call = 1;; call++) {
         void *data = values.data();
+        table_trim_memory();
         double_clear();
         if (on_device) {
             cudaMalloc(&data, BYTES);
@@ -82,6 +82,7 @@ static void check_calls(const char *name, bool on_device, const std::function<ta
         const table_status status = run(data);
         const bool reached = double_calls() - before >= call;
         double_fail_call(0, 0);
+        table_trim_memory();
         const size_t left = double_objects();
         check(left == objects, name, call);
         check(status == TABLE_OK || (table_error_detail()[0] && strlen(table_status_name(status)) > 0), name, call);
@@ -142,11 +143,13 @@ static void check_no_device() {
 static void check_no_memory() {
     const char *name = "no device memory";
     std::vector<uint32_t> values(30000);
+    table_trim_memory();
     const size_t objects = double_objects();
     double_memory_limit(64);
     check(scan(TABLE_STRATEGY_AUTO, false, values.data(), 10000) == TABLE_ERROR_DEVICE_MEMORY, name, 0);
     check(sort(false, values.data()) == TABLE_ERROR_DEVICE_MEMORY, name, 0);
     double_memory_limit(SIZE_MAX);
+    table_trim_memory();
     check(double_objects() == objects, name, 0);
 }
 

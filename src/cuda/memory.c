@@ -1,0 +1,123 @@
+/* Device memory for the time of a call. The driver takes 50 us to allocate and as long to free, and waits for all other
+ * work on the device meanwhile; a small table takes 3. So what a call has given back is kept for the next one. Stream
+ * order is no concern here: a call gives back only what it has waited for. */
+#include "memory.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { MOST_BLOCKS = 8 };
+static const size_t MOST_KEPT = (size_t)64 << 20; /* bytes that nobody uses */
+
+struct block {
+    void *memory; /* NULL: none */
+    size_t bytes;
+    int device;
+    bool in_use;
+};
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static struct block blocks[MOST_BLOCKS];
+
+/* The smallest one that nobody uses and that is large enough, or NULL. */
+static struct block *find_idle(int device, size_t bytes) {
+    struct block *best = NULL;
+    for (struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
+        if (block->memory && !block->in_use && block->device == device && block->bytes >= bytes &&
+            (!best || block->bytes < best->bytes))
+            best = block;
+    return best;
+}
+
+static struct block *find(const void *memory) {
+    for (struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
+        if (block->memory == memory)
+            return block;
+    return NULL;
+}
+
+static size_t idle_bytes(void) {
+    size_t bytes = 0;
+    for (const struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
+        bytes += block->memory && !block->in_use ? block->bytes : 0;
+    return bytes;
+}
+
+static void free_idle(void) {
+    for (struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
+        if (block->memory && !block->in_use) {
+            cudaFree(block->memory);
+            *block = (struct block){0};
+        }
+}
+
+/* New memory, which others may want more urgently than those who gave it back. Written once: what a kernel finds there
+ * does not matter to it, but compute-sanitizer names who looks at memory that nobody has written. */
+static cudaError_t allocate_new(size_t bytes, void **memory) {
+    cudaError_t error = cudaMalloc(memory, bytes);
+    if (error == cudaErrorMemoryAllocation && idle_bytes() > 0) {
+        cudaGetLastError();
+        free_idle();
+        error = cudaMalloc(memory, bytes);
+    }
+    if (error == cudaSuccess)
+        error = cudaMemset(*memory, 0, bytes);
+    if (error != cudaSuccess) {
+        cudaFree(*memory);
+        *memory = NULL;
+    }
+    return error;
+}
+
+/* For a block that begins to be used; NULL when all others are in use. */
+static struct block *find_room(void) {
+    if (!find(NULL))
+        free_idle();
+    return find(NULL);
+}
+
+cudaError_t device_memory_allocate(size_t bytes, void **memory) {
+    int device;
+    *memory = NULL;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error != cudaSuccess)
+        return error;
+    bytes = bytes > 0 ? bytes : 1;
+    pthread_mutex_lock(&guard);
+    struct block *block = find_idle(device, bytes);
+    if (!block) {
+        error = allocate_new(bytes, memory);
+        block = error == cudaSuccess ? find_room() : NULL;
+        if (block)
+            *block = (struct block){*memory, bytes, device, false};
+    }
+    if (block) {
+        *memory = block->memory;
+        block->in_use = true;
+    }
+    pthread_mutex_unlock(&guard);
+    return error;
+}
+
+void device_memory_release(void *memory) {
+    if (!memory)
+        return;
+    pthread_mutex_lock(&guard);
+    struct block *block = find(memory);
+    if (block && block->bytes <= MOST_KEPT) {
+        if (idle_bytes() + block->bytes > MOST_KEPT)
+            free_idle();
+        block->in_use = false;
+    } else {
+        cudaFree(memory);
+        if (block)
+            *block = (struct block){0};
+    }
+    pthread_mutex_unlock(&guard);
+}
+
+void device_memory_trim(void) {
+    pthread_mutex_lock(&guard);
+    free_idle();
+    pthread_mutex_unlock(&guard);
+}

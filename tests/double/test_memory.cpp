@@ -1,0 +1,155 @@
+/* The memory that calls keep for the next one (src/cuda/memory.h): who gets what, what is given back to the device, and
+ * that it stands in nobody's way. */
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <tuplescan/tuplescan.h>
+
+#include "cuda_runtime.h"
+extern "C" {
+#include "../../src/cuda/memory.h"
+}
+#include "double.h"
+
+static int passed = 0, failed = 0;
+
+static void check(bool right, const char *what) {
+    right ? passed++ : failed++;
+    if (!right)
+        fprintf(stderr, "%s: not so. %s\n", what, double_report());
+}
+
+constexpr size_t MIB = 1 << 20;
+
+static void *allocate(size_t bytes) {
+    void *memory = nullptr;
+    return device_memory_allocate(bytes, &memory) == cudaSuccess ? memory : nullptr;
+}
+
+static void check_reuse() {
+    void *const large = allocate(5000), *const small = allocate(1000);
+    check(large && small && large != small, "two blocks");
+    memset(large, 1, 5000); /* all of it, to the end */
+    device_memory_release(large);
+    check(allocate(4000) == large, "a smaller one is given what came back");
+    void *const other = allocate(4000);
+    check(other && other != large, "not what is in use");
+    for (void *memory : {small, other, large})
+        device_memory_release(memory);
+    check(double_objects() == 3, "all of them are kept");
+    check(allocate(900) == small && allocate(900) == other && allocate(900) == large, "the smallest one that will do");
+    for (void *memory : {small, other, large})
+        device_memory_release(memory);
+    void *const none = allocate(0);
+    check(none == small, "no bytes are some");
+    device_memory_release(none);
+    device_memory_release(nullptr);
+    device_memory_trim();
+    check(double_objects() == 0, "trimmed");
+}
+
+static void check_most_kept() {
+    void *const too_large = allocate(64 * MIB + 1);
+    device_memory_release(too_large);
+    check(too_large && double_objects() == 0, "more than 64 MiB are not kept");
+    void *const most = allocate(64 * MIB), *const few = allocate(1000), *const used = allocate(10);
+    device_memory_release(few);
+    check(double_objects() == 3, "1000 bytes are kept");
+    device_memory_release(most);
+    check(double_objects() == 2, "and make room for 64 MiB");
+    check(allocate(7) == most, "which are what is kept then");
+    device_memory_trim();
+    check(double_objects() == 2, "what is in use stays");
+    device_memory_release(most);
+    device_memory_release(used);
+    device_memory_trim();
+    check(double_objects() == 0, "trimmed");
+}
+
+static void check_many() {
+    std::vector<void *> all;
+    for (size_t k = 0; k < 20; k++)
+        all.push_back(allocate(100 + k));
+    for (void *memory : all)
+        device_memory_release(memory);
+    check(double_objects() > 1 && double_objects() < 20, "of many at a time some are kept");
+    void *const next = allocate(1000);
+    device_memory_release(next);
+    check(allocate(1000) == next, "and then others, instead");
+    device_memory_release(next);
+    device_memory_trim();
+    check(double_objects() == 0, "trimmed");
+}
+
+/* The device's memory is short of what is kept. */
+static void check_no_memory() {
+    void *const kept = allocate(3000);
+    device_memory_release(kept);
+    double_memory_limit(4000);
+    void *const more = allocate(3500);
+    check(more && double_objects() == 1, "what is kept goes when the device has no more");
+    check(!allocate(1000) && cudaGetLastError() == cudaErrorMemoryAllocation, "what is used does not");
+    device_memory_release(more);
+    double_memory_limit(SIZE_MAX);
+    device_memory_trim();
+    double_fail_call(3, cudaErrorUnknown); /* the device, the memory, and that it is cleared */
+    check(!allocate(1000) && double_objects() == 0, "what cannot be cleared is given back");
+    double_fail_call(0, 0);
+    double_clear();
+}
+
+/* Threads that write their own numbers, and find them. */
+static void check_threads() {
+    std::vector<std::thread> threads;
+    std::vector<int> right(8, 0);
+    for (size_t t = 0; t < right.size(); t++)
+        threads.emplace_back([&right, t] {
+            for (size_t round = 0; round < 300; round++) {
+                const size_t bytes = 1 + (round * 97 + t * 31) % 4000;
+                std::vector<unsigned char> found(bytes), expected(bytes, static_cast<unsigned char>(t + 1));
+                void *const memory = allocate(bytes);
+                right[t] += memory && cudaMemcpy(memory, expected.data(), bytes, cudaMemcpyDefault) == cudaSuccess &&
+                            cudaMemcpy(found.data(), memory, bytes, cudaMemcpyDefault) == cudaSuccess &&
+                            found == expected;
+                device_memory_release(memory);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    for (const int number : right)
+        check(number == 300, "a thread's memory is its own");
+    device_memory_trim();
+    check(double_objects() == 0, "trimmed");
+}
+
+/* The one-call forms, whose second call allocates nothing. */
+static void check_calls() {
+    std::vector<uint32_t> values(30000, 7), sums(values.size());
+    const table_view in = {values.data(), 10000, 3, 0, TABLE_U32}, out = {sums.data(), 10000, 3, 0, TABLE_U32};
+    table_scan_options options = {};
+    options.backend = TABLE_BACKEND_CUDA;
+    for (const table_strategy strategy : {TABLE_STRATEGY_HOST, TABLE_STRATEGY_RECURSIVE, TABLE_STRATEGY_FUSED}) {
+        options.strategy = strategy;
+        check(table_prefix_sum(&in, &out, &options) == TABLE_OK, "a call");
+        const size_t kept = double_objects();
+        check(kept > 0, "memory is kept");
+        check(table_prefix_sum(&in, &out, &options) == TABLE_OK && double_objects() == kept, "another call");
+        check(sums.back() == 70000, "its sums");
+        table_trim_memory();
+        check(double_objects() == 0, "trimmed");
+        table_trim_memory();
+    }
+}
+
+int main() {
+    check_reuse();
+    check_most_kept();
+    check_many();
+    check_no_memory();
+    check_threads();
+    check_calls();
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
