@@ -56,6 +56,10 @@ struct bench_result {
     double stage_ms[3];
     double serial_ms, numpy_ms;    /* beside the CPU */
     double cub_ms, copy_kernel_ms; /* beside the GPU */
+
+    /* By the host's clock, from when the host begins until it knows that all is done: the stream form and a wait for
+     * the stream, CUB's likewise, and the one-call form. */
+    double queued_ms, cub_queued_ms, call_ms;
 };
 
 struct bench_accuracy {

@@ -231,8 +231,10 @@ static void report_case(const struct device_case *what, bool graph) {
         }
         if (work->kind == WORK_COPY_KERNEL)
             result.copy_kernel_ms = work->ms;
-        if (work->kind == WORK_CUB)
+        if (work->kind == WORK_CUB) {
             result.cub_ms = work->ms;
+            result.cub_queued_ms = work->queued_ms;
+        }
     }
     for (size_t w = 0; w < what->work_count; ++w) {
         const struct work *work = &what->works[w];
@@ -243,6 +245,8 @@ static void report_case(const struct device_case *what, bool graph) {
         result.checked = work->checked;
         result.ms = work->ms;
         result.best_ms = work->samples[0];
+        result.queued_ms = work->queued_ms;
+        result.call_ms = work->call_ms;
         for (int s = 0; s < 3; ++s)
             result.stage_ms[s] = NAN;
         if (!graph)
@@ -279,6 +283,9 @@ static int measure_case(struct device_run *run, struct device_case *what) {
         code = create_events(what);
     if (goes_on(code))
         code = graph ? work_measure_graphs(what) : work_measure_streams(what);
+    worst = code != EX_OK ? code : worst;
+    if (goes_on(worst) && graph)
+        code = work_measure_calls(what);
     worst = code != EX_OK ? code : worst;
     if (goes_on(worst))
         report_case(what, graph);

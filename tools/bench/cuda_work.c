@@ -47,7 +47,7 @@ static bool rows_lie_side_by_side(const struct device_case *what) { return what-
 bool work_prepare(const struct device_case *what, struct work *work, table_status *reason) {
     work->workspace_bytes = 0;
     work->checked = -1;
-    work->ms = NAN;
+    work->ms = work->queued_ms = work->call_ms = NAN;
     *reason = TABLE_OK;
     if (work->kind == WORK_MEMCPY)
         return true;
@@ -192,4 +192,47 @@ int work_measure_graphs(struct device_case *what) {
             what->works[w].graph = NULL;
         }
     return measured != EX_OK ? measured : code;
+}
+
+/* ---------------------------------------------------------------------------------------------- by the host's clock */
+
+static bool queue_and_wait(const struct device_case *what, const struct work *work) {
+    return work_queue(what, work) &&
+           cuda_succeeded(what->report, cudaStreamSynchronize(what->tables->stream), work_name(work));
+}
+
+/* The same options, but those that are for a stream. */
+static bool call_once(const struct device_case *what, const struct work *work) {
+    table_scan_options options = stream_options(what, work);
+    options.stream = options.workspace = NULL;
+    options.workspace_bytes = 0;
+    const table_status status = table_prefix_sum(&what->in, &what->out, &options);
+    if (status != TABLE_OK)
+        report_note(what->report, "a call, %s: %s: %s", work_name(work), table_status_text(status),
+                    table_error_detail());
+    return status == TABLE_OK;
+}
+
+/* The median; NAN, with a note, when one failed. */
+static double measure_waiting(const struct device_case *what, const struct work *work,
+                              bool (*run)(const struct device_case *what, const struct work *work)) {
+    double samples[BENCH_REPEAT_MOST];
+    bool all = run(what, work);
+    for (unsigned r = 0; all && r < what->repeat; ++r) {
+        const double begun = bench_seconds();
+        all = run(what, work);
+        samples[r] = (bench_seconds() - begun) * 1e3;
+    }
+    return all ? bench_median(samples, what->repeat) : NAN;
+}
+
+int work_measure_calls(struct device_case *what) {
+    for (struct work *work = what->works; work < what->works + what->work_count; ++work) {
+        const bool ours = work->kind == WORK_OURS;
+        work->queued_ms = measure_waiting(what, work, queue_and_wait);
+        work->call_ms = ours ? measure_waiting(what, work, call_once) : NAN;
+        if (isnan(work->queued_ms) || (ours && isnan(work->call_ms)))
+            return EX_UNAVAILABLE;
+    }
+    return EX_OK;
 }

@@ -20,6 +20,8 @@ struct work {
     cudaEvent_t start, stop;
     cudaGraphExec_t graph; /* `scans_per_graph` of it in a row; NULL when it cannot be captured */
     double ms;             /* the median */
+    double queued_ms;      /* by the host's clock: queued, and waited for */
+    double call_ms;        /* likewise, table_prefix_sum(); of ours */
     double samples[BENCH_REPEAT_MOST];
 };
 
@@ -65,5 +67,8 @@ bool work_queue(const struct device_case *what, const struct work *work);
 /* The medians of all works, measured in turns; by events around each, or inside graphs. An exit code. */
 int work_measure_streams(struct device_case *what);
 int work_measure_graphs(struct device_case *what);
+
+/* What a program on the host waits for, one after the other: queued_ms of all, and call_ms of ours. An exit code. */
+int work_measure_calls(struct device_case *what);
 
 #endif

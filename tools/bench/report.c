@@ -30,7 +30,10 @@ struct bench_result bench_result_empty(void) {
                                  .serial_ms = NAN,
                                  .numpy_ms = NAN,
                                  .cub_ms = NAN,
-                                 .copy_kernel_ms = NAN};
+                                 .copy_kernel_ms = NAN,
+                                 .queued_ms = NAN,
+                                 .cub_queued_ms = NAN,
+                                 .call_ms = NAN};
 }
 
 const char *bench_strategy_name(table_strategy strategy) {
@@ -180,6 +183,9 @@ static void write_json_result(const struct bench_result *result) {
     json_number("best_memcpy_ms", result->best_memcpy_ms);
     json_number("copy_kernel_ms", result->copy_kernel_ms);
     json_number("cub_ms", result->cub_ms);
+    json_number("queued_ms", result->queued_ms);
+    json_number("cub_queued_ms", result->cub_queued_ms);
+    json_number("call_ms", result->call_ms);
     json_number("serial_ms", result->serial_ms);
     json_number("numpy_ms", result->numpy_ms);
     if (result->checked < 0)
@@ -204,6 +210,9 @@ enum cell {
     CELL_MEMCPY,
     CELL_COPY_KERNEL,
     CELL_CUB,
+    CELL_QUEUED,
+    CELL_CUB_QUEUED,
+    CELL_CALL,
     CELL_SERIAL,
     CELL_NUMPY,
     CELL_RIGHT
@@ -231,6 +240,9 @@ static const struct {
     {CELL_MEMCPY, "memcpy", 9, EVERYWHERE},
     {CELL_COPY_KERNEL, "copying", 9, ON_CUDA | ON_GRAPH},
     {CELL_CUB, "CUB", 9, ON_CUDA | ON_GRAPH},
+    {CELL_QUEUED, "queued", 9, ON_GRAPH},
+    {CELL_CUB_QUEUED, "CUB's", 9, ON_GRAPH},
+    {CELL_CALL, "call", 9, ON_GRAPH},
     {CELL_SERIAL, "serial", 9, ON_CPU},
     {CELL_NUMPY, "numpy", 9, ON_CPU},
     {CELL_RIGHT, "right", 7, EVERYWHERE},
@@ -253,6 +265,9 @@ static void cell_text(const struct bench_result *result, enum cell cell, char te
                             [CELL_MEMCPY] = result->memcpy_ms,
                             [CELL_COPY_KERNEL] = result->copy_kernel_ms,
                             [CELL_CUB] = result->cub_ms,
+                            [CELL_QUEUED] = result->queued_ms,
+                            [CELL_CUB_QUEUED] = result->cub_queued_ms,
+                            [CELL_CALL] = result->call_ms,
                             [CELL_SERIAL] = result->serial_ms,
                             [CELL_NUMPY] = result->numpy_ms};
     switch (cell) {
