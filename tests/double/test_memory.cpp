@@ -1,7 +1,6 @@
 /* The memory that calls keep for the next one (src/cuda/memory.h): who gets what, what is given back to the device, and
  * that it stands in nobody's way. */
 #include <cstdio>
-#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -31,7 +30,7 @@ static void *allocate(size_t bytes) {
 static void check_reuse() {
     void *const large = allocate(5000), *const small = allocate(1000);
     check(large && small && large != small, "two blocks");
-    memset(large, 1, 5000); /* all of it, to the end */
+    check(cudaMemset(large, 1, 5000) == cudaSuccess, "all of it, to the end");
     device_memory_release(large);
     check(allocate(4000) == large, "a smaller one is given what came back");
     void *const other = allocate(4000);
