@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "pinned.h"
 #include "runtime.h"
+#include "stream.h"
 
 table_status cuda_check(cudaError_t error, const char *what) {
     if (error == cudaSuccess)
@@ -47,7 +48,7 @@ static table_status cuda_open(struct scan *scan) {
         status = cuda_check(cudaSetDevice(device), "setting the device of the table");
     if (status == TABLE_OK) {
         cudaStream_t stream = NULL;
-        status = cuda_check(cudaStreamCreate(&stream), "making a stream");
+        status = cuda_check(stream_open(&stream), "making a stream");
         scan->stream = stream;
     }
     if (status != TABLE_OK)
@@ -60,7 +61,7 @@ static table_status cuda_wait(const struct scan *scan) {
 }
 
 static void cuda_close(struct scan *scan) {
-    cudaStreamDestroy(scan->stream);
+    stream_close(scan->stream);
     cudaSetDevice(scan->device_before);
     scan->stream = NULL;
 }
@@ -110,6 +111,7 @@ static int device_count(cudaError_t *error) {
 void backend_cuda_trim(void) {
     device_memory_trim();
     pinned_trim();
+    stream_trim();
 }
 
 const struct backend *backend_cuda(const char **reason) {

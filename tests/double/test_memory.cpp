@@ -1,4 +1,4 @@
-/* The memory that calls keep for the next one (src/cuda/memory.h): who gets what, what is given back to the device, and
+/* What calls keep for the next one (src/cuda/memory.h, stream.h): who gets what, what is given back to the device, and
  * that it stands in nobody's way. */
 #include <cstdio>
 #include <thread>
@@ -9,6 +9,7 @@
 #include "cuda_runtime.h"
 extern "C" {
 #include "../../src/cuda/memory.h"
+#include "../../src/cuda/stream.h"
 }
 #include "double.h"
 
@@ -123,6 +124,27 @@ static void check_threads() {
     check(double_objects() == 0, "trimmed");
 }
 
+static cudaStream_t open_stream() {
+    cudaStream_t stream = nullptr;
+    return stream_open(&stream) == cudaSuccess ? stream : nullptr;
+}
+
+static void check_streams() {
+    const cudaStream_t first = open_stream(), second = open_stream();
+    check(first && second && first != second, "two streams");
+    stream_close(first);
+    check(double_objects() == 2 && open_stream() == first, "what came back is given again");
+    std::vector<cudaStream_t> all = {first, second};
+    for (int k = 0; k < 18; k++)
+        all.push_back(open_stream());
+    check(double_objects() == 20, "twenty at a time");
+    for (const cudaStream_t stream : all)
+        stream_close(stream);
+    check(double_objects() == 8, "eight are kept");
+    stream_trim();
+    check(double_objects() == 0, "trimmed");
+}
+
 /* The one-call forms, whose second call allocates nothing. */
 static void check_calls() {
     std::vector<uint32_t> values(30000, 7), sums(values.size());
@@ -148,6 +170,7 @@ int main() {
     check_many();
     check_no_memory();
     check_threads();
+    check_streams();
     check_calls();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
