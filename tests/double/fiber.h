@@ -33,6 +33,7 @@
 #ifndef DOUBLE_TSAN
 #define DOUBLE_TSAN 0
 #endif
+#define DOUBLE_SANITIZED (DOUBLE_ASAN || DOUBLE_TSAN)
 
 namespace dbl {
 

@@ -11,7 +11,7 @@ namespace {
 
 /* Without progress, all blocks on one thread of the system: more than the check for overflow reads of a table here. */
 constexpr uint64_t MOST_POLLS = 8000000;
-constexpr double MOST_SECONDS = DOUBLE_TSAN || DOUBLE_ASAN ? 30 : 15; /* the same with several */
+constexpr double MOST_SECONDS = DOUBLE_SANITIZED ? 30 : 15; /* the same with several */
 constexpr uint64_t STARVED_POLLS = 256;
 
 double now() {

@@ -18,8 +18,7 @@ extern "C" {
 #include "examples.cuh"
 #include "fiber.h"
 
-constexpr bool SANITIZED = DOUBLE_TSAN || DOUBLE_ASAN;
-constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = SANITIZED ? 3 : 12;
+constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = DOUBLE_SANITIZED ? 3 : 12;
 
 struct memory { /* of the device */
     void *data = nullptr;
@@ -188,7 +187,7 @@ static bool all_is_right() {
         return false;
     if (DOUBLE_ASAN && !table_is_right(TABLE_U32, 777, 40, false, TABLE_STRATEGY_HOST))
         return false;
-    return (SANITIZED || (tables_are_right() && fold_is_right() && keys_are_right())) && !double_report()[0];
+    return (DOUBLE_SANITIZED || (tables_are_right() && fold_is_right() && keys_are_right())) && !double_report()[0];
 }
 
 /* In a process of its own: whether the fault was noticed with that seed. */

@@ -334,7 +334,6 @@ static void share_carry(request &made) {
 }
 
 /* Under a sanitizer tables are dear: one in so many more, and none of the longest. */
-constexpr bool SANITIZED = DOUBLE_TSAN || DOUBLE_ASAN;
 constexpr unsigned DEAR = DOUBLE_TSAN ? 4 : DOUBLE_ASAN ? 8 : 1;
 
 static const size_t WIDTHS[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
@@ -366,7 +365,7 @@ static void check_boundaries(cuda_fused_form form, unsigned share) {
 /* Tables that are small for their rows alone. */
 static void check_wide(cuda_fused_form form) {
     for (const size_t width : {129, 1000, 4097})
-        for (unsigned times = 0; times < (SANITIZED ? 1 : 3); times++)
+        for (unsigned times = 0; times < (DOUBLE_SANITIZED ? 1 : 3); times++)
             check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form);
 }
 
@@ -376,8 +375,8 @@ static void check_long(cuda_fused_form form) {
     static const size_t columns[] = {1, 2, 6, 12, 32, 40};
     for (const size_t width : columns) {
         const pair &types = PAIRS[width == 12 ? 0 : random_bits() % PAIR_COUNT];
-        const size_t chunks = SANITIZED ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
-        if (!SANITIZED || width == 32)
+        const size_t chunks = DOUBLE_SANITIZED ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
+        if (!DOUBLE_SANITIZED || width == 32)
             check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), form);
     }
 }
@@ -514,7 +513,7 @@ static void check_long_bytes(unsigned processors, const std::vector<size_t> &col
 /* So many chunks that the words of the first ones are those of others, too, more than once. */
 static void check_ring(unsigned processors, pair types, size_t columns, size_t chunks, unsigned times) {
     play_device(processors, 9);
-    times = !SANITIZED ? times : one_in(4);
+    times = !DOUBLE_SANITIZED ? times : one_in(4);
     while (times-- > 0) {
         request made = vary(types, chunks * 512 + random_bits() % 512, columns);
         made.in_gap = made.out_gap = made.offset = 0;
@@ -542,7 +541,7 @@ int main() {
     check_one_chunk(CUDA_FUSED_BEST, 2 * share);
     check_boundaries(CUDA_FUSED_WAVE, 4 * share);
     check_wide(CUDA_FUSED_WAVE);
-    check_overflow_of_wave(SANITIZED ? 8 : 60);
+    check_overflow_of_wave(DOUBLE_SANITIZED ? 8 : 60);
     check_boundaries(CUDA_FUSED_PARKED, 3 * share);
     check_wide(CUDA_FUSED_PARKED);
     check_boundaries(CUDA_FUSED_GENERAL, 4 * share);
