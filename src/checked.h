@@ -1,4 +1,4 @@
-/* Sizes are multiplied and added here and nowhere else. */
+/* Products and sums of sizes that might not fit are made here. What a checked view bounds needs no check any more. */
 #ifndef CHECKED_H
 #define CHECKED_H
 

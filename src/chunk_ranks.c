@@ -114,6 +114,10 @@ static table_status prepare(const table_view *counters, const table_view *ranks,
         status = key_call_backend(call, "counters", &checked->counters, checked->ranks.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "ranks", checked->ranks.data);
+    if (status == TABLE_OK)
+        status = validate_reach(call->call.backend, "totals", totals);
+    if (status == TABLE_OK)
+        status = validate_reach(call->call.backend, "offsets", offsets);
     if (status != TABLE_OK)
         return status;
     key_call_stage_table(call, &checked->counters, true, false);

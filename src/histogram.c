@@ -293,6 +293,8 @@ static table_status prepare(const table_view *values, const table_bins *bins, co
         status = key_call_same_side(call, "result", histogram->result.data);
     if (status == TABLE_OK)
         status = key_call_same_side(call, "options->weights", pass->weights.data);
+    if (status == TABLE_OK)
+        status = validate_reach(call->call.backend, "options->outside", options->outside);
     if (status != TABLE_OK)
         return status;
     key_call_stage_table(call, &pass->values, true, false);

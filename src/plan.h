@@ -33,7 +33,7 @@ static inline bool plan_is_integer(table_type type) { return type != TABLE_F32 &
 void plan_chunks(struct scan *scan);
 
 /* Lays out the workspace. strategy may be AUTO; `totals_only` leaves out the fused pass. TOO_LARGE when the workspace
- * does not fit in size_t, STRATEGY when the backend has no such strategy. */
+ * does not fit in size_t. */
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan);
 

@@ -92,12 +92,12 @@ static table_status validate_seeds(const struct call *call, const struct table_v
         status = validate_apart("seeds", checked, "out", &scan->out, false);
     if (status == TABLE_OK && scan->in.rows > 0 && backend_device_of(checked->data) != call->device)
         return status_fail(TABLE_ERROR_BACKEND, "seeds is not on the same side as the table");
-    return status;
+    return status == TABLE_OK ? validate_reach(call->backend, "seeds", checked->data) : status;
 }
 
 /* `work` has its seeds. */
 static table_status run_stage_call(struct call *call, struct stage_work *work, const table_scan_options *options) {
-    if (call->backend->copy_rows && call->device < 0)
+    if (call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0)
         return status_fail(TABLE_ERROR_BACKEND, "the stages on CUDA need tables in device memory");
     work->report = options ? options->report : NULL;
     return run_and_wait(call, work->report != NULL, stage_at_once, work);

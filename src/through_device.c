@@ -43,6 +43,20 @@ static void set_piece(struct pieces *pieces, const struct scan *whole, size_t ro
     plan_chunks(scan);
 }
 
+/* For the largest piece, which pieces->plan is then of, and the last one: a smaller table may want more. */
+static table_status plan_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
+                                size_t *bytes) {
+    const struct scan *scan = &pieces->piece.scan;
+    struct plan last;
+    set_piece(pieces, whole, pieces->rows > 0 ? (whole->in.rows - 1) % pieces->rows + 1 : 0);
+    table_status status = plan_make(backend, scan, pieces->piece.strategy, !whole->out.data, &last);
+    set_piece(pieces, whole, pieces->rows);
+    if (status == TABLE_OK)
+        status = plan_make(backend, scan, pieces->piece.strategy, !whole->out.data, &pieces->plan);
+    *bytes = pieces->plan.bytes > last.bytes ? pieces->plan.bytes : last.bytes;
+    return status;
+}
+
 static table_status allocate_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces) {
     const size_t columns = whole->in.columns;
     const size_t in_bytes = table_type_size(whole->in.type) * columns;
@@ -59,11 +73,10 @@ static table_status allocate_pieces(const struct backend *backend, const struct 
         status = backend->allocate(out_bytes, &pieces->carry);
     if (status == TABLE_OK)
         status = backend->allocate(sizeof(uint64_t), &pieces->found);
-    set_piece(pieces, whole, pieces->rows);
     if (status == TABLE_OK)
-        status = plan_make(backend, &pieces->piece.scan, pieces->piece.strategy, !whole->out.data, &pieces->plan);
+        status = plan_pieces(backend, whole, pieces, &bytes);
     if (status == TABLE_OK)
-        status = backend->allocate(pieces->plan.bytes, &pieces->workspace);
+        status = backend->allocate(bytes, &pieces->workspace);
     return status;
 }
 

@@ -30,7 +30,7 @@ table_status validate_view(const char *name, const struct table_view *view, stru
     if (view->stride != 0 && view->stride < view->columns)
         return status_fail(TABLE_ERROR_SHAPE, "%s->stride %zu is less than its columns %zu", name, view->stride,
                            view->columns);
-    if (view->stride == 0)
+    if (view->stride == 0 || view->rows <= 1) /* one row has no next one, whatever is said of it */
         checked->stride = view->columns;
     if (view->rows > 0 && !view->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->data is a null pointer", name);
@@ -158,6 +158,36 @@ table_status validate_backend(const void *first, const void *second, table_backe
     return TABLE_OK;
 }
 
+table_status validate_reach(const struct backend *backend, const char *name, const void *row) {
+    const int device = row && !backend->copy_rows ? backend_device_of(row) : -1;
+    return device < 0 ? TABLE_OK
+                      : status_fail(TABLE_ERROR_BACKEND,
+                                    "%s is memory of CUDA device %d, which the CPU backend cannot reach", name, device);
+}
+
+/* Where no table says on which side it is, a row of the options on a device does. */
+static const void *deciding_row(const struct scan *scan) {
+    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i] && backend_device_of(rows[i]) >= 0)
+            return rows[i];
+    return NULL;
+}
+
+static table_status validate_scan_backend(table_backend wanted, enum call_form form, struct call *call) {
+    const struct scan *scan = &call->scan;
+    const void *const first = scan->in.data || scan->out.data ? scan->in.data : deciding_row(scan);
+    table_status status = validate_backend(first, scan->out.data, wanted, call);
+    if (status == TABLE_OK)
+        status = validate_reach(call->backend, "options->carry_in", scan->carry_in);
+    if (status == TABLE_OK)
+        status =
+            validate_reach(call->backend, form == CALL_FOR_TOTALS ? "totals" : "options->carry_out", scan->carry_out);
+    if (status == TABLE_OK)
+        status = validate_reach(call->backend, "options->first_overflow", scan->first_overflow);
+    return status;
+}
+
 table_status validate_scan(const struct table_view *in, const struct table_view *out,
                            const struct table_scan_options *options, enum call_form form, struct call *call) {
     static const struct table_scan_options defaults;
@@ -183,7 +213,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     plan_chunks(scan);
     status = validate_options_rows(scan, form);
     if (status == TABLE_OK)
-        status = validate_backend(scan->in.data, scan->out.data, options->backend, call);
+        status = validate_scan_backend(options->backend, form, call);
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
         scan->in.rows > 0)
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");

@@ -33,6 +33,9 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
 /* Picks the backend for tables at `first` and `second` (NULL: no such table) as the options say. */
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call);
 
+/* Fails if the row, called `name` in the reason, is memory that the backend cannot reach: a device's, on the CPU. */
+table_status validate_reach(const struct backend *backend, const char *name, const void *row);
+
 /* Checks the workspace of a stream form, options->workspace and workspace_bytes. */
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed);
 

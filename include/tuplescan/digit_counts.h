@@ -57,8 +57,8 @@ TABLE_API table_status table_digit_counts_async(const table_view *keys, const ta
  *   ranks            as many rows and columns; u32 (of u32 counters) or u64. May be the same table as counters,
  *                    otherwise apart from it. Sums wrap, so that all counters together must fit in the type.
  *   totals, offsets  NULL, or a row of `columns` values of the type of ranks, side by side; apart from each other and
- *                    from the tables. Host or device memory in the one-call form, memory that the backend can reach in
- *                    the stream form.
+ *                    from the tables. On the CPU: host memory. On CUDA: host or device memory in the one-call form,
+ *                    memory that the device can reach in the stream form.
  * Errors: pipeline.h. */
 TABLE_API table_status table_chunk_ranks(const table_view *counters, const table_view *ranks, void *totals,
                                          void *offsets, const table_pipeline_options *options);

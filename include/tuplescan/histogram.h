@@ -62,8 +62,8 @@ typedef struct table_histogram_options {
      * counts. */
     const table_view *weights;
 
-    /* NULL, or TABLE_OUTSIDE_WORDS words: how many values were in no bin, and why. One-call form: host or device
-     * memory. Stream form on CUDA: memory that the device can reach. */
+    /* NULL, or TABLE_OUTSIDE_WORDS words: how many values were in no bin, and why. On the CPU: host memory. On CUDA:
+     * host or device memory in the one-call form, memory that the device can reach in the stream form. */
     uint64_t *outside;
 } table_histogram_options;
 

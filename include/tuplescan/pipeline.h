@@ -30,7 +30,7 @@ typedef struct table_pipeline_report {
     unsigned threads;      /* CPU threads that took part; 0 on CUDA */
     size_t chunk_length;   /* keys in a chunk */
     size_t chunks;
-    unsigned passes;      /* how often the keys were moved; a sort leaves out the digits that all keys share */
+    unsigned passes;      /* how often the keys were moved; on the CPU, a sort leaves out digits that all keys share */
     double count_seconds; /* counting: chunks x bins */
     double scan_seconds;  /* the prefix sums of the counters */
     double move_seconds;  /* writing keys and values to their places */
@@ -43,7 +43,8 @@ typedef struct table_pipeline_options {
      * the one-call forms (BACKEND in the stream forms). */
     table_backend backend;
 
-    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process may use. */
+    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process could use
+     * when it was first asked. */
     unsigned threads;
 
     /* One-call forms only; NULL: no report. Host memory. */
@@ -52,12 +53,12 @@ typedef struct table_pipeline_options {
     /* Stream forms (..._async) only, an ARGUMENT error in the one-call forms; as in table_scan_options: memory of the
      * backend, aligned to TABLE_WORKSPACE_ALIGNMENT, of at least the bytes that the call's ..._workspace() named for
      * the same arguments, in use until the work that was given it is done. */
-    void *stream; /* a cudaStream_t; NULL is CUDA's default stream */
+    void *stream; /* a cudaStream_t of the keys' device, the current one; NULL is its default stream */
     void *workspace;
     size_t workspace_bytes;
 } table_pipeline_options;
 
-/* Every call below comes in three forms, with the same arguments:
+/* Every call below comes in three forms, with the same arguments; options may be NULL, for all defaults:
  *
  *   table_X()            returns when the work is done; allocates what it needs, as table_prefix_sum() does. Device
  *                        memory may be used by no other stream meanwhile.

@@ -49,10 +49,10 @@ typedef enum table_backend {
 
 /* How the three stages are carried out. Results do not depend on it. */
 typedef enum table_strategy {
-    TABLE_STRATEGY_AUTO = 0,      /* FUSED; RECURSIVE on CUDA where that is faster */
+    TABLE_STRATEGY_AUTO = 0,      /* FUSED; RECURSIVE on CUDA before compute capability 9.0 */
     TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */
     TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is; integer totals by the same stages again */
-    TABLE_STRATEGY_FUSED = 3      /* one pass: every value is read once and written once */
+    TABLE_STRATEGY_FUSED = 3      /* one pass: every value comes from memory once and goes there once */
 } table_strategy;
 
 /* What `first_overflow` holds when there was none. */
@@ -84,8 +84,9 @@ typedef struct table_scan_options {
 
     /* A row of `columns` values of the output's type, side by side, aligned to the type: the sums of all that came
      * before this table (NULL: zeros), and where to put the sums through this table's last row (NULL: nowhere). They
-     * may be the same row, and must not lie in the tables, nor in the gaps between their rows. One-call forms: host or
-     * device memory. Stream forms on CUDA: memory that the device can reach. */
+     * may be the same row, and must not lie in the tables, nor in the gaps between their rows. On the CPU: host memory.
+     * On CUDA: host or device memory in the one-call forms, memory that the device can reach in the stream forms. If no
+     * table has data, they decide where AUTO works. */
     const void *carry_in;
     void *carry_out;
 
@@ -122,8 +123,8 @@ typedef struct table_scan_options {
  * stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces, so they may be larger than its memory.
  *
- * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE, BACKEND and STRATEGY are found before anything is
- * written. HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out and *first_overflow unspecified.
+ * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE and BACKEND are found before anything is written.
+ * HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out and *first_overflow unspecified.
  * Thread-safe for tables that do not share memory. */
 TABLE_API table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options);
 
@@ -135,16 +136,17 @@ TABLE_API table_status table_prefix_sum_workspace(const table_view *in, const ta
 
 /* table_prefix_sum() put on options->stream, in options->workspace. On CUDA it returns as soon as the work is queued,
  * allocates nothing, waits for nothing and can be captured in a CUDA graph, except that strategy HOST waits for the
- * stream (and cannot be captured). Both tables must be device memory. Errors of the device that happen later are
- * returned by the stream, as usual. On the CPU the work is done before it returns.
- * Errors: as table_prefix_sum(), and WORKSPACE. */
+ * stream, may allocate page-locked memory, and cannot be captured. Both tables must be device memory. Errors of the
+ * device that happen later are returned by the stream, as usual. On the CPU the work is done before it returns. Errors:
+ * as table_prefix_sum(), and WORKSPACE. */
 TABLE_API table_status table_prefix_sum_async(const table_view *in, const table_view *out,
                                               const table_scan_options *options);
 
 /* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, side by side, in host
- * or device memory. Bit for bit the carry out (and last inclusive row) of table_prefix_sum() of the same table. Of the
- * options it uses backend, strategy, threads, carry_in and report; the others must be 0 (ARGUMENT). Ways of working and
- * errors as table_prefix_sum(). */
+ * or device memory (on the CPU: host memory), not in `in`; it may be the carry in. Bit for bit the carry out (and last
+ * inclusive row) of table_prefix_sum() of the same table. Of the options it uses backend, strategy, threads, carry_in
+ * and report; the others must be 0 (ARGUMENT). FUSED is done as RECURSIVE, as nothing is written. No stream form.
+ * Errors as table_prefix_sum(). */
 TABLE_API table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
                                            const table_scan_options *options);
 

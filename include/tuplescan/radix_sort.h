@@ -4,7 +4,7 @@
  *
  * Stable: keys that are equal (in the bits that are looked at) keep their order, ascending and descending. The order is
  * that of the sort keys in pipeline.h, floats included, and is the same on every backend. Time grows with the number of
- * keys and not with their distribution; digits that all keys share cost no more than counting them on the CPU. */
+ * keys and little with their distribution; on the CPU a digit that all keys share costs only its counting. */
 #ifndef TUPLESCAN_RADIX_SORT_H
 #define TUPLESCAN_RADIX_SORT_H
 

@@ -7,8 +7,11 @@
  * bottom, so that the last row becomes the carry out. Stage 3 starts chunk j from row j.
  *
  * All three take the options backend, strategy (stage 2: HOST or RECURSIVE; otherwise it is ignored), threads and
- * report, in the one-call form; the tables must all lie on the same side, host or device. Each returns when its work is
- * done. Errors as table_prefix_sum(); a seeds table of another shape or type is a SHAPE or TYPE error. */
+ * report, in the one-call form, and stage 3 exclusive and first_overflow. Carries are rows of the seeds: those of the
+ * options are ignored. A stream or a workspace is an ARGUMENT error. All tables lie on the same side: host memory on
+ * the CPU, device memory on CUDA (BACKEND). Seeds lie apart from the other tables (OVERLAP); out may be the same table
+ * as in. Each returns when its work is done. Errors as table_prefix_sum(); a seeds table of another shape or type is a
+ * SHAPE or TYPE error. */
 #ifndef TUPLESCAN_STAGES_H
 #define TUPLESCAN_STAGES_H
 
@@ -23,11 +26,11 @@ TABLE_API size_t table_seeds_rows(table_type type, size_t rows, size_t columns);
 TABLE_API table_status table_stage1_local_counts(const table_view *in, const table_view *seeds,
                                                  const table_scan_options *options);
 
-/* Stage 2, scan of the totals, in place: row j + 1 = row j + row j + 1, from the top. */
+/* Stage 2, scan of the totals, in place: seeds[j + 1] = seeds[j] + seeds[j + 1] in each column, from the top. */
 TABLE_API table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_options *options);
 
 /* Stage 3, global pass: each chunk of `out` = the running sums of that chunk of `in`, started from its row of seeds.
- * options->exclusive and first_overflow as in table_prefix_sum(); the carry fields are not used. */
+ * options->exclusive and first_overflow as in table_prefix_sum(). */
 TABLE_API table_status table_stage3_global_pass(const table_view *in, const table_view *seeds, const table_view *out,
                                                 const table_scan_options *options);
 

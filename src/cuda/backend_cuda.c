@@ -39,12 +39,20 @@ static table_status cuda_fill(const struct scan *scan, void *to, unsigned char b
     return cuda_check(cudaMemsetAsync(to, byte, bytes, scan->stream), "filling device memory");
 }
 
-/* A call works on the device that its table is on. The device before is put back by cuda_close(); it is kept in
- * scan->device_before. */
+static void set_device_back(const struct scan *scan) {
+    if (scan->device_before >= 0 && cudaSetDevice(scan->device_before) != cudaSuccess)
+        cudaGetLastError();
+}
+
+/* A call works on the device that its table is on. If that is not the current one, the device before is put back by
+ * cuda_close(); it is kept in scan->device_before. */
 static table_status cuda_open(struct scan *scan) {
     const int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
-    table_status status = cuda_check(cudaGetDevice(&scan->device_before), "asking for the current device");
-    if (status == TABLE_OK && device >= 0)
+    int before = -1;
+    table_status status = cuda_check(cudaGetDevice(&before), "asking for the current device");
+    const bool changes = status == TABLE_OK && device >= 0 && device != before;
+    scan->device_before = changes ? before : -1;
+    if (changes)
         status = cuda_check(cudaSetDevice(device), "setting the device of the table");
     if (status == TABLE_OK) {
         cudaStream_t stream = NULL;
@@ -52,7 +60,7 @@ static table_status cuda_open(struct scan *scan) {
         scan->stream = stream;
     }
     if (status != TABLE_OK)
-        cudaSetDevice(scan->device_before);
+        set_device_back(scan);
     return status;
 }
 
@@ -62,7 +70,7 @@ static table_status cuda_wait(const struct scan *scan) {
 
 static void cuda_close(struct scan *scan) {
     stream_close(scan->stream);
-    cudaSetDevice(scan->device_before);
+    set_device_back(scan);
     scan->stream = NULL;
 }
 

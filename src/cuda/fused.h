@@ -3,7 +3,7 @@
 #define CUDA_FUSED_H
 
 enum cuda_fused_form {
-    CUDA_FUSED_BEST,    /* the first of these that the table and the device allow */
+    CUDA_FUSED_BEST,    /* what was measured to be the fastest for the table and the device */
     CUDA_FUSED_SMALL,   /* tables of one chunk, a block for each panel of columns */
     CUDA_FUSED_WAVE,    /* tables whose tiles run all at once, compute capability 9.0 and later */
     CUDA_FUSED_ROWS,    /* large tables of rows that begin anywhere, likewise */
@@ -13,7 +13,7 @@ enum cuda_fused_form {
 };
 
 /* BEST but in tests and measurements, which set it while no call is under way. Where the forced form is not there, the
- * call is done as by BEST. */
+ * call is done by one of the last three. */
 extern enum cuda_fused_form cuda_forced_form;
 
 #endif

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "stream.h"
+
 enum { MOST_BLOCKS = 8 };
 static const size_t MOST_KEPT = (size_t)64 << 20; /* bytes that nobody uses */
 
@@ -43,16 +45,34 @@ static size_t idle_bytes(void) {
     return bytes;
 }
 
+/* What goes wrong here is nobody's error, and must not come up in the caller's own calls. */
+static void free_now(void *memory) {
+    if (cudaFree(memory) != cudaSuccess)
+        cudaGetLastError();
+}
+
 static void free_idle(void) {
     for (struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
         if (block->memory && !block->in_use) {
-            cudaFree(block->memory);
+            free_now(block->memory);
             *block = (struct block){0};
         }
 }
 
-/* New memory, which others may want more urgently than those who gave it back. Written once: what a kernel finds there
- * does not matter to it, but compute-sanitizer names who looks at memory that nobody has written. */
+/* Written once: what a kernel finds in new memory does not matter to it, but compute-sanitizer names who looks at what
+ * nobody has written. On a stream, as work of the default stream makes a capture fail that another thread has begun. */
+static cudaError_t clear(void *memory, size_t bytes) {
+    cudaStream_t stream;
+    cudaError_t error = stream_open(&stream);
+    if (error != cudaSuccess)
+        return error;
+    error = cudaMemsetAsync(memory, 0, bytes, stream);
+    const cudaError_t waited = cudaStreamSynchronize(stream);
+    stream_close(stream);
+    return error == cudaSuccess ? waited : error;
+}
+
+/* New memory, which others may want more urgently than those who gave it back. */
 static cudaError_t allocate_new(size_t bytes, void **memory) {
     cudaError_t error = cudaMalloc(memory, bytes);
     if (error == cudaErrorMemoryAllocation && idle_bytes() > 0) {
@@ -61,9 +81,9 @@ static cudaError_t allocate_new(size_t bytes, void **memory) {
         error = cudaMalloc(memory, bytes);
     }
     if (error == cudaSuccess)
-        error = cudaMemset(*memory, 0, bytes);
+        error = clear(*memory, bytes);
     if (error != cudaSuccess) {
-        cudaFree(*memory);
+        free_now(*memory);
         *memory = NULL;
     }
     return error;
@@ -87,7 +107,7 @@ cudaError_t device_memory_allocate(size_t bytes, void **memory) {
     struct block *block = find_idle(device, bytes);
     if (!block) {
         error = allocate_new(bytes, memory);
-        block = error == cudaSuccess ? find_room() : NULL;
+        block = error == cudaSuccess && bytes <= MOST_KEPT ? find_room() : NULL;
         if (block)
             *block = (struct block){*memory, bytes, device, false};
     }
@@ -104,14 +124,12 @@ void device_memory_release(void *memory) {
         return;
     pthread_mutex_lock(&guard);
     struct block *block = find(memory);
-    if (block && block->bytes <= MOST_KEPT) {
+    if (block) {
         if (idle_bytes() + block->bytes > MOST_KEPT)
             free_idle();
         block->in_use = false;
     } else {
-        cudaFree(memory);
-        if (block)
-            *block = (struct block){0};
+        free_now(memory);
     }
     pthread_mutex_unlock(&guard);
 }

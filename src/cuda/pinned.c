@@ -1,6 +1,6 @@
 /* Page-locked host memory, which kernels reach and with which copies run at the full speed of the bus. Locking pages
- * takes longer than most copies, so one buffer is kept for the next call; whoever finds it in use has
- * to wait for pages of his own. */
+ * takes longer than most copies, so one buffer is kept for the next call; whoever finds it in use has to wait for pages
+ * of his own. */
 #include "pinned.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* What calls keep for the next one (src/cuda/memory.h, stream.h): who gets what, what is given back to the device, and
  * that it stands in nobody's way. */
 #include <cstdio>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,17 @@ static void check(bool right, const char *what) {
 
 constexpr size_t MIB = 1 << 20;
 
+static cudaStream_t open_stream() {
+    cudaStream_t stream = nullptr;
+    return stream_open(&stream) == cudaSuccess ? stream : nullptr;
+}
+
+/* All that is there beside the streams on which new memory was cleared. */
+static size_t blocks() {
+    stream_trim();
+    return double_objects();
+}
+
 static void *allocate(size_t bytes) {
     void *memory = nullptr;
     return device_memory_allocate(bytes, &memory) == cudaSuccess ? memory : nullptr;
@@ -38,7 +50,7 @@ static void check_reuse() {
     check(other && other != large, "not what is in use");
     for (void *memory : {small, other, large})
         device_memory_release(memory);
-    check(double_objects() == 3, "all of them are kept");
+    check(blocks() == 3, "all of them are kept");
     check(allocate(900) == small && allocate(900) == other && allocate(900) == large, "the smallest one that will do");
     for (void *memory : {small, other, large})
         device_memory_release(memory);
@@ -47,25 +59,25 @@ static void check_reuse() {
     device_memory_release(none);
     device_memory_release(nullptr);
     device_memory_trim();
-    check(double_objects() == 0, "trimmed");
+    check(blocks() == 0, "trimmed");
 }
 
 static void check_most_kept() {
     void *const too_large = allocate(64 * MIB + 1);
     device_memory_release(too_large);
-    check(too_large && double_objects() == 0, "more than 64 MiB are not kept");
+    check(too_large && blocks() == 0, "more than 64 MiB are not kept");
     void *const most = allocate(64 * MIB), *const few = allocate(1000), *const used = allocate(10);
     device_memory_release(few);
-    check(double_objects() == 3, "1000 bytes are kept");
+    check(blocks() == 3, "1000 bytes are kept");
     device_memory_release(most);
-    check(double_objects() == 2, "and make room for 64 MiB");
+    check(blocks() == 2, "and make room for 64 MiB");
     check(allocate(7) == most, "which are what is kept then");
     device_memory_trim();
-    check(double_objects() == 2, "what is in use stays");
+    check(blocks() == 2, "what is in use stays");
     device_memory_release(most);
     device_memory_release(used);
     device_memory_trim();
-    check(double_objects() == 0, "trimmed");
+    check(blocks() == 0, "trimmed");
 }
 
 static void check_many() {
@@ -74,13 +86,13 @@ static void check_many() {
         all.push_back(allocate(100 + k));
     for (void *memory : all)
         device_memory_release(memory);
-    check(double_objects() > 1 && double_objects() < 20, "of many at a time some are kept");
+    check(blocks() > 1 && blocks() < 20, "of many at a time some are kept");
     void *const next = allocate(1000);
     device_memory_release(next);
     check(allocate(1000) == next, "and then others, instead");
     device_memory_release(next);
     device_memory_trim();
-    check(double_objects() == 0, "trimmed");
+    check(blocks() == 0, "trimmed");
 }
 
 /* The device's memory is short of what is kept. */
@@ -89,13 +101,13 @@ static void check_no_memory() {
     device_memory_release(kept);
     double_memory_limit(4000);
     void *const more = allocate(3500);
-    check(more && double_objects() == 1, "what is kept goes when the device has no more");
+    check(more && blocks() == 1, "what is kept goes when the device has no more");
     check(!allocate(1000) && cudaGetLastError() == cudaErrorMemoryAllocation, "what is used does not");
     device_memory_release(more);
     double_memory_limit(SIZE_MAX);
     device_memory_trim();
-    double_fail_call(3, cudaErrorUnknown); /* the device, the memory, and that it is cleared */
-    check(!allocate(1000) && double_objects() == 0, "what cannot be cleared is given back");
+    double_fail_call(4, cudaErrorUnknown); /* the device, the memory, the device, and that it is cleared */
+    check(!allocate(1000) && blocks() == 0, "what cannot be cleared is given back");
     double_fail_call(0, 0);
     double_clear();
 }
@@ -121,15 +133,11 @@ static void check_threads() {
     for (const int number : right)
         check(number == 300, "a thread's memory is its own");
     device_memory_trim();
-    check(double_objects() == 0, "trimmed");
-}
-
-static cudaStream_t open_stream() {
-    cudaStream_t stream = nullptr;
-    return stream_open(&stream) == cudaSuccess ? stream : nullptr;
+    check(blocks() == 0, "trimmed");
 }
 
 static void check_streams() {
+    stream_trim();
     const cudaStream_t first = open_stream(), second = open_stream();
     check(first && second && first != second, "two streams");
     stream_close(first);
@@ -164,6 +172,46 @@ static void check_calls() {
     }
 }
 
+/* Rows of the options on the device, where the tables are the host's or have no rows. */
+static void check_rows_of_options() {
+    void *const row = allocate(3 * sizeof(uint32_t)), *const other = allocate(3 * sizeof(uint32_t));
+    const uint32_t carry[3] = {5, 6, 7};
+    uint32_t values[6] = {1, 2, 3, 4, 5, 6}, found[3] = {};
+    const table_view table = {values, 2, 3, 0, TABLE_U32}, none = {nullptr, 0, 3, 0, TABLE_U32};
+    table_scan_options options = {};
+    check(cudaMemcpy(row, carry, sizeof carry, cudaMemcpyDefault) == cudaSuccess, "copied");
+    options.carry_in = row;
+    options.carry_out = other;
+    check(table_prefix_sum(&table, &table, &options) == TABLE_ERROR_BACKEND, "the CPU cannot reach the carries");
+    check(strstr(table_error_detail(), "options->carry_in") != nullptr && values[5] == 6, "and says so");
+    check(table_prefix_sum(&none, &none, &options) == TABLE_OK, "without rows the carries decide");
+    check(cudaMemcpy(found, other, sizeof found, cudaMemcpyDefault) == cudaSuccess && found[2] == 7, "carried");
+    options.backend = TABLE_BACKEND_CUDA;
+    check(table_prefix_sum(&table, &table, &options) == TABLE_OK && values[5] == 16, "tables of the host on CUDA");
+    check(cudaMemcpy(found, other, sizeof found, cudaMemcpyDefault) == cudaSuccess && found[0] == 10, "their sums");
+    options.backend = TABLE_BACKEND_CPU;
+    check(table_prefix_sum(&none, &none, &options) == TABLE_ERROR_BACKEND, "the CPU cannot, as it was asked to");
+    check(table_column_totals(&table, TABLE_U32, other, nullptr) == TABLE_ERROR_BACKEND, "totals");
+    const table_view counters = {values, 2, 3, 0, TABLE_U32};
+    check(table_chunk_ranks(&counters, &counters, other, nullptr, nullptr) == TABLE_ERROR_BACKEND, "of counters");
+    device_memory_release(row);
+    device_memory_release(other);
+    table_trim_memory();
+}
+
+/* Stages 1 and 3 of no rows, whose seeds are on the device. */
+static void check_stages_without_rows() {
+    void *const row = allocate(3 * sizeof(uint32_t));
+    const table_view none = {nullptr, 0, 3, 0, TABLE_U32}, seeds = {row, 1, 3, 0, TABLE_U32};
+    table_scan_options options = {};
+    check(table_stage1_local_counts(&none, &seeds, &options) == TABLE_ERROR_BACKEND, "seeds that the CPU cannot reach");
+    options.backend = TABLE_BACKEND_CUDA;
+    check(table_stage1_local_counts(&none, &seeds, &options) == TABLE_OK, "stage 1");
+    check(table_stage3_global_pass(&none, &seeds, &none, &options) == TABLE_OK, "stage 3");
+    device_memory_release(row);
+    table_trim_memory();
+}
+
 int main() {
     check_reuse();
     check_most_kept();
@@ -172,6 +220,8 @@ int main() {
     check_threads();
     check_streams();
     check_calls();
+    check_rows_of_options();
+    check_stages_without_rows();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
 }
