@@ -326,6 +326,33 @@ static void test_trim_memory(void **state) {
     assert_true(after >= before);
 }
 
+/* An error of the caller's own calls, which nobody has looked at, is not taken for one of the scan's. */
+static void test_error_before(void **state) {
+    (void)state;
+    for (table_strategy strategy = TABLE_STRATEGY_HOST; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
+        const table_scan_options options = {.strategy = strategy};
+        assert_int_not_equal(cudaSetDevice(1 << 20), cudaSuccess);
+        assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
+    }
+    cudaGetLastError();
+}
+
+/* A call that needs new memory leaves alone what is being captured on a stream that waits for the default one. */
+static void test_capture_beside(void **state) {
+    cudaStream_t plain = NULL;
+    cudaGraph_t graph = NULL;
+    (void)state;
+    assert_int_equal(cudaStreamCreate(&plain), cudaSuccess);
+    table_trim_memory();
+    assert_int_equal(cudaStreamBeginCapture(plain, cudaStreamCaptureModeRelaxed), cudaSuccess);
+    const table_status status = table_prefix_sum(device_in(), device_out(), NULL);
+    assert_int_equal(cudaMemsetAsync(device_sums, 0, sizeof *device_sums, plain), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(plain, &graph), cudaSuccess);
+    assert_int_equal(status, TABLE_OK);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(plain), cudaSuccess);
+}
+
 static void test_out_of_device_memory(void **state) {
     /* One row so wide that its totals do not fit beside it. */
     size_t available = 0, total = 0;
@@ -356,7 +383,8 @@ int main(void) {
         cmocka_unit_test(test_graph_fused),         cmocka_unit_test(test_graph_nodes),
         cmocka_unit_test(test_graph_any_workspace), cmocka_unit_test(test_two_sides),
         cmocka_unit_test(test_workspace),           cmocka_unit_test(test_auto_goes_where_the_data_is),
-        cmocka_unit_test(test_trim_memory),         cmocka_unit_test(test_out_of_device_memory),
+        cmocka_unit_test(test_trim_memory),         cmocka_unit_test(test_error_before),
+        cmocka_unit_test(test_capture_beside),      cmocka_unit_test(test_out_of_device_memory),
     };
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());

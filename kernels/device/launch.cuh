@@ -2,29 +2,29 @@
 #ifndef LAUNCH_CUH
 #define LAUNCH_CUH
 
+#include <atomic>
 #include <cstddef>
 
 #include <cuda_runtime.h>
 
-/* Launches: all return a cudaError_t as an int. `stream` is a cudaStream_t. */
-template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
-                                                    size_t shared_bytes, void *stream, A... arguments) {
-    kernel<<<blocks, threads, shared_bytes, static_cast<cudaStream_t>(stream)>>>(arguments...);
-    return static_cast<int>(cudaGetLastError());
-}
-
-template <class... P, class... A> static int launch_with(const cudaLaunchAttribute &attribute, void (*kernel)(P...),
-                                                         unsigned blocks, unsigned threads, size_t shared_bytes,
-                                                         void *stream, A... arguments) {
-    cudaLaunchAttribute attributes[] = {attribute};
+/* Launches: all return a cudaError_t as an int, of this launch alone: not what the caller's own calls left behind, as
+ * cudaGetLastError() would. `stream` is a cudaStream_t; as many attributes as `count`. */
+template <class... P, class... A> static int launch_with(cudaLaunchAttribute *attributes, unsigned count,
+                                                         void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                         size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared_bytes;
     config.stream = static_cast<cudaStream_t>(stream);
     config.attrs = attributes;
-    config.numAttrs = 1;
+    config.numAttrs = count;
     return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
+                                                    size_t shared_bytes, void *stream, A... arguments) {
+    return launch_with(nullptr, 0, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
 /* All blocks are resident at once, or the launch fails. */
@@ -33,36 +33,25 @@ template <class... P, class... A> static int launch_cooperative(void (*kernel)(P
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    return launch_with(attribute, kernel, blocks, threads, shared_bytes, stream, arguments...);
+    return launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/* Launches that overlap (launch_early(), sm_90): a kernel may let the next one begin before it ends, and that one waits
- * until all of the first is done and seen, before it touches anything of it. */
-DEVICE void dependents_may_launch() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
+/* Launches that overlap (launch_early(), sm_90): the next one begins before this one has ended, and waits until all of
+ * it is done and seen, before it touches anything of it. */
 DEVICE void wait_for_launch_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/* Begins when the launch before it in the stream allows it, on devices that can; the kernel calls
- * wait_for_launch_before(). The launch before is not itself such a one. */
+/* Begins while the launch before it in the stream ends, on devices that can; the kernel calls wait_for_launch_before().
+ * The launch before is not itself such a one. */
 template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                           size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    return launch_with(attribute, kernel, blocks, threads, shared_bytes, stream, arguments...);
-}
-
-/* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device. */
-template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
-    return static_cast<int>(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+    return launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
 /* The most dynamic shared memory that a block can be allowed to have on the current device. */
@@ -73,6 +62,53 @@ static inline int most_shared_bytes(size_t *bytes) {
         error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *bytes = static_cast<size_t>(most);
     return static_cast<int>(error);
+}
+
+/* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device: all that there is, always, as
+ * less for a table that needs less is what another thread's launch would find, too. */
+template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
+    const void *const function = reinterpret_cast<const void *>(kernel);
+    cudaFuncAttributes attributes = {};
+    size_t most = 0;
+    cudaError_t error = static_cast<cudaError_t>(most_shared_bytes(&most));
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, function);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(most - attributes.sharedSizeBytes));
+    return static_cast<int>(error);
+}
+
+/* How many bytes the memory of the device moves at most, in a microsecond and for each multiprocessor; 0 where that is
+ * not to be known. */
+static inline size_t ask_memory_rate(int device) {
+    int kilohertz = 0, bits = 0, processors = 0;
+    if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess && processors > 0)
+        return 2 * static_cast<size_t>(kilohertz) * (static_cast<size_t>(bits) / 8) / 1000 /
+               static_cast<size_t>(processors);
+    cudaGetLastError();
+    return 0;
+}
+
+/* Of the current device. The driver takes a millisecond to tell the clock of its memory, so it is asked once. */
+static inline size_t memory_rate() {
+    constexpr size_t UNKNOWN = ~size_t(0);
+    constexpr int MOST_DEVICES = 64;
+    static std::atomic<size_t> rates[MOST_DEVICES]; /* UNKNOWN once asked in vain; 0: not asked yet */
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || device >= MOST_DEVICES) {
+        cudaGetLastError();
+        return 0;
+    }
+    size_t rate = rates[device].load(std::memory_order_relaxed);
+    if (rate == 0) {
+        rate = ask_memory_rate(device);
+        rate = rate == 0 ? UNKNOWN : rate;
+        rates[device].store(rate, std::memory_order_relaxed);
+    }
+    return rate == UNKNOWN ? 0 : rate;
 }
 
 /* How many blocks of the kernel the current device runs at once. */

@@ -22,7 +22,7 @@ static int blocks_at_once(KERNEL_TYPE kernel, unsigned threads, size_t shared, s
     if (error == 0 && needed > most)
         error = static_cast<int>(cudaErrorNotSupported);
     if (error == 0)
-        error = allow_shared_bytes(kernel, shared);
+        error = allow_shared_bytes(kernel);
     if (error == 0)
         error = resident_blocks(kernel, threads, shared, blocks);
     return error;

@@ -212,7 +212,7 @@ static int run_count(count_pass pass, const BINS &bins, void *stream) {
     if constexpr (!SEVERAL && !BYTES)
         kernel = in_memory ? count_in_memory_kernel<BINS> : pass.ranges > 1 ? count_kernel<BINS, BYTES, false> : kernel;
     const size_t shared = sizeof(uint32_t) * pass.width * pass.copies;
-    error = allow_shared_bytes(kernel, most);
+    error = allow_shared_bytes(kernel);
     if (error == 0)
         error = resident_blocks(kernel, COUNT_THREADS, shared, &resident);
     if (error != 0)

@@ -54,7 +54,7 @@ template <class SHAPE, class WORD> static int run_shape(const scatter_pass &pass
     const size_t tiles = (pass.count - 1) / SHAPE::TILE + 1;
     if (tiles > INT32_MAX)
         return static_cast<int>(cudaErrorInvalidConfiguration);
-    const int error = allow_shared_bytes(kernel, sizeof(scatter_memory<SHAPE, WORD>));
+    const int error = allow_shared_bytes(kernel);
     return error == 0 ? launch(kernel, static_cast<unsigned>(tiles), SCATTER_THREADS,
                                sizeof(scatter_memory<SHAPE, WORD>), stream, pass)
                       : error;

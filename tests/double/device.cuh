@@ -299,7 +299,6 @@ DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair, DOUBL
 }
 
 /* Launches come one after the other here. */
-DEVICE void dependents_may_launch() {}
 DEVICE void wait_for_launch_before() {}
 
 DEVICE void prefetch_l2(const void *from, unsigned bytes, DOUBLE_SITE) {
@@ -360,8 +359,8 @@ template <class... P, class... A> static int launch_early(void (*kernel)(P...), 
                                                           size_t shared_bytes, void *stream, A... arguments) {
     return launch(kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
-template <class... P> static int allow_shared_bytes(void (*kernel)(P...), size_t bytes) {
-    return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
+template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
+    return dbl::allow_shared_bytes(reinterpret_cast<const void *>(kernel));
 }
 static inline int most_shared_bytes(size_t *bytes) {
     int most = 0;
@@ -369,6 +368,7 @@ static inline int most_shared_bytes(size_t *bytes) {
     *bytes = static_cast<size_t>(most);
     return static_cast<int>(error);
 }
+static inline size_t memory_rate() { return dbl::memory_rate(); }
 template <class... P>
 static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
     return dbl::resident_blocks(reinterpret_cast<const void *>(kernel), threads, shared_bytes, blocks);

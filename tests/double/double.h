@@ -37,6 +37,8 @@ void double_memory_limit(size_t bytes);
 /* The device that is played has so many multiprocessors (4 at first, with room for two blocks of 512 threads each) and
  * that major compute capability (9 at first). */
 void double_device(unsigned processors, unsigned major);
+/* Bytes that its memory moves in a microsecond for each multiprocessor, 0 at first: it only decides on forms. */
+void double_memory_rate(size_t bytes);
 /* The number of devices, 1 at first; with 0 cudaGetDeviceCount() fails as it does without a driver. */
 void double_devices(int count);
 

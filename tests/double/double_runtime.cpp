@@ -39,6 +39,7 @@ struct runtime_state {
     double_stream default_stream;
     int devices = 1;
     unsigned processors = 4, major = 9;
+    size_t memory_rate = 0;
     int sticky = cudaSuccess; /* a kernel's failure: all calls fail from then on */
     int last = cudaSuccess;
     uint64_t calls = 0, fail_at = 0;
@@ -226,9 +227,11 @@ void double_device(unsigned processors, unsigned major) {
     state().processors = processors;
     state().major = major;
 }
+void double_memory_rate(size_t bytes) { state().memory_rate = bytes; }
 
 namespace dbl {
 unsigned processors() { return state().processors; }
+size_t memory_rate() { return state().memory_rate; }
 unsigned major_capability() { return state().major; }
 } // namespace dbl
 

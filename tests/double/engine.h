@@ -81,8 +81,9 @@ struct launch_shape {
     bool cooperative;
 };
 int launch(const void *kernel, const launch_shape &shape, void *stream, std::function<void()> body);
-int allow_shared_bytes(const void *kernel, size_t bytes);
+int allow_shared_bytes(const void *kernel);
 int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, unsigned *blocks);
+size_t memory_rate();
 
 } // namespace dbl
 

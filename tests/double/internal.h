@@ -238,7 +238,7 @@ int fault_which();
 bool fault_removes_barrier(place at);
 uint64_t seed_of_launch();
 
-/* runtime.cpp: the fake runtime's memory and streams. */
+/* memory.cpp and double_runtime.cpp: the fake runtime's memory and streams. */
 bool allocation_of(const void *address, const unsigned char **base, size_t *bytes);
 void device_memory_reachable(bool reachable); /* by plain code, while a kernel runs */
 int enqueue(void *stream, std::function<void()> work);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <map>
+#include <set>
 #include <sys/mman.h>
 #include <thread>
 
@@ -288,16 +288,14 @@ void run_launch(launch_state &work) {
 /* ---- the door ---- */
 
 namespace {
-std::map<const void *, size_t> allowed; /* dynamic shared memory, by kernel */
+std::set<const void *> allowed; /* kernels that may have all shared memory there is */
 }
 
-int allow_shared_bytes(const void *kernel, size_t bytes) {
+int allow_shared_bytes(const void *kernel) {
     if (const int failed = runtime_call("cudaFuncSetAttribute"))
         return failed;
-    if (bytes > SHARED_LIMIT)
-        return cudaErrorInvalidValue;
     lock_pool();
-    allowed[kernel] = bytes;
+    allowed.insert(kernel);
     unlock_pool();
     return cudaSuccess;
 }
@@ -315,9 +313,7 @@ int launch(const void *kernel, const launch_shape &shape, void *stream, std::fun
     if (shape.blocks == 0 || shape.blocks > 0x7fffffffu || shape.threads == 0 || shape.threads > MOST_THREADS)
         return cudaErrorInvalidConfiguration;
     lock_pool();
-    const auto found = allowed.find(kernel);
-    const size_t most = found == allowed.end() ? STATIC_SHARED_LIMIT : std::max(found->second, STATIC_SHARED_LIMIT);
-    const size_t most_with_fixed = found == allowed.end() ? STATIC_SHARED_LIMIT : SHARED_LIMIT;
+    const size_t most = allowed.count(kernel) == 0 ? STATIC_SHARED_LIMIT : SHARED_LIMIT;
     unlock_pool();
     if (shape.shared_bytes > most)
         return cudaErrorInvalidValue;
@@ -328,7 +324,7 @@ int launch(const void *kernel, const launch_shape &shape, void *stream, std::fun
                                  work.blocks = shape.blocks;
                                  work.threads = shape.threads;
                                  work.dynamic_bytes = shape.shared_bytes;
-                                 work.allowed_bytes = most_with_fixed;
+                                 work.allowed_bytes = most;
                                  work.cooperative = shape.cooperative;
                                  work.body = body;
                                  work.seed = seed_of_launch();

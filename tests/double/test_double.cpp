@@ -167,8 +167,8 @@ static void test_launches() {
     CHECK(launch(nothing_kernel, 1, 1025, 0, nullptr) == cudaErrorInvalidConfiguration);
     CHECK(launch(nothing_kernel, 2147483648u, 32, 0, nullptr) == cudaErrorInvalidConfiguration);
     CHECK(launch(dynamic_kernel, 1, 32, 48 * 1024 + 4, nullptr, 1u) == cudaErrorInvalidValue);
-    CHECK(allow_shared_bytes(dynamic_kernel, 227 * 1024 + 4) == cudaErrorInvalidValue);
-    CHECK(allow_shared_bytes(dynamic_kernel, 227 * 1024) == cudaSuccess);
+    CHECK(allow_shared_bytes(dynamic_kernel) == cudaSuccess);
+    CHECK(launch(dynamic_kernel, 1, 32, 227 * 1024 + 4, nullptr, 1u) == cudaErrorInvalidValue);
     CHECK(launch(dynamic_kernel, 3, 32, 227 * 1024, nullptr, 227u * 256) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(resident_blocks(nothing_kernel, 512, 0, &most) == cudaSuccess && most == 8);
