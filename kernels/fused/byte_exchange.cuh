@@ -6,7 +6,6 @@
 
 #include "byte_tile.cuh"
 
-constexpr unsigned CHUNK_TILES = 4;
 constexpr uint32_t TOLD = 0x80000000u; /* the mark of a tile's total, which is far less */
 
 /* Tells the totals of a tile that has been read for the first time; by a thread for each column. */
@@ -23,47 +22,45 @@ template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const fuse
         sum += total;
         total = 0;
     }
-    const unsigned chunk = tile / CHUNK_TILES;
-    if (tile % CHUNK_TILES != CHUNK_TILES - 1)
+    const unsigned chunk = tile / SHAPE::TILES;
+    if (tile % SHAPE::TILES != SHAPE::TILES - 1)
         store_relaxed(&layout.tile_totals[static_cast<size_t>(tile - chunk) * pass.columns + column], sum | TOLD);
     const size_t of_chunk = static_cast<size_t>(chunk) * pass.columns + column;
     const uint64_t before = atomic_add(&layout.chunk_totals[of_chunk], (uint64_t(1) << 32) + sum);
-    if (before >> 32 == CHUNK_TILES - 1)
+    if (before >> 32 == SHAPE::TILES - 1)
         publish(&state.totals[of_chunk], static_cast<uint32_t>(before) + sum, MARK_TOTAL);
 }
 
 /* What a column of a tile is seeded with, as far as it is there. */
-struct byte_seed {
-    uint32_t seed, mark, above[CHUNK_TILES - 1];
-};
-DEVICE bool is_there(const byte_seed &seed) {
+template <class SHAPE> struct byte_seed { uint32_t seed, mark, above[SHAPE::TILES - 1]; };
+template <class SHAPE> DEVICE bool is_there(const byte_seed<SHAPE> &seed) {
     static_assert((MARK_SEED << 30 & TOLD) != 0 && (MARK_TOTAL << 30 & TOLD) == 0, "one bit tells a seed");
     uint32_t all = seed.mark << 30;
     UNROLL
-    for (unsigned k = 0; k < CHUNK_TILES - 1; k++)
+    for (unsigned k = 0; k < SHAPE::TILES - 1; k++)
         all &= seed.above[k];
     return (all & TOLD) != 0;
 }
-DEVICE void look_for_seed(const tile_pass &pass, const fused_state<uint32_t> &state, const byte_layout &layout,
-                          unsigned tile, byte_seed &seed) {
-    const size_t chunk = tile / CHUNK_TILES, column = thread_index();
+template <class SHAPE> DEVICE void look_for_seed(const tile_pass &pass, const fused_state<uint32_t> &state,
+                                                 const byte_layout &layout, unsigned tile, byte_seed<SHAPE> &seed) {
+    const size_t chunk = tile / SHAPE::TILES, column = thread_index();
     seed.mark = MARK_SEED;
     UNROLL
-    for (unsigned k = 0; k < CHUNK_TILES - 1; k++)
+    for (unsigned k = 0; k < SHAPE::TILES - 1; k++)
         seed.above[k] = TOLD;
     if (column >= pass.columns)
         return;
     seed.mark = look(&state.seeds[chunk * pass.columns + column], &seed.seed);
-    const uint32_t *above = &layout.tile_totals[chunk * (CHUNK_TILES - 1) * pass.columns + column];
+    const uint32_t *above = &layout.tile_totals[chunk * (SHAPE::TILES - 1) * pass.columns + column];
     UNROLL
-    for (unsigned k = 0; k < CHUNK_TILES - 1; k++, above += pass.columns)
-        if (k < tile % CHUNK_TILES)
+    for (unsigned k = 0; k < SHAPE::TILES - 1; k++, above += pass.columns)
+        if (k < tile % SHAPE::TILES)
             seed.above[k] = load_relaxed(above);
 }
 
 /* Waits for it, if it is not there; by the threads of the columns. */
 template <class SHAPE> DEVICE void put_seed(const tile_pass &pass, const fused_state<uint32_t> &state,
-                                            const byte_layout &layout, unsigned tile, byte_seed &seed,
+                                            const byte_layout &layout, unsigned tile, byte_seed<SHAPE> &seed,
                                             byte_turn<SHAPE> &turn) {
     while (!is_there(seed)) {
         wait_a_little(20);
@@ -71,7 +68,7 @@ template <class SHAPE> DEVICE void put_seed(const tile_pass &pass, const fused_s
     }
     uint32_t sum = seed.seed;
     UNROLL
-    for (unsigned k = 0; k < CHUNK_TILES - 1; k++)
+    for (unsigned k = 0; k < SHAPE::TILES - 1; k++)
         sum += seed.above[k] & ~TOLD;
     turn.seeds[thread_index()] = sum;
 }

@@ -27,9 +27,9 @@ DEVICE void add_word(const packed_row &word, uint32_t (&sums)[WORD_BYTES]) {
 
 /* FEW: the number of columns, of which a lane has all; or 0: a lane has a word of a line. RUN lines of a strip, one
  * below the other, are a lane's. Each has 4 words of a tile, or as few more as whole lines allow: the smaller tiles
- * are, the closer to each other they are written; but of lines it has 7, or else chunks come too fast where memory is
- * faster (docs/tuning.md). */
-template <unsigned FEW_> struct byte_shape {
+ * are, the closer to each other they are written. But where memory is FAST, tiles that small come too fast for what
+ * they have to tell each other, and a lane has 7 lines (docs/tuning.md). */
+template <unsigned FEW_, bool FAST = true> struct byte_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
     static constexpr bool WIDENED = true, PACKED = true;
@@ -38,8 +38,9 @@ template <unsigned FEW_> struct byte_shape {
     static constexpr unsigned COLUMNS = FEW ? FEW : WORD_BYTES;
     static constexpr unsigned UNIT = COLUMNS % 4 == 0 ? 1 : COLUMNS % 2 == 0 ? 2 : 4; /* rows of a line */
     static constexpr unsigned WORDS = COLUMNS * UNIT / WORD_BYTES;                    /* of a line, if FEW */
-    static constexpr unsigned RUN = FEW == 1 || FEW == 6 ? 2 : FEW == 2 || FEW == 4 ? 4 : UNIT == 1 ? 7 : 1;
+    static constexpr unsigned RUN = FEW == 1 || FEW == 6 ? 2 : FEW == 2 || FEW == 4 ? 4 : UNIT > 1 ? 1 : FAST ? 7 : 4;
     static constexpr unsigned STRIPS = FEW == 1 || FEW == 3 ? 2 : 1; /* of a warp */
+    static constexpr unsigned TILES = FAST ? 4 : 8;                  /* of a chunk */
     static constexpr unsigned STRIP_WORDS = RUN * WORDS * WARP_LANES, WARP_WORDS = STRIPS * STRIP_WORDS;
     static constexpr unsigned LANES = WARP_LANES / WORDS * WORDS; /* that read whole lines, if FEW */
     static constexpr unsigned STEPS = FEW ? (WARP_WORDS + LANES - 1) / LANES : RUN;

@@ -16,7 +16,7 @@ constexpr unsigned AHEAD_WORDS = 14; /* of each thread: so far is the first read
  * one that is to be written, if `writes`. */
 template <class SHAPE> struct byte_reading {
     byte_words<SHAPE> first, second;
-    byte_seed seed;
+    byte_seed<SHAPE> seed;
     unsigned looked, written;
     bool looks, writes;
 };
@@ -105,7 +105,7 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
         if (thread_index() == 0)
             grid_wait(arrival);
         block_barrier();
-        do_spine<SHAPE>(state, memory, pass.columns, layout.tiles / CHUNK_TILES, block);
+        do_spine<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block);
         return;
     }
     byte_tiles<SHAPE, ABOVE>(pass, state, layout, block - spines, arrival,
@@ -115,8 +115,8 @@ template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
 }
 
 /* The words of a pass that are to be cleared, in pairs: those of stage 2, and behind them those of tiles. */
-static size_t byte_pairs(size_t chunks, const kernel_pass &pass) {
-    const size_t of_column = sizeof(uint64_t) + (CHUNK_TILES - 1) * sizeof(uint32_t);
+template <class SHAPE> static size_t byte_pairs(size_t chunks, const kernel_pass &pass) {
+    const size_t of_column = sizeof(uint64_t) + (SHAPE::TILES - 1) * sizeof(uint32_t);
     return shared_pairs(chunks, 1, pass.columns, sizeof(uint32_t), pass.first_overflow) +
            (chunks * pass.columns * of_column + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
@@ -137,7 +137,7 @@ template <class SHAPE> static byte_layout layout_of(const kernel_pass &pass, siz
     layout.lanes = WARP_LANES / layout.words * layout.words;
     layout.tile_words = static_cast<unsigned>(rows * pass.columns / WORD_BYTES);
     layout.whole_tiles = static_cast<unsigned>(pass.rows / rows);
-    layout.tiles = static_cast<unsigned>(chunks) * CHUNK_TILES;
+    layout.tiles = static_cast<unsigned>(chunks) * SHAPE::TILES;
     const unsigned ahead = AHEAD_WORDS * SHAPE::THREADS * blocks / layout.tile_words;
     layout.ahead = ahead < layout.tiles ? ahead : layout.tiles;
     layout.chunk_totals =
@@ -149,17 +149,17 @@ template <class SHAPE> static byte_layout layout_of(const kernel_pass &pass, siz
 
 template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, const fused_call &call) {
     const auto kernel = bytes_fused_kernel<SHAPE, ABOVE>;
-    const size_t rows = tile_rows<SHAPE>(pass.columns) * CHUNK_TILES, chunks = (pass.rows + rows - 1) / rows;
+    const size_t rows = tile_rows<SHAPE>(pass.columns) * SHAPE::TILES, chunks = (pass.rows + rows - 1) / rows;
     const size_t spines = spines_of<SHAPE>(pass.columns);
     const size_t block = sizeof(byte_block<SHAPE>), ring = sizeof(ring_of<SHAPE>), shared = block > ring ? block : ring;
-    const size_t pairs = byte_pairs(chunks, pass);
+    const size_t pairs = byte_pairs<SHAPE>(chunks, pass);
     unsigned blocks;
-    if (chunks > INT32_MAX / CHUNK_TILES || pairs > INT32_MAX)
+    if (chunks > INT32_MAX / SHAPE::TILES || pairs > INT32_MAX)
         return static_cast<int>(cudaErrorNotSupported);
     int error = blocks_beside_spines(kernel, SHAPE::THREADS, shared, spines, &blocks);
     if (error != 0)
         return error;
-    const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(chunks) * CHUNK_TILES;
+    const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(chunks) * SHAPE::TILES;
     blocks = tiles < blocks - used ? tiles + used : blocks;
     const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, 1, false);
     const fused_state<uint32_t> state = call.state_of<SHAPE>(made, static_cast<unsigned>(chunks));
@@ -171,8 +171,17 @@ template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, 
     return call.check<uint8_t>(made, state, pass.columns, static_cast<unsigned>(rows), chunks);
 }
 
-template <unsigned FEW> static int run_few(const kernel_pass &pass, const fused_call &call) {
-    return pass.exclusive ? run_kind<byte_shape<FEW>, true>(pass, call) : run_kind<byte_shape<FEW>, false>(pass, call);
+template <class SHAPE> static int run_shape(const kernel_pass &pass, const fused_call &call) {
+    return pass.exclusive ? run_kind<SHAPE, true>(pass, call) : run_kind<SHAPE, false>(pass, call);
+}
+
+/* Bytes in a microsecond for each multiprocessor. Measured on an H100, which has 25000, and an H200, of 37000. */
+constexpr size_t FAST_MEMORY = 31000;
+typedef byte_shape<0, true> fast_lines;
+typedef byte_shape<0, false> slow_lines;
+
+static int run_lines(const kernel_pass &pass, const fused_call &call) {
+    return memory_rate() >= FAST_MEMORY ? run_shape<fast_lines>(pass, call) : run_shape<slow_lines>(pass, call);
 }
 
 /* Rows of few columns; or of whole words, unless a quarter of the lanes has none of so many. */
@@ -189,11 +198,17 @@ static bool is_byte_pass(const kernel_pass &pass) {
            pass.in_stride == pass.columns && pass.out_stride == pass.columns && are_byte_lines(pass.columns);
 }
 
+/* Of lines of as many words as there may be; all others have more rows to a tile. */
+template <class SHAPE> static size_t most_pairs(const kernel_pass &pass) {
+    const size_t rows = tile_rows<SHAPE>(MOST_BYTE_COLUMNS) * SHAPE::TILES;
+    return byte_pairs<SHAPE>((pass.rows + rows - 1) / rows, pass);
+}
+
 size_t fused_bytes_workspace(const kernel_pass &pass) {
-    const size_t fewest_rows = BLOCK_WARPS * byte_shape<0>::RUN * (WARP_LANES / MOST_WORDS) * CHUNK_TILES;
     if (!is_byte_pass(pass))
         return 0;
-    return TICKET_BYTES + sizeof(word_pair) * byte_pairs((pass.rows + fewest_rows - 1) / fewest_rows, pass);
+    const size_t fast = most_pairs<fast_lines>(pass), slow = most_pairs<slow_lines>(pass);
+    return TICKET_BYTES + sizeof(word_pair) * (fast > slow ? fast : slow);
 }
 
 int run_fused_bytes(const kernel_pass &pass, const fused_call &call) {
@@ -202,20 +217,20 @@ int run_fused_bytes(const kernel_pass &pass, const fused_call &call) {
         return static_cast<int>(cudaErrorNotSupported);
     switch (pass.columns) {
     case 1:
-        return run_few<1>(pass, call);
+        return run_shape<byte_shape<1>>(pass, call);
     case 2:
-        return run_few<2>(pass, call);
+        return run_shape<byte_shape<2>>(pass, call);
     case 3:
-        return run_few<3>(pass, call);
+        return run_shape<byte_shape<3>>(pass, call);
     case 4:
-        return run_few<4>(pass, call);
+        return run_shape<byte_shape<4>>(pass, call);
     case 5:
-        return run_few<5>(pass, call);
+        return run_shape<byte_shape<5>>(pass, call);
     case 6:
-        return run_few<6>(pass, call);
+        return run_shape<byte_shape<6>>(pass, call);
     case 7:
-        return run_few<7>(pass, call);
+        return run_shape<byte_shape<7>>(pass, call);
     default:
-        return run_few<0>(pass, call);
+        return run_lines(pass, call);
     }
 }

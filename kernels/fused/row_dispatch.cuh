@@ -66,20 +66,25 @@ static int run_apart(const kernel_pass &pass, const LAUNCHER &launcher) {
     return launcher.template run<shape>(make_tile_pass(pass, static_cast<unsigned>(pass.columns), 1, false));
 }
 
-constexpr size_t WIDE_PIECES = 2600; /* bytes of a row's sums */
-
 /* Those, in pieces of whole vectors of values and whole sectors of sums, however they lie: then all of a row's begin
- * alike. The wider rows are, the more time there is for a chunk, and the fewer blocks do stage 2. */
-template <class TYPES, unsigned COUNT, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, class LAUNCHER>
+ * alike. */
+template <class TYPES, unsigned COUNT, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, class LAUNCHER>
 static int run_pieces(const kernel_pass &pass, const LAUNCHER &launcher) {
     typedef typename TYPES::Input Input;
     typedef typename TYPES::Sum Sum;
-    constexpr unsigned LANES = WARP_LANES, VECTOR = VECTOR_BYTES / sizeof(Input), SECTOR = SECTOR_BYTES / sizeof(Sum);
-    constexpr row_kind PIECES = row_kind::PIECES;
-    const tile_pass made = make_tile_pass(pass, COUNT * LANES, VECTOR > SECTOR ? VECTOR : SECTOR, false);
-    return pass.columns * sizeof(Sum) <= WIDE_PIECES
-               ? launcher.template run<row_shape<Input, Sum, PIECES, COUNT, 2 * LANES, ROWS, BLOCKS>>(made)
-               : launcher.template run<row_shape<Input, Sum, PIECES, COUNT, 4 * LANES, ROWS, BLOCKS>>(made);
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Input), SECTOR = SECTOR_BYTES / sizeof(Sum);
+    const tile_pass made = make_tile_pass(pass, COUNT * WARP_LANES, VECTOR > SECTOR ? VECTOR : SECTOR, false);
+    return launcher.template run<row_shape<Input, Sum, row_kind::PIECES, COUNT, TURN, ROWS, BLOCKS>>(made);
+}
+
+/* The wider rows are, the more time there is for a chunk, and the fewer blocks do stage 2. */
+constexpr size_t WIDE_PIECES = 2600, WIDE_PIECES_OF_BYTES = 3600; /* bytes of a row's sums */
+template <class TYPES, unsigned COUNT, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, class LAUNCHER>
+static int run_any_pieces(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr bool BYTES = sizeof(typename TYPES::Input) == 1 && sizeof(typename TYPES::Sum) == 4;
+    return pass.columns * sizeof(typename TYPES::Sum) <= (BYTES ? WIDE_PIECES_OF_BYTES : WIDE_PIECES)
+               ? run_pieces<TYPES, COUNT, 2 * WARP_LANES, ROWS, BLOCKS>(pass, launcher)
+               : run_pieces<TYPES, COUNT, 4 * WARP_LANES, ROWS, BLOCKS>(pass, launcher);
 }
 
 /* Up to 32 columns. The shorter rows are, the more of them a strip has, or else chunks come faster than stage 2 gets
@@ -108,52 +113,95 @@ template <class TYPES, class LAUNCHER> static int run_narrow(const kernel_pass &
     }
 }
 
-/* Of values that are widened, more than 32 columns. */
-template <class TYPES, class LAUNCHER> static int run_widened_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
-    constexpr bool SHORT = sizeof(typename TYPES::Input) < sizeof(uint32_t), LONG = sizeof(typename TYPES::Sum) == 8;
-    constexpr unsigned ROWS = SHORT ? 32 : 16, BLOCKS = LONG ? 3 : 4;
-    if constexpr (!(SHORT && LONG))
-        if (pass.columns <= 48)
-            return run_apart<TYPES, 2, WARP_LANES / 2, 2 * ROWS, 3>(pass, launcher);
+/* More than 32 columns, as measured on an H100 (docs/tuning.md). Of values of one or two bytes with sums of 4: */
+constexpr unsigned FEW_TURNS = WARP_LANES / 2, TURNS = WARP_LANES; /* columns for a block of stage 2 */
+template <class TYPES, class LAUNCHER> static int run_short_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= 48)
+        return run_apart<TYPES, 2, FEW_TURNS, 64, 3>(pass, launcher);
     if (pass.columns <= 64)
-        return run_apart<TYPES, 2, WARP_LANES / 2, ROWS>(pass, launcher);
+        return run_apart<TYPES, 2, FEW_TURNS, 32>(pass, launcher);
     if (pass.columns <= 96)
-        return run_apart<TYPES, 3, WARP_LANES / 2, ROWS>(pass, launcher);
+        return run_apart<TYPES, 3, FEW_TURNS, 32, 3>(pass, launcher);
     if (pass.columns <= 128)
-        return run_apart<TYPES, 4, WARP_LANES / 2, ROWS, BLOCKS>(pass, launcher);
-    if constexpr (SHORT) {
-        constexpr unsigned LONG_ROWS = sizeof(typename TYPES::Input) == 1 ? 32 : 16;
+        return run_apart<TYPES, 4, TURNS, 32, 3>(pass, launcher);
+    if constexpr (sizeof(typename TYPES::Input) == 1) {
         if (pass.columns <= 256)
-            return run_apart<TYPES, 8, WARP_LANES, LONG_ROWS, 2>(pass, launcher);
-        return run_pieces<TYPES, 8, LONG_ROWS, 2>(pass, launcher);
+            return run_apart<TYPES, 8, FEW_TURNS, 16, 3>(pass, launcher);
+        return run_any_pieces<TYPES, 6, 16, 3>(pass, launcher);
     } else {
-        return run_pieces<TYPES, 4, ROWS, BLOCKS>(pass, launcher);
+        if (pass.columns <= 256)
+            return run_apart<TYPES, 8, TURNS, 16, 2>(pass, launcher);
+        return run_any_pieces<TYPES, 8, 16, 2>(pass, launcher);
     }
 }
+
+/* With sums of 8. */
+template <class TYPES, class LAUNCHER> static int run_short_long(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= 40)
+        return run_apart<TYPES, 2, FEW_TURNS, 32>(pass, launcher);
+    if (pass.columns <= 64)
+        return run_apart<TYPES, 2, FEW_TURNS, 32, 3>(pass, launcher);
+    if (pass.columns <= 96)
+        return run_apart<TYPES, 3, FEW_TURNS, 32, 3>(pass, launcher);
+    if (pass.columns <= 128)
+        return run_apart<TYPES, 4, FEW_TURNS, 16, 3>(pass, launcher);
+    if (pass.columns <= 256)
+        return run_apart<TYPES, 8, TURNS, 16, 2>(pass, launcher);
+    return run_any_pieces<TYPES, 8, 16, 2>(pass, launcher);
+}
+
+/* Of 4 bytes with sums of 8. */
+template <class TYPES, class LAUNCHER> static int run_word_long(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= 48)
+        return run_apart<TYPES, 2, FEW_TURNS, 32, 3>(pass, launcher);
+    if (pass.columns <= 64)
+        return run_apart<TYPES, 2, FEW_TURNS, 16>(pass, launcher);
+    if (pass.columns <= 96)
+        return run_apart<TYPES, 3, FEW_TURNS, 16, 3>(pass, launcher);
+    if (pass.columns <= 128)
+        return run_apart<TYPES, 4, TURNS, 16, 2>(pass, launcher);
+    if (pass.columns <= 192)
+        return run_apart<TYPES, 6, TURNS, 16, 2>(pass, launcher);
+    return run_any_pieces<TYPES, 4, 16, 3>(pass, launcher);
+}
+
+/* Of 4 bytes with sums of 4. The widest have wider pieces and fewer blocks, as long as those of stage 2 find room. */
+constexpr size_t WIDE_WORDS = 2048, WIDE_LONG = 576; /* columns */
 template <class TYPES, class LAUNCHER> static int run_word_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
     if (pass.columns <= 64)
-        return run_apart<TYPES, 2, WARP_LANES / 2, 32>(pass, launcher);
+        return run_apart<TYPES, 2, FEW_TURNS, 32>(pass, launcher);
     if (pass.columns <= 70)
-        return run_apart<TYPES, 3, WARP_LANES / 2, 32, 3>(pass, launcher);
+        return run_apart<TYPES, 3, FEW_TURNS, 32, 3>(pass, launcher);
     if (pass.columns <= 96)
-        return run_apart<TYPES, 3, WARP_LANES / 2, 16>(pass, launcher);
+        return run_apart<TYPES, 3, FEW_TURNS, 16>(pass, launcher);
     if (pass.columns <= 128)
-        return run_apart<TYPES, 4, WARP_LANES / 2, 16>(pass, launcher);
+        return run_apart<TYPES, 4, FEW_TURNS, 16>(pass, launcher);
     if (pass.columns <= 160)
-        return run_apart<TYPES, 5, WARP_LANES, 16, 2>(pass, launcher);
+        return run_apart<TYPES, 5, TURNS, 16, 2>(pass, launcher);
     if (pass.columns <= 202)
-        return run_apart<TYPES, 7, WARP_LANES, 16, 2>(pass, launcher);
-    return run_pieces<TYPES, 4, 16>(pass, launcher);
+        return run_apart<TYPES, 7, TURNS, 16, 2>(pass, launcher);
+    if (pass.columns <= 256)
+        return run_pieces<TYPES, 4, TURNS, 16>(pass, launcher);
+    int error = static_cast<int>(cudaErrorNotSupported);
+    if (pass.columns > WIDE_WORDS)
+        error = run_pieces<TYPES, 5, 4 * TURNS, 16, 2>(pass, launcher);
+    return error == static_cast<int>(cudaErrorNotSupported) ? run_any_pieces<TYPES, 4, 16>(pass, launcher) : error;
 }
-template <class TYPES, class LAUNCHER>
-static int run_long_word_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
+
+/* Of 8 bytes. */
+template <class TYPES, class LAUNCHER> static int run_long_rows(const kernel_pass &pass, const LAUNCHER &launcher) {
     if (pass.columns <= 64)
-        return run_apart<TYPES, 2, WARP_LANES / 2, 16>(pass, launcher);
+        return run_apart<TYPES, 2, FEW_TURNS, 16>(pass, launcher);
     if (pass.columns <= 96)
-        return run_apart<TYPES, 3, WARP_LANES, 16, 2>(pass, launcher);
+        return run_apart<TYPES, 3, TURNS, 16, 2>(pass, launcher);
     if (pass.columns <= 101)
-        return run_apart<TYPES, 4, WARP_LANES, 16, 2>(pass, launcher);
-    return run_pieces<TYPES, 2, 16>(pass, launcher);
+        return run_apart<TYPES, 4, TURNS, 16, 2>(pass, launcher);
+    if (pass.columns <= 128)
+        return run_pieces<TYPES, 2, TURNS, 16>(pass, launcher);
+    int error = static_cast<int>(cudaErrorNotSupported);
+    if (pass.columns > WIDE_LONG)
+        error = run_pieces<TYPES, 3, 4 * TURNS, 16, 3>(pass, launcher);
+    return error == static_cast<int>(cudaErrorNotSupported) ? run_any_pieces<TYPES, 2, 16>(pass, launcher) : error;
 }
 template <class TYPES, class LAUNCHER> static int run_ragged(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr size_t INPUT = sizeof(typename TYPES::Input), SUM = sizeof(typename TYPES::Sum);
@@ -161,12 +209,17 @@ template <class TYPES, class LAUNCHER> static int run_ragged(const kernel_pass &
         return static_cast<int>(cudaErrorNotSupported);
     if (pass.columns <= WARP_LANES)
         return run_narrow<TYPES>(pass, launcher);
-    if constexpr (INPUT < SUM)
-        return run_widened_rows<TYPES>(pass, launcher);
+    if constexpr (INPUT < 4)
+        if constexpr (SUM == 4)
+            return run_short_rows<TYPES>(pass, launcher);
+        else
+            return run_short_long<TYPES>(pass, launcher);
+    else if constexpr (INPUT < SUM)
+        return run_word_long<TYPES>(pass, launcher);
     else if constexpr (SUM == 4)
         return run_word_rows<TYPES>(pass, launcher);
     else
-        return run_long_word_rows<TYPES>(pass, launcher);
+        return run_long_rows<TYPES>(pass, launcher);
 }
 
 /* Where chunks come fast, a block of stage 2 has half as many columns. */

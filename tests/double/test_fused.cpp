@@ -447,13 +447,16 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
 }
 
 /* Bytes in rows side by side, which are read twice: ends of tiles, strips and lines, and of the chunks of four tiles,
- * where blocks take several tiles each, and where there are fewer tiles than blocks. */
+ * or of eight small ones of lines, where blocks take several tiles each, and where there are fewer tiles than blocks.
+ */
 static void check_bytes(unsigned processors, const std::vector<size_t> &columns, unsigned share) {
     static const size_t FEW_ROWS[] = {0, 16384, 8192, 6144, 3584, 4096, 3072, 2048}; /* of a tile */
     play_device(processors, 9);
     for (const size_t width : columns)
         for (const size_t tiles : {0, 1, 3, 4, 5, 9}) {
-            const size_t tile = width < 8 ? FEW_ROWS[width] : 16 * 7 * (32 / (width / 4));
+            const bool fast = one_in(2);
+            const size_t tile = width < 8 ? FEW_ROWS[width] : 16 * (fast ? 7 : 4) * (32 / (width / 4));
+            double_memory_rate(fast ? SIZE_MAX : 0);
             for (const size_t rows : {size_t(1), size_t(2), size_t(3), size_t(5), tile / 16 - 1, tile / 16,
                                       tile / 16 + 1, tile / 2 + 7, tile - 3, tile - 1}) {
                 if (!one_in(share * DEAR))
