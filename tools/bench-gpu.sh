@@ -1,5 +1,5 @@
 #!/bin/sh
-# All figures of a GPU, from a folder that was built before: JSON and tables, in two to three minutes.
+# All figures of a GPU, from a folder that was built before: JSON and tables, in one to three minutes.
 #
 #   tools/bench-gpu.sh [BUILD] [OUTPUT]      (build and bench-gpu; OUTPUT is made if it is not there)
 #

@@ -128,7 +128,6 @@ need_checks() {
     need clang-14 command -v clang-14
     need libclang-rt-14-dev sanitizer_links
     need clang-format-14 command -v clang-format-14
-    need git command -v git
     install_missing
 }
 

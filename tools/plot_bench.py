@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pictures of what `tuplescan bench --json` measured.
 
-    tools/plot_bench.py figures/h200-512m.json figures/h200-small.json -o docs
+    tools/plot_bench.py docs/figures/h100-512m.json docs/figures/h100-small.json --types f32 -o docs
 
 For each JSON file and each type in it: GB/s over columns, the part of memcpy's speed over columns, and for small tables
 (--rows) the time over rows. Each picture says on which machine and when it was measured, and with which command.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# many-seeds.sh BUILD [N]: the tests on the double with N seeds (100) that were not used before, two at a time. BUILD is
-# a build folder of Meson; with sanitizers or without. Prints the seeds that fail; ends with 1 if there are any.
+# many-seeds.sh BUILD [N]: the tests on the double with N seeds (100) that were not used before, one on each processor.
+# BUILD is a build folder of Meson; with sanitizers or without. Prints the seeds that fail; ends with 1 if there are any.
 build=${1:?usage: many-seeds.sh BUILD [N]} count=${2:-100}
 first=$(date +%s)
 export TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-4}"

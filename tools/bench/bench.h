@@ -1,7 +1,7 @@
 /* The benchmark: what it is asked, what it measured, and the pieces it is made of.
  *
  * bench.c reads the arguments and runs one of: cpu.c (tables in host memory), cuda.c (tables in device memory),
- * accuracy.c (errors instead of times). Each hands its figures to report.c, which writes them for people and as JSON.
+ * cpu_pipelines.c and cuda_pipelines.c (keys), accuracy.c (errors instead of times). Each hands its figures to report.c, which writes them for people and as JSON.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -89,7 +89,7 @@ void report_close(struct bench_report *report);
 /* A result with everything "not measured". */
 struct bench_result bench_result_empty(void);
 
-/* The three ways to run. Each returns an exit code of sysexits.h. */
+/* The ways to run. Each returns an exit code of sysexits.h. */
 int bench_cpu(const struct bench_options *options, struct bench_report *report);
 int bench_cuda(const struct bench_options *options, struct bench_report *report);
 int bench_accuracy(const struct bench_options *options, struct bench_report *report);
