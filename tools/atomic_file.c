@@ -253,34 +253,64 @@ static int sync_directory(const char *target) {
     return result;
 }
 
-int atomic_file_publish(struct atomic_file *file) {
-    if (file->direct)
-        return EX_OK;
-    sigset_t before = block_signals();
-    int error = rename_to_target(temporaries[file->slot].path, file->target, file->force) == 0 ? 0 : errno;
-    if (error == 0) {
-        temporaries[file->slot].used = 0;
-        file->slot = -1;
-    }
-    restore_signals(before);
-    if (error) {
-        atomic_file_discard(file);
-        return fail(EX_CANTCREAT, "%s: %s", file->name, strerror(error));
-    }
-    if (sync_directory(file->target) != 0)
-        return fail(EX_IOERR, "%s: is written, but its folder could not be brought to the disk: %s", file->name,
-                    strerror(errno));
-    return EX_OK;
+/* Under its name, and what stood there under the temporary's, if `keeps` and the file system can: then *kept. Returns
+ * errno's number, or 0. Signals are blocked. */
+static int move_to_target(struct atomic_file *file, bool keeps, bool *kept) {
+    const char *temporary = temporaries[file->slot].path;
+    *kept = keeps && file->force && renameat2(AT_FDCWD, temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
+    if (*kept)
+        return 0;
+    if (rename_to_target(temporary, file->target, file->force) != 0)
+        return errno;
+    temporaries[file->slot].used = 0;
+    file->slot = -1;
+    return 0;
 }
 
+/* What move_to_target() has done. */
+static void take_back(struct atomic_file *file, bool kept) {
+    if (kept)
+        renameat2(AT_FDCWD, temporaries[file->slot].path, AT_FDCWD, file->target, RENAME_EXCHANGE);
+    else if (file->is_new)
+        unlink(file->target);
+}
+
+/* Returns errno's number, or 0; *failed is the file that could not be renamed. */
+static int rename_both(struct atomic_file *file, struct atomic_file *beside, struct atomic_file **failed) {
+    bool kept = false, unused;
+    *failed = file;
+    int error = file->direct ? 0 : move_to_target(file, beside != NULL, &kept);
+    if (error != 0 || !beside || beside->direct)
+        return error;
+    *failed = beside;
+    error = move_to_target(beside, false, &unused);
+    if (error != 0 && !file->direct)
+        take_back(file, kept);
+    return error;
+}
+
+static int sync_folder(const struct atomic_file *file) {
+    if (file->direct || sync_directory(file->target) == 0)
+        return EX_OK;
+    return fail(EX_IOERR, "%s: is written, but its folder could not be brought to the disk: %s", file->name,
+                strerror(errno));
+}
+
+int atomic_file_publish(struct atomic_file *file) { return atomic_file_publish_both(file, NULL); }
+
 int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *beside) {
-    int code = beside ? atomic_file_publish(beside) : EX_OK;
-    if (code != EX_OK)
-        return code;
-    code = atomic_file_publish(file);
-    if (code == EX_CANTCREAT && beside && beside->is_new)
-        unlink(beside->target);
-    return code;
+    struct atomic_file *failed;
+    const sigset_t before = block_signals();
+    const int error = rename_both(file, beside, &failed);
+    restore_signals(before);
+    atomic_file_discard(file); /* a temporary that is left is what was there before, or was taken back */
+    if (error != 0) {
+        if (beside)
+            atomic_file_discard(beside);
+        return fail(EX_CANTCREAT, "%s: %s", failed->name, strerror(error));
+    }
+    const int code = sync_folder(file);
+    return code == EX_OK && beside ? sync_folder(beside) : code;
 }
 
 void atomic_file_discard(struct atomic_file *file) {

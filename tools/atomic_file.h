@@ -39,8 +39,9 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
 int atomic_file_finish(struct atomic_file *file);
 int atomic_file_publish(struct atomic_file *file);
 
-/* Publishes the file, and `beside` (NULL: there is none) before it: what stands under the file's name has that beside
- * it. If the file cannot be published, `beside` is taken back, unless it replaced another. */
+/* Publishes the file, and then `beside` (NULL: there is none). If `beside` cannot be published, the file is taken back,
+ * and what it replaced is there again, where the file system can exchange two names. In this order: whoever is killed
+ * between the two has the new file beside the old one, such as a carry, and can do the same again. */
 int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *beside);
 
 /* Removes what there is of it. Nothing to do, and no harm, after an error or publish(). */

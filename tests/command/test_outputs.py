@@ -264,6 +264,21 @@ class Faults(CommandTest):
                 self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
                 self.assertEqual(self.listing(), ["in.npy"])
 
+    def test_of_two_outputs_none_is_replaced_without_the_other(self):
+        sums = running_sums(self.table, "u32")
+        self.save("carry.npy", numpy.zeros_like(sums[:1]))
+        self.write("out.npy", b"what was there")
+        carry = self.read("carry.npy")
+        command = ["scan", "in.npy", "-fqo", "out.npy", "--carry-in", "carry.npy", "--carry-out", "carry.npy"]
+        result = self.strace("rename:error=EACCES", *command)
+        self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+        self.assertIn(b"carry.npy", result.stderr)
+        self.assertEqual((self.read("out.npy"), self.read("carry.npy")), (b"what was there", carry))
+        self.run_command(*command)
+        self.assert_same(numpy.load(self.path("out.npy")), sums)
+        self.assert_same(numpy.load(self.path("carry.npy")), sums[-1:])
+        self.assertEqual(self.listing(), ["carry.npy", "in.npy", "out.npy"])
+
     def require_strace(self):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
