@@ -325,7 +325,7 @@ int bad_option(char **argv, int result) {
     const char *last = argv[optind - 1];
     if (result == ':')
         return fail(EX_USAGE, "%s: needs a value", last);
-    if (optopt && optopt < 256)
+    if (optopt && optopt < 256 && strncmp(last, "--", 2) != 0)
         return fail(EX_USAGE, "-%c: no such option; see tuplescan help %s", optopt, argv[0]);
     return fail(EX_USAGE, "%s: ambiguous, or no such option, or not with a value; see tuplescan help %s", last,
                 argv[0]);

@@ -11,6 +11,14 @@
 /* Characters of the longest bar where nobody looks at a terminal, and at least. */
 enum { BAR = 50, BAR_LEAST = 10 };
 
+/* As many as tell one edge from the next, however far from 0 they are. */
+static int digits_of_edges(const table_bins *bins) {
+    enum { FEWEST = 10, MOST = 17, BELOW_WIDTH = 3 };
+    const double width = (bins->high - bins->low) / (double)bins->count;
+    const double digits = ceil(log10(fmax(fabs(bins->low), fabs(bins->high)) / width)) + BELOW_WIDTH;
+    return digits > MOST ? MOST : digits > FEWEST ? (int)digits : FEWEST;
+}
+
 /* The left edge of bin `bin`; the right one of the bin before. */
 static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TEXT]) {
     const table_bins *bins = &job->bins;
@@ -18,9 +26,10 @@ static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TE
     if (bins->kind == TABLE_BINS_EDGES)
         value_text(job->input.layout.type, (const char *)bins->edges + bin * size, text);
     else if (bins->kind == TABLE_BINS_INTEGER)
-        snprintf(text, VALUE_TEXT, "%lld", (long long)((uint64_t)bins->first + bin));
+        snprintf(text, VALUE_TEXT, job->input.layout.type == TABLE_U64 && bins->first >= 0 ? "%llu" : "%lld",
+                 (unsigned long long)bins->first + bin);
     else
-        snprintf(text, VALUE_TEXT, "%.10g",
+        snprintf(text, VALUE_TEXT, "%.*g", digits_of_edges(bins),
                  bin == bins->count ? bins->high
                                     : bins->low + (double)bin * ((bins->high - bins->low) / (double)bins->count));
 }

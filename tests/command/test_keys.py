@@ -113,6 +113,16 @@ class Hist(CommandTest):
                              (int((wide < low).sum()), int((wide > high).sum()), int(numpy.isnan(wide).sum())))
             self.assertEqual(len(said["edges"]), bins + 1)
 
+    def test_hist_tells_one_bin_from_the_next(self):
+        for values, options in ((numpy.arange(1700000000000, 1700000000011), ["--bins", 5]),
+                                (numpy.array([2 ** 63 - 1, 2 ** 63, 2 ** 63 + 1], "u8"),
+                                 ["--first", 2 ** 63 - 1, "--bins", 3])):
+            self.save("values.npy", values)
+            lines = self.run_command("hist", "values.npy", *options).stdout.decode().splitlines()
+            edges = [line.split("\t")[0] for line in lines]
+            self.assertEqual(len(set(edges)), int(options[options.index("--bins") + 1]))
+            self.assertEqual([edge for edge in edges if edge.startswith("-")], [])
+
     def test_edges_weights_and_chunks(self):
         values, weights = random_table("f32", 9000), random_table("f32", 9000)
         edges = numpy.sort(random_table("f32", 20))

@@ -189,6 +189,7 @@ class Usage(CommandTest):
             (["hist", "in.npy", "--edges", "-", "--weights", "-"], "--weights"),
             (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous"),
             (["bench", "--p"], "--p: ambiguous"),
+            (["scan", "in.npy", "-o", "out.npy", "--force=yes"], "--force=yes: ambiguous, or no such option, or not"),
             (["info", "in.npy", "-o", "x"], "-o"), (["verify", "in.npy"], "given"), (["devices", "more"], "given"),
             (["gen"], "--type"), (gen[:1] + gen[3:], "--type"), (gen[:3] + gen[5:], "--rows"),
             (gen[:5] + gen[7:], "--columns"), (gen[:7], "-o"),
