@@ -1,7 +1,8 @@
 /* The benchmark: what it is asked, what it measured, and the pieces it is made of.
  *
  * bench.c reads the arguments and runs one of: cpu.c (tables in host memory), cuda.c (tables in device memory),
- * cpu_pipelines.c and cuda_pipelines.c (keys), accuracy.c (errors instead of times). Each hands its figures to report.c, which writes them for people and as JSON.
+ * cpu_pipelines.c and cuda_pipelines.c (keys), accuracy.c (errors instead of times). Each hands its figures to
+ * report.c, which writes them for people and as JSON.
  */
 #ifndef BENCH_H
 #define BENCH_H
