@@ -47,7 +47,7 @@ static void set_piece(struct pieces *pieces, const struct scan *whole, size_t ro
 static table_status plan_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
                                 size_t *bytes) {
     const struct scan *scan = &pieces->piece.scan;
-    struct plan last;
+    struct plan last = {0};
     set_piece(pieces, whole, pieces->rows > 0 ? (whole->in.rows - 1) % pieces->rows + 1 : 0);
     table_status status = plan_make(backend, scan, pieces->piece.strategy, !whole->out.data, &last);
     set_piece(pieces, whole, pieces->rows);
