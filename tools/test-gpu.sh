@@ -37,8 +37,8 @@ if [ -x "$folder/tools/tuplescan" ]; then
 fi
 
 # Every access is checked, so tables are small. What the tools find makes the exit status 99. racecheck knows barriers
-# only: it takes the words by which the threads of a block talk to each other (in kernels/fused: spine.cuh,
-# spine_turns.cuh, the ticket of fused_rows.cu) for races, so those fused kernels are left out of it, whose names end
+# only: it takes the words by which the threads of a block talk to each other (in kernels/persistent: adds/adding_warp.cuh,
+# adds/turns.cuh, the ticket of rows.cu) for races, so those fused kernels are left out of it, whose names end
 # so; the test double has that protocol under ThreadSanitizer.
 for tool in memcheck racecheck initcheck synccheck; do
     case $tool in

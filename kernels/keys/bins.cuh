@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "keys.cuh"
+#include "keys/keys.cuh"
 
 /* Digits as bins: no key is outside. */
 template <class KEY> struct digit_bins {

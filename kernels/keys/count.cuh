@@ -8,7 +8,7 @@
 #ifndef COUNT_CUH
 #define COUNT_CUH
 
-#include "bins.cuh"
+#include "keys/bins.cuh"
 
 constexpr unsigned COUNT_THREADS = 512;
 constexpr unsigned COUNT_RANGES_MOST = 4;

@@ -1,5 +1,5 @@
 /* Digit counts: each chunk's keys by a digit of their sort keys. Reads the keys once. */
-#include "count.cuh"
+#include "keys/count.cuh"
 
 template <class KEY, bool BYTES> static int run_several(const count_pass &pass, const kernel_keys &keys) {
     const several_digits<KEY, BYTES> digits = {key_digit_of(keys), keys.bits, keys.digits};

@@ -10,7 +10,7 @@
  * (Merrill and Grimshaw, High Performance and Scalable Radix Sorting, 2011; ranks by votes: Ashkiani et al., GPU
  * Multisplit, 2016; one pass with look-back: Merrill and Garland, Single-pass Parallel Prefix Scan, 2016, and Adinets
  * and Merrill, Onesweep, 2022.) */
-#include "scatter_exchange.cuh"
+#include "keys/scatter_exchange.cuh"
 
 template <class SHAPE, class WORD, bool WHOLE>
 DEVICE void scatter_tile(const scatter_pass &pass, scatter_memory<SHAPE, WORD> &memory, size_t tile, unsigned count) {

@@ -1,7 +1,7 @@
 /* Values fetched in an order. A thread has the same word of some values; words are as wide as the values allow. */
-#include "../vector.cuh"
+#include "tile/vector.cuh"
 
-#include "../kernels.h"
+#include "kernels.h"
 
 constexpr unsigned GATHER_THREADS = 256;
 

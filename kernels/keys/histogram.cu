@@ -1,5 +1,5 @@
 /* Histograms: counts of values by bins, or sums of their weights. Reads the values once. */
-#include "weights.cuh"
+#include "keys/weights.cuh"
 
 struct count_launcher {
     const kernel_histogram_pass *histogram;

@@ -5,8 +5,8 @@
 
 #include <type_traits>
 
-#include "../kernels.h"
-#include "../vector.cuh"
+#include "kernels.h"
+#include "tile/vector.cuh"
 
 DEVICE unsigned warp_lane() { return thread_index() % WARP_LANES; }
 DEVICE unsigned lanes_below() { return (1u << warp_lane()) - 1; }

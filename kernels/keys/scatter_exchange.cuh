@@ -3,8 +3,8 @@
 #ifndef SCATTER_EXCHANGE_CUH
 #define SCATTER_EXCHANGE_CUH
 
-#include "../exchange.cuh"
-#include "scatter_tile.cuh"
+#include "keys/scatter_tile.cuh"
+#include "persistent/words/marked.cuh"
 
 constexpr unsigned SCATTER_BACK = 8; /* tiles that are looked at together */
 

@@ -2,7 +2,7 @@
 #ifndef SCATTER_TILE_CUH
 #define SCATTER_TILE_CUH
 
-#include "keys.cuh"
+#include "keys/keys.cuh"
 
 constexpr unsigned SCATTER_THREADS = 512;
 constexpr unsigned SCATTER_WARPS = SCATTER_THREADS / WARP_LANES;

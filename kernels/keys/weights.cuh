@@ -4,7 +4,7 @@
 #ifndef WEIGHTS_CUH
 #define WEIGHTS_CUH
 
-#include "count.cuh"
+#include "keys/count.cuh"
 
 constexpr size_t WEIGHTS_SHARED_MOST = 48 << 10;
 constexpr unsigned WEIGHTS_WARPS_MOST = 4;

@@ -153,7 +153,7 @@ static outcome by_cpu(const request &what, prepared data) {
 }
 
 /* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or the
- * beginning; or so many replays go by that the wave's count of them is at its end (kernels/fused/wave_epoch.cuh). */
+ * beginning; or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). */
 static void disturb(const device_bytes &workspace, size_t count) {
     const unsigned how = static_cast<unsigned>(random_bits() % 5);
     bytes held = workspace.host(count);
@@ -476,7 +476,7 @@ static const pairs SHORT(PAIRS + 6, PAIRS + 10); /* values of one and two bytes 
 static const pairs WIDENED_LONG = {PAIRS[7], PAIRS[9], PAIRS[10], PAIRS[11], PAIRS[12]};
 static const pair &one_of(const pairs &types) { return types[random_bits() % types.size()]; }
 
-/* Long rows side by side, as tiles that stay where they came (kernels/fused/fused_rows.cu), whole or in pieces: ends of
+/* Long rows side by side, as tiles that stay where they came (rows.cu), whole or in pieces: ends of
  * tiles, strips and chunks. So many processors have room for all blocks of stage 2. */
 static void check_rows(unsigned processors, const pairs &types, const std::vector<size_t> &columns, unsigned share) {
     play_device(processors, 9);

@@ -1,0 +1,161 @@
+/* The check for overflow. To compare each sum with the one above it, while other tiles want the registers, costs up to
+ * half of a scan's speed. Instead, the bits of a tile's values are put together as they are read, and together with
+ * what stands above the tile they mostly tell that no sum of it can leave the type. Any other tile is read once more
+ * when it is stored, unless an overflow above it is known by then: where values are large, there soon is one. */
+#ifndef OVERFLOW_IN_TILE_CUH
+#define OVERFLOW_IN_TILE_CUH
+
+#include "tile/scan.cuh"
+
+/* The 32 highest bits of a sum. Magnitudes are in units of them. */
+template <class SUM> DEVICE uint32_t head_of(SUM value) {
+    return static_cast<uint32_t>(value >> (8 * (sizeof value - sizeof(uint32_t))));
+}
+
+/* Whether a checked pass looks at its values. Those that are widened are known to be small. */
+template <class SHAPE> HOST_DEVICE constexpr bool looks_at_values() {
+    return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
+}
+
+/* Bits of which the highest is that of the value's magnitude, given its head; one instruction where there is a sign. */
+DEVICE uint32_t magnitude_bits(uint32_t head, bool is_signed) {
+    return is_signed && static_cast<int32_t>(head) < 0 ? 0 - head : head;
+}
+
+/* Bits of which the highest is that of a lane's greatest value, whatever its sign. */
+template <class SHAPE, bool SIGNED> DEVICE uint32_t magnitude_of_lane(tile_values<SHAPE> &values) {
+    uint32_t bits = 0;
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+        bits |= magnitude_bits(head_of(value_of<SHAPE>(values, k)), SIGNED);
+    return bits;
+}
+
+/* How far so many rows of such values get at most. INPUT is narrower than SUM: as far as the type allows. */
+template <class INPUT, class SUM> DEVICE uint64_t reach_of(uint32_t magnitude, unsigned rows) {
+    constexpr unsigned BELOW = 8 * (sizeof(SUM) - sizeof(uint32_t)), WIDTH = 8 * sizeof(INPUT);
+    const unsigned widened = WIDTH > BELOW ? WIDTH - BELOW : 0;
+    return static_cast<uint64_t>(rows) << (sizeof(INPUT) == sizeof(SUM) ? bit_width(magnitude) : widened);
+}
+
+/* Whether sums that get so far from `base` may leave the type. Signed ones are counted from the least one on. */
+template <class SUM> DEVICE bool may_leave(SUM base, uint64_t reach, bool is_signed) {
+    const uint64_t head = head_of(base) ^ (is_signed ? 0x80000000u : 0);
+    return head + 1 + reach > uint64_t(1) << 32 || (is_signed && head < reach);
+}
+
+/* Whether `before` + x = `sum` left the type, all of them wrapped. Unsigned: the sum came out smaller than what was
+ * before it. Signed: both summands have the sign that the sum has not. */
+template <class SUM> DEVICE bool sum_overflowed(SUM before, SUM sum, bool is_signed) {
+    const SUM value = sum - before;
+    const SUM signs = (before ^ sum) & (value ^ sum);
+    return is_signed ? (signs >> (8 * sizeof(SUM) - 1)) != 0 : sum < before;
+}
+
+/* Lowers the pass's first overflow to this one, unless an earlier one is known: when most values overflow, few get as
+ * far as the atomic. */
+DEVICE void report_overflow(const tile_pass &pass, size_t row, size_t column) {
+    const uint64_t cell = static_cast<uint64_t>(row) * pass.columns + column;
+    if (cell < load_relaxed(pass.first_overflow))
+        atomic_min(pass.first_overflow, cell);
+}
+
+/* A part of a table whose results are stored: so many rows and columns from some on, as far as the table goes. */
+struct stored_part {
+    size_t row, column; /* the first ones */
+    unsigned rows, columns;
+};
+DEVICE stored_part part_of(const tile_pass &pass, size_t row, size_t column, unsigned rows, unsigned columns) {
+    const size_t below = pass.rows - row, right = pass.columns - column;
+    return stored_part{row, column, below < rows ? static_cast<unsigned>(below) : rows,
+                       right < columns ? static_cast<unsigned>(right) : columns};
+}
+
+constexpr unsigned CHECK_ROWS = 8; /* that a thread reads at once */
+
+/* The sums of a column from the one above `row` on. Exclusive results are one row below: the last sum is base + total.
+ */
+template <class SUM> DEVICE void read_sums(const tile_pass &pass, const stored_part &part, const SUM *results,
+                                           unsigned row, SUM base, SUM total, SUM (&sums)[CHECK_ROWS + 1]) {
+    UNROLL
+    for (unsigned k = 0; k <= CHECK_ROWS; k++) {
+        const unsigned number = row + k + (pass.exclusive ? 1 : 0); /* of the row that the sum is in, from 1 on */
+        sums[k] = number == 0 ? base : SUM(base + total);
+        if (number > 0 && number <= part.rows)
+            sums[k] = load_relaxed(results + (number - size_t(1)) * pass.out_stride);
+    }
+}
+
+/* Reports the first overflow of each column, by threads 0 to `threads`, at least one a column. Nothing is read below a
+ * known one. base(c), total(c): of the part's column c, what stands above it and what its rows add up to. */
+template <class SUM, class BASE, class TOTAL> DEVICE void find_overflow(const tile_pass &pass, const stored_part &part,
+                                                                        unsigned thread, unsigned threads,
+                                                                        const BASE &base, const TOTAL &total) {
+    const unsigned across = 1u << bit_width(part.columns - 1), down = threads / across, c = thread % across;
+    if (c >= part.columns || load_relaxed(pass.first_overflow) <= part.row * pass.columns)
+        return;
+    const SUM *results = static_cast<const SUM *>(pass.out) + part.row * pass.out_stride + part.column + c;
+    const SUM above = base(c), own = total(c);
+    for (unsigned row = thread / across * CHECK_ROWS; row < part.rows; row += down * CHECK_ROWS) {
+        SUM sums[CHECK_ROWS + 1];
+        read_sums(pass, part, results, row, above, own, sums);
+        UNROLL
+        for (unsigned k = 0; k < CHECK_ROWS; k++)
+            if (row + k < part.rows && sum_overflowed(sums[k], sums[k + 1], pass.is_signed)) {
+                report_overflow(pass, part.row + row + k, part.column + c);
+                return;
+            }
+    }
+}
+
+/* Of each warp of a tile. All lanes of a warp put it there together. */
+typedef uint32_t tile_magnitude[BLOCK_WARPS];
+
+template <class SHAPE>
+DEVICE void put_magnitude(const tile_pass &pass, bool wanted, tile_values<SHAPE> &values, tile_magnitude &magnitudes) {
+    if constexpr (looks_at_values<SHAPE>())
+        if (wanted) {
+            uint32_t magnitude;
+            if (pass.is_signed)
+                magnitude = magnitude_of_lane<SHAPE, true>(values);
+            else
+                magnitude = magnitude_of_lane<SHAPE, false>(values);
+            magnitude = warp_or(WARP_ALL, magnitude);
+            if (thread_index() % WARP_LANES == 0)
+                magnitudes[thread_index() / WARP_LANES] = magnitude;
+        }
+}
+
+struct nothing_to_see {
+    DEVICE void operator()() const {}
+};
+
+/* Checks a tile that its block has to itself: all threads together, each when it has stored its results. base(c),
+ * total(c): of the panel's column c, what stands above the tile, seed and all, and what its rows add up to. All warps
+ * come to the same as to whether to look; ready() is called before a look at the word of the first overflow. */
+template <class SHAPE, class BASE, class TOTAL, class READY = nothing_to_see>
+DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitude &magnitudes, const BASE &base,
+                       const TOTAL &total, const READY &ready = READY()) {
+    typedef typename SHAPE::Sum Sum;
+    if constexpr (sums_wrap<SHAPE>()) {
+        if (!pass.first_overflow)
+            return;
+        const stored_part part = part_of(pass, static_cast<size_t>(tile / pass.panels) * SHAPE::CHUNK_ROWS,
+                                         static_cast<size_t>(tile % pass.panels) * pass.panel_columns,
+                                         SHAPE::CHUNK_ROWS, pass.panel_columns);
+        uint32_t magnitude = 0;
+        if (looks_at_values<SHAPE>())
+            magnitude = warp_or(WARP_ALL, magnitudes[thread_index() % BLOCK_WARPS]);
+        const uint64_t reach = reach_of<typename SHAPE::Input, Sum>(magnitude, part.rows);
+        bool may = false;
+        for (unsigned c = thread_index() % WARP_LANES; c < part.columns; c += WARP_LANES)
+            may |= may_leave<Sum>(base(c), reach, pass.is_signed);
+        if (!warp_any(WARP_ALL, may))
+            return;
+        block_barrier(); /* all results are stored */
+        ready();
+        find_overflow<Sum>(pass, part, thread_index(), BLOCK_THREADS, base, total);
+    }
+}
+
+#endif

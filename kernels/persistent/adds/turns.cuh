@@ -1,0 +1,198 @@
+/* Stage 2 inside the fused kernel of rows: the warps of one block take turns, or of each of its teams, where rows are
+ * so wide that a team has time enough. Each looks for the totals of its next chunks while others add, takes the sum of
+ * all before from the warp whose turn it was, hands on its own, and then publishes the seeds. What takes long is the
+ * way of a look to memory and back, so that many are under way at once; but the more words a warp looks at, the longer
+ * it waits for the last of them. So a lane has one chunk, or as few as make the same number of words, and where chunks
+ * come fast few columns lie across a warp, and parts of it have chunks one below the other. */
+#ifndef PERSISTENT_ADDS_TURNS_CUH
+#define PERSISTENT_ADDS_TURNS_CUH
+
+#include "persistent/words/ring.cuh"
+
+template <class SHAPE> struct turn_block {
+    static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS < WARP_LANES ? SHAPE::TURN_COLUMNS : WARP_LANES;
+    static constexpr unsigned PARTS = WARP_LANES / COLUMNS, TEAMS = SHAPE::TURN_COLUMNS / COLUMNS;
+    static constexpr unsigned TEAM = SHAPE::WARPS / TEAMS;         /* warps */
+    static constexpr unsigned CHUNKS = PARTS * SHAPE::TURN_CHUNKS; /* of a turn */
+    typename SHAPE::Sum handed[SHAPE::WARPS][COLUMNS];
+    bulk_barrier turns[SHAPE::WARPS];
+};
+
+/* A lane and the chunks that it has in its warp's turn, one below the other. */
+template <class SHAPE> struct turn_lane {
+    typedef typename SHAPE::Sum Sum;
+    const exchange_word<Sum> *totals; /* of the lane's column, of the ring's first chunk */
+    exchange_word<Sum> *seeds;        /* likewise */
+    unsigned columns;                 /* of the table: words are so far apart */
+    bool active;                      /* the lane has one */
+    unsigned first;                   /* of the warp's chunks that is the lane's first */
+    row_slot slot;                    /* of that one */
+    unsigned missing;                 /* totals that have not been seen yet */
+    unsigned done;                    /* chunks of the warp whose sums are made */
+    Sum total[SHAPE::TURN_CHUNKS][SHAPE::SHARES];
+    Sum sum; /* through the last of them that is made; of the warp's first lane there first that of all before */
+};
+
+/* For a turn whose first chunk is `first`. Tiles that would be below the table, of which there are `rows`, add nothing.
+ */
+template <class SHAPE> DEVICE void begin_turn(unsigned ring, unsigned rows, unsigned first, turn_lane<SHAPE> &mine) {
+    constexpr unsigned WORDS = SHAPE::TURN_CHUNKS * SHAPE::SHARES;
+    const unsigned row = (first + mine.first) * SHAPE::SHARES, left = row < rows ? rows - row : 0;
+    mine.slot = row_slot_of(ring, first + mine.first);
+    mine.missing = mine.active ? (1u << (left < WORDS ? left : WORDS)) - 1 : 0;
+    mine.done = 0;
+    UNROLL
+    for (unsigned word = 0; word < WORDS; word++)
+        mine.total[word / SHAPE::SHARES][word % SHAPE::SHARES] = sum_identity<typename SHAPE::Sum>();
+}
+
+/* One look at all that is missing. How many of the warp's chunks are there, from the first one on. */
+template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<SHAPE> &mine) {
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, SHARES = SHAPE::SHARES;
+    uint32_t mark[CHUNKS][SHARES] = {}, wanted[CHUNKS];
+    row_slot slot = mine.slot;
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++, slot = slot_below(ring, slot)) {
+        wanted[k] = slot.mark;
+        UNROLL
+        for (unsigned share = 0; share < SHARES; share++)
+            if (mine.missing >> (k * SHARES + share) & 1)
+                mark[k][share] =
+                    look_kept(mine.totals + (static_cast<size_t>(slot.number) * SHARES + share) * mine.columns,
+                              &mine.total[k][share]);
+    }
+    UNROLL
+    for (unsigned word = 0; word < CHUNKS * SHARES; word++)
+        mine.missing &= mark[word / SHARES][word % SHARES] == wanted[word / SHARES] ? ~(1u << word) : ~0u;
+    const unsigned own = CHUNKS == 1 || mine.missing == 0 ? 0 : lowest_bit(mine.missing) / SHARES;
+    const unsigned late = warp_or(WARP_ALL, mine.missing != 0 ? 1u << (mine.first + own) : 0);
+    return late == 0 ? turn_block<SHAPE>::CHUNKS : lowest_bit(late);
+}
+
+/* A chunk's total, given those of its tiles. */
+template <class SUM, unsigned SHARES> DEVICE SUM sum_of_shares(const SUM (&totals)[SHARES]) {
+    SUM total[SHARES];
+    UNROLL
+    for (unsigned share = 0; share < SHARES; share++)
+        total[share] = totals[share];
+    UNROLL
+    for (unsigned half = 1; half < SHARES; half *= 2)
+        UNROLL
+    for (unsigned share = 0; share < SHARES; share += 2 * half)
+        total[share] = total[share] + total[share + half];
+    return total[0];
+}
+
+/* The sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made, as nobody's
+ * turn is to wait for words that are on their way to memory. */
+template <class SHAPE, class HAND>
+DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const HAND &hand_on) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
+    const unsigned before = thread_index() - turn_block<SHAPE>::COLUMNS, first = mine.first;
+    Sum sums[CHUNKS];
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++) {
+        sums[k] = sum_of_shares(mine.total[k]);
+    }
+    const unsigned done = mine.done;
+    const auto makes = [&](unsigned k) { return first + k >= done && first + k < ready; };
+    UNROLL
+    for (unsigned part = 0; part < turn_block<SHAPE>::PARTS; part++) {
+        const Sum above = part == 0 ? mine.sum : warp_shuffle(WARP_ALL, mine.sum, before % WARP_LANES);
+        const bool own = first / CHUNKS == part;
+        UNROLL
+        for (unsigned k = 0; k < CHUNKS; k++)
+            if (makes(k) && own) {
+                mine.sum = (k == 0 ? above : mine.sum) + sums[k];
+                if (k + 1 < CHUNKS)
+                    sums[k] = mine.sum;
+            }
+    }
+    mine.done = ready;
+    hand_on();
+    row_slot below = slot_below(ring, mine.slot);
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++, below = slot_below(ring, below)) {
+        if (makes(k) && mine.active)
+            publish_kept(mine.seeds + static_cast<size_t>(below.number) * mine.columns,
+                         k + 1 == CHUNKS ? mine.sum : sums[k], below.mark);
+    }
+}
+
+/* Looks until all is there. No total is waited for before the seeds of those above it are given, if it is this warp's
+ * turn, as its tile may itself be waiting for one. Whether it was. */
+template <class SHAPE>
+DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &block, turn_lane<SHAPE> &mine) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    for (bool turn = false;;) {
+        const unsigned ready = look_for_totals<SHAPE>(ring, mine);
+        if (ready == turn_block<SHAPE>::CHUNKS)
+            return turn;
+        if (!turn && warp_all(WARP_ALL, bulk_barrier_is_past(&block.turns[warp], parity))) {
+            turn = true;
+            mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
+        }
+        if (turn && ready > mine.done)
+            publish_seeds<SHAPE>(ring, ready, mine, [] {});
+    }
+}
+
+/* One turn of a warp, whose first chunk is `first`. */
+template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                             size_t column, unsigned rows, unsigned first, unsigned parity,
+                                             turn_lane<SHAPE> &mine) {
+    const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
+    const unsigned next = warp - member + (member + 1) % block.TEAM;
+    const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
+    begin_turn<SHAPE>(state.ring, rows, first, mine);
+    if (!wait_for_totals<SHAPE>(state.ring, parity, block, mine)) {
+        while (!bulk_barrier_passed(&block.turns[warp], parity))
+            continue;
+        mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
+    }
+    publish_seeds<SHAPE>(state.ring, left < block.CHUNKS ? left : block.CHUNKS, mine, [&] {
+        if (mine.first == block.CHUNKS - SHAPE::TURN_CHUNKS)
+            block.handed[next][thread_index() % block.COLUMNS] = mine.sum;
+        warp_barrier(WARP_ALL);
+        if (thread_index() % WARP_LANES == 0)
+            bulk_barrier_expect(&block.turns[next], 0);
+    });
+    if (mine.active && mine.first < left && left <= mine.first + SHAPE::TURN_CHUNKS) { /* the table's last chunk */
+        store_carry(state.carry_out, column, mine.sum);
+        keep_seed(state, first + left, column, mine.columns, mine.sum);
+    }
+}
+
+/* All that a block does for its columns, from `first` on; of `rows` of tiles. */
+template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                              size_t columns, unsigned rows, size_t first) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned COLUMNS = turn_block<SHAPE>::COLUMNS, CHUNKS = turn_block<SHAPE>::CHUNKS;
+    constexpr unsigned TEAM = turn_block<SHAPE>::TEAM;
+    const unsigned thread = thread_index(), warp = thread / WARP_LANES, member = warp % TEAM;
+    const size_t column = first + warp / TEAM * COLUMNS + thread % COLUMNS;
+    turn_lane<SHAPE> mine;
+    mine.totals = state.totals + column;
+    mine.seeds = state.seeds + column;
+    mine.columns = static_cast<unsigned>(columns);
+    mine.active = column < columns;
+    mine.first = thread % WARP_LANES / COLUMNS * SHAPE::TURN_CHUNKS;
+    mine.sum = sum_identity<Sum>();
+    if (thread < SHAPE::WARPS)
+        bulk_barrier_init(&block.turns[thread], 1);
+    if (member == 0 && mine.first == 0) {
+        const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
+        block.handed[warp][thread % COLUMNS] = carry;
+        if (mine.active)
+            publish_kept(mine.seeds, carry, 1);
+    }
+    block_barrier();
+    if (member == 0 && thread % WARP_LANES == 0)
+        bulk_barrier_expect(&block.turns[warp], 0);
+    unsigned parity = 0;
+    for (unsigned at = member * CHUNKS; at * SHAPE::SHARES < rows; at += TEAM * CHUNKS, parity ^= 1)
+        take_turn<SHAPE>(state, block, column, rows, at, parity, mine);
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* Stage 2 inside the fused kernel for rows so wide that there is time: one block has many columns, a lane each, which
+ * looks into a ring of totals and publishes the seeds itself. The other half of the threads fill the ring. */
+#ifndef PERSISTENT_ADDS_WIDE_CUH
+#define PERSISTENT_ADDS_WIDE_CUH
+
+#include "persistent/adds/adding_warp.cuh"
+
+constexpr unsigned WIDE_LOOKERS = BLOCK_THREADS / 2;
+constexpr unsigned WIDE_COLUMNS = BLOCK_THREADS - WIDE_LOOKERS; /* of one spine block */
+constexpr unsigned WIDE_AHEAD = 4;                              /* words that a looker has under way */
+constexpr unsigned WIDE_BATCH = 4;                              /* chunks that a lane looks for in one go */
+constexpr unsigned WIDE_RING = 2048;
+
+template <class SUM> struct wide_ring { exchange_word<SUM> words[WIDE_RING + WIDE_COLUMNS]; };
+
+/* The columns of one spine block, `width` of them. */
+struct wide_panel {
+    size_t first, columns, chunks; /* columns: of the table */
+    unsigned width, rows;          /* rows: of the ring, a power of two */
+};
+
+/* The mark of a chunk's total in the ring: never 0. */
+DEVICE uint32_t wide_mark(size_t chunk) { return static_cast<uint32_t>(chunk) | 0x80000000u; }
+
+/* A column's words lie side by side; the columns are one word more apart, against bank conflicts. */
+template <class SUM>
+DEVICE exchange_word<SUM> *wide_word(const wide_panel &panel, wide_ring<SUM> &ring, size_t chunk, unsigned column) {
+    return &ring.words[column * (panel.rows + 1) + (static_cast<unsigned>(chunk) & (panel.rows - 1))];
+}
+
+/* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, WIDE_AHEAD words at a
+ * time; so the words of one place in the ring all come from one looker, and in order. */
+template <unsigned SHARES, class SUM>
+DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
+    constexpr unsigned AHEAD = WIDE_AHEAD / SHARES;
+    const unsigned across = WIDE_RING / panel.rows, stride = WIDE_LOOKERS / across;
+    const unsigned column = looker % across;
+    if (column >= panel.width)
+        return;
+    const exchange_word<SUM> *totals = state.totals + panel.first + column;
+    for (size_t first = looker / across; first < panel.chunks; first += AHEAD * stride) {
+        bool missing[AHEAD], any = true;
+        UNROLL
+        for (unsigned k = 0; k < AHEAD; k++)
+            missing[k] = first + k * stride < panel.chunks;
+        while (any) {
+            SUM value[AHEAD][SHARES], before;
+            bool there[AHEAD];
+            any = false;
+            UNROLL
+            for (unsigned k = 0; k < AHEAD; k++) {
+                const auto *words = totals + (first + k * stride) * SHARES * panel.columns;
+                there[k] = missing[k];
+                UNROLL
+                for (unsigned share = 0; share < SHARES; share++)
+                    if (missing[k] && look(words + share * panel.columns, &value[k][share]) == 0)
+                        there[k] = false;
+            }
+            UNROLL
+            for (unsigned k = 0; k < AHEAD; k++) {
+                exchange_word<SUM> *word = wide_word(panel, ring, first + k * stride, column);
+                if (there[k] && mark_of(word, &before) == 0) {
+                    put(word, SHARES == 1 ? value[k][0] : SUM(value[k][0] + value[k][SHARES - 1]),
+                        wide_mark(first + k * stride));
+                    missing[k] = false;
+                }
+                any = any || missing[k];
+            }
+        }
+    }
+}
+
+/* How many of the lowest bits are ones before the first zero. */
+DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES : lowest_bit(~bits); }
+
+/* All additions, a lane a column: as many of the next chunks as are in the ring. */
+template <unsigned SHARES, class SUM>
+DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring) {
+    const unsigned column = thread_index();
+    const bool active = column < panel.width;
+    exchange_word<SUM> *to = state.seeds + panel.first + column;
+    SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
+    if (active)
+        publish(to, seed, MARK_SEED);
+    for (size_t chunk = 0; chunk < panel.chunks;) {
+        SUM values[WIDE_BATCH];
+        unsigned there = 0;
+        UNROLL
+        for (unsigned k = 0; k < WIDE_BATCH; k++) {
+            const uint32_t mark = mark_of(wide_word(panel, ring, chunk + k, active ? column : 0), &values[k]);
+            there |= mark == wide_mark(chunk + k) && chunk + k < panel.chunks ? 1u << k : 0;
+        }
+        const unsigned count = ones_below(warp_and(WARP_ALL, active ? there : WARP_ALL) & ((1u << WIDE_BATCH) - 1));
+        UNROLL
+        for (unsigned k = 0; k < WIDE_BATCH; k++)
+            if (k < count) {
+                seed = seed + values[k];
+                if (active) {
+                    put(wide_word(panel, ring, chunk + k, column), seed, 0);
+                    publish(to + (k + 1) * SHARES * panel.columns, seed, MARK_SEED);
+                }
+            }
+        chunk += count;
+        to += count * SHARES * panel.columns;
+    }
+    if (active)
+        store_carry(state.carry_out, panel.first + column, seed);
+}
+
+/* All that a spine block does for its columns, from `first` on. */
+template <unsigned SHARES, class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_ring<SUM> &ring,
+                                                             size_t columns, unsigned chunks, size_t first) {
+    wide_panel panel;
+    panel.first = first;
+    panel.columns = columns;
+    panel.chunks = chunks;
+    panel.width = columns - first < WIDE_COLUMNS ? static_cast<unsigned>(columns - first) : WIDE_COLUMNS;
+    panel.rows = WIDE_RING / WIDE_COLUMNS;
+    for (unsigned word = thread_index(); word < WIDE_RING + WIDE_COLUMNS; word += BLOCK_THREADS)
+        put(&ring.words[word], sum_identity<SUM>(), 0);
+    block_barrier();
+    if (thread_index() >= WIDE_COLUMNS)
+        wide_look<SHARES>(panel, state, ring, thread_index() - WIDE_COLUMNS);
+    else if (thread_index() / WARP_LANES * WARP_LANES < panel.width)
+        wide_fold<SHARES>(panel, state, ring);
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of them: as those of row_tile.cuh, but that a
+ * lane keeps its part as it was read, in registers, a word of four columns in each of its rows.
+ *
+ * The rows of a warp are so few that their sums fit in half a word. Integers wrap, so that neither the order of their
+ * additions nor the size of a chunk can be seen. */
+#ifndef PERSISTENT_BYTE_ROWS_CUH
+#define PERSISTENT_BYTE_ROWS_CUH
+
+#include "persistent/byte_tile.cuh"
+#include "persistent/row_write.cuh"
+
+/* What a lane reads, a word of each row. */
+template <unsigned STEPS> struct row_bytes {
+    uint32_t words[STEPS];
+    packed_row above; /* what the rows above the lane's in its warp add up to */
+};
+
+/* So many LANES lie across; the others have rows below theirs, STEPS each. */
+template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLOCKS_> struct byte_row_shape {
+    typedef uint8_t Input;
+    typedef uint32_t Sum;
+    typedef row_bytes<STEPS_> Values;
+    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = 1, BLOCKS = BLOCKS_;
+    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
+    static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, STRIP_ROWS = PARTS * STEPS;
+    static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS;
+    static constexpr bool APART = false, PIECES = false;
+    static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
+    static constexpr unsigned CHUNK_ROWS = WARPS * STRIP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
+    static constexpr unsigned SPINES_ALONE = 7, KEPT_ROWS = 0;
+    static_assert(STRIP_ROWS < MOST_HALF_ROWS, "sums of half a word");
+    static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
+};
+
+template <class SHAPE> DEVICE unsigned row_part() { return strip_lane<SHAPE>() / SHAPE::LANES; }
+template <class SHAPE> DEVICE unsigned row_across() { return strip_lane<SHAPE>() % SHAPE::LANES; }
+
+/* Begins to read. Rows beyond the table hold zeros. Lanes without columns read those of the first one. */
+template <class SHAPE>
+DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
+    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
+    const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
+    const size_t column = place.column + (across < units_of<SHAPE>(pass, place) ? across * SHAPE::COUNT : 0);
+    const uint8_t *from =
+        static_cast<const uint8_t *>(pass.in) + (strip_row_of<SHAPE>(place) + first) * pass.in_stride + column;
+    if (rows == SHAPE::STRIP_ROWS) {
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
+            bytes.words[step] = load_of_line(reinterpret_cast<const uint32_t *>(from));
+    } else {
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
+            bytes.words[step] = first + step < rows ? load_of_line(reinterpret_cast<const uint32_t *>(from)) : 0;
+    }
+}
+
+/* The totals of the warp's rows; the other warps see them after a barrier. */
+template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const row_place &place,
+                                                    const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
+    packed_row own = {0, 0};
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        own = own + sums_of_word(bytes.words[step]);
+    const packed_row total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
+    bytes.above = total - own;
+    const unsigned across = row_across<SHAPE>();
+    if (row_part<SHAPE>() != SHAPE::PARTS - 1 || across >= units_of<SHAPE>(pass, place))
+        return;
+    row_vector<SHAPE> sums = {};
+    add_word(total, sums.at);
+    memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
+}
+
+/* The lane's sums to the table; ABOVE: those that stand one row above. */
+template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
+                                                           const row_memory<SHAPE> &memory,
+                                                           typename SHAPE::Values &bytes) {
+    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
+    const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
+    if (across >= units_of<SHAPE>(pass, place))
+        return;
+    uint32_t *to = static_cast<uint32_t *>(pass.out) + (strip_row_of<SHAPE>(place) + first) * pass.out_stride +
+                   place.column + across * SHAPE::COUNT;
+    row_vector<SHAPE> sums = {};
+    if (SHAPE::PARTS > 1)
+        add_word(bytes.above, sums.at);
+    add_lefts<SHAPE>(place, memory, across, [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += pass.out_stride) {
+        const row_vector<SHAPE> above = sums;
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            sums.at[c] += choose_bytes(bytes.words[step], 0x4440 + c);
+        if (rows == SHAPE::STRIP_ROWS || first + step < rows)
+            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), ABOVE ? above : sums);
+    }
+}
+
+#endif

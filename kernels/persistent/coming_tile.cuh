@@ -1,0 +1,108 @@
+/* A tile that comes into shared memory by itself while its block finishes the tile before: registers have no room for
+ * it then. There is room in shared memory where values are narrower than their sums, or rows no power of two; which is
+ * also where there is the least time for everything else. Each warp brings its own rows, by one asynchronous bulk copy
+ * (compute capability 9.0), or each lane its part of them. */
+#ifndef PERSISTENT_COMING_TILE_CUH
+#define PERSISTENT_COMING_TILE_CUH
+
+#include "persistent/parked_tile.cuh"
+
+constexpr unsigned COPY_BYTES = 16; /* of a lane's copy, and of which bulk copies are multiples, addresses and all */
+
+/* The most bytes that a lane can read at a time where its own begin anywhere at a multiple of so many. */
+HOST_DEVICE constexpr unsigned read_bytes(unsigned bytes) {
+    return power_of_two_in(bytes) < COPY_BYTES ? power_of_two_in(bytes) : COPY_BYTES;
+}
+
+/* In the order of the table, whose rows lie side by side, all of a row in one tile. On a line: copies to what is only
+ * aligned to 16 bytes cost 3 to 9 % of a scan. */
+template <class SHAPE> struct coming_tile {
+    static_assert(!SHAPE::STAGED || (SHAPE::LANES == 1 && SHAPE::PARTS == 1), "a lane has whole rows, a warp one part");
+    static constexpr unsigned LENGTH =
+        read_bytes(SHAPE::VALUES * sizeof(typename SHAPE::Input)) / sizeof(typename SHAPE::Input);
+    typedef vector_of<typename SHAPE::Input, LENGTH> vector;
+    static constexpr unsigned VECTORS = SHAPE::VALUES / LENGTH; /* of a lane in a step */
+    static_assert(SHAPE::WARP_ROWS * sizeof(vector) % COPY_BYTES == 0, "whole copies");
+    alignas(LINE_BYTES) vector vectors[SHAPE::WARPS][SHAPE::STEPS * WARP_LANES * VECTORS];
+    bulk_barrier come[SHAPE::WARPS];
+    unsigned parity[SHAPE::WARPS]; /* of the next tile: each warp counts for itself */
+};
+
+/* Whether there is room for such a tile and a parked one beside those of another block of the multiprocessor, and none
+ * is taken by what is put aside. */
+constexpr size_t RESERVED_BYTES = 1 << 10; /* of shared memory, for each block */
+constexpr size_t BLOCK_BYTES = (228 << 10) / 2 - RESERVED_BYTES, OTHER_BYTES = 128;
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_by_itself() {
+    const size_t rows = (SHAPE::WARPS + 1) * sizeof(warp_row<SHAPE>);
+    return !SHAPE::PACKED && SHAPE::VECTOR > 1 && SHAPE::SHARES == 1 && !puts_aside<SHAPE, ABOVE>() &&
+           sizeof(coming_tile<SHAPE>) + sizeof(parked_tile<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
+}
+
+/* Whether it may: it is not divided into panels, and begins where copies may. */
+static inline bool may_come(const tile_pass &pass) {
+    return pass.panels == 1 && pass.in_stride == pass.columns && reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
+}
+
+/* All threads of the block together, before anything else. */
+template <class SHAPE> DEVICE void prepare_coming(bool bulk, coming_tile<SHAPE> &coming) {
+    if (thread_index() < SHAPE::WARPS) {
+        if (bulk)
+            bulk_barrier_init(&coming.come[thread_index()], 1);
+        coming.parity[thread_index()] = 0;
+    }
+    block_barrier();
+}
+
+/* Begins to bring the warp's rows, if the tile is a whole one of the table. All lanes of the warp call it together,
+ * when all have taken what came before. */
+template <class SHAPE> DEVICE void request_coming(const tile_pass &pass, bool bulk, unsigned tile, unsigned tiles,
+                                                  coming_tile<SHAPE> &coming) {
+    const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
+    const size_t row = static_cast<size_t>(tile) * SHAPE::CHUNK_ROWS;
+    if (tile >= tiles || pass.rows - row < SHAPE::CHUNK_ROWS)
+        return;
+    const typename SHAPE::Input *from =
+        static_cast<const typename SHAPE::Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * pass.columns;
+    const unsigned bytes = SHAPE::WARP_ROWS * static_cast<unsigned>(pass.columns * sizeof *from);
+    unsigned char *const to = reinterpret_cast<unsigned char *>(coming.vectors[warp]);
+    if (bulk && lane == 0) {
+        bulk_barrier_expect(&coming.come[warp], bytes);
+        bulk_load(to, from, bytes, &coming.come[warp]);
+    }
+    for (unsigned at = lane * COPY_BYTES; !bulk && at < bytes; at += WARP_LANES * COPY_BYTES)
+        copy_async(to + at, reinterpret_cast<const unsigned char *>(from) + at);
+}
+
+/* Waits for the warp's rows. */
+template <class SHAPE> DEVICE void wait_for_coming(bool bulk, coming_tile<SHAPE> &coming) {
+    const unsigned warp = thread_index() / WARP_LANES, parity = coming.parity[warp];
+    while (bulk && !bulk_barrier_passed(&coming.come[warp], parity))
+        continue;
+    if (!bulk)
+        copy_async_wait();
+    warp_barrier(WARP_ALL);
+    if (thread_index() % WARP_LANES == 0)
+        coming.parity[warp] = parity ^ 1;
+}
+
+/* tile_load() of a tile that was requested. */
+template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile_place &place, bool bulk,
+                                               coming_tile<SHAPE> &coming, tile_values<SHAPE> &values) {
+    const unsigned across = SHAPE::LANES == 1 ? 1 : static_cast<unsigned>(pass.columns) / SHAPE::COLUMNS;
+    const unsigned first = place.part * SHAPE::STEPS * SHAPE::PHASES + place.phase;
+    const unsigned lane = first * across + (place.active ? place.across : 0);
+    wait_for_coming<SHAPE>(bulk, coming);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned v = 0; v < coming.VECTORS; v++) {
+        const typename coming_tile<SHAPE>::vector part =
+            coming.vectors[thread_index() / WARP_LANES][(step * SHAPE::PHASES * across + lane) * coming.VECTORS + v];
+        UNROLL
+        for (unsigned k = 0; k < coming.LENGTH; k++)
+            value_of<SHAPE>(values, step * SHAPE::VALUES + v * coming.LENGTH + k) = typename SHAPE::Sum(part.at[k]);
+    }
+    warp_barrier(WARP_ALL); /* all lanes have what they want before more comes */
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* A tile that waits in shared memory for its seed, while the next one has the registers. */
+#ifndef PERSISTENT_PARKED_TILE_CUH
+#define PERSISTENT_PARKED_TILE_CUH
+
+#include "tile/finish.cuh"
+
+/* The tile is summed up in itself. A warp's vectors of a step lie side by side, as they do in the table, but that each
+ * row of banks, eight vectors, is permuted by its number: lanes that reach for their own vectors, VECTORS apart, meet
+ * in no bank, whatever power of two divides VECTORS; nor do those that take them in the order of the table. ABOVE: what
+ * stands one row above is wanted. Aligned for what comes behind it (coming_tile.cuh). */
+template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, BANKS = 8;
+    static constexpr unsigned EVEN = power_of_two_in(VECTORS);
+    static constexpr unsigned APART = EVEN > BANKS ? EVEN : BANKS, FLIPS = (EVEN < BANKS ? EVEN : BANKS) - 1;
+    static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
+    vector vectors[SHAPE::WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
+    warp_row<SHAPE> before[ABOVE ? SHAPE::WARPS : 1]; /* the sums of its rows before each warp */
+
+    DEVICE vector &in_order(unsigned step, unsigned number) {
+        return vectors[thread_index() / WARP_LANES][step][number ^ (number / APART & FLIPS)];
+    }
+    DEVICE vector &of_lane(unsigned step, unsigned number) {
+        return in_order(step, thread_index() % WARP_LANES * VECTORS + number);
+    }
+};
+
+/* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both, as they do
+ * in halved blocks and of packed tiles: as many vectors as it takes. Left to the compiler, they would go to local
+ * memory, which is as far as the table: each tile runs over what parking leaves of the first cache. */
+template <class SHAPE> struct aside_tile {
+    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+    static constexpr unsigned ALL = SHAPE::STEPS * SHAPE::VALUES / SHAPE::VECTOR;
+    static constexpr unsigned VECTORS = (ALL * 3 + 7) / 8;
+    vector vectors[VECTORS][SHAPE::THREADS];
+};
+template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
+    return ABOVE && SHAPE::WARPS == BLOCK_WARPS && !SHAPE::PACKED;
+}
+
+template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned k = 0; k < aside.VECTORS * SHAPE::VECTOR; k++)
+        aside.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR] = value_of<SHAPE>(values, k);
+}
+template <class SHAPE> DEVICE void take_back(const aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned k = 0; k < aside.VECTORS * SHAPE::VECTOR; k++)
+        value_of<SHAPE>(values, k) = aside.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
+}
+
+template <class SHAPE, bool ABOVE> DEVICE void park(parked_tile<SHAPE, ABOVE> &parked, const tile_values<SHAPE> &values,
+                                                    const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    if (ABOVE || SHAPE::STAGED)
+        warp_barrier(WARP_ALL); /* all lanes have read what they want of the tile that was parked here */
+    if (ABOVE && lane < SHAPE::LANES)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        parked.before[thread_index() / WARP_LANES][lane * SHAPE::COLUMNS + c] = before[c];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        parked.of_lane(step, k / SHAPE::VECTOR).at[k % SHAPE::VECTOR] =
+            values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+}
+
+template <class SHAPE, bool ABOVE> DEVICE void unpark_step(parked_tile<SHAPE, ABOVE> &parked, unsigned step,
+                                                           typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k++)
+        values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = parked.of_lane(step, k / SHAPE::VECTOR).at[k % SHAPE::VECTOR];
+}
+
+/* What stands one row above a lane's first row of a parked step, seed included. As row_above(), with `before`. */
+template <class SHAPE> DEVICE void row_above_parked(parked_tile<SHAPE, true> &parked, unsigned step,
+                                                    const warp_row<SHAPE> &seeds,
+                                                    typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
+                                                    typename SHAPE::Sum (&above)[SHAPE::COLUMNS]) {
+    constexpr unsigned LAST = SHAPE::VALUES - SHAPE::COLUMNS;
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        const typename SHAPE::Sum last =
+            seeds[c] + parked.of_lane(step, (LAST + c) / SHAPE::VECTOR).at[(LAST + c) % SHAPE::VECTOR];
+        const typename SHAPE::Sum left = warp_shuffle(WARP_ALL, last, (lane - 1) % WARP_LANES);
+        above[c] = lane == 0 ? before[c] : left;
+        before[c] = left;
+    }
+}
+
+/* How many values of a warp's step are in the table, from its first row on, where rows lie side by side. */
+template <class SHAPE> DEVICE unsigned step_values(const tile_place &place, unsigned step) {
+    const unsigned row = place.row - place.phase * SHAPE::ROWS + step * SHAPE::STEP_ROWS;
+    return place.end > row ? (place.end - row) * SHAPE::COLUMNS : 0;
+}
+
+/* Writes a vector of a step, given its number in the order of the table; `to` is where the warp's first one goes. */
+template <class SHAPE> DEVICE void store_in_order(unsigned in_table, unsigned number,
+                                                  const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> &part,
+                                                  typename SHAPE::Sum *to) {
+    if (in_table >= WARP_LANES * SHAPE::VALUES) {
+        store_vector(reinterpret_cast<vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *>(to) + number, part);
+        return;
+    }
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::VECTOR; k++)
+        if (number * SHAPE::VECTOR + k < in_table)
+            to[number * SHAPE::VECTOR + k] = part.at[k];
+}
+
+/* The seeds that a lane adds that takes vectors in the order of the table: `sums[k]` is for the kth value of its first
+ * one, and for each COLUMNS values from there. Where they are too many for registers, they are read again each time. */
+template <class SHAPE> struct order_seeds {
+    static constexpr bool REPEAT = WARP_LANES * SHAPE::VECTOR % SHAPE::COLUMNS == 0; /* the first ones are all */
+    static constexpr bool FEW = REPEAT || sizeof(warp_row<SHAPE>) <= 48;
+    const typename SHAPE::Sum *seeds;
+    unsigned first; /* column of the first value */
+    typename SHAPE::Sum sums[FEW ? SHAPE::COLUMNS : 1];
+
+    DEVICE typename SHAPE::Sum read(unsigned k) const {
+        return seeds[first + k < SHAPE::COLUMNS ? first + k : first + k - SHAPE::COLUMNS];
+    }
+    DEVICE typename SHAPE::Sum operator[](unsigned k) const { return FEW ? sums[k] : read(k); }
+};
+template <class SHAPE> DEVICE order_seeds<SHAPE> seeds_in_order(const warp_row<SHAPE> &seeds) {
+    order_seeds<SHAPE> made;
+    made.seeds = seeds;
+    made.first = thread_index() % WARP_LANES * SHAPE::VECTOR % SHAPE::COLUMNS;
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::COLUMNS && made.FEW; k++)
+        made.sums[k] = made.read(k);
+    return made;
+}
+
+/* finish_step() where a lane has several vectors, one at a time: that takes few registers, which the next tile's values
+ * have. All lanes write side by side: by its own vectors, each would go to a sector of its own, half filled. */
+template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, parked_tile<SHAPE, false> &parked,
+                                                   unsigned step, typename SHAPE::Sum *to,
+                                                   const order_seeds<SHAPE> &seeds) {
+    const unsigned in_table = step_values<SHAPE>(place, step);
+    UNROLL
+    for (unsigned v = 0; v < parked.VECTORS; v++) {
+        const unsigned number = v * WARP_LANES + thread_index() % WARP_LANES;
+        typename parked_tile<SHAPE, false>::vector part = parked.in_order(step, number);
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::VECTOR; k++)
+            part.at[k] = seeds[(v * WARP_LANES * SHAPE::VECTOR + k) % SHAPE::COLUMNS] + part.at[k];
+        store_in_order<SHAPE>(in_table, number, part, to);
+    }
+}
+
+/* The same of exclusive results: where the vectors are, each lane its own, which know what stands above; then in order.
+ */
+template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_tile<SHAPE, true> &parked,
+                                                unsigned step, typename SHAPE::Sum *to, const warp_row<SHAPE> &seeds,
+                                                typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned in_table = step_values<SHAPE>(place, step);
+    typename SHAPE::Sum above[SHAPE::COLUMNS];
+    row_above_parked<SHAPE>(parked, step, seeds, before, above);
+    UNROLL
+    for (unsigned v = 0; v < parked.VECTORS; v++) {
+        typename parked_tile<SHAPE, true>::vector part = parked.of_lane(step, v);
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::VECTOR; k++) {
+            const unsigned c = (v * SHAPE::VECTOR + k) % SHAPE::COLUMNS;
+            const typename SHAPE::Sum sum = seeds[c] + part.at[k];
+            part.at[k] = above[c];
+            above[c] = sum;
+        }
+        parked.of_lane(step, v) = part;
+    }
+    warp_barrier(WARP_ALL);
+    UNROLL
+    for (unsigned v = 0; v < parked.VECTORS; v++) {
+        const unsigned number = v * WARP_LANES + thread_index() % WARP_LANES;
+        store_in_order<SHAPE>(in_table, number, parked.in_order(step, number), to);
+    }
+}
+
+/* What a tile is given in shared memory: its chunk's seed, and where it shares the chunk the total of the tile above it
+ * there, or the identity. */
+template <class SHAPE> using tile_seeds = warp_row<SHAPE>[SHAPE::SHARES];
+
+/* Integers wrap: to them it is all one sum, the seed. Floats take one level of the tree after the other. */
+template <class SHAPE> HOST_DEVICE constexpr bool takes_left() { return SHAPE::SHARES > 1 && !sums_wrap<SHAPE>(); }
+template <class SHAPE> DEVICE void lane_seed_of(const tile_place &place, const tile_seeds<SHAPE> &seeds,
+                                                typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
+    lane_seed<SHAPE>(place, seeds[0], seed);
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && SHAPE::SHARES > 1 && !takes_left<SHAPE>(); c++)
+        seed[c] += seeds[SHAPE::SHARES - 1][place.across * SHAPE::COLUMNS + c];
+}
+
+/* Read anew for each step: there are few registers left. */
+template <class SHAPE>
+DEVICE void add_left_tile(const tile_place &place, const tile_seeds<SHAPE> &seeds, tile_step<SHAPE> &values) {
+    if constexpr (takes_left<SHAPE>()) {
+        typename SHAPE::Sum left[SHAPE::COLUMNS];
+        lane_seed<SHAPE>(place, seeds[1], left);
+        add_left<SHAPE>(left, values);
+    }
+}
+
+/* What stands above the first step of a parked tile, seed included. */
+template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked_tile<SHAPE, true> &parked,
+                                                 const tile_seeds<SHAPE> &seeds,
+                                                 const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    tile_step<SHAPE> last;
+    lane_seed<SHAPE>(place, parked.before[thread_index() / WARP_LANES], before);
+    unpark_step<SHAPE>(parked, SHAPE::STEPS - 1, last);
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && takes_left<SHAPE>(); c++)
+        before[c] = seeds[SHAPE::SHARES - 1][place.across * SHAPE::COLUMNS + c] + before[c];
+    add_left_tile<SHAPE>(place, seeds, last);
+    before_part<SHAPE>(place, seed, last, before);
+}
+
+/* finish_parked() where a lane has several vectors: the rows of a step lie side by side. */
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_staged(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
+                          const tile_seeds<SHAPE> &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place) - thread_index() % WARP_LANES * SHAPE::VALUES;
+    const order_seeds<SHAPE> seed = seeds_in_order<SHAPE>(seeds[0]);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += WARP_LANES * SHAPE::VALUES) {
+        if constexpr (ABOVE)
+            finish_above<SHAPE>(place, parked, step, to, seeds[0], before);
+        else
+            finish_in_order<SHAPE>(place, parked, step, to, seed);
+    }
+}
+
+/* Takes a parked tile from its seed to its results, step by step. */
+template <class SHAPE, bool ABOVE> DEVICE void
+finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE, ABOVE> &parked, const tile_seeds<SHAPE> &seeds) {
+    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
+    lane_seed_of<SHAPE>(place, seeds, seed);
+    if constexpr (ABOVE)
+        before_parked<SHAPE>(place, parked, seeds, seed, before);
+    if constexpr (SHAPE::STAGED) {
+        finish_staged<SHAPE, ABOVE>(pass, place, parked, seeds, before);
+        return;
+    }
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
+        tile_step<SHAPE> values;
+        unpark_step<SHAPE>(parked, step, values);
+        add_left_tile<SHAPE>(place, seeds, values);
+        finish_step<SHAPE, ABOVE>(place, seed, values, before, [&](const tile_step<SHAPE> &results) {
+            tile_store_lane<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, to, results);
+        });
+        if (ABOVE && SHAPE::SHARES > 1)
+            warp_barrier(WARP_ALL); /* or else one step is begun before another one ends, and registers spill */
+    }
+}
+
+#endif

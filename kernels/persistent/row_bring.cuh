@@ -1,0 +1,90 @@
+/* How the rows of a tile (row_tile.cuh) come into shared memory: by bulk copies, which are of whole vectors. */
+#ifndef PERSISTENT_ROW_BRING_CUH
+#define PERSISTENT_ROW_BRING_CUH
+
+#include "persistent/row_tile.cuh"
+
+/* A row of a piece that may begin anywhere: where, in elements of the table, and how many before it and behind it come
+ * with it, as whole vectors; `loose` of the last ones do not, as the table ends there. */
+struct row_piece {
+    size_t first;
+    unsigned lead, whole, loose;
+};
+template <class SHAPE> DEVICE row_piece row_piece_of(const tile_pass &pass, const row_place &place, size_t row) {
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input);
+    row_piece piece;
+    piece.first = row * pass.in_stride + place.column;
+    piece.lead = piece.first % VECTOR;
+    const unsigned end = piece.lead + units_of<SHAPE>(pass, place);
+    const size_t left = pass.rows * pass.in_stride - (piece.first - piece.lead);
+    piece.whole = (end + VECTOR - 1) / VECTOR * VECTOR;
+    piece.loose = 0;
+    if (piece.whole > left) {
+        piece.whole -= VECTOR;
+        piece.loose = end - piece.whole;
+    }
+    return piece;
+}
+
+/* request_rows() of pieces that may begin anywhere, a lane a row. */
+template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const row_place &place,
+                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
+    typedef typename SHAPE::Input Input;
+    static_assert(SHAPE::STRIP_ROWS <= WARP_LANES, "a lane a row");
+    const unsigned lane = strip_lane<SHAPE>();
+    const bool has = lane < strip_rows_of<SHAPE>(pass, place); /* a row in the table */
+    const row_piece piece = row_piece_of<SHAPE>(pass, place, strip_row_of<SHAPE>(place) + (has ? lane : 0));
+    const Input *const from = static_cast<const Input *>(pass.in) + piece.first - piece.lead;
+    row_input<SHAPE> *const to = own_rows(memory) + lane * memory.across - piece.lead;
+    const unsigned bytes = has ? piece.whole * sizeof(Input) : 0, all = warp_sum(WARP_ALL, bytes);
+    bulk_barrier *const come = &block.come[strip_number<SHAPE>()];
+    warp_barrier(WARP_ALL);
+    if (lane == 0)
+        bulk_barrier_expect(come, all);
+    warp_barrier(WARP_ALL);
+    if (bytes > 0)
+        bulk_load(to, from, bytes, come);
+    for (unsigned k = 0; has && k < piece.loose; k++)
+        to[piece.whole + k].at[0] = from[piece.whole + k];
+}
+
+/* Begins to bring the strip's rows, as far as they are in the table. All lanes of the warp call it together, when all
+ * have read what came before. Rows that lie side by side are one piece of memory, of whole vectors but at the end of
+ * the table. */
+template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row_place &place,
+                                                const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
+    typedef typename SHAPE::Input Input;
+    const unsigned lane = strip_lane<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
+    const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_input<SHAPE>);
+    const Input *from =
+        static_cast<const Input *>(pass.in) + strip_row_of<SHAPE>(place) * pass.in_stride + place.column;
+    bulk_barrier *const come = &block.come[strip_number<SHAPE>()];
+    const bool side_by_side = pass.panels == 1; /* as the rows of the table are */
+    const unsigned whole = SHAPE::APART ? rows * bytes / VECTOR_BYTES * VECTOR_BYTES : rows * bytes;
+    warp_barrier(WARP_ALL);
+    if (lane == 0)
+        bulk_barrier_expect(come, whole);
+    if (lane == 0 && side_by_side && whole > 0)
+        bulk_load(own_rows(memory), from, whole, come);
+    if (SHAPE::APART && lane < (rows * bytes - whole) / sizeof(Input))
+        own_rows(memory)[whole / sizeof(Input) + lane].at[0] = from[whole / sizeof(Input) + lane];
+    warp_barrier(WARP_ALL);
+    for (unsigned row = lane; !side_by_side && row < rows; row += WARP_LANES)
+        bulk_load(own_rows(memory) + row * memory.across, from + row * pass.in_stride, bytes, come);
+}
+
+/* Waits for them. Rows beyond the table hold the identity. */
+template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const row_place &place,
+                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
+                                                 unsigned parity) {
+    typedef typename SHAPE::Input Input;
+    while (!bulk_barrier_passed(&block.come[strip_number<SHAPE>()], parity))
+        continue;
+    const unsigned across = memory.across * SHAPE::UNIT, end = SHAPE::STRIP_ROWS * across;
+    for (unsigned at = strip_rows_of<SHAPE>(pass, place) * across + strip_lane<SHAPE>(); at < end;
+         at += SHAPE::STRIP_LANES)
+        reinterpret_cast<Input *>(own_rows(memory))[at] = sum_identity<Input>();
+    warp_barrier(WARP_ALL);
+}
+
+#endif

@@ -1,0 +1,260 @@
+/* A tile of rows, or of pieces of long ones, that stays in shared memory from when it is brought until it is written.
+ * Each warp, or each half of one, has a strip of rows of its own, brings them by bulk copies, adds them up where they
+ * lie, and writes their sums from there. A lane has one vector of a row, and all rows of its strip. Where rows are no
+ * whole vectors, a lane has columns that lie a warp apart, so that what a warp reads or writes at once lies side by
+ * side in any case.
+ *
+ * Halves of a chunk are two tiles, halves of a tile strips, halves of a strip rows: the tree of
+ * tuplescan/prefix_sum.h. Threads find themselves anew each time they are asked for: a tile that waits has no registers
+ * to spare for what can be made again. */
+#ifndef PERSISTENT_ROW_TILE_CUH
+#define PERSISTENT_ROW_TILE_CUH
+
+#include "overflow/in_tile.cuh"
+#include "persistent/roles.cuh"
+
+constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
+constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */
+constexpr unsigned CHUNK_OF_LONG = 512;               /* rows; those of up to half a line have twice as many */
+constexpr unsigned MOST_UNROLLED = 32;                /* rows */
+
+/* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
+ * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
+enum class row_kind { VECTORS, APART, PIECES };
+
+/* A lane has COUNT columns; so many columns to a block of stage 2 (adds/turns.cuh), rows to a strip, blocks to a
+ * multiprocessor, and lanes to a strip: a warp has one, or its halves have one each, where rows are short. Vectors are
+ * of sums of INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
+template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
+          unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES>
+struct row_shape {
+    typedef INPUT Input;
+    typedef SUM Sum;
+    static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
+    static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
+    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
+    static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = THREADS / STRIP_LANES, STRIP_ROWS = STRIP_ROWS_;
+    static constexpr unsigned CHUNK_ROWS = STRIPS * STRIP_ROWS; /* of the tile */
+    static constexpr unsigned CHUNK =
+        STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG; /* of the tree */
+    static constexpr unsigned SHARES = CHUNK > CHUNK_ROWS ? CHUNK / CHUNK_ROWS : 1;         /* tiles of a chunk */
+    static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
+    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
+    /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
+    static constexpr unsigned SPINES_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
+    static constexpr unsigned ROWS_AT_ONCE =
+        APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
+    static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
+    static_assert(STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
+    static_assert(std::is_integral<Sum>::value || CHUNK_ROWS <= CHUNK, "the tree's chunks");
+    struct Values {}; /* that a lane has in registers while the tile waits */
+};
+template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
+template <class SHAPE> using row_vector =
+    typename std::conditional<SHAPE::APART, row_columns<typename SHAPE::Sum, SHAPE::COUNT>,
+                              vector_of<typename SHAPE::Sum, SHAPE::UNIT>>::type;
+template <class SHAPE> using row_unit = vector_of<typename SHAPE::Sum, SHAPE::UNIT>;
+template <class SHAPE> using row_input = vector_of<typename SHAPE::Input, SHAPE::UNIT>;
+
+HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
+
+/* In shared memory, before the rows. */
+template <class SHAPE> struct alignas(LINE_BYTES) row_block {
+    bulk_barrier come[SHAPE::STRIPS];
+    uint32_t magnitudes[SHAPE::STRIPS];
+    uint32_t ticket; /* the block's tile; and when that is done, the next one */
+    block_role role;
+};
+
+/* The rest of it: rows of `across` units each. Those of the table; of each strip the total; the seed, and what is to
+ * the left of the tile at each level of the tree above it. */
+template <class SHAPE> struct row_memory {
+    row_input<SHAPE> *rows;
+    row_unit<SHAPE> *totals, *lefts;
+    unsigned across, width; /* width: of the tile, in units */
+};
+
+/* Units from row to row. Pieces that do not begin on vectors come with what is before and behind them in vectors, and
+ * all rows lie as they do in the table, relative to vectors. */
+template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input), LEAST = 2 * (VECTOR - 1);
+    if (!SHAPE::PIECES)
+        return pass.panel_columns / SHAPE::UNIT;
+    const unsigned least = pass.panel_columns + LEAST;
+    return least + static_cast<unsigned>(pass.in_stride - least) % VECTOR;
+}
+template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
+    const size_t rows = SHAPE::KEPT_ROWS * sizeof(row_input<SHAPE>);
+    const size_t sums = (SHAPE::STRIPS + 1 + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
+    return sizeof(row_block<SHAPE>) + (rows + sums) * across;
+}
+template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
+    row_input<SHAPE> *const rows = reinterpret_cast<row_input<SHAPE> *>(&block + 1);
+    row_unit<SHAPE> *const totals = reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::KEPT_ROWS * across);
+    return row_memory<SHAPE>{rows, totals, totals + SHAPE::STRIPS * across, across, across};
+}
+
+/* Where a tile is in the table. */
+struct row_place {
+    unsigned row;    /* of tiles */
+    unsigned column; /* its first */
+};
+DEVICE row_place row_place_of(const tile_pass &pass, unsigned tile) {
+    const unsigned row = pass.panels == 1 ? tile : tile / pass.panels;
+    return row_place{row, (tile - row * pass.panels) * pass.panel_columns};
+}
+
+/* The calling thread's strip, and its lane there. */
+template <class SHAPE> DEVICE unsigned strip_number() { return thread_index_anew() / SHAPE::STRIP_LANES; }
+template <class SHAPE> DEVICE unsigned strip_lane() { return thread_index_anew() % SHAPE::STRIP_LANES; }
+
+/* The tile's columns in units, one for each lane that has any; or APART, several. */
+template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row_place &place) {
+    const size_t right = pass.columns - place.column;
+    return static_cast<unsigned>(right < pass.panel_columns ? right : pass.panel_columns) / SHAPE::UNIT;
+}
+
+/* The lane's columns in a row, of values or sums, given its first unit there. APART, where it has none, nothing is put,
+ * and the identity got. */
+template <class SHAPE, class UNIT> DEVICE
+    typename std::conditional<SHAPE::APART, row_vector<SHAPE>, const row_vector<SHAPE> &>::type
+    get_columns(const row_memory<SHAPE> &memory, unsigned lane, const UNIT *first) {
+    typedef typename SHAPE::Sum Sum;
+    if constexpr (SHAPE::APART) {
+        row_vector<SHAPE> columns;
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            columns.at[c] =
+                c == 0 || lane + c * WARP_LANES < memory.width ? Sum(first[c * WARP_LANES].at[0]) : sum_identity<Sum>();
+        return columns;
+    } else {
+        return *first;
+    }
+}
+template <class SHAPE> DEVICE void put_columns(const row_memory<SHAPE> &memory, unsigned lane, row_unit<SHAPE> *first,
+                                               const row_vector<SHAPE> &columns) {
+    if constexpr (!SHAPE::APART) {
+        *first = columns;
+    } else {
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            if (c == 0 || lane + c * WARP_LANES < memory.width)
+                first[c * WARP_LANES].at[0] = columns.at[c];
+    }
+}
+
+/* The calling strip's first row in the table, and how many of its rows are there. */
+template <class SHAPE> DEVICE size_t strip_row_of(const row_place &place) {
+    return static_cast<size_t>(place.row) * SHAPE::CHUNK_ROWS + strip_number<SHAPE>() * SHAPE::STRIP_ROWS;
+}
+template <class SHAPE> DEVICE unsigned strip_rows_of(const tile_pass &pass, const row_place &place) {
+    const size_t first = strip_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
+    return left < SHAPE::STRIP_ROWS ? static_cast<unsigned>(left) : SHAPE::STRIP_ROWS;
+}
+template <class SHAPE> DEVICE row_input<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
+    return memory.rows + strip_number<SHAPE>() * SHAPE::STRIP_ROWS * memory.across;
+}
+
+template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &right) {
+    UNROLL
+    for (unsigned k = 0; k < sizeof right.at / sizeof *right.at; k++)
+        right.at[k] = left.at[k] + right.at[k];
+}
+
+/* The total of ROWS rows in a lane's columns. */
+template <class SHAPE, unsigned ROWS>
+DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+    if constexpr (ROWS == 1) {
+        return get_columns(memory, lane, at);
+    } else {
+        const row_vector<SHAPE> left = rows_total<SHAPE, ROWS / 2>(memory, lane, at);
+        row_vector<SHAPE> right = rows_total<SHAPE, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
+        add_to_right(left, right);
+        return right;
+    }
+}
+
+/* Of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
+template <class SHAPE>
+DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+    constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Sum>::value;
+    constexpr unsigned ROWS = MANY ? SHAPE::ROWS_AT_ONCE : SHAPE::STRIP_ROWS;
+    row_vector<SHAPE> total = rows_total<SHAPE, ROWS>(memory, lane, at);
+    KEEP_LOOP
+    for (unsigned row = ROWS; row < SHAPE::STRIP_ROWS; row += ROWS) {
+        at += ROWS * memory.across;
+        add_to_right(rows_total<SHAPE, ROWS>(memory, lane, at), total);
+    }
+    return total;
+}
+
+/* The totals of the strip's rows; the others see them after a barrier. */
+template <class SHAPE>
+DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+    const unsigned lane = strip_lane<SHAPE>();
+    if (lane < units_of<SHAPE>(pass, place)) {
+        const row_vector<SHAPE> total = strip_total(memory, lane, own_rows(memory) + lane);
+        put_columns(memory, lane, memory.totals + strip_number<SHAPE>() * memory.across + lane, total);
+    }
+}
+
+/* A vector of memory, whatever columns are in it. */
+template <class SHAPE> using memory_vector = vector_of<typename SHAPE::Sum, VECTOR_BYTES / sizeof(typename SHAPE::Sum)>;
+
+/* Bits of which the highest is that of the greatest value. */
+template <class VECTOR> DEVICE uint32_t magnitude_of_vector(const VECTOR &values, bool is_signed) {
+    uint32_t bits = 0;
+    UNROLL
+    for (unsigned k = 0; k < sizeof values.at / sizeof *values.at; k++)
+        bits |= magnitude_bits(head_of(values.at[k]), is_signed);
+    return bits;
+}
+
+/* Bits of which the highest is that of the strip's greatest value, for the check for overflow. Where rows lie side by
+ * side, a lane looks at any of them. */
+template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, const row_place &place,
+                                                      const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
+    typedef memory_vector<SHAPE> vector;
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(typename SHAPE::Sum);
+    const unsigned lane = strip_lane<SHAPE>();
+    const vector *const rows = reinterpret_cast<const vector *>(own_rows(memory)) + lane;
+    uint32_t bits = 0;
+    if constexpr (SHAPE::PIECES) {
+        const row_input<SHAPE> *const first = own_rows(memory) + lane;
+        for (unsigned row = 0; lane < memory.width && row < SHAPE::STRIP_ROWS; row++)
+            bits |= magnitude_of_vector(get_columns(memory, lane, first + row * memory.across), pass.is_signed);
+    } else if constexpr (SHAPE::APART) {
+        for (unsigned k = 0; k + lane < SHAPE::STRIP_ROWS * memory.across / COUNT; k += SHAPE::STRIP_LANES)
+            bits |= magnitude_of_vector(rows[k], pass.is_signed);
+    } else {
+        UNROLL
+        for (unsigned row = 0; lane < units_of<SHAPE>(pass, place) && row < SHAPE::STRIP_ROWS; row++)
+            bits |= magnitude_of_vector(rows[row * memory.across], pass.is_signed);
+    }
+    bits = warp_or(WARP_ALL, bits);
+    if (lane == 0)
+        block.magnitudes[strip_number<SHAPE>()] = bits;
+}
+
+/* The tile's total in one of its columns, by one thread. What is to the left of a strip is then one row at each
+ * level: the last strip of a left half has the total of all of the half in the place of its own. */
+template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory<SHAPE> &memory, unsigned column) {
+    typedef typename SHAPE::Sum Sum;
+    Sum *const totals = reinterpret_cast<Sum *>(memory.totals) + column;
+    const unsigned across = memory.across * SHAPE::UNIT;
+    Sum part[SHAPE::STRIPS];
+    UNROLL
+    for (unsigned strip = 0; strip < SHAPE::STRIPS; strip++)
+        part[strip] = totals[strip * across];
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::STRIPS; half *= 2)
+        UNROLL
+    for (unsigned last = 2 * half - 1; last < SHAPE::STRIPS; last += 2 * half) {
+        part[last] = part[last - half] + part[last];
+        if (last + 1 < SHAPE::STRIPS)
+            totals[last * across] = part[last];
+    }
+    return part[SHAPE::STRIPS - 1];
+}
+
+#endif

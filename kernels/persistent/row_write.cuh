@@ -1,0 +1,122 @@
+/* The running sums of the rows of a tile (row_tile.cuh), and how they are written. */
+#ifndef PERSISTENT_ROW_WRITE_CUH
+#define PERSISTENT_ROW_WRITE_CUH
+
+#include "persistent/row_tile.cuh"
+
+/* Calls add(left) for all that is to the left of the strip's rows in the lane's columns, the lowest level first, the
+ * seed last. */
+template <class SHAPE, class ADD>
+DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, unsigned lane, const ADD &add) {
+    const unsigned strip = strip_number<SHAPE>();
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::STRIPS; half *= 2)
+        if (strip & half)
+            add(get_columns(memory, lane,
+                            memory.totals + ((strip & ~(2 * half - 1)) + half - 1) * memory.across + lane));
+    UNROLL
+    for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
+        if (place.row & half)
+            add(get_columns(memory, lane, memory.lefts + level * memory.across + lane));
+    add(get_columns(memory, lane, memory.lefts + lane));
+}
+
+/* The running sums of so many rows, one level of the tree after the other. */
+template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
+    UNROLL
+    for (unsigned half = 1; half < ROWS; half *= 2)
+        UNROLL
+    for (unsigned row = 0; row < ROWS; row++)
+        if (row & half)
+            add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
+}
+
+/* What is to the left of the group of rows in its strip, the lowest level first. Below the first level of which the
+ * group is a left half, its last row is the total that is to the left of others there. */
+template <unsigned LEVELS, unsigned ROWS, class VECTOR>
+DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&sums)[ROWS]) {
+    bool kept = false;
+    UNROLL
+    for (unsigned level = 1; level <= LEVELS; level++) {
+        const bool right = (group >> (level - 1) & 1) != 0;
+        UNROLL
+        for (unsigned row = 0; right && row < ROWS; row++)
+            add_to_right(totals[level], sums[row]);
+        if (!right && !kept)
+            totals[level] = sums[ROWS - 1];
+        kept = kept || !right;
+    }
+}
+
+/* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
+ * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough (docs/tuning.md). */
+template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
+                                                 typename SHAPE::Sum *first, const row_vector<SHAPE> &sums) {
+    row_unit<SHAPE> *const to = reinterpret_cast<row_unit<SHAPE> *>(first);
+    if constexpr (!SHAPE::APART) {
+        store_vector(to, sums);
+    } else {
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            if (c == 0 || lane + c * WARP_LANES < memory.width)
+                store_vector(to + c * WARP_LANES, row_unit<SHAPE>{sums.at[c]});
+    }
+}
+
+/* The lane's sums, of all of the strip's rows; ABOVE: those that stand one row above. WHOLE: all of the rows are in the
+ * table. */
+template <class SHAPE, bool ABOVE, bool WHOLE>
+DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
+    typedef typename SHAPE::Sum Sum;
+    typedef row_vector<SHAPE> vector;
+    constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
+    const row_input<SHAPE> *from = own_rows(memory) + lane;
+    Sum *to =
+        static_cast<Sum *>(pass.out) + strip_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::UNIT;
+    const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place);
+    vector before, totals[LEVELS + 1];
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COUNT; c++)
+        before.at[c] = sum_identity<Sum>();
+    if (ABOVE || std::is_integral<Sum>::value)
+        add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
+    KEEP_LOOP
+    for (unsigned group = 0; group < GROUPS; group++) {
+        vector sums[ROWS];
+        UNROLL
+        for (unsigned row = 0; row < ROWS; row++, from += memory.across)
+            sums[row] = get_columns(memory, lane, from);
+        scan_rows(sums);
+        if constexpr (std::is_integral<Sum>::value) { /* which wrap: all that is above is one sum */
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++)
+                add_to_right(before, sums[row]);
+        } else {
+            add_groups<LEVELS>(group, totals, sums);
+            add_lefts(place, memory, lane, [&](const vector &left) {
+                UNROLL
+                for (unsigned row = 0; row < ROWS; row++)
+                    add_to_right(left, sums[row]);
+            });
+        }
+        UNROLL
+        for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
+            if (WHOLE || group * ROWS + row < rows)
+                store_columns(memory, lane, to, !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1]);
+        before = sums[ROWS - 1];
+    }
+}
+
+/* By all strips, each its own rows. */
+template <class SHAPE, bool ABOVE>
+DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+    const unsigned lane = strip_lane<SHAPE>();
+    if (lane >= units_of<SHAPE>(pass, place))
+        return;
+    if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
+        write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
+    else
+        write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* What a tile of rows tells the others, and what it waits for. */
+#ifndef PERSISTENT_WORDS_ROW_EXCHANGE_CUH
+#define PERSISTENT_WORDS_ROW_EXCHANGE_CUH
+
+#include "persistent/row_tile.cuh"
+#include "persistent/words/ring.cuh"
+
+template <class SHAPE> DEVICE row_slot slot_of(const row_state<typename SHAPE::Sum> &state, const row_place &place) {
+    return row_slot_of(state.ring, place.row / SHAPE::SHARES);
+}
+template <class SHAPE>
+DEVICE exchange_word<typename SHAPE::Sum> *total_word(const tile_pass &pass,
+                                                      const row_state<typename SHAPE::Sum> &state, const row_slot &slot,
+                                                      unsigned share, size_t column) {
+    return state.totals + (static_cast<size_t>(slot.number) * SHAPE::SHARES + share) * pass.columns + column;
+}
+
+/* The tile's totals and magnitude. Thread c has column c of the panel. */
+template <class SHAPE> DEVICE void publish_rows(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state,
+                                                const row_place &place, const row_memory<SHAPE> &memory,
+                                                const row_block<SHAPE> &block) {
+    const unsigned thread = thread_index_anew();
+    const row_slot slot = slot_of<SHAPE>(state, place);
+    if (thread < units_of<SHAPE>(pass, place) * SHAPE::UNIT)
+        publish_kept(total_word<SHAPE>(pass, state, slot, place.row % SHAPE::SHARES, place.column + thread),
+                     total_of_rows<SHAPE>(memory, thread), slot.mark);
+    if (!looks_at_values<SHAPE>() || !state.magnitudes || thread / WARP_LANES != SHAPE::WARPS - 1)
+        return;
+    const uint32_t magnitude = warp_or(WARP_ALL, block.magnitudes[thread % SHAPE::STRIPS]);
+    if (thread % WARP_LANES == 0 && magnitude != 0)
+        atomic_or(&state.magnitudes[place.row / SHAPE::SHARES], magnitude);
+}
+
+/* The words that a thread looks for. Word 0: the chunk's seed. Words h to 2h - 1: totals of the h tiles of a left half,
+ * if this one is in its right half. */
+template <class SHAPE> struct row_looks {
+    typename SHAPE::Sum value[SHAPE::SHARES];
+    unsigned missing;
+};
+template <class SHAPE> DEVICE void begin_looks(const row_place &place, row_looks<SHAPE> &looks) {
+    looks.missing = 1;
+    looks.value[0] = sum_identity<typename SHAPE::Sum>();
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::SHARES; half *= 2)
+        if (place.row & half)
+            looks.missing |= ((1u << half) - 1) << half;
+}
+
+/* One look at all that is missing. */
+template <class SHAPE> DEVICE void look_for_lefts(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state,
+                                                  const row_place &place, const row_slot &slot, size_t column,
+                                                  row_looks<SHAPE> &looks) {
+    const unsigned share = place.row % SHAPE::SHARES;
+    uint32_t mark[SHAPE::SHARES] = {};
+    if (looks.missing & 1)
+        mark[0] = look_kept(state.seeds + static_cast<size_t>(slot.number) * pass.columns + column, &looks.value[0]);
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::SHARES; half *= 2)
+        UNROLL
+    for (unsigned k = 0; k < half; k++)
+        if (looks.missing >> (half + k) & 1)
+            mark[half + k] = look_kept(total_word<SHAPE>(pass, state, slot, (share & ~(2 * half - 1)) + k, column),
+                                       &looks.value[half + k]);
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::SHARES; k++)
+        looks.missing &= mark[k] == slot.mark ? ~(1u << k) : ~0u;
+}
+
+/* All that the tile waits for, into shared memory. */
+template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state,
+                                                  const row_place &place, const row_memory<SHAPE> &memory) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned thread = thread_index_anew();
+    if (thread >= units_of<SHAPE>(pass, place) * SHAPE::UNIT)
+        return;
+    const row_slot slot = slot_of<SHAPE>(state, place);
+    row_looks<SHAPE> looks;
+    begin_looks<SHAPE>(place, looks);
+    while (looks.missing != 0)
+        look_for_lefts<SHAPE>(pass, state, place, slot, place.column + thread, looks);
+    Sum *const lefts = reinterpret_cast<Sum *>(memory.lefts) + thread;
+    lefts[0] = looks.value[0];
+    if (place.row % SHAPE::SHARES == 0)
+        keep_seed(state, place.row / SHAPE::SHARES, place.column + thread, pass.columns, looks.value[0]);
+    UNROLL
+    for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++) {
+        UNROLL
+        for (unsigned step = 1; step < half; step *= 2)
+            UNROLL
+        for (unsigned k = half; k < 2 * half; k += 2 * step)
+            looks.value[k] = looks.value[k] + looks.value[k + step];
+        if (place.row & half)
+            lefts[level * memory.across * SHAPE::UNIT] = looks.value[half];
+    }
+}
+
+#endif

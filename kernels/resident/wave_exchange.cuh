@@ -1,0 +1,279 @@
+/* Stage 2 of wave.cu: from each tile's totals to its seed. Every block looks at all totals above its own, and
+ * adds them up from left to right by itself. Shares of a chunk are tile rows: their totals are a row of words each. */
+#ifndef RESIDENT_WAVE_EXCHANGE_CUH
+#define RESIDENT_WAVE_EXCHANGE_CUH
+
+#include "overflow/in_tile.cuh"
+#include "persistent/words/marked.cuh"
+#include "resident/wave_epoch.cuh"
+
+constexpr unsigned WAVE_WORDS = 2;   /* that a thread has under way, or else those of all shares of a chunk */
+constexpr unsigned WAVE_BATCH = 32;  /* bytes of totals that are added up in one go */
+constexpr unsigned MOST_LEVELS = 16; /* of the tree of a chunk */
+
+template <class SUM> struct wave_state {
+    wave_epoch epoch;
+    word_pair *words; /* a row of columns each: the carry in, and the totals of each share of a chunk; with their tag */
+    bool helps;       /* a thread may make the totals of other blocks: nothing that it reads is written */
+    const SUM *carry_in;
+    SUM *carry_out;
+    unsigned pitch; /* of a column's totals in shared memory: a vector more, against bank conflicts */
+};
+
+/* What all shares of chunks before this one add up to, chunk by chunk, and those of this chunk before this share. */
+template <class SHAPE, unsigned SHARES> struct wave_shared {
+    warp_rows<SHAPE> totals;
+    warp_row<SHAPE> lefts[SHARES], seeds;
+    tile_magnitude magnitudes;
+    uint64_t draw;
+    bool clears;
+};
+
+template <class SUM> DEVICE word_pair tagged(SUM value, uint64_t tag) {
+    return word_pair{reinterpret_cast<const typename carry_bits<sizeof(SUM)>::type &>(value), tag};
+}
+template <class SUM> DEVICE SUM untagged(const word_pair &pair) {
+    const typename carry_bits<sizeof(SUM)>::type bits = static_cast<typename carry_bits<sizeof(SUM)>::type>(pair.value);
+    return reinterpret_cast<const SUM &>(bits);
+}
+
+template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *word, uint64_t tag) {
+    for (;;) {
+        const word_pair pair = load_pair_relaxed(word);
+        if (pair.mark == tag)
+            return untagged<SUM>(pair);
+        wait_a_little(20);
+    }
+}
+
+/* Whether the launch itself sets the word of the first overflow: where one block can be the first of all to draw. */
+template <class SHAPE> DEVICE bool sets_overflow(const tile_pass &pass) {
+    return sums_wrap<SHAPE>() && pass.first_overflow && pass.panels == 1;
+}
+
+/* Where a thread stands in the exchange: its column of the panel, and its place down the rows. */
+template <class SHAPE> struct wave_lane {
+    static constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL), DOWN = BLOCK_THREADS / ACROSS;
+    unsigned in_panel, down;
+    size_t column;
+    bool active;
+};
+template <class SHAPE> DEVICE wave_lane<SHAPE> wave_lane_of(const tile_pass &pass, unsigned panel) {
+    wave_lane<SHAPE> lane;
+    lane.in_panel = thread_index() % lane.ACROSS;
+    lane.down = thread_index() / lane.ACROSS;
+    lane.column = static_cast<size_t>(panel) * pass.panel_columns + lane.in_panel;
+    lane.active = lane.in_panel < pass.panel_columns && lane.column < pass.columns;
+    return lane;
+}
+
+/* The tag of this launch, for all threads of a block, which all see what it drew. */
+template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pass &pass,
+                                                                   const wave_state<typename SHAPE::Sum> &state,
+                                                                   unsigned tile, wave_shared<SHAPE, SHARES> &shared) {
+    const wave_epoch &epoch = state.epoch;
+    const unsigned panel = tile % pass.panels;
+    if (!has_key(shared.draw, epoch.key)) {
+        if (thread_index() == 0)
+            shared.clears = must_clear(epoch, panel);
+        block_barrier();
+        if (shared.clears) {
+            const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
+            KEEP_LOOP
+            for (unsigned row = lane.down; lane.active && row <= epoch.blocks; row += lane.DOWN)
+                store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
+            block_barrier();
+            if (thread_index() == 0) {
+                store_relaxed(epoch.overflow_set, uint64_t(0));
+                store_release(&epoch.draws[panel], epoch.key);
+            }
+        }
+        if (thread_index() == 0)
+            shared.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
+        block_barrier();
+    }
+    return tag_of(epoch, shared.draw);
+}
+
+/* Publishes the totals of a tile row, and with the first one the carry, if others may not read it themselves. */
+template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
+                                                unsigned tile, uint64_t tag, const warp_rows<SHAPE> &totals) {
+    const unsigned row = tile / pass.panels;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    if (lane.down != 0 || !lane.active)
+        return;
+    if (row == 0 && !state.helps)
+        store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
+    store_pair_relaxed(&state.words[(row + size_t(1)) * pass.columns + lane.column],
+                       tagged(total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel), tag));
+}
+
+/* By one thread of each block: that of the one that drew first sets the word of the first overflow. Totals of the first
+ * tile do not tell that it is set, whoever set it: any thread may have made them (make_totals_alone()). */
+template <class SHAPE> DEVICE void set_overflow(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
+    if (!sets_overflow<SHAPE>(pass) || !drew_first(epoch, draw))
+        return;
+    store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
+    store_release(epoch.overflow_set, tag_of(epoch, draw));
+}
+
+/* Before an overflow is reported, by all who do. Who drew first runs, and waits for nobody before it sets the word. */
+template <class SHAPE> DEVICE void see_overflow_set(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
+    while (sets_overflow<SHAPE>(pass) && load_acquire(epoch.overflow_set) != tag_of(epoch, draw))
+        wait_a_little(20);
+}
+
+/* A column of some tiles, whose totals do not come. */
+template <class INPUT> struct wave_missing {
+    const INPUT *from;
+    size_t stride, rows; /* of the table, from the first tile on */
+    unsigned tile_rows, tiles;
+    word_pair *words;
+    size_t columns;
+    uint64_t tag;
+};
+
+/* Makes the totals, by the tree, and publishes them: by one thread that has waited long for others to do it, as their
+ * blocks may not run before this one ends. That is hardly ever so, and it need not be fast. */
+template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INPUT> missing) {
+    KEEP_LOOP
+    for (unsigned tile = 0; tile < missing.tiles; tile++) {
+        SUM left[MOST_LEVELS], sum = sum_identity<SUM>();
+        KEEP_LOOP
+        for (unsigned row = 0; row < missing.tile_rows; row++) {
+            const size_t at = size_t(tile) * missing.tile_rows + row;
+            unsigned level = 0;
+            sum = at < missing.rows ? SUM(missing.from[at * missing.stride]) : sum_identity<SUM>();
+            KEEP_LOOP
+            for (; (row >> level & 1) != 0; level++)
+                sum = left[level] + sum;
+            left[level] = sum;
+        }
+        store_pair_relaxed(missing.words + tile * missing.columns, tagged(sum, missing.tag));
+    }
+}
+
+/* Looks for the totals of COUNT tile rows, those before `end`, in a column, until all are there. */
+template <class SHAPE, unsigned COUNT>
+DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, size_t column,
+                      unsigned first, unsigned end, uint64_t tag, typename SHAPE::Sum (&values)[COUNT]) {
+    typedef typename SHAPE::Sum Sum;
+    typedef typename SHAPE::Input Input;
+    word_pair *const words = state.words + (first + size_t(1)) * pass.columns + column;
+    for (unsigned looks = 0;; looks++) {
+        bool lacking = false;
+        word_pair pairs[COUNT];
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k++) {
+            pairs[k] = word_pair{0, tag};
+            if (first + k < end)
+                pairs[k] = load_pair_relaxed(words + k * pass.columns);
+        }
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k++) {
+            values[k] = first + k < end ? untagged<Sum>(pairs[k]) : sum_identity<Sum>();
+            lacking = lacking || pairs[k].mark != tag;
+        }
+        if (!lacking)
+            return;
+        wait_a_little(20);
+        if (looks < PATIENCE || !state.helps)
+            continue;
+        const size_t above = static_cast<size_t>(first) * SHAPE::CHUNK_ROWS;
+        make_totals_alone<Input, Sum>(wave_missing<Input>{
+            static_cast<const Input *>(pass.in) + above * pass.in_stride + column, pass.in_stride, pass.rows - above,
+            SHAPE::CHUNK_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag});
+    }
+}
+
+/* Some totals of one column, to be added up in one go. */
+template <class SUM> struct wave_batch {
+    typedef vector_of<SUM, 16 / sizeof(SUM)> vector;
+    static constexpr unsigned TOTALS = WAVE_BATCH / sizeof(SUM), VECTORS = WAVE_BATCH / sizeof(vector);
+    vector vectors[VECTORS];
+    DEVICE void load(const SUM *from) {
+        UNROLL
+        for (unsigned v = 0; v < VECTORS; v++)
+            vectors[v] = reinterpret_cast<const vector *>(from)[v];
+    }
+    DEVICE SUM add(SUM seed) const {
+        UNROLL
+        for (unsigned k = 0; k < TOTALS; k++)
+            seed = seed + vectors[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))];
+        return seed;
+    }
+};
+
+/* So many totals of a column are in shared memory for add_chunks(), filled up with what changes no sum. */
+template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
+    constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
+    return (chunks + 2 * BATCH - 1) / (2 * BATCH) * (2 * BATCH) + BATCH;
+}
+
+/* All totals above the tile row, into shared memory: those of whole chunks as one. The carry takes the seeds' place. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
+                        uint64_t tag, wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned AT_ONCE = SHARES < WAVE_WORDS ? WAVE_WORDS / SHARES : 1;
+    const unsigned row = tile / pass.panels, chunk = row / SHARES;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    if (lane.active && lane.down == lane.DOWN - 1) { /* the one that has the least to do */
+        if (state.helps)
+            shared.seeds[lane.in_panel] = load_carry(state.carry_in, lane.column);
+        else
+            shared.seeds[lane.in_panel] = wait_for_tagged<Sum>(&state.words[lane.column], tag);
+    }
+    const unsigned end = wave_length<Sum>(chunk);
+    for (unsigned first = lane.down * AT_ONCE; lane.active && first < end; first += lane.DOWN * AT_ONCE) {
+        Sum values[AT_ONCE * SHARES];
+        wave_look<SHAPE>(pass, state, lane.column, first * SHARES, row, tag, values);
+        UNROLL
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            UNROLL
+            for (unsigned share = 0; share < SHARES && first + k == chunk; share++)
+                shared.lefts[share][lane.in_panel] = values[k * SHARES + share];
+            UNROLL
+            for (unsigned half = 1; half < SHARES; half *= 2)
+                UNROLL
+            for (unsigned share = 0; share < SHARES; share += 2 * half)
+                values[k * SHARES + share] += values[k * SHARES + share + half];
+            chunks[lane.in_panel * state.pitch + first + k] =
+                first + k < chunk ? values[k * SHARES] : sum_identity<Sum>();
+        }
+    }
+}
+
+/* Adds up the chunks above in one column; a batch is on its way while another one is added. */
+template <class SUM> DEVICE SUM add_chunks(SUM seed, const SUM *chunks, unsigned count) {
+    constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
+    wave_batch<SUM> even, odd;
+    even.load(chunks);
+    for (unsigned added = 0; added < count; added += 2 * BATCH) {
+        odd.load(chunks + added + BATCH);
+        seed = even.add(seed);
+        even.load(chunks + added + 2 * BATCH);
+        seed = odd.add(seed);
+    }
+    return seed;
+}
+
+/* The seed of the chunk in each column, and after the last tile row the carry out. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
+                      wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned row = tile / pass.panels;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    if (lane.down != 0 || !lane.active)
+        return;
+    const Sum seed = add_chunks(shared.seeds[lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
+    shared.seeds[lane.in_panel] = seed;
+    if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::CHUNK_ROWS > SHAPE::CHUNK_ROWS)
+        return;
+    shared.lefts[row % SHARES][lane.in_panel] = total_of_warps<SHAPE, SHAPE::WARPS>(shared.totals, 0, lane.in_panel);
+    store_carry(state.carry_out, lane.column,
+                Sum(seed + total_of_warps<SHAPE, SHARES>(shared.lefts, 0, lane.in_panel)));
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* From the running sums of a tile to results: the seed, exclusive results. */
+#ifndef TILE_FINISH_CUH
+#define TILE_FINISH_CUH
+
+#include "tile/scan.cuh"
+
+/* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
+ * above phase 0 it is the last phase of the step before, which is kept in `step_before`. So each lane takes the last
+ * row of the phase before it, the first phase that of the last one. */
+template <class SHAPE> DEVICE void row_above(const tile_place &place, const tile_step<SHAPE> &values,
+                                             typename SHAPE::Sum (&step_before)[SHAPE::COLUMNS],
+                                             tile_step<SHAPE> &above) {
+    typename SHAPE::Sum last[SHAPE::COLUMNS];
+    last_row_of_phase<SHAPE>(place, (place.phase - 1) % SHAPE::PHASES, values, last);
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        above[0][c] = place.phase == 0 ? step_before[c] : last[c];
+        step_before[c] = last[c];
+        UNROLL
+        for (unsigned row = 1; row < SHAPE::ROWS; row++)
+            above[row][c] = values[row - 1][c];
+    }
+}
+
+/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: those are exclusive, what
+ * stands one row above; before the first step, `before` is the sum of all rows before the part, seed included. */
+template <class SHAPE, bool ABOVE, class STORE>
+DEVICE void finish_step(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                        tile_step<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS], const STORE &store) {
+    add_left<SHAPE>(seed, values);
+    if (ABOVE) {
+        tile_step<SHAPE> above;
+        row_above<SHAPE>(place, values, before, above);
+        store(above);
+    } else {
+        store(values);
+    }
+}
+
+/* A sum over the rows before the warp becomes one over all rows before the part; `last` are the last step's sums. All
+ * lanes of a warp call it together. */
+template <class SHAPE>
+DEVICE void before_part(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                        const tile_step<SHAPE> &last, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum left[SHAPE::COLUMNS];
+    if (SHAPE::PARTS > 1)
+        last_row_of<SHAPE>(place, (place.part - 1) % SHAPE::PARTS, SHAPE::PHASES - 1, last, left);
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] = seed[c] + (SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
+}
+
+/* The lane's part of a row of the panel's seeds. */
+template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp_row<SHAPE> &seeds,
+                                             typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
+}
+
+/* All steps of a tile, from its running sums to its results. `before`: the sum of its rows before the warp. */
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
+                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
+                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
+    if (ABOVE)
+        before_part<SHAPE>(place, seed, values[SHAPE::STEPS - 1], before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass))
+        finish_step<SHAPE, ABOVE>(place, seed, values[step], before, [&](const tile_step<SHAPE> &results) {
+            tile_store_step<SHAPE>(place, staging, step, to, results);
+        });
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* The running sums of a tile, by the tree of tuplescan/prefix_sum.h: lane, warp, block. At each level the left half's
+ * total is added to every value of the right half. */
+#ifndef TILE_SCAN_CUH
+#define TILE_SCAN_CUH
+
+#include <type_traits>
+
+#include "tile/totals.cuh"
+
+/* Integers wrap, so that the order of their additions cannot be seen. */
+template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return std::is_integral<typename SHAPE::Sum>::value; }
+
+/* Adds `left`, one value a column, to all rows of one step. */
+template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SHAPE::COLUMNS],
+                                            typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned row = 0; row < SHAPE::ROWS; row++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        values[row][c] = left[c] + values[row][c];
+}
+
+/* `left` = the last row of the lane that is `phase` of `part` of this warp, in the same columns. All lanes call it
+ * together. */
+template <class SHAPE> DEVICE void last_row_of(const tile_place &place, unsigned part, unsigned phase,
+                                               const tile_step<SHAPE> &values,
+                                               typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        left[c] = warp_shuffle(WARP_ALL, values[SHAPE::ROWS - 1][c],
+                               (part * SHAPE::PHASES + phase) * SHAPE::LANES + place.across);
+}
+
+/* The same of this part. */
+template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, unsigned phase,
+                                                     const tile_step<SHAPE> &values,
+                                                     typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
+    if (SHAPE::PHASES > 1)
+        last_row_of<SHAPE>(place, place.part, phase, values, left);
+    else
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        left[c] = values[SHAPE::ROWS - 1][c];
+}
+
+/* Each step by itself: first the rows of the lane, then the phases. */
+template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
+        UNROLL
+    for (unsigned row = 0; row < SHAPE::ROWS; row++)
+        UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        if (row & half)
+            values[step][row][c] += values[step][(row & ~(2 * half - 1)) + half - 1][c];
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PHASES; half *= 2) {
+        const unsigned left_end = (place.phase & ~(2 * half - 1)) + half - 1;
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+            typename SHAPE::Sum left[SHAPE::COLUMNS];
+            last_row_of_phase<SHAPE>(place, left_end, values[step], left);
+            if (place.phase & half)
+                add_left<SHAPE>(left, values[step]);
+        }
+    }
+}
+
+/* Whether a lane's rows are one sum after the other, and what is above them is added to them once, and not a level of
+ * the tree at a time: those of integers, which wrap. With 8 bytes they spill. */
+template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
+    return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
+}
+
+/* What the lanes before this one have together. All lanes of the warp call it together. */
+template <class SUM> DEVICE SUM sum_before_lane(SUM own, SUM &all) {
+    const SUM sum = sum_in_warp(own);
+    all = warp_shuffle(WARP_ALL, sum, WARP_LANES - 1);
+    return sum - own;
+}
+
+/* scan_warp() so. */
+template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values) {
+    typename SHAPE::Sum before[SHAPE::COLUMNS] = {}, all, left[SHAPE::COLUMNS];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++) {
+        UNROLL
+        for (unsigned row = 1; row < SHAPE::ROWS; row++)
+            UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            values[step][row][c] += values[step][row - 1][c];
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+            left[c] = before[c] + sum_before_lane(values[step][SHAPE::ROWS - 1][c], all);
+            before[c] += all;
+        }
+        add_left<SHAPE>(left, values[step]);
+    }
+}
+
+/* The steps of each part, then the parts of the warp. */
+template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_values<SHAPE> &values) {
+    if constexpr (scans_at_once<SHAPE>()) {
+        scan_warp_at_once<SHAPE>(values);
+        return;
+    }
+    typename SHAPE::Sum left[SHAPE::COLUMNS];
+    scan_steps<SHAPE>(place, values);
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::STEPS; half *= 2)
+        UNROLL
+    for (unsigned first = 0; first < SHAPE::STEPS; first += 2 * half) {
+        last_row_of_phase<SHAPE>(place, SHAPE::PHASES - 1, values[first + half - 1], left);
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            if (step >= first + half && step < first + 2 * half)
+                add_left<SHAPE>(left, values[step]);
+    }
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PARTS; half *= 2) {
+        const unsigned left_end = (place.part & ~(2 * half - 1)) + half - 1;
+        last_row_of<SHAPE>(place, left_end, SHAPE::PHASES - 1, values[SHAPE::STEPS - 1], left);
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            if (place.part & half)
+                add_left<SHAPE>(left, values[step]);
+    }
+}
+
+/* One level of the tree above the warps, or the blocks that share a chunk: if this one, `index` of those whose totals
+ * these are, is in a right half, adds the total of the left one. `before` collects the sum of all rows before this. */
+template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &place, unsigned index,
+                                                             const warp_row<SHAPE> *totals, tile_values<SHAPE> &values,
+                                                             typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    if ((index & HALF) == 0)
+        return;
+    typename SHAPE::Sum left[SHAPE::COLUMNS];
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
+        left[c] = total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c);
+        before[c] = left[c] + before[c];
+    }
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        add_left<SHAPE>(left, values[step]);
+}
+
+/* The last row of the warp, which is its total, into shared memory for the other warps. */
+template <class SHAPE>
+DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
+    if (place.part == SHAPE::PARTS - 1 && place.phase == SHAPE::PHASES - 1)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
+            values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
+}
+
+/* Adds the totals of all warps before this one in some columns of the panel, of integers: which come first is not said.
+ */
+template <class SHAPE> DEVICE void add_warps_before(const warp_rows<SHAPE> &totals, unsigned first_column,
+                                                    typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    UNROLL_SOME
+    for (unsigned above = 0; above < thread_index() / WARP_LANES; above++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] += totals[above][first_column + c];
+}
+
+/* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */
+template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, const warp_rows<SHAPE> &totals,
+                                                      tile_values<SHAPE> &values,
+                                                      typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    add_warps_before<SHAPE>(totals, place.across * SHAPE::COLUMNS, before);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        add_left<SHAPE>(before, values[step]);
+}
+
+/* The warps of a block, one below the other, after put_warp_totals() and a barrier: values become P of the tree. */
+template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_rows<SHAPE> &totals,
+                                              tile_values<SHAPE> &values,
+                                              typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] = sum_identity<typename SHAPE::Sum>();
+    if ((SHAPE::SHARES > 1 && sizeof before[0] == 8 && sums_wrap<SHAPE>()) /* or else it spills */
+        || (SHAPE::STAGED && scans_at_once<SHAPE>())) {
+        scan_warps_at_once<SHAPE>(place, totals, values, before);
+        return;
+    }
+    scan_level<SHAPE, 1>(place, warp, totals, values, before);
+    scan_level<SHAPE, 2>(place, warp, totals, values, before);
+    scan_level<SHAPE, 4>(place, warp, totals, values, before);
+    if (SHAPE::WARPS > 8)
+        scan_level<SHAPE, 8>(place, warp, totals, values, before);
+}
+
+#endif

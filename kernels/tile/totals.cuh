@@ -1,0 +1,99 @@
+/* The column totals of a tile, by the tree of tuplescan/prefix_sum.h: lane, warp, block. */
+#ifndef TILE_TOTALS_CUH
+#define TILE_TOTALS_CUH
+
+#include "tile/tile.cuh"
+
+/* One value a column of the panel; a tile has one such row for each of its warps, in shared memory. */
+template <class SHAPE> using warp_row = typename SHAPE::Sum[SHAPE::PANEL];
+template <class SHAPE> using warp_rows = warp_row<SHAPE>[SHAPE::WARPS];
+
+/* values[step][0][*] = the total of the lane's rows of that step. */
+template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
+        UNROLL
+    for (unsigned row = 0; row < SHAPE::ROWS; row += 2 * half)
+        UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        values[step][row][c] += values[step][row + half][c];
+}
+
+/* Adds up two lanes that are so far apart, in both of them. */
+template <class SHAPE> DEVICE void add_lanes(unsigned apart, typename SHAPE::Sum (&totals)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        totals[c] += warp_shuffle_xor(WARP_ALL, totals[c], apart);
+}
+
+/* values[0][0][*] of every lane = the totals of its warp. Adding up each step over the phases would take log2(PHASES)
+ * shuffles a value. Instead two lanes share the work: each gives the other half of its steps and keeps the sums of the
+ * other half, so that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all). Then the
+ * steps are added up: those left in the lane first, which are neighbours, then those that went to other lanes; and last
+ * the parts. */
+template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_values<SHAPE> &values) {
+    unsigned steps = SHAPE::STEPS, scattered = 0;
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PHASES; half *= 2) {
+        const bool upper = (place.phase & half) != 0;
+        const unsigned kept = steps > 1 ? steps / 2 : 1;
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            if (step < kept) {
+                typename SHAPE::Sum &low = values[step][0][c], &high = values[step + steps - kept][0][c];
+                const typename SHAPE::Sum given = steps > 1 && !upper ? high : low;
+                const typename SHAPE::Sum mine = steps > 1 && upper ? high : low;
+                low = mine + warp_shuffle_xor(WARP_ALL, given, half * SHAPE::LANES);
+            }
+        if (steps > 1)
+            scattered = half;
+        steps = kept;
+    }
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::STEPS; half *= 2)
+        UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step += 2 * half)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        if (step + half < steps)
+            values[step][0][c] += values[step + half][0][c];
+    UNROLL
+    for (unsigned half = SHAPE::PHASES / 2; half > 0; half /= 2)
+        if (half <= scattered)
+            add_lanes<SHAPE>(half * SHAPE::LANES, values[0][0]);
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::PARTS; half *= 2)
+        add_lanes<SHAPE>(half * SHAPE::PHASES * SHAPE::LANES, values[0][0]);
+}
+
+/* What the rows of each warp add up to, in shared memory. The values are lost. */
+template <class SHAPE>
+DEVICE void make_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
+    lane_totals<SHAPE>(values);
+    warp_totals<SHAPE>(place, values);
+    if (place.part == 0 && place.phase == 0)
+        UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = values[0][0][c];
+}
+
+/* The total of `count` warps from `first` on, a power of two of them, in one column of the panel. */
+template <class SHAPE, unsigned COUNT>
+DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigned first, unsigned column) {
+    typename SHAPE::Sum part[COUNT];
+    UNROLL
+    for (unsigned k = 0; k < COUNT; k++)
+        part[k] = totals[first + k][column];
+    UNROLL
+    for (unsigned half = 1; half < COUNT; half *= 2)
+        UNROLL
+    for (unsigned k = 0; k < COUNT; k += 2 * half)
+        part[k] += part[k + half];
+    return part[0];
+}
+
+#endif
