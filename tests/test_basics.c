@@ -11,7 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "reference.h"
+#include "support/reference.h"
 
 static void test_statuses(void **state) {
     static const char *const names[] = {

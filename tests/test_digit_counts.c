@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "key_case.h"
+#include "support/key_case.h"
 
 struct counting {
     table_view keys, counters;

@@ -11,7 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "random.h"
+#include "support/random.h"
 
 enum { KEYS = 30011, BINS = 100 };
 

@@ -11,11 +11,11 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "random.h"
+#include "support/random.h"
 
 enum { COLUMNS = 5 };
 
-/* Fewer on a machine that is slow, but on the test double still more than go in one wave. */
+/* Fewer on a machine that is slow, but on the emulator still more than go in one wave. */
 static size_t table_rows(void) { return run_small() ? 20011 : 100003; }
 static size_t table_cells(void) { return table_rows() * COLUMNS; }
 static int replays(void) { return run_small() ? 10 : 1000; }

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "key_case.h"
-#include "reference.h"
+#include "support/key_case.h"
+#include "support/reference.h"
 
 struct filling {
     table_view values, weights, result;

@@ -11,7 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "random.h"
+#include "support/random.h"
 
 #define BEYOND ((size_t)1 << 32)
 

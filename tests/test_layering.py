@@ -16,7 +16,7 @@ PARTS = [
     ('tools', ['tools'], None),
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
-    ('tests/double', ['src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
+    ('tests/emulator', ['src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
     ('tests/unit', ['src', 'src/cpu', 'src/cuda', 'tests'], CUDA),
     ('tests/fuzz_', ['tools'], CUDA),
     ('tests', ['tests'], None),

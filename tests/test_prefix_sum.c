@@ -11,7 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "scan_case.h"
+#include "support/scan_case.h"
 
 /* The most cells of one table: enough for many chunks, few enough for thousands of tables. */
 static size_t most_cells(void) { return run_small() ? (size_t)3 << 14 : (size_t)1 << 18; }

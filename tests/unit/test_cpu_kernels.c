@@ -14,8 +14,8 @@
 #include "division.h"
 #include "isa.h"
 #include "pool.h"
-#include "random.h"
-#include "reference.h"
+#include "support/random.h"
+#include "support/reference.h"
 
 static const table_type pairs[][2] = {
     {TABLE_U32, TABLE_U32}, {TABLE_U64, TABLE_U64}, {TABLE_I32, TABLE_I32}, {TABLE_I64, TABLE_I64},

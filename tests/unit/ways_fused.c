@@ -1,7 +1,7 @@
 /* The CUDA backend with each form of the fused pass by force, one after the other, whatever the device would choose. */
 #include "fused.h"
-#include "streams_cuda.h"
-#include "ways.h"
+#include "support/streams_cuda.h"
+#include "support/ways.h"
 
 static void enter(const struct way *way) { cuda_forced_form = *(const enum cuda_fused_form *)way->context; }
 

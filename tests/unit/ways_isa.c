@@ -1,6 +1,6 @@
 /* The CPU backend with each of its instruction sets that this machine has, one after the other, and each twice: as it
  * is, and as if small tables were large, so that they too are shared among threads and written past the caches. */
-#include "ways.h"
+#include "support/ways.h"
 
 #include <stdio.h>
 

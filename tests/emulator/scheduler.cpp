@@ -5,13 +5,13 @@
 
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
 /* Without progress, all blocks on one thread of the system: more than the check for overflow reads of a table here. */
 constexpr uint64_t MOST_POLLS = 8000000;
-constexpr double MOST_SECONDS = DOUBLE_SANITIZED ? 30 : 15; /* the same with several */
+constexpr double MOST_SECONDS = EMULATOR_SANITIZED ? 30 : 15; /* the same with several */
 constexpr uint64_t STARVED_POLLS = 256;
 
 double now() {
@@ -200,4 +200,4 @@ void schedule_first(worker &self) {
 
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }
 
-} // namespace dbl
+} // namespace emulator

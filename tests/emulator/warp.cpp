@@ -1,7 +1,7 @@
 /* Meetings: operations of a warp, and the barrier of a block. Whoever comes out of step is an error at once. */
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -162,9 +162,9 @@ uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, co
     thread &self = current();
     warp &in = warp_of(self);
     const place at = self.at = {file, line};
-    if (kind == WARP_BARRIER && fault_is(DOUBLE_FAULT_WARP_BARRIER))
+    if (kind == WARP_BARRIER && fault_is(EMULATOR_FAULT_WARP_BARRIER))
         return 0;
-    if (fault_is(DOUBLE_FAULT_MASK))
+    if (fault_is(EMULATOR_FAULT_MASK))
         mask &= ~(uint32_t(1) << fault_which() % LANES);
     check_lanes(self, in, kind, mask, at);
     check_step(self, in, kind, mask, at);
@@ -221,4 +221,4 @@ void block_barrier(const char *file, int line) {
     tsan_acquire(&in.barrier_sync[generation]);
 }
 
-} // namespace dbl
+} // namespace emulator

@@ -11,7 +11,7 @@ extern "C" {
 #include "../../src/cuda/fused.h"
 }
 #include "cuda_runtime.h"
-#include "double.h"
+#include "emulator.h"
 
 static int passed = 0, failed = 0;
 
@@ -71,23 +71,23 @@ static void check_calls(const char *name, bool on_device, const std::function<ta
     for (unsigned call = 1;; call++) {
         void *data = values.data();
         table_trim_memory();
-        double_clear();
+        emulator_clear();
         if (on_device) {
             cudaMalloc(&data, BYTES);
             cudaMemset(data, 0, BYTES);
         }
-        const size_t objects = double_objects();
-        const uint64_t before = double_calls();
-        double_fail_call(call, cudaErrorMemoryAllocation);
+        const size_t objects = emulator_objects();
+        const uint64_t before = emulator_calls();
+        emulator_fail_call(call, cudaErrorMemoryAllocation);
         const table_status status = run(data);
-        const bool reached = double_calls() - before >= call;
-        double_fail_call(0, 0);
+        const bool reached = emulator_calls() - before >= call;
+        emulator_fail_call(0, 0);
         table_trim_memory();
-        const size_t left = double_objects();
+        const size_t left = emulator_objects();
         check(left == objects, name, call);
         check(status == TABLE_OK || (table_error_detail()[0] && strlen(table_status_name(status)) > 0), name, call);
-        check(!double_report()[0], name, call);
-        double_clear();
+        check(!emulator_report()[0], name, call);
+        emulator_clear();
         if (on_device)
             cudaFree(data);
         if (!reached) {
@@ -105,14 +105,14 @@ static unsigned survived(int error) {
     for (uint64_t call = 1;; call++) {
         uint32_t values[3] = {};
         void *data = nullptr;
-        double_clear();
+        emulator_clear();
         cudaMalloc(&data, BYTES);
         cudaMemset(data, 0, BYTES);
-        const uint64_t before = double_calls();
-        double_fail_call(call, error);
+        const uint64_t before = emulator_calls();
+        emulator_fail_call(call, error);
         const table_status status = scan(TABLE_STRATEGY_FUSED, false, data);
-        const bool reached = double_calls() - before >= call;
-        double_fail_call(0, 0);
+        const bool reached = emulator_calls() - before >= call;
+        emulator_fail_call(0, 0);
         cudaMemcpy(values, static_cast<char *>(data) + BYTES - sizeof values, sizeof values, cudaMemcpyDefault);
         cudaFree(data);
         if (!reached)
@@ -132,11 +132,11 @@ static void check_refused_launch() {
 static void check_no_device() {
     const char *name = "no device";
     std::vector<uint32_t> values(ROWS * 3);
-    double_devices(0);
+    emulator_devices(0);
     check(scan(TABLE_STRATEGY_AUTO, false, values.data()) == TABLE_ERROR_BACKEND, name, 0);
     check(sort(false, values.data()) == TABLE_ERROR_BACKEND, name, 0);
     check(table_cuda_unavailable() != nullptr, name, 0);
-    double_devices(1);
+    emulator_devices(1);
     check(scan(TABLE_STRATEGY_AUTO, false, values.data()) == TABLE_OK, name, 0);
 }
 
@@ -144,13 +144,13 @@ static void check_no_memory() {
     const char *name = "no device memory";
     std::vector<uint32_t> values(30000);
     table_trim_memory();
-    const size_t objects = double_objects();
-    double_memory_limit(64);
+    const size_t objects = emulator_objects();
+    emulator_memory_limit(64);
     check(scan(TABLE_STRATEGY_AUTO, false, values.data(), 10000) == TABLE_ERROR_DEVICE_MEMORY, name, 0);
     check(sort(false, values.data()) == TABLE_ERROR_DEVICE_MEMORY, name, 0);
-    double_memory_limit(SIZE_MAX);
+    emulator_memory_limit(SIZE_MAX);
     table_trim_memory();
-    check(double_objects() == objects, name, 0);
+    check(emulator_objects() == objects, name, 0);
 }
 
 int main() {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <pthread.h>
 
-#if DOUBLE_ASAN
+#if EMULATOR_ASAN
 extern "C" {
 void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old, size_t *size_old);
@@ -13,7 +13,7 @@ void __asan_unpoison_memory_region(void const volatile *address, size_t size);
 void *__asan_region_is_poisoned(void *beg, size_t size);
 }
 #endif
-#if DOUBLE_TSAN
+#if EMULATOR_TSAN
 extern "C" {
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
@@ -32,14 +32,14 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 
 #if defined(__x86_64__)
 /* Keeps what a call must keep (System V ABI) on the stack of the one and takes it from the stack of the other. */
-extern "C" void double_switch_stacks(void **from, void *to);
+extern "C" void emulator_switch_stacks(void **from, void *to);
 asm(R"(
     .text
     .p2align 4
-    .globl double_switch_stacks
-    .hidden double_switch_stacks
-    .type double_switch_stacks, @function
-double_switch_stacks:
+    .globl emulator_switch_stacks
+    .hidden emulator_switch_stacks
+    .type emulator_switch_stacks, @function
+emulator_switch_stacks:
     pushq %rbp
     pushq %rbx
     pushq %r12
@@ -55,13 +55,13 @@ double_switch_stacks:
     popq %rbx
     popq %rbp
     ret
-    .size double_switch_stacks, . - double_switch_stacks
+    .size emulator_switch_stacks, . - emulator_switch_stacks
 )");
 #else
 #include <ucontext.h>
 #endif
 
-namespace dbl {
+namespace emulator {
 
 void fiber_adopt(fiber &self) {
     pthread_attr_t attributes;
@@ -106,27 +106,27 @@ void fiber_prepare(fiber &to, void *stack, size_t bytes, unsigned colour, void (
 }
 
 void fiber_entered() {
-#if DOUBLE_ASAN
+#if EMULATOR_ASAN
     __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
 }
 
 void fiber_switch(fiber &from, fiber &to, bool last) {
-#if DOUBLE_ASAN
+#if EMULATOR_ASAN
     __sanitizer_start_switch_fiber(last ? nullptr : &from.fake_stack, to.stack, to.stack_bytes);
 #else
     (void)last;
 #endif
-#if DOUBLE_TSAN
+#if EMULATOR_TSAN
     if (to.tsan != from.tsan)
         __tsan_switch_to_fiber(to.tsan, 1 /* without ordering */);
 #endif
 #if defined(__x86_64__)
-    double_switch_stacks(&from.stack_pointer, to.stack_pointer);
+    emulator_switch_stacks(&from.stack_pointer, to.stack_pointer);
 #else
     swapcontext(static_cast<ucontext_t *>(from.stack_pointer), static_cast<ucontext_t *>(to.stack_pointer));
 #endif
-#if DOUBLE_ASAN
+#if EMULATOR_ASAN
     __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
 #endif
 }
@@ -149,7 +149,7 @@ void fill_raw(void *to, unsigned char byte, size_t bytes) {
 }
 #endif
 
-#if DOUBLE_TSAN
+#if EMULATOR_TSAN
 void *tsan_thread() { return __tsan_get_current_fiber(); }
 void *tsan_thread_create() { return __tsan_create_fiber(0); }
 void tsan_thread_destroy(void *thread) { __tsan_destroy_fiber(thread); }
@@ -174,7 +174,7 @@ void tsan_ignore(bool) {}
 #endif
 
 void copy_seen(void *to, const void *from, size_t bytes, bool read, bool write) {
-#if DOUBLE_TSAN
+#if EMULATOR_TSAN
     if (read)
         __tsan_read_range(const_cast<void *>(from), bytes);
     if (write)
@@ -185,7 +185,7 @@ void copy_seen(void *to, const void *from, size_t bytes, bool read, bool write) 
     copy_raw(to, from, bytes);
 }
 
-#if DOUBLE_ASAN
+#if EMULATOR_ASAN
 void asan_poison(const volatile void *from, size_t bytes) { __asan_poison_memory_region(from, bytes); }
 void asan_unpoison(const volatile void *from, size_t bytes) { __asan_unpoison_memory_region(from, bytes); }
 const void *asan_poisoned(const void *from, size_t bytes) {
@@ -197,4 +197,4 @@ void asan_unpoison(const volatile void *, size_t) {}
 const void *asan_poisoned(const void *, size_t) { return nullptr; }
 #endif
 
-} // namespace dbl
+} // namespace emulator

@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -87,7 +87,7 @@ bool store_late(void *to, const void *value, size_t bytes) {
     worker &self = *here();
     block &of = *self.current->home;
     const unsigned late = of.work->plan.late;
-    const bool at_once = DOUBLE_TSAN || late == 0 || (late == 2 && self.random.one_in(2)) || bytes > 16;
+    const bool at_once = EMULATOR_TSAN || late == 0 || (late == 2 && self.random.one_in(2)) || bytes > 16;
     if (late_store *old = find(of, to, bytes)) {
         if (old->to == to && old->bytes == bytes && !at_once) {
             memcpy(old->value, value, bytes);
@@ -155,9 +155,9 @@ void load_sixteen(const void *from, void *value) { memcpy(value, from, 16); }
 
 /* ThreadSanitizer knows no fences; what they order here are atomic words. */
 void fence() {
-#if !DOUBLE_TSAN
+#if !EMULATOR_TSAN
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
 
-} // namespace dbl
+} // namespace emulator

@@ -9,7 +9,7 @@
 #include "cuda_runtime_api.h"
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -33,7 +33,7 @@ void unlock_pool() {
 unsigned char *map_memory(size_t bytes) {
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
-        perror("double: memory for a block");
+        perror("emulator: memory for a block");
         abort();
     }
     return static_cast<unsigned char *>(memory);
@@ -165,7 +165,7 @@ void close_block(block &in) {
         uint64_t word;
         memcpy(&word, in.stacks + each.index * STACK_BYTES, sizeof word);
         if (word != STACK_END && !in.work->failed)
-            misuse_of(each, each.at, "its stack of %zu bytes was not enough for the double", STACK_BYTES);
+            misuse_of(each, each.at, "its stack of %zu bytes was not enough for the emulator", STACK_BYTES);
         close_tsan_thread(each.run.tsan, *in.work);
     }
     if (in.work->failed)
@@ -234,7 +234,7 @@ unsigned block_count() { return this_worker->work->blocks; }
 schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned most) {
     random_numbers random = {seed};
     const unsigned rates[] = {1, 2, 8, 64};
-    const char *threads = getenv("TUPLESCAN_DOUBLE_THREADS");
+    const char *threads = getenv("TUPLESCAN_EMULATOR_THREADS");
     schedule plan;
     plan.order = random.below(4);
     plan.resident = random.one_in(2) ? most : 1 + random.below(most);
@@ -247,8 +247,8 @@ schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned most) {
     plan.leave_warp = random.one_in(3) ? 4 : 1u << 30;
     plan.give_way = rates[random.below(4)];
     plan.copy_delay = rates[random.below(4)];
-    plan.late = DOUBLE_TSAN ? 0 : random.below(3);
-    plan.view = !DOUBLE_TSAN && random.one_in(2);
+    plan.late = EMULATOR_TSAN ? 0 : random.below(3);
+    plan.view = !EMULATOR_TSAN && random.one_in(2);
     plan.fill = random.one_in(2) ? 0xff : 0xa5;
     return plan;
 }
@@ -332,4 +332,4 @@ int launch(const void *kernel, const launch_shape &shape, void *stream, std::fun
     });
 }
 
-} // namespace dbl
+} // namespace emulator

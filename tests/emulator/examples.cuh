@@ -1,4 +1,4 @@
-/* Small kernels in the manner of the real ones, for the double's own tests. */
+/* Small kernels in the manner of the real ones, for the emulator's own tests. */
 #ifndef EXAMPLES_CUH
 #define EXAMPLES_CUH
 

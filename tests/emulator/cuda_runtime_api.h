@@ -1,8 +1,8 @@
 /* The part of the CUDA runtime that src/cuda, the kernels' launchers and the tests use, played on the CPU. Names and
  * numbers are CUDA's. Work that is put on a stream is done when somebody waits for it, or at once, as the seed has it.
  */
-#ifndef DOUBLE_CUDA_RUNTIME_API_H
-#define DOUBLE_CUDA_RUNTIME_API_H
+#ifndef EMULATOR_CUDA_RUNTIME_API_H
+#define EMULATOR_CUDA_RUNTIME_API_H
 
 #include <stddef.h>
 
@@ -36,7 +36,7 @@ const char *cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 
-/* Devices. There is one; see double_devices(). */
+/* Devices. There is one; see emulator_devices(). */
 typedef struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;
@@ -66,11 +66,11 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
 /* Streams, events, graphs. */
-typedef struct double_stream *cudaStream_t;
-typedef struct double_event *cudaEvent_t;
-typedef struct double_graph *cudaGraph_t;
-typedef struct double_graph *cudaGraphExec_t;
-typedef struct double_graph_node *cudaGraphNode_t;
+typedef struct emulator_stream *cudaStream_t;
+typedef struct emulator_event *cudaEvent_t;
+typedef struct emulator_graph *cudaGraph_t;
+typedef struct emulator_graph *cudaGraphExec_t;
+typedef struct emulator_graph_node *cudaGraphNode_t;
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal,
     cudaStreamCaptureModeThreadLocal,

@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -226,7 +226,7 @@ void copy_barrier_arrive(void *address, const char *file, int line) {
 bool copy_barrier_passed(void *address, unsigned parity, const char *file, int line) {
     thread &self = current();
     copy_barrier &barrier = find_barrier(self, address, "bulk_barrier_passed", {file, line});
-    if (fault_is(DOUBLE_FAULT_COPY_WAIT))
+    if (fault_is(EMULATOR_FAULT_COPY_WAIT))
         return true;
     if ((barrier.phase & 1) == (parity & 1))
         give_way(file, line, true);
@@ -270,7 +270,7 @@ void copy_by_lane_wait(const char *file, int line) {
         if (!waits(one))
             continue;
         asan_unpoison(one.to, LANE_COPY_BYTES);
-        if (!fault_is(DOUBLE_FAULT_COPY_WAIT))
+        if (!fault_is(EMULATOR_FAULT_COPY_WAIT))
             copy_seen(one.to, one.from, LANE_COPY_BYTES, true, true);
     }
     const as_worker memory;
@@ -302,7 +302,7 @@ void copy_store_wait(bool only_read, unsigned groups_left, const char *file, int
     thread &self = current();
     block &in = *self.home;
     self.at = {file, line};
-    if (only_read && fault_is(DOUBLE_FAULT_COPY_REUSE))
+    if (only_read && fault_is(EMULATOR_FAULT_COPY_REUSE))
         return;
     const unsigned made = in.groups[self.index], last = made > groups_left ? made - groups_left : 0;
     for (size_t index = in.copies.size(); index-- > 0;) {
@@ -321,8 +321,8 @@ void copy_store_wait(bool only_read, unsigned groups_left, const char *file, int
 void copy_fence(const char *file, int line) {
     thread &self = current();
     self.at = {file, line};
-    if (!fault_is(DOUBLE_FAULT_COPY_FENCE))
+    if (!fault_is(EMULATOR_FAULT_COPY_FENCE))
         self.home->fenced = true;
 }
 
-} // namespace dbl
+} // namespace emulator

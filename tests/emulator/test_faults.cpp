@@ -1,6 +1,6 @@
-/* The proof that the double's tests can fail. Small tables go through the real kernels, and the examples run, each time
- * with one deliberate fault; some seed must notice it: by a result that differs, by a misuse, or by a sanitizer. The
- * runs are processes of their own, for a sanitizer ends them. */
+/* The proof that the emulator's tests can fail. Small tables go through the real kernels, and the examples run, each
+ * time with one deliberate fault; some seed must notice it: by a result that differs, by a misuse, or by a sanitizer.
+ * The runs are processes of their own, for a sanitizer ends them. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,11 +14,11 @@
 extern "C" {
 #include "../../src/cuda/fused.h"
 }
-#include "double.h"
+#include "emulator.h"
 #include "examples.cuh"
 #include "fiber.h"
 
-constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = DOUBLE_SANITIZED ? 3 : 12;
+constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = EMULATOR_SANITIZED ? 3 : 12;
 
 struct memory { /* of the device */
     void *data = nullptr;
@@ -40,7 +40,7 @@ static std::vector<uint32_t> numbers(size_t count) {
     return all;
 }
 
-/* One table by the double and by the CPU backend: all bits alike. */
+/* One table by the emulator and by the CPU backend: all bits alike. */
 static bool table_is_right(table_type type, size_t rows, size_t columns, bool exclusive, table_strategy strategy) {
     const size_t bytes = rows * columns * table_type_size(type);
     std::vector<uint32_t> values = numbers(bytes / 4), expected(bytes / 4), got(bytes / 4, 0xabababab);
@@ -111,7 +111,7 @@ static bool tables_are_right() {
     return true;
 }
 
-/* Keys with values by the double and by the CPU backend. */
+/* Keys with values by the emulator and by the CPU backend. */
 static bool sort_is_right(size_t count, size_t value_bytes) {
     std::vector<uint32_t> keys = numbers(count), values = numbers(count * value_bytes / 4 + 1);
     for (uint32_t &key : keys)
@@ -185,13 +185,13 @@ static bool examples_are_right() {
 static bool all_is_right() {
     if (!examples_are_right())
         return false;
-    if (DOUBLE_ASAN && !table_is_right(TABLE_U32, 777, 40, false, TABLE_STRATEGY_HOST))
+    if (EMULATOR_ASAN && !table_is_right(TABLE_U32, 777, 40, false, TABLE_STRATEGY_HOST))
         return false;
-    return (DOUBLE_SANITIZED || (tables_are_right() && fold_is_right() && keys_are_right())) && !double_report()[0];
+    return (EMULATOR_SANITIZED || (tables_are_right() && fold_is_right() && keys_are_right())) && !emulator_report()[0];
 }
 
 /* In a process of its own: whether the fault was noticed with that seed. */
-static bool notices(const char *self, double_fault fault, int which, uint64_t seed) {
+static bool notices(const char *self, emulator_fault fault, int which, uint64_t seed) {
     const std::string arguments[] = {std::to_string(fault), std::to_string(which), std::to_string(seed)};
     const pid_t child = fork();
     if (child == 0) {
@@ -208,7 +208,7 @@ static bool notices(const char *self, double_fault fault, int which, uint64_t se
 
 static int caught = 0, missed = 0;
 
-static void expect_caught(const char *self, const char *name, double_fault fault, int which) {
+static void expect_caught(const char *self, const char *name, emulator_fault fault, int which) {
     for (uint64_t seed = 1; seed <= MOST_SEEDS; seed++)
         if (notices(self, fault, which, seed)) {
             printf("%s: caught by seed %llu\n", name, static_cast<unsigned long long>(seed));
@@ -221,38 +221,38 @@ static void expect_caught(const char *self, const char *name, double_fault fault
 
 int main(int argc, char **argv) {
     if (argc == 4) {
-        double_quiet(getenv("TUPLESCAN_DOUBLE_LOUD") == nullptr);
-        double_seed(strtoull(argv[3], nullptr, 0));
-        double_set_fault(static_cast<double_fault>(atoi(argv[1])), atoi(argv[2]));
+        emulator_quiet(getenv("TUPLESCAN_EMULATOR_LOUD") == nullptr);
+        emulator_seed(strtoull(argv[3], nullptr, 0));
+        emulator_set_fault(static_cast<emulator_fault>(atoi(argv[1])), atoi(argv[2]));
         return all_is_right() ? 0 : 1;
     }
     setvbuf(stdout, nullptr, _IOLBF, 0);
-    double_seed(1);
+    emulator_seed(1);
     if (!all_is_right()) {
-        printf("wrong without a fault: %s\n", double_report());
+        printf("wrong without a fault: %s\n", emulator_report());
         return 1;
     }
     for (uint64_t seed = 1; seed <= SEEDS_WITHOUT_FAULT; seed++)
-        if (notices(argv[0], DOUBLE_FAULT_NONE, 0, seed)) {
+        if (notices(argv[0], EMULATOR_FAULT_NONE, 0, seed)) {
             printf("seed %llu notices a fault where there is none\n", static_cast<unsigned long long>(seed));
             missed++;
         }
-    const int barriers = double_barriers();
+    const int barriers = emulator_barriers();
     for (int which = 0; which < barriers; which++)
-        expect_caught(argv[0], (std::string("barrier at ") + double_barrier_place(which)).c_str(), DOUBLE_FAULT_BARRIER,
-                      which);
-    expect_caught(argv[0], "store_release relaxed", DOUBLE_FAULT_RELAXED_RELEASE, 0);
-    if (DOUBLE_TSAN)
-        expect_caught(argv[0], "load_acquire relaxed", DOUBLE_FAULT_RELAXED_ACQUIRE, 0);
-    expect_caught(argv[0], "shuffle masks without lane 31", DOUBLE_FAULT_MASK, 31);
-    if (!DOUBLE_TSAN) {
-        expect_caught(argv[0], "tail one row short", DOUBLE_FAULT_TAIL, -1);
-        expect_caught(argv[0], "tail one row long", DOUBLE_FAULT_TAIL, 1);
+        expect_caught(argv[0], (std::string("barrier at ") + emulator_barrier_place(which)).c_str(),
+                      EMULATOR_FAULT_BARRIER, which);
+    expect_caught(argv[0], "store_release relaxed", EMULATOR_FAULT_RELAXED_RELEASE, 0);
+    if (EMULATOR_TSAN)
+        expect_caught(argv[0], "load_acquire relaxed", EMULATOR_FAULT_RELAXED_ACQUIRE, 0);
+    expect_caught(argv[0], "shuffle masks without lane 31", EMULATOR_FAULT_MASK, 31);
+    if (!EMULATOR_TSAN) {
+        expect_caught(argv[0], "tail one row short", EMULATOR_FAULT_TAIL, -1);
+        expect_caught(argv[0], "tail one row long", EMULATOR_FAULT_TAIL, 1);
     }
-    expect_caught(argv[0], "bulk copies not waited for", DOUBLE_FAULT_COPY_WAIT, 0);
-    expect_caught(argv[0], "stage buffer used again too early", DOUBLE_FAULT_COPY_REUSE, 0);
-    if (!DOUBLE_TSAN)
-        expect_caught(argv[0], "bulk copies without a fence", DOUBLE_FAULT_COPY_FENCE, 0);
+    expect_caught(argv[0], "bulk copies not waited for", EMULATOR_FAULT_COPY_WAIT, 0);
+    expect_caught(argv[0], "stage buffer used again too early", EMULATOR_FAULT_COPY_REUSE, 0);
+    if (!EMULATOR_TSAN)
+        expect_caught(argv[0], "bulk copies without a fence", EMULATOR_FAULT_COPY_FENCE, 0);
     printf("%d passed, %d failed, 0 skipped\n", caught, missed);
     return missed > 0;
 }

@@ -12,14 +12,14 @@ extern "C" {
 #include "../../src/cuda/memory.h"
 #include "../../src/cuda/stream.h"
 }
-#include "double.h"
+#include "emulator.h"
 
 static int passed = 0, failed = 0;
 
 static void check(bool right, const char *what) {
     right ? passed++ : failed++;
     if (!right)
-        fprintf(stderr, "%s: not so. %s\n", what, double_report());
+        fprintf(stderr, "%s: not so. %s\n", what, emulator_report());
 }
 
 constexpr size_t MIB = 1 << 20;
@@ -32,7 +32,7 @@ static cudaStream_t open_stream() {
 /* All that is there beside the streams on which new memory was cleared. */
 static size_t blocks() {
     stream_trim();
-    return double_objects();
+    return emulator_objects();
 }
 
 static void *allocate(size_t bytes) {
@@ -99,17 +99,17 @@ static void check_many() {
 static void check_no_memory() {
     void *const kept = allocate(3000);
     device_memory_release(kept);
-    double_memory_limit(4000);
+    emulator_memory_limit(4000);
     void *const more = allocate(3500);
     check(more && blocks() == 1, "what is kept goes when the device has no more");
     check(!allocate(1000) && cudaGetLastError() == cudaErrorMemoryAllocation, "what is used does not");
     device_memory_release(more);
-    double_memory_limit(SIZE_MAX);
+    emulator_memory_limit(SIZE_MAX);
     device_memory_trim();
-    double_fail_call(4, cudaErrorUnknown); /* the device, the memory, the device, and that it is cleared */
+    emulator_fail_call(4, cudaErrorUnknown); /* the device, the memory, the device, and that it is cleared */
     check(!allocate(1000) && blocks() == 0, "what cannot be cleared is given back");
-    double_fail_call(0, 0);
-    double_clear();
+    emulator_fail_call(0, 0);
+    emulator_clear();
 }
 
 /* Threads that write their own numbers, and find them. */
@@ -141,16 +141,16 @@ static void check_streams() {
     const cudaStream_t first = open_stream(), second = open_stream();
     check(first && second && first != second, "two streams");
     stream_close(first);
-    check(double_objects() == 2 && open_stream() == first, "what came back is given again");
+    check(emulator_objects() == 2 && open_stream() == first, "what came back is given again");
     std::vector<cudaStream_t> all = {first, second};
     for (int k = 0; k < 18; k++)
         all.push_back(open_stream());
-    check(double_objects() == 20, "twenty at a time");
+    check(emulator_objects() == 20, "twenty at a time");
     for (const cudaStream_t stream : all)
         stream_close(stream);
-    check(double_objects() == 8, "eight are kept");
+    check(emulator_objects() == 8, "eight are kept");
     stream_trim();
-    check(double_objects() == 0, "trimmed");
+    check(emulator_objects() == 0, "trimmed");
 }
 
 /* The one-call forms, whose second call allocates nothing. */
@@ -162,12 +162,12 @@ static void check_calls() {
     for (const table_strategy strategy : {TABLE_STRATEGY_HOST, TABLE_STRATEGY_RECURSIVE, TABLE_STRATEGY_FUSED}) {
         options.strategy = strategy;
         check(table_prefix_sum(&in, &out, &options) == TABLE_OK, "a call");
-        const size_t kept = double_objects();
+        const size_t kept = emulator_objects();
         check(kept > 0, "memory is kept");
-        check(table_prefix_sum(&in, &out, &options) == TABLE_OK && double_objects() == kept, "another call");
+        check(table_prefix_sum(&in, &out, &options) == TABLE_OK && emulator_objects() == kept, "another call");
         check(sums.back() == 70000, "its sums");
         table_trim_memory();
-        check(double_objects() == 0, "trimmed");
+        check(emulator_objects() == 0, "trimmed");
         table_trim_memory();
     }
 }

@@ -1,11 +1,11 @@
-/* DOUBLE_FAULT_TAIL: the kernels' door, opened for a table of another number of rows. The tests are linked with
+/* EMULATOR_FAULT_TAIL: the kernels' door, opened for a table of another number of rows. The tests are linked with
  * --wrap, so that src/cuda comes here. */
-#include "double.h"
+#include "emulator.h"
 #include "kernels.h"
 
 static kernel_pass with_fault(const kernel_pass *pass) {
     kernel_pass changed = *pass;
-    changed.rows += static_cast<size_t>(double_fault_rows());
+    changed.rows += static_cast<size_t>(emulator_fault_rows());
     return changed;
 }
 

@@ -12,7 +12,7 @@ extern "C" {
 #include "../../src/cuda/fused.h"
 }
 #include "cuda_runtime.h"
-#include "double.h"
+#include "emulator.h"
 #include "fiber.h"
 
 static int passed = 0, failed = 0;
@@ -254,8 +254,8 @@ static void expect(bool right, const char *what, cuda_fused_form form, const req
         " carry %d %d %d, overflow %d %s\n",
         what, FORMS[form], table_type_name(request.types.in), table_type_name(request.types.out), request.rows,
         request.columns, request.in_gap, request.out_gap, request.offset, request.in_place, request.exclusive,
-        request.carry_in, request.carry_out, request.same_carry, request.overflow, double_report());
-    double_clear();
+        request.carry_in, request.carry_out, request.same_carry, request.overflow, emulator_report());
+    emulator_clear();
 }
 
 static size_t chunks_of(const request &what) {
@@ -270,7 +270,7 @@ static size_t panels_of(const request &what) { return (what.columns * table_type
 static size_t wave_tiles, at_once;
 static bool parks;
 static void play_device(unsigned processors, unsigned major) {
-    double_device(processors, major);
+    emulator_device(processors, major);
     at_once = 2 * processors;
     parks = major >= 8;
     wave_tiles = major >= 9 ? at_once : 0;
@@ -334,7 +334,7 @@ static void share_carry(request &made) {
 }
 
 /* Under a sanitizer tables are dear: one in so many more, and none of the longest. */
-constexpr unsigned DEAR = DOUBLE_TSAN ? 4 : DOUBLE_ASAN ? 8 : 1;
+constexpr unsigned DEAR = EMULATOR_TSAN ? 4 : EMULATOR_ASAN ? 8 : 1;
 
 static const size_t WIDTHS[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
 
@@ -365,7 +365,7 @@ static void check_boundaries(cuda_fused_form form, unsigned share) {
 /* Tables that are small for their rows alone. */
 static void check_wide(cuda_fused_form form) {
     for (const size_t width : {129, 1000, 4097})
-        for (unsigned times = 0; times < (DOUBLE_SANITIZED ? 1 : 3); times++)
+        for (unsigned times = 0; times < (EMULATOR_SANITIZED ? 1 : 3); times++)
             check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form);
 }
 
@@ -375,8 +375,8 @@ static void check_long(cuda_fused_form form) {
     static const size_t columns[] = {1, 2, 6, 12, 32, 40};
     for (const size_t width : columns) {
         const pair &types = PAIRS[width == 12 ? 0 : random_bits() % PAIR_COUNT];
-        const size_t chunks = DOUBLE_SANITIZED ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
-        if (!DOUBLE_SANITIZED || width == 32)
+        const size_t chunks = EMULATOR_SANITIZED ? 36 : width > 32 ? 65 : width == 12 ? 290 : 130;
+        if (!EMULATOR_SANITIZED || width == 32)
             check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), form);
     }
 }
@@ -456,7 +456,7 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
         for (const size_t tiles : {0, 1, 3, 4, 5, 9}) {
             const bool fast = one_in(2);
             const size_t tile = width < 8 ? FEW_ROWS[width] : 16 * (fast ? 7 : 4) * (32 / (width / 4));
-            double_memory_rate(fast ? SIZE_MAX : 0);
+            emulator_memory_rate(fast ? SIZE_MAX : 0);
             for (const size_t rows : {size_t(1), size_t(2), size_t(3), size_t(5), tile / 16 - 1, tile / 16,
                                       tile / 16 + 1, tile / 2 + 7, tile - 3, tile - 1}) {
                 if (!one_in(share * DEAR))
@@ -516,7 +516,7 @@ static void check_long_bytes(unsigned processors, const std::vector<size_t> &col
 /* So many chunks that the words of the first ones are those of others, too, more than once. */
 static void check_ring(unsigned processors, pair types, size_t columns, size_t chunks, unsigned times) {
     play_device(processors, 9);
-    times = !DOUBLE_SANITIZED ? times : one_in(4);
+    times = !EMULATOR_SANITIZED ? times : one_in(4);
     while (times-- > 0) {
         request made = vary(types, chunks * 512 + random_bits() % 512, columns);
         made.in_gap = made.out_gap = made.offset = 0;
@@ -530,11 +530,11 @@ static void check_nothing() {
 }
 
 int main() {
-    const char *seed = getenv("TUPLESCAN_DOUBLE_SEED"), *few = getenv("TUPLESCAN_TEST_FEW");
+    const char *seed = getenv("TUPLESCAN_EMULATOR_SEED"), *few = getenv("TUPLESCAN_TEST_FEW");
     const unsigned share = 2 * (few ? static_cast<unsigned>(atoi(few)) : 4);
     random_state = seed ? strtoull(seed, nullptr, 0) : 1;
     check_nothing();
-    if (!DOUBLE_TSAN) { /* it knows no more than 8128 threads */
+    if (!EMULATOR_TSAN) { /* it knows no more than 8128 threads */
         play_device(8, 9);
         check_boundaries(CUDA_FUSED_WAVE, 2 * share);
     }
@@ -544,7 +544,7 @@ int main() {
     check_one_chunk(CUDA_FUSED_BEST, 2 * share);
     check_boundaries(CUDA_FUSED_WAVE, 4 * share);
     check_wide(CUDA_FUSED_WAVE);
-    check_overflow_of_wave(DOUBLE_SANITIZED ? 8 : 60);
+    check_overflow_of_wave(EMULATOR_SANITIZED ? 8 : 60);
     check_boundaries(CUDA_FUSED_PARKED, 3 * share);
     check_wide(CUDA_FUSED_PARKED);
     check_boundaries(CUDA_FUSED_GENERAL, 4 * share);
@@ -556,18 +556,18 @@ int main() {
     play_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
     check_long(CUDA_FUSED_PARKED);
     check_shared_chunks(4, {100, 132}, 3); /* nobody: a chain */
-    if (!DOUBLE_TSAN) {
+    if (!EMULATOR_TSAN) {
         check_shared_chunks(8, {20, 36, 60, 64, 260, 300}, 6); /* up to two blocks, or nobody */
         check_shared_chunks(28, {68, 100, 124}, 6);            /* up to eight, of 16 columns each, or nobody */
         check_shared_chunks(16, {600, 1000}, 24);              /* of 256 columns each */
     }
     check_bytes(4, {2, 5, 12}, 8);
-    if (!DOUBLE_TSAN) {
+    if (!EMULATOR_TSAN) {
         check_bytes(6, {1, 3, 4, 6, 7}, 16); /* one block for stage 2 */
         check_bytes(16, {8, 20, 36, 64}, 8); /* up to four */
     }
     check_packed(4, {12, 100}, 4); /* 12: one block for stage 2; 100: a chain */
-    if (!DOUBLE_TSAN) {
+    if (!EMULATOR_TSAN) {
         check_packed(8, {16, 20, 32, 36, 64}, 8); /* one or two; 36, 64: nobody */
         check_packed(28, {60, 68, 100}, 6);       /* up to seven of 16 columns each */
         check_packed(20, {140, 124}, 6);          /* five of 32; or nobody */
@@ -579,7 +579,7 @@ int main() {
     check_ring(6, one_of(LONG_WORDS), 34, 40, 4);
     check_ring(6, one_of(WORDS), 33, 80, 4);
     check_long_bytes(8, {64}, 6); /* four blocks for stage 2 */
-    if (!DOUBLE_TSAN) {
+    if (!EMULATOR_TSAN) {
         check_rows(6, WIDENED, {13, 17, 25, 31}, 12);
         check_rows(6, WORDS, {9, 10, 11}, 8);
         check_rows(6, LONG_WORDS, {13, 15}, 8);
@@ -619,7 +619,7 @@ int main() {
         check_ring(10, {TABLE_U8, TABLE_U32}, 72, 40, 2);
         check_ring(18, {TABLE_U8, TABLE_U32}, 1032, 24, 1);
     }
-    if (!DOUBLE_TSAN) {
+    if (!EMULATOR_TSAN) {
         play_device(20, 9);
         check_wave(40);
     }

@@ -1,6 +1,6 @@
 /* The same under its C++ name, with the vector types that kernels use. */
-#ifndef DOUBLE_CUDA_RUNTIME_H
-#define DOUBLE_CUDA_RUNTIME_H
+#ifndef EMULATOR_CUDA_RUNTIME_H
+#define EMULATOR_CUDA_RUNTIME_H
 
 #include "cuda_runtime_api.h"
 

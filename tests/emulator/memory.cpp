@@ -8,7 +8,7 @@
 #include "cuda_runtime_api.h"
 #include "runtime.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -135,7 +135,7 @@ size_t memory_left() {
 }
 
 void device_memory_reachable(bool now) {
-    if (!DOUBLE_ASAN)
+    if (!EMULATOR_ASAN)
         return;
     locked guard;
     reachable = now;
@@ -189,6 +189,6 @@ void check_any(const void *address, size_t bytes, size_t align, const char *what
     check_global(address, bytes, align, what, file, line);
 }
 
-} // namespace dbl
+} // namespace emulator
 
-void double_memory_limit(size_t bytes) { dbl::bytes_limit = bytes; }
+void emulator_memory_limit(size_t bytes) { emulator::bytes_limit = bytes; }

@@ -11,32 +11,32 @@
 #include "cuda_runtime.h"
 #include "runtime.h"
 
-using dbl::enqueue;
+using emulator::enqueue;
 
-struct double_stream {
+struct emulator_stream {
     std::deque<std::function<void()>> work;
     bool blocking = true; /* ordered with the default stream */
     bool running = false;
-    struct double_graph *capture = nullptr;
+    struct emulator_graph *capture = nullptr;
     uint64_t put = 0, done = 0;
 };
-struct double_event {
-    double_stream *stream = nullptr;
+struct emulator_event {
+    emulator_stream *stream = nullptr;
     uint64_t after = 0; /* so much of the stream's work */
     bool recorded = false;
     double seconds = 0;
 };
-struct double_graph {
+struct emulator_graph {
     std::vector<std::function<void()>> work;
 };
 
 namespace {
 
 struct runtime_state {
-    std::set<double_stream *> streams;
-    std::set<double_event *> events;
-    std::set<double_graph *> graphs;
-    double_stream default_stream;
+    std::set<emulator_stream *> streams;
+    std::set<emulator_event *> events;
+    std::set<emulator_graph *> graphs;
+    emulator_stream default_stream;
     int devices = 1;
     unsigned processors = 4, major = 9;
     size_t memory_rate = 0;
@@ -44,7 +44,7 @@ struct runtime_state {
     int last = cudaSuccess;
     uint64_t calls = 0, fail_at = 0;
     int fail_with = cudaSuccess;
-    dbl::random_numbers random = {1};
+    emulator::random_numbers random = {1};
 };
 runtime_state &state() {
     static runtime_state all;
@@ -66,13 +66,13 @@ cudaError_t keep(int error) {
 /* Every call of the runtime begins with it. */
 #define CALL(name)                                                                                                     \
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());                                                \
-    if (const int failed = dbl::runtime_call(name))                                                                    \
+    if (const int failed = emulator::runtime_call(name))                                                               \
     return keep(failed)
 
 /* The same for what gives back or waits: it does so even when it fails, with the error of something else. */
 #define CALL_AND_DO(name)                                                                                              \
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());                                                \
-    const int failed = dbl::runtime_call(name)
+    const int failed = emulator::runtime_call(name)
 
 double seconds_now() {
     timespec time;
@@ -80,9 +80,9 @@ double seconds_now() {
     return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
-double_stream &stream_of(cudaStream_t stream) { return stream ? *stream : state().default_stream; }
+emulator_stream &stream_of(cudaStream_t stream) { return stream ? *stream : state().default_stream; }
 
-void drain(double_stream &stream, uint64_t until) {
+void drain(emulator_stream &stream, uint64_t until) {
     while (stream.done < until && !stream.work.empty()) {
         std::function<void()> next = std::move(stream.work.front());
         stream.work.pop_front();
@@ -90,30 +90,30 @@ void drain(double_stream &stream, uint64_t until) {
         next();
     }
 }
-void drain(double_stream &stream) { drain(stream, stream.put); }
+void drain(emulator_stream &stream) { drain(stream, stream.put); }
 void drain_blocking() {
     drain(state().default_stream);
-    for (double_stream *each : state().streams)
+    for (emulator_stream *each : state().streams)
         if (each->blocking)
             drain(*each);
 }
 void drain_all() {
     drain(state().default_stream);
-    for (double_stream *each : state().streams)
+    for (emulator_stream *each : state().streams)
         drain(*each);
 }
 
 /* The default stream waits for the blocking ones and they for it. */
-void order_with_default(double_stream &stream) {
+void order_with_default(emulator_stream &stream) {
     if (&stream == &state().default_stream)
         drain_blocking();
     else if (stream.blocking)
         drain(state().default_stream);
 }
 
-bool capturing(double_stream &stream) { return stream.capture != nullptr; }
+bool capturing(emulator_stream &stream) { return stream.capture != nullptr; }
 bool capturing_any() {
-    for (double_stream *each : state().streams)
+    for (emulator_stream *each : state().streams)
         if (capturing(*each))
             return true;
     return false;
@@ -121,7 +121,7 @@ bool capturing_any() {
 
 enum place_of_copy { FROM, TO };
 bool place_fits(const void *address, cudaMemcpyKind kind, place_of_copy which) {
-    const bool device = dbl::memory_is_device(address);
+    const bool device = emulator::memory_is_device(address);
     switch (kind) {
     case cudaMemcpyHostToHost:
         return !device;
@@ -140,17 +140,17 @@ bool place_fits(const void *address, cudaMemcpyKind kind, place_of_copy which) {
 bool in_bounds(const void *address, size_t pitch, size_t width, size_t rows) {
     const unsigned char *base;
     size_t bytes;
-    if (width == 0 || rows == 0 || !dbl::allocation_of(address, &base, &bytes))
+    if (width == 0 || rows == 0 || !emulator::allocation_of(address, &base, &bytes))
         return true;
     const size_t offset = static_cast<size_t>(static_cast<const unsigned char *>(address) - base);
     return pitch * (rows - 1) + width <= bytes - offset;
 }
 
 void copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
-    dbl::device_memory_reachable(true);
+    emulator::device_memory_reachable(true);
     for (size_t row = 0; row < rows; row++)
         memmove(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch, width);
-    dbl::device_memory_reachable(false);
+    emulator::device_memory_reachable(false);
 }
 
 int put_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
@@ -161,7 +161,7 @@ int put_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
         !in_bounds(from, from_pitch, width, rows) || (rows > 1 && (to_pitch < width || from_pitch < width)))
         return cudaErrorInvalidValue;
     /* From pageable memory the runtime takes the bytes before it returns, so that the caller may overwrite them. */
-    if (!dbl::memory_is_device(from) && !dbl::memory_is_pinned(from) && !capturing(stream_of(stream))) {
+    if (!emulator::memory_is_device(from) && !emulator::memory_is_pinned(from) && !capturing(stream_of(stream))) {
         std::shared_ptr<std::vector<char>> kept(new std::vector<char>(width * rows));
         for (size_t row = 0; row < rows; row++)
             memcpy(kept->data() + row * width, static_cast<const char *>(from) + row * from_pitch, width);
@@ -172,7 +172,7 @@ int put_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
 
 } // namespace
 
-namespace dbl {
+namespace emulator {
 
 int runtime_call(const char *) {
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());
@@ -188,7 +188,7 @@ bool device_has_failed() { return state().sticky != cudaSuccess; }
 
 int enqueue(void *handle, std::function<void()> work) {
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());
-    double_stream &stream = stream_of(static_cast<cudaStream_t>(handle));
+    emulator_stream &stream = stream_of(static_cast<cudaStream_t>(handle));
     if (capturing(stream)) {
         stream.capture->work.push_back(std::move(work));
         return cudaSuccess;
@@ -204,36 +204,36 @@ int enqueue(void *handle, std::function<void()> work) {
     return cudaSuccess;
 }
 
-} // namespace dbl
+} // namespace emulator
 
-/* ---- double.h ---- */
+/* ---- emulator.h ---- */
 
-void double_clear(void) {
+void emulator_clear(void) {
     runtime_state &all = state();
     all.sticky = all.last = cudaSuccess;
     all.fail_at = all.calls = 0;
-    dbl::report_clear();
+    emulator::report_clear();
 }
-void double_fail_call(uint64_t n, int error) {
+void emulator_fail_call(uint64_t n, int error) {
     state().fail_at = n ? state().calls + n : 0;
     state().fail_with = error;
 }
-uint64_t double_calls(void) { return state().calls; }
-size_t double_objects(void) {
-    return dbl::memory_objects() + state().streams.size() + state().events.size() + state().graphs.size();
+uint64_t emulator_calls(void) { return state().calls; }
+size_t emulator_objects(void) {
+    return emulator::memory_objects() + state().streams.size() + state().events.size() + state().graphs.size();
 }
-void double_devices(int count) { state().devices = count; }
-void double_device(unsigned processors, unsigned major) {
+void emulator_devices(int count) { state().devices = count; }
+void emulator_device(unsigned processors, unsigned major) {
     state().processors = processors;
     state().major = major;
 }
-void double_memory_rate(size_t bytes) { state().memory_rate = bytes; }
+void emulator_memory_rate(size_t bytes) { state().memory_rate = bytes; }
 
-namespace dbl {
+namespace emulator {
 unsigned processors() { return state().processors; }
 size_t memory_rate() { return state().memory_rate; }
 unsigned major_capability() { return state().major; }
-} // namespace dbl
+} // namespace emulator
 
 /* ---- errors ---- */
 
@@ -300,17 +300,17 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     if (device < 0 || device >= state().devices)
         return keep(cudaErrorInvalidDevice);
     memset(properties, 0, sizeof *properties);
-    snprintf(properties->name, sizeof properties->name, "test double");
+    snprintf(properties->name, sizeof properties->name, "emulator");
     properties->totalGlobalMem = size_t(1) << 30;
-    properties->sharedMemPerBlock = dbl::STATIC_SHARED_LIMIT;
-    properties->sharedMemPerBlockOptin = dbl::SHARED_LIMIT;
-    properties->sharedMemPerMultiprocessor = dbl::PROCESSOR_SHARED;
+    properties->sharedMemPerBlock = emulator::STATIC_SHARED_LIMIT;
+    properties->sharedMemPerBlockOptin = emulator::SHARED_LIMIT;
+    properties->sharedMemPerMultiprocessor = emulator::PROCESSOR_SHARED;
     properties->major = static_cast<int>(state().major);
     properties->minor = state().major == 7 ? 5 : 0;
     properties->multiProcessorCount = static_cast<int>(state().processors);
-    properties->maxThreadsPerBlock = dbl::MOST_THREADS;
-    properties->maxThreadsPerMultiProcessor = dbl::PROCESSOR_THREADS;
-    properties->warpSize = dbl::LANES;
+    properties->maxThreadsPerBlock = emulator::MOST_THREADS;
+    properties->maxThreadsPerMultiProcessor = emulator::PROCESSOR_THREADS;
+    properties->warpSize = emulator::LANES;
     properties->cooperativeLaunch = 1;
     return cudaSuccess;
 }
@@ -336,13 +336,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = all.minor;
         break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = static_cast<int>(dbl::PROCESSOR_SHARED);
+        *value = static_cast<int>(emulator::PROCESSOR_SHARED);
         break;
     case cudaDevAttrCooperativeLaunch:
         *value = 1;
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = static_cast<int>(dbl::SHARED_LIMIT);
+        *value = static_cast<int>(emulator::SHARED_LIMIT);
         break;
     default:
         return keep(cudaErrorInvalidValue);
@@ -359,7 +359,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 cudaError_t cudaMemGetInfo(size_t *unused, size_t *total) {
     CALL("cudaMemGetInfo");
     *total = size_t(1) << 30;
-    *unused = dbl::memory_left() < *total ? dbl::memory_left() : *total;
+    *unused = emulator::memory_left() < *total ? emulator::memory_left() : *total;
     return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int *version) {
@@ -375,7 +375,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     CALL("cudaStreamCreate");
-    *stream = new double_stream;
+    *stream = new emulator_stream;
     (*stream)->blocking = !(flags & cudaStreamNonBlocking);
     state().streams.insert(*stream);
     return cudaSuccess;
@@ -386,7 +386,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (state().streams.count(stream) == 0)
         return keep(cudaErrorInvalidResourceHandle);
     drain(*stream);
-    for (double_event *each : state().events)
+    for (emulator_event *each : state().events)
         if (each->stream == stream)
             each->stream = nullptr;
     state().streams.erase(stream);
@@ -403,7 +403,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     CALL("cudaStreamQuery");
-    double_stream &of = stream_of(stream);
+    emulator_stream &of = stream_of(stream);
     drain(of, of.done + 1);
     return of.work.empty() ? keep(state().sticky) : cudaErrorNotReady;
 }
@@ -416,7 +416,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
     CALL("cudaStreamBeginCapture");
     if (!stream || capturing(*stream))
         return keep(cudaErrorStreamCaptureUnsupported);
-    stream->capture = new double_graph;
+    stream->capture = new emulator_graph;
     state().graphs.insert(stream->capture);
     return cudaSuccess;
 }
@@ -430,7 +430,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long) {
     CALL("cudaGraphInstantiate");
-    *exec = new double_graph(*graph);
+    *exec = new emulator_graph(*graph);
     state().graphs.insert(*exec);
     return cudaSuccess;
 }
@@ -454,7 +454,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
         enqueue(stream, work);
     return cudaSuccess;
 }
-static cudaError_t destroy_graph(double_graph *graph, int failed) {
+static cudaError_t destroy_graph(emulator_graph *graph, int failed) {
     if (state().graphs.erase(graph) == 0)
         return keep(cudaErrorInvalidValue);
     delete graph;
@@ -473,7 +473,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) {
     CALL("cudaEventCreate");
-    *event = new double_event;
+    *event = new emulator_event;
     state().events.insert(*event);
     return cudaSuccess;
 }
@@ -490,7 +490,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     CALL("cudaEventRecord");
-    double_stream &of = stream_of(stream);
+    emulator_stream &of = stream_of(stream);
     if (capturing(of))
         return cudaSuccess;
     const int error = enqueue(stream, [event] { event->seconds = seconds_now(); });
@@ -523,7 +523,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEven
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
     CALL("cudaStreamWaitEvent");
-    double_stream *const other = event->stream;
+    emulator_stream *const other = event->stream;
     const uint64_t after = event->after;
     if (!other)
         return cudaSuccess;
@@ -534,30 +534,30 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
     CALL("cudaMalloc");
-    return keep(dbl::memory_make(memory, bytes, true));
+    return keep(emulator::memory_make(memory, bytes, true));
 }
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t) {
     CALL("cudaMallocAsync");
-    return keep(dbl::memory_make(memory, bytes, true));
+    return keep(emulator::memory_make(memory, bytes, true));
 }
 cudaError_t cudaMallocHost(void **memory, size_t bytes) {
     CALL("cudaMallocHost");
-    return keep(dbl::memory_make(memory, bytes, false));
+    return keep(emulator::memory_make(memory, bytes, false));
 }
 cudaError_t cudaFree(void *memory) {
     CALL_AND_DO("cudaFree");
     drain_all();
-    const int error = dbl::memory_free(memory, true);
+    const int error = emulator::memory_free(memory, true);
     return keep(failed ? failed : error);
 }
 cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream) {
     CALL("cudaFreeAsync");
-    return keep(enqueue(stream, [memory] { dbl::memory_free(memory, true); }));
+    return keep(enqueue(stream, [memory] { emulator::memory_free(memory, true); }));
 }
 cudaError_t cudaFreeHost(void *memory) {
     CALL_AND_DO("cudaFreeHost");
     drain_all();
-    const int error = dbl::memory_free(memory, false);
+    const int error = emulator::memory_free(memory, false);
     return keep(failed ? failed : error);
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {
@@ -584,12 +584,12 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 }
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream) {
     CALL("cudaMemsetAsync");
-    if (bytes > 0 && (!dbl::memory_is_device(to) || !in_bounds(to, bytes, bytes, 1)))
+    if (bytes > 0 && (!emulator::memory_is_device(to) || !in_bounds(to, bytes, bytes, 1)))
         return keep(cudaErrorInvalidValue);
     return keep(enqueue(stream, [=] {
-        dbl::device_memory_reachable(true);
+        emulator::device_memory_reachable(true);
         memset(to, byte, bytes);
-        dbl::device_memory_reachable(false);
+        emulator::device_memory_reachable(false);
     }));
 }
 cudaError_t cudaMemset(void *to, int byte, size_t bytes) {
@@ -601,7 +601,7 @@ cudaError_t cudaMemset(void *to, int byte, size_t bytes) {
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer) {
     CALL("cudaPointerGetAttributes");
     memset(attributes, 0, sizeof *attributes);
-    const bool device = dbl::memory_is_device(pointer), pinned = dbl::memory_is_pinned(pointer);
+    const bool device = emulator::memory_is_device(pointer), pinned = emulator::memory_is_pinned(pointer);
     attributes->type = device ? cudaMemoryTypeDevice : pinned ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
     attributes->device = device || pinned ? 0 : -1;
     attributes->devicePointer = device || pinned ? const_cast<void *>(pointer) : nullptr;

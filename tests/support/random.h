@@ -12,7 +12,7 @@ uint64_t run_seed(void);
 /* How often random tests are repeated: the environment variable TUPLESCAN_TEST_ROUNDS, or else 1. */
 unsigned run_rounds(void);
 
-/* Tables as small as they can be and still cross every boundary, for slow machines (the kernels' test double, checking
+/* Tables as small as they can be and still cross every boundary, for slow machines (the kernels' emulator, checking
  * tools): the environment variable TUPLESCAN_TEST_SMALL, if it is set. */
 bool run_small(void);
 

@@ -1,10 +1,10 @@
 /* Between the files of the fake runtime. */
-#ifndef DOUBLE_RUNTIME_H
-#define DOUBLE_RUNTIME_H
+#ifndef EMULATOR_RUNTIME_H
+#define EMULATOR_RUNTIME_H
 
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 /* Each returns a cudaError_t. */
 int memory_make(void **memory, size_t bytes, bool device);
@@ -16,6 +16,6 @@ size_t memory_left();
 
 void report_clear();
 
-} // namespace dbl
+} // namespace emulator
 
 #endif

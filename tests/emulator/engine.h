@@ -1,16 +1,17 @@
-/* What the double's device layer (device.cuh) asks of the engine behind it. Nothing here is for tests: see double.h. */
-#ifndef DOUBLE_ENGINE_H
-#define DOUBLE_ENGINE_H
+/* What the emulator's device layer (device.cuh) asks of the engine behind it. Nothing here is for tests: see
+ * emulator.h. */
+#ifndef EMULATOR_ENGINE_H
+#define EMULATOR_ENGINE_H
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 
 /* The last parameters of every function of the layer: where the kernel called it. */
-#define DOUBLE_SITE       const char *file = __builtin_FILE(), int line = __builtin_LINE()
-#define DOUBLE_SITE_PLAIN const char *file, int line
+#define EMULATOR_SITE       const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define EMULATOR_SITE_PLAIN const char *file, int line
 
-namespace dbl {
+namespace emulator {
 
 /* The thread of a block that is running. */
 unsigned thread_index();
@@ -23,27 +24,27 @@ void misuse(const char *file, int line, const char *format, ...) __attribute__((
 
 /* Lets other threads and blocks go on now and then: called by whatever looks at or changes what others may change.
  * `waiting`: nothing has come yet, so that the caller will ask again. */
-void give_way(DOUBLE_SITE_PLAIN, bool waiting);
+void give_way(EMULATOR_SITE_PLAIN, bool waiting);
 /* Something changed that others may be waiting for. */
 void progress();
 
 /* Meetings of a warp. `value` is the caller's bits; returns what the caller gets. */
 enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, SUM, WARP_BARRIER };
-uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, DOUBLE_SITE_PLAIN);
-void block_barrier(DOUBLE_SITE_PLAIN);
+uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, EMULATOR_SITE_PLAIN);
+void block_barrier(EMULATOR_SITE_PLAIN);
 
 /* All blocks of a cooperative launch, once in it. */
-unsigned grid_arrive(DOUBLE_SITE_PLAIN);
-void grid_wait(DOUBLE_SITE_PLAIN);
+unsigned grid_arrive(EMULATOR_SITE_PLAIN);
+void grid_wait(EMULATOR_SITE_PLAIN);
 
 /* Shared memory of the block. `key`: the declaration, one for each instantiation. */
-void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, DOUBLE_SITE_PLAIN);
-void *shared_dynamic(const char *name, DOUBLE_SITE_PLAIN);
+void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, EMULATOR_SITE_PLAIN);
+void *shared_dynamic(const char *name, EMULATOR_SITE_PLAIN);
 
 /* Held against what was allocated, `align` too: global memory, the block's shared memory, either. */
-void check_global(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
-void check_shared(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
-void check_any(const void *address, size_t bytes, size_t align, const char *what, DOUBLE_SITE_PLAIN);
+void check_global(const void *address, size_t bytes, size_t align, const char *what, EMULATOR_SITE_PLAIN);
+void check_shared(const void *address, size_t bytes, size_t align, const char *what, EMULATOR_SITE_PLAIN);
+void check_any(const void *address, size_t bytes, size_t align, const char *what, EMULATOR_SITE_PLAIN);
 
 /* Stores that other blocks may see late: at a release by this block, at its end, or any time before. The block's own
  * loads through the layer see them at once. bytes <= 16. */
@@ -57,22 +58,22 @@ void fence();                                               /* of this machine *
 void store_sixteen(void *to, const void *value);
 void load_sixteen(const void *from, void *value);
 
-/* Deliberate faults, chosen by double_set_fault(); see double.h. */
+/* Deliberate faults, chosen by emulator_set_fault(); see emulator.h. */
 bool fault_relaxed_release();
 bool fault_relaxed_acquire();
 
 /* Bulk copies. */
-void copy_barrier_init(void *barrier, unsigned arrivals, DOUBLE_SITE_PLAIN);
-void copy_barrier_expect(void *barrier, unsigned bytes, DOUBLE_SITE_PLAIN);
-void copy_barrier_arrive(void *barrier, DOUBLE_SITE_PLAIN);
-bool copy_barrier_passed(void *barrier, unsigned parity, DOUBLE_SITE_PLAIN);
-void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, DOUBLE_SITE_PLAIN);
-void copy_by_lane(void *shared, const void *global, DOUBLE_SITE_PLAIN);
-void copy_by_lane_wait(DOUBLE_SITE_PLAIN);
-void copy_store(void *global, const void *shared, unsigned bytes, DOUBLE_SITE_PLAIN);
-void copy_store_commit(DOUBLE_SITE_PLAIN);
-void copy_store_wait(bool only_read, unsigned groups_left, DOUBLE_SITE_PLAIN);
-void copy_fence(DOUBLE_SITE_PLAIN);
+void copy_barrier_init(void *barrier, unsigned arrivals, EMULATOR_SITE_PLAIN);
+void copy_barrier_expect(void *barrier, unsigned bytes, EMULATOR_SITE_PLAIN);
+void copy_barrier_arrive(void *barrier, EMULATOR_SITE_PLAIN);
+bool copy_barrier_passed(void *barrier, unsigned parity, EMULATOR_SITE_PLAIN);
+void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, EMULATOR_SITE_PLAIN);
+void copy_by_lane(void *shared, const void *global, EMULATOR_SITE_PLAIN);
+void copy_by_lane_wait(EMULATOR_SITE_PLAIN);
+void copy_store(void *global, const void *shared, unsigned bytes, EMULATOR_SITE_PLAIN);
+void copy_store_commit(EMULATOR_SITE_PLAIN);
+void copy_store_wait(bool only_read, unsigned groups_left, EMULATOR_SITE_PLAIN);
+void copy_fence(EMULATOR_SITE_PLAIN);
 
 /* Launches. Each returns a cudaError_t as an int. */
 struct launch_shape {
@@ -85,6 +86,6 @@ int allow_shared_bytes(const void *kernel);
 int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, unsigned *blocks);
 size_t memory_rate();
 
-} // namespace dbl
+} // namespace emulator
 
 #endif

@@ -1,4 +1,4 @@
-/* What double.h offers: seeds, reports of misuse, faults. */
+/* What emulator.h offers: seeds, reports of misuse, faults. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -16,7 +16,7 @@ bool quiet = false;
 uint64_t seed = 0;
 bool seed_known = false;
 uint64_t launches = 0;
-double_fault fault = DOUBLE_FAULT_NONE;
+emulator_fault fault = EMULATOR_FAULT_NONE;
 int fault_number = 0;
 place barriers[512]; /* the block_barrier() calls of the sources, in the order of their first run */
 size_t barrier_count = 0;
@@ -32,20 +32,20 @@ struct locked { /* not a mutex, in which ThreadSanitizer would see an order betw
 void know_seed() {
     if (seed_known)
         return;
-    const char *text = getenv("TUPLESCAN_DOUBLE_SEED");
+    const char *text = getenv("TUPLESCAN_EMULATOR_SEED");
     seed = text && *text ? strtoull(text, nullptr, 0) : 1;
     seed_known = true;
-    fprintf(stderr, "double: TUPLESCAN_DOUBLE_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    fprintf(stderr, "emulator: TUPLESCAN_EMULATOR_SEED=%llu\n", static_cast<unsigned long long>(seed));
 }
 
 void keep_report(const char *text) {
     locked guard;
     know_seed();
     if (!report[0])
-        snprintf(report, sizeof report, "%s (TUPLESCAN_DOUBLE_SEED=%llu, launch %llu)", text,
+        snprintf(report, sizeof report, "%s (TUPLESCAN_EMULATOR_SEED=%llu, launch %llu)", text,
                  static_cast<unsigned long long>(seed), static_cast<unsigned long long>(launches));
     if (!quiet)
-        fprintf(stderr, "double: misuse: %s\n", report);
+        fprintf(stderr, "emulator: misuse: %s\n", report);
 }
 
 } // namespace
@@ -57,10 +57,10 @@ uint64_t seed_of_launch() {
     return random.next();
 }
 
-bool fault_is(double_fault which) { return fault == which; }
+bool fault_is(emulator_fault which) { return fault == which; }
 int fault_which() { return fault_number; }
-bool fault_relaxed_release() { return fault == DOUBLE_FAULT_RELAXED_RELEASE; }
-bool fault_relaxed_acquire() { return fault == DOUBLE_FAULT_RELAXED_ACQUIRE; }
+bool fault_relaxed_release() { return fault == EMULATOR_FAULT_RELAXED_RELEASE; }
+bool fault_relaxed_acquire() { return fault == EMULATOR_FAULT_RELAXED_ACQUIRE; }
 
 bool fault_removes_barrier(place at) {
     locked guard;
@@ -69,7 +69,7 @@ bool fault_removes_barrier(place at) {
         index++;
     if (index == barrier_count && barrier_count < sizeof barriers / sizeof *barriers)
         barriers[barrier_count++] = at;
-    return fault == DOUBLE_FAULT_BARRIER && static_cast<size_t>(fault_number) == index;
+    return fault == EMULATOR_FAULT_BARRIER && static_cast<size_t>(fault_number) == index;
 }
 
 void misuse_at(const thread *who, place at, const char *format, va_list arguments) {
@@ -108,30 +108,30 @@ void misuse(const char *file, int line, const char *format, ...) {
     va_end(arguments);
 }
 
-} // namespace dbl
+} // namespace emulator
 
-using namespace dbl;
+using namespace emulator;
 
-void double_seed(uint64_t value) {
+void emulator_seed(uint64_t value) {
     seed = value;
     launches = 0;
     seed_known = true;
 }
-const char *double_report(void) { return report; }
-void double_quiet(int value) { quiet = value != 0; }
-void double_set_fault(enum double_fault value, int which) {
+const char *emulator_report(void) { return report; }
+void emulator_quiet(int value) { quiet = value != 0; }
+void emulator_set_fault(enum emulator_fault value, int which) {
     fault = value;
     fault_number = which;
 }
-int double_barriers(void) { return static_cast<int>(barrier_count); }
-const char *double_barrier_place(int which) {
+int emulator_barriers(void) { return static_cast<int>(barrier_count); }
+const char *emulator_barrier_place(int which) {
     static char text[512];
     const place &at = barriers[which];
     snprintf(text, sizeof text, "%s:%d", at.file, at.line);
     return text;
 }
-int double_fault_rows(void) { return fault == DOUBLE_FAULT_TAIL ? fault_number : 0; }
+int emulator_fault_rows(void) { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
 
-namespace dbl {
+namespace emulator {
 void report_clear() { report[0] = '\0'; }
-} // namespace dbl
+} // namespace emulator

@@ -1,7 +1,7 @@
 /* Cooperative launches: all blocks are resident together, and all of their threads may meet once. */
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 unsigned grid_arrive(const char *file, int line) {
     const thread &self = current();
@@ -24,4 +24,4 @@ void grid_wait(const char *file, int line) {
     tsan_acquire(&work.met);
 }
 
-} // namespace dbl
+} // namespace emulator

@@ -1,12 +1,12 @@
-/* The double's own tests: what it offers works under every schedule, and each misuse is told with its block, thread and
- * line. */
+/* The emulator's own tests: what it offers works under every schedule, and each misuse is told with its block, thread
+ * and line. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "double.h"
+#include "emulator.h"
 #include "examples.cuh"
 
 static int passed = 0, failed = 0;
@@ -17,8 +17,8 @@ static int passed = 0, failed = 0;
             passed++;                                                                                                  \
         } else {                                                                                                       \
             failed++;                                                                                                  \
-            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, double_report());              \
-            double_clear();                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, emulator_report());            \
+            emulator_clear();                                                                                          \
         }                                                                                                              \
     } while (0)
 
@@ -139,7 +139,7 @@ static bool votes_are_right() {
 
 static void test_features(unsigned seeds) {
     for (unsigned seed = 0; seed < seeds; seed++) {
-        double_seed(seed);
+        emulator_seed(seed);
         CHECK(lookback_is_right(1));
         CHECK(lookback_is_right(EXAMPLE_THREADS * 37 + 5));
         CHECK(pipeline_is_right(23, 3));
@@ -149,7 +149,7 @@ static void test_features(unsigned seeds) {
         CHECK(meetings_are_right(1));
         CHECK(meetings_are_right(24));
     }
-    CHECK(double_objects() == 0);
+    CHECK(emulator_objects() == 0);
 }
 
 /* ---- launches ---- */
@@ -187,23 +187,23 @@ KERNEL misuse_kernel(void (*what)(uint32_t *), uint32_t *global) { what(global);
 static bool is_told(void (*what)(uint32_t *), const char *text) {
     bool told = true;
     for (unsigned seed = 0; seed < 8 && told; seed++) {
-        double_clear();
-        double_seed(seed);
+        emulator_clear();
+        emulator_seed(seed);
         {
             device_array<uint32_t> global(64);
             launch(misuse_kernel, 1, 64, 4096, nullptr, what, global.data);
             told = cudaDeviceSynchronize() == cudaErrorLaunchFailure;
-            const std::string report = double_report();
+            const std::string report = emulator_report();
             told = told && report.find(text) != std::string::npos && report.find("block ") == 0 &&
                    report.find(", thread ") != std::string::npos;
-            told = told && (report.find("test_double.cpp:") != std::string::npos ||
+            told = told && (report.find("test_emulator.cpp:") != std::string::npos ||
                             report.find("at its start") != std::string::npos);
-            double_fail_call(0, 0);
+            emulator_fail_call(0, 0);
         }
         if (!told)
-            fprintf(stderr, "seed %u: expected \"%s\", got \"%s\"\n", seed, text, double_report());
+            fprintf(stderr, "seed %u: expected \"%s\", got \"%s\"\n", seed, text, emulator_report());
     }
-    double_clear();
+    emulator_clear();
     return told;
 }
 
@@ -318,15 +318,15 @@ KERNEL in_order_kernel(uint32_t *flags) {
 static void test_order_of_blocks() {
     bool told = false;
     for (unsigned seed = 0; seed < 12 && !told; seed++) {
-        double_clear();
-        double_seed(seed);
+        emulator_clear();
+        emulator_seed(seed);
         device_array<uint32_t> flags(200);
         launch(in_order_kernel, 200, 512, 0, nullptr, flags.data);
         cudaDeviceSynchronize();
-        told = strstr(double_report(), "blocks that have not started") != nullptr;
+        told = strstr(emulator_report(), "blocks that have not started") != nullptr;
     }
     CHECK(told);
-    double_clear();
+    emulator_clear();
 }
 
 /* ---- the schedules ---- */
@@ -337,7 +337,7 @@ KERNEL order_kernel(uint32_t *next, uint32_t *order) {
 }
 
 static std::vector<uint32_t> order_of(uint64_t seed) {
-    double_seed(seed);
+    emulator_seed(seed);
     device_array<uint32_t> next(1), order(64);
     launch(order_kernel, 16, 128, 0, nullptr, next.data, order.data);
     return order.host();
@@ -345,12 +345,12 @@ static std::vector<uint32_t> order_of(uint64_t seed) {
 
 static void test_seeds() {
     unsigned different = 0;
-    setenv("TUPLESCAN_DOUBLE_THREADS", "0", 1);
+    setenv("TUPLESCAN_EMULATOR_THREADS", "0", 1);
     for (uint64_t seed = 1; seed < 9; seed++) {
         CHECK(order_of(seed) == order_of(seed));
         different += order_of(seed) != order_of(seed + 1);
     }
-    unsetenv("TUPLESCAN_DOUBLE_THREADS");
+    unsetenv("TUPLESCAN_EMULATOR_THREADS");
     CHECK(different >= 6);
 }
 
@@ -360,11 +360,11 @@ static void test_runtime() {
     void *memory = nullptr;
     int count = 7;
     cudaPointerAttributes attributes;
-    double_devices(0);
+    emulator_devices(0);
     CHECK(cudaGetDeviceCount(&count) == cudaErrorInsufficientDriver && count == 7);
-    double_devices(1);
+    emulator_devices(1);
     CHECK(cudaGetDeviceCount(&count) == cudaSuccess && count == 1);
-    double_fail_call(2, cudaErrorMemoryAllocation);
+    emulator_fail_call(2, cudaErrorMemoryAllocation);
     CHECK(cudaMalloc(&memory, 64) == cudaSuccess);
     CHECK(cudaMemset(memory, 0, 64) == cudaErrorMemoryAllocation);
     CHECK(cudaGetLastError() == cudaErrorMemoryAllocation && cudaGetLastError() == cudaSuccess);
@@ -374,13 +374,13 @@ static void test_runtime() {
     CHECK(attributes.type == cudaMemoryTypeDevice && attributes.device == 0);
     CHECK(cudaPointerGetAttributes(&attributes, &count) == cudaSuccess);
     CHECK(attributes.type == cudaMemoryTypeUnregistered);
-    double_memory_limit(100);
+    emulator_memory_limit(100);
     void *more = nullptr;
     CHECK(cudaMalloc(&more, 64) == cudaErrorMemoryAllocation && !more);
-    double_memory_limit(SIZE_MAX);
+    emulator_memory_limit(SIZE_MAX);
     CHECK(cudaFree(memory) == cudaSuccess && cudaFree(memory) == cudaErrorInvalidValue);
     cudaGetLastError();
-    CHECK(double_objects() == 0);
+    CHECK(emulator_objects() == 0);
 }
 
 KERNEL add_kernel(uint32_t *word, uint32_t value) { atomic_add(word, value); }
@@ -414,7 +414,7 @@ static void test_streams() {
     cudaStreamDestroy(one);
     cudaStreamDestroy(two);
     cudaGetLastError();
-    CHECK(double_objects() == 1);
+    CHECK(emulator_objects() == 1);
 }
 
 int main() {
@@ -423,7 +423,7 @@ int main() {
     test_seeds();
     test_runtime();
     test_streams();
-    double_quiet(1);
+    emulator_quiet(1);
     test_misuse_of_warps();
     test_misuse_of_blocks();
     test_misuse_of_copies();

@@ -1,24 +1,24 @@
 /* The engine's own: blocks, warps and threads of a launch, and who runs them. */
-#ifndef DOUBLE_INTERNAL_H
-#define DOUBLE_INTERNAL_H
+#ifndef EMULATOR_INTERNAL_H
+#define EMULATOR_INTERNAL_H
 
 #include <cstdarg>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "double.h"
+#include "emulator.h"
 #include "engine.h"
 #include "fiber.h"
 
-namespace dbl {
+namespace emulator {
 
 /* The device that is played. Small, so that a few blocks fill it. */
 constexpr unsigned PROCESSOR_THREADS = 1024, PROCESSOR_BLOCKS = 16;
 constexpr size_t PROCESSOR_SHARED = 228 * 1024, BLOCK_SHARED_RESERVED = 1024;
 constexpr size_t STATIC_SHARED_LIMIT = 48 * 1024, SHARED_LIMIT = 227 * 1024;
 constexpr unsigned LANES = 32, MOST_THREADS = 1024, MOST_WARPS = MOST_THREADS / LANES;
-constexpr size_t STACK_BYTES = DOUBLE_ASAN ? 128 * 1024 : 64 * 1024;
+constexpr size_t STACK_BYTES = EMULATOR_ASAN ? 128 * 1024 : 64 * 1024;
 
 struct random_numbers {
     uint64_t state;
@@ -228,17 +228,17 @@ void run_launch(launch_state &work);
 schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned resident);
 unsigned fit_blocks(unsigned threads, size_t shared_bytes);
 
-/* double_runtime.cpp: the device that is played. */
+/* emulator_runtime.cpp: the device that is played. */
 unsigned processors();
 unsigned major_capability();
 
 /* faults.cpp */
-bool fault_is(double_fault fault);
+bool fault_is(emulator_fault fault);
 int fault_which();
 bool fault_removes_barrier(place at);
 uint64_t seed_of_launch();
 
-/* memory.cpp and double_runtime.cpp: the fake runtime's memory and streams. */
+/* memory.cpp and emulator_runtime.cpp: the fake runtime's memory and streams. */
 bool allocation_of(const void *address, const unsigned char **base, size_t *bytes);
 void device_memory_reachable(bool reachable); /* by plain code, while a kernel runs */
 int enqueue(void *stream, std::function<void()> work);
@@ -248,6 +248,6 @@ bool device_has_failed();
 /* What changes the most often: counts a change of the allocations, so that what is remembered of them is forgotten. */
 unsigned allocations_changed();
 
-} // namespace dbl
+} // namespace emulator
 
 #endif

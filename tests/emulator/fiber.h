@@ -1,41 +1,41 @@
-/* Threads of execution that give way to each other by hand: one for every thread of a block of the double.
+/* Threads of execution that give way to each other by hand: one for every thread of a block of the emulator.
  *
  * Both sanitizers are told of every switch: AddressSanitizer which stack is in use, ThreadSanitizer which thread is now
  * running. No switch orders memory for ThreadSanitizer, so that it sees only the order that the kernel itself asked
  * for.
  */
-#ifndef DOUBLE_FIBER_H
-#define DOUBLE_FIBER_H
+#ifndef EMULATOR_FIBER_H
+#define EMULATOR_FIBER_H
 
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define DOUBLE_ASAN 1
+#define EMULATOR_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define DOUBLE_ASAN 1
+#define EMULATOR_ASAN 1
 #endif
 #endif
 #if defined(__SANITIZE_THREAD__)
-#define DOUBLE_TSAN 1
+#define EMULATOR_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define DOUBLE_TSAN 1
+#define EMULATOR_TSAN 1
 #endif
 #endif
-/* The double's own files are not instrumented under ThreadSanitizer; the build says so by this. */
-#ifdef DOUBLE_UNDER_TSAN
-#define DOUBLE_TSAN 1
+/* The emulator's own files are not instrumented under ThreadSanitizer; the build says so by this. */
+#ifdef EMULATOR_UNDER_TSAN
+#define EMULATOR_TSAN 1
 #endif
-#ifndef DOUBLE_ASAN
-#define DOUBLE_ASAN 0
+#ifndef EMULATOR_ASAN
+#define EMULATOR_ASAN 0
 #endif
-#ifndef DOUBLE_TSAN
-#define DOUBLE_TSAN 0
+#ifndef EMULATOR_TSAN
+#define EMULATOR_TSAN 0
 #endif
-#define DOUBLE_SANITIZED (DOUBLE_ASAN || DOUBLE_TSAN)
+#define EMULATOR_SANITIZED (EMULATOR_ASAN || EMULATOR_TSAN)
 
-namespace dbl {
+namespace emulator {
 
 struct fiber {
     void *stack_pointer = nullptr; /* where it goes on; the rest is for the sanitizers */
@@ -76,6 +76,6 @@ void asan_unpoison(const volatile void *from, size_t bytes);
 /* The first poisoned byte, or NULL. */
 const void *asan_poisoned(const void *from, size_t bytes);
 
-} // namespace dbl
+} // namespace emulator
 
 #endif

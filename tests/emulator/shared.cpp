@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-namespace dbl {
+namespace emulator {
 
 namespace {
 
@@ -38,7 +38,7 @@ void shared_open(block &in) {
     in.pieces.clear();
     in.shared_used = in.shared_static = 0;
     asan_unpoison(in.shared, shared_arena_bytes());
-    if (!DOUBLE_ASAN)
+    if (!EMULATOR_ASAN)
         fill_raw(in.shared, ZONE_BYTE, shared_arena_bytes());
     asan_poison(in.shared, shared_arena_bytes());
     if (in.work->dynamic_bytes > 0)
@@ -46,7 +46,7 @@ void shared_open(block &in) {
 }
 
 void shared_close(block &in) {
-    if (DOUBLE_ASAN)
+    if (EMULATOR_ASAN)
         return;
     const unsigned char *from = in.shared;
     for (size_t piece = 0; piece <= in.pieces.size(); piece++) {
@@ -101,4 +101,4 @@ void *shared_dynamic(const char *name, const char *file, int line) {
     return self.home->pieces[0].data;
 }
 
-} // namespace dbl
+} // namespace emulator

@@ -1,0 +1,70 @@
+/* What tests may ask of the emulator of the GPU: a CUDA runtime and a device layer that run the very same kernels
+ * (the .cu files) and the very same src/cuda on the CPU. */
+#ifndef EMULATOR_H
+#define EMULATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The schedules of all later launches follow from the seed: the order of blocks, warps and lanes, how many blocks are
+ * resident, when copies complete and stores become visible. At the start it is TUPLESCAN_EMULATOR_SEED, or 1; it is
+ * printed with every misuse. Launches whose blocks run on threads of the operating system (one in four, and never under
+ * TUPLESCAN_EMULATOR_THREADS=0; always under =1) repeat only as far as that schedules them alike; all others repeat
+ * exactly. */
+void emulator_seed(uint64_t seed);
+
+/* The first misuse since the last emulator_clear() - a kernel's mistake that the emulator saw - or "". As on a GPU the
+ * runtime's calls fail from then on, until emulator_clear(). */
+const char *emulator_report(void);
+void emulator_clear(void);
+/* 1: misuses are kept, but not printed. */
+void emulator_quiet(int quiet);
+
+/* The n-th call of the runtime from now on (1: the next) fails with that cudaError_t, and does nothing (what gives
+ * back or waits does so nevertheless); a launch is a call too. 0: none. emulator_calls(): how many there were since
+ * emulator_clear(). */
+void emulator_fail_call(uint64_t n, int error);
+uint64_t emulator_calls(void);
+
+/* What was made and not given back: allocations, streams, events. */
+size_t emulator_objects(void);
+/* cudaMalloc() fails beyond so many bytes. SIZE_MAX at first. */
+void emulator_memory_limit(size_t bytes);
+/* The device that is played has so many multiprocessors (4 at first, with room for two blocks of 512 threads each) and
+ * that major compute capability (9 at first). */
+void emulator_device(unsigned processors, unsigned major);
+/* Bytes that its memory moves in a microsecond for each multiprocessor, 0 at first: it only decides on forms. */
+void emulator_memory_rate(size_t bytes);
+/* The number of devices, 1 at first; with 0 cudaGetDeviceCount() fails as it does without a driver. */
+void emulator_devices(int count);
+
+/* Deliberate faults, to see that the tests notice them. Applied by the emulator, so that the kernels need no hooks. */
+enum emulator_fault {
+    EMULATOR_FAULT_NONE,
+    EMULATOR_FAULT_BARRIER,         /* the `which`-th block_barrier() of the sources does nothing */
+    EMULATOR_FAULT_WARP_BARRIER,    /* warp_barrier() does nothing */
+    EMULATOR_FAULT_RELAXED_RELEASE, /* store_release() orders nothing */
+    EMULATOR_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
+    EMULATOR_FAULT_MASK,            /* masks of warp operations are short by the lane `which` */
+    EMULATOR_FAULT_TAIL,            /* kernels are given `which` rows more than there are */
+    EMULATOR_FAULT_COPY_WAIT,       /* bulk_barrier_passed() and copy_async_wait() do not wait */
+    EMULATOR_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
+    EMULATOR_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
+};
+void emulator_set_fault(enum emulator_fault fault, int which);
+/* How many different block_barrier() calls in the sources have run since the program's start. */
+int emulator_barriers(void);
+/* Where the `which`-th of them is, "file:line". */
+const char *emulator_barrier_place(int which);
+/* The rows that EMULATOR_FAULT_TAIL adds, for the kernels' door; 0 without the fault. */
+int emulator_fault_rows(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
