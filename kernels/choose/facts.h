@@ -1,0 +1,87 @@
+/* What decides on the form and the shapes of a pass, asked once a call. C and CUDA C. */
+#ifndef CHOOSE_FACTS_H
+#define CHOOSE_FACTS_H
+
+#include <stdbool.h>
+
+#include "kernels.h"
+
+/* Parts of memory, in bytes: what one access moves at most, what the caches fetch, and what a row of a panel is. */
+enum { FACT_VECTOR_BYTES = 16, FACT_SECTOR_BYTES = 32, FACT_LINE_BYTES = 128 };
+
+struct kernel_facts {
+    size_t rows, columns;
+    size_t in_bytes, out_bytes;           /* of one value, and of one sum */
+    size_t row_bytes;                     /* of the sums of a row */
+    size_t in_stride, out_stride;         /* elements */
+    bool is_float;                        /* the sums are floats: the tree is seen in the bits */
+    bool is_signed;                       /* the sums are signed integers */
+    bool widened;                         /* a sum has more bytes than a value */
+    bool side_by_side;                    /* rows lie without gaps, in both tables */
+    bool vectors, sectors, lines;         /* a row of sums is a whole number of those parts of memory */
+    bool sector_rows;                     /* each row of sums begins on a sector if the first one does */
+    unsigned in_start, out_start;         /* the largest power of two, up to 16, that divides the address of the data */
+    unsigned in_alignment, out_alignment; /* the same of every row: of the address and of the stride in bytes */
+    size_t chunk_rows, chunks;            /* table_chunk_rows(), and how many of them the table has */
+    size_t panels;                        /* of KERNEL_PANEL_BYTES of sums, in a row */
+    unsigned processors;                  /* of the device; 0: not known */
+    int gpu;                              /* compute capability, major * 10 + minor */
+    bool in_place, exclusive, checked;    /* checked: the first overflow is wanted */
+};
+
+static inline size_t kernel_type_bytes(table_type type) {
+    switch (type) {
+    case TABLE_U8:
+        return 1;
+    case TABLE_U16:
+        return 2;
+    case TABLE_I64:
+    case TABLE_U64:
+    case TABLE_F64:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+/* The largest power of two, up to a vector, that divides a number of bytes; of 0, a vector. */
+static inline unsigned kernel_alignment(uintptr_t bytes) {
+    const unsigned low = (unsigned)bytes % FACT_VECTOR_BYTES;
+    return low == 0 ? FACT_VECTOR_BYTES : low & (~low + 1);
+}
+
+/* A table that may be anywhere, for which a workspace is asked, has NULL for data: that is aligned to everything. */
+static inline struct kernel_facts kernel_facts_of(const struct kernel_pass *pass, unsigned processors, int gpu) {
+    struct kernel_facts facts;
+    const uintptr_t in = (uintptr_t)pass->in, out = (uintptr_t)pass->out;
+    facts.rows = pass->rows;
+    facts.columns = pass->columns;
+    facts.in_bytes = kernel_type_bytes(pass->in_type);
+    facts.out_bytes = kernel_type_bytes(pass->out_type);
+    facts.row_bytes = facts.columns * facts.out_bytes;
+    facts.in_stride = pass->in_stride;
+    facts.out_stride = pass->out_stride;
+    facts.is_float = pass->out_type == TABLE_F32 || pass->out_type == TABLE_F64;
+    facts.is_signed = pass->out_type == TABLE_I32 || pass->out_type == TABLE_I64;
+    facts.widened = facts.in_bytes < facts.out_bytes;
+    facts.side_by_side = pass->in_stride == pass->columns && pass->out_stride == pass->columns;
+    facts.vectors = facts.row_bytes % FACT_VECTOR_BYTES == 0;
+    facts.sectors = facts.row_bytes % FACT_SECTOR_BYTES == 0;
+    facts.lines = facts.row_bytes % FACT_LINE_BYTES == 0;
+    facts.sector_rows = pass->out_stride * facts.out_bytes % FACT_SECTOR_BYTES == 0;
+    facts.in_start = kernel_alignment(in);
+    facts.out_start = kernel_alignment(out);
+    facts.in_alignment = kernel_alignment(in | (uintptr_t)(pass->in_stride * facts.in_bytes));
+    facts.out_alignment = kernel_alignment(out | (uintptr_t)(pass->out_stride * facts.out_bytes));
+    facts.chunk_rows = pass->chunk_rows;
+    facts.chunks = pass->rows / pass->chunk_rows + (pass->rows % pass->chunk_rows != 0);
+    facts.panels = facts.row_bytes / KERNEL_PANEL_BYTES + (facts.row_bytes % KERNEL_PANEL_BYTES != 0);
+    facts.processors = processors;
+    facts.gpu = gpu;
+    facts.in_place = pass->out == pass->in;
+    facts.exclusive = pass->exclusive != 0;
+    facts.checked = pass->first_overflow != NULL;
+    return facts;
+}
+
+#endif
