@@ -5,6 +5,7 @@
 #ifndef TUPLESCAN_KERNELS_H
 #define TUPLESCAN_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,32 +37,35 @@ int kernel_stage2_fold(void *seeds, size_t rows, size_t columns, table_type type
 /* Each chunk of out = the running sums of that chunk of in, started from its row of seeds. */
 int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds);
 
-/* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row, the
- * same one, or NULL.
+/* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row,
+ * perhaps the one at carry_in, or NULL. The pass sets first_overflow, it does not only lower it.
  *
- * For large tables. The workspace has as many bytes as the function says, aligned to 256. The first is for compute
- * capability 8.0 and later; `bulk`: it may use asynchronous bulk copies, which is for 9.0 and later. It sets
- * first_overflow, and looks for it in a kernel after it. The second wants its workspace all zero. */
-size_t kernel_fused_workspace(const struct kernel_pass *pass); /* looks at no memory */
-int kernel_fused(const struct kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
-size_t kernel_fused_lookback_workspace(size_t chunks, size_t columns, table_type type);
-int kernel_fused_lookback(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+ * There are several forms of it, the rows of kernel_forms, in the order in which they are asked. A form that cannot do
+ * a pass returns one of the errors that kernel_is_refused() knows, and has queued nothing: the next form is asked, and
+ * at last the separate stages are taken. */
+struct kernel_facts; /* choose/facts.h */
+struct kernel_carry {
+    const void *in;
+    void *out;
+};
+struct kernel_form {
+    const char *name;
+    int oldest_gpu; /* compute capability, major * 10 + minor, of the code that it needs */
 
-/* The same for large tables of rows side by side that begin anywhere in a line of memory, or of bytes in long rows that
- * may lie apart, compute capability 9.0 and later; cudaErrorNotSupported for others, whose workspace is 0. */
-size_t kernel_fused_rows_workspace(const struct kernel_pass *pass); /* looks at no memory */
-int kernel_fused_rows(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+    /* Whether it was measured to be the fastest for such a call. */
+    bool (*takes)(const struct kernel_facts *facts);
 
-/* For tables whose tiles all find room on the device at once; cudaErrorNotSupported, or that of a cooperative launch,
- * where they do not. The workspace is aligned to 256, and its contents are unspecified. Where a row of sums has at most
- * KERNEL_PANEL_BYTES, first_overflow is set, not only lowered. */
-size_t kernel_fused_wave_workspace(size_t chunks, size_t columns);
-int kernel_fused_wave(const struct kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
+    /* Bytes, for a table that may be anywhere in memory: strides are looked at, pointers are not. */
+    size_t (*workspace)(const struct kernel_pass *pass);
 
-/* For tables of one chunk; cudaErrorNotSupported for others. Where a row of sums has at most KERNEL_PANEL_BYTES,
- * first_overflow is set, not only lowered. */
+    /* The workspace is aligned to 256, and its contents are unspecified. */
+    int (*run)(const struct kernel_pass *pass, const struct kernel_carry *carry, void *workspace);
+};
+extern const struct kernel_form kernel_forms[]; /* ends with a form that has no name */
+int kernel_is_refused(int error);
+
+/* Bytes of sums side by side that one block of a form takes, a panel of columns. */
 enum { KERNEL_PANEL_BYTES = 128 };
-int kernel_fused_small(const struct kernel_pass *pass, const void *carry_in, void *carry_out);
 
 /* The kernels of the pipelines: counter tables, and what is done with them. */
 

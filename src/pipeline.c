@@ -48,24 +48,6 @@ static table_status run_nothing(const struct backend *backend, const struct plan
     return status;
 }
 
-static table_status run_fused(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                              char *workspace, size_t row_bytes) {
-    struct scan inner = *scan;
-    table_status status = stage_rows(backend, plan, &inner, workspace, row_bytes);
-    if (status == TABLE_OK)
-        status = mark(backend, scan, 0);
-    if (status == TABLE_OK)
-        status = scan->chunks > 0 ? backend->fused(&inner, workspace + plan->fused_offset)
-                                  : run_nothing(backend, plan, scan, workspace, row_bytes);
-    if (status == TABLE_OK)
-        status = mark(backend, scan, STAGES);
-    if (status == TABLE_OK && scan->chunks > 0 && inner.carry_out != scan->carry_out)
-        status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
-    if (status == TABLE_OK && scan->chunks > 0 && inner.first_overflow != scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
-    return status;
-}
-
 static table_status run_stage2(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                char *seeds, char *workspace) {
     if (plan->strategy == TABLE_STRATEGY_HOST)
@@ -133,6 +115,26 @@ static table_status run_stages(const struct backend *backend, const struct plan 
         status = plan->strategy == TABLE_STRATEGY_HOST ? run_by_host(backend, plan, &inner, workspace, row_bytes)
                                                        : run_where_data_is(backend, plan, &inner, workspace, row_bytes);
     if (status == TABLE_OK && scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
+    return status;
+}
+
+static table_status run_fused(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                              char *workspace, size_t row_bytes) {
+    struct scan inner = *scan;
+    table_status status = stage_rows(backend, plan, &inner, workspace, row_bytes);
+    if (status == TABLE_OK)
+        status = mark(backend, scan, 0);
+    if (status == TABLE_OK)
+        status = scan->chunks > 0 ? backend->fused(&inner, workspace + plan->fused_offset)
+                                  : run_nothing(backend, plan, scan, workspace, row_bytes);
+    if (status == TABLE_ERROR_STRATEGY)
+        return run_stages(backend, plan, scan, workspace, row_bytes);
+    if (status == TABLE_OK)
+        status = mark(backend, scan, STAGES);
+    if (status == TABLE_OK && scan->chunks > 0 && inner.carry_out != scan->carry_out)
+        status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
+    if (status == TABLE_OK && scan->chunks > 0 && inner.first_overflow != scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status;
 }

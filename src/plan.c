@@ -48,8 +48,26 @@ static bool place_levels(struct plan *plan, const struct scan *scan, size_t row_
         if (!checked_multiply(rows, row_bytes, &bytes) || !place(plan, bytes, &plan->level_offset[plan->levels]))
             return false;
         plan->level_rows[plan->levels++] = rows;
-        more = plan->strategy == TABLE_STRATEGY_RECURSIVE && plan_is_integer(scan->out.type) && chunks > 1;
+        more = plan->strategy != TABLE_STRATEGY_HOST && plan_is_integer(scan->out.type) && chunks > 1;
     }
+    return true;
+}
+
+/* A fused pass has rows for carries that the backend cannot reach, and a workspace. The stages that take its place when
+ * it is refused have the same room. */
+static bool place_fused(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    if (!place(plan, row_bytes, &plan->carry_in_offset) || !place(plan, row_bytes, &plan->carry_out_offset))
+        return false;
+    const size_t rows_end = plan->bytes;
+    if (!place(plan, backend->fused_workspace(scan), &plan->fused_offset))
+        return false;
+    if (!backend->fused_may_be_refused)
+        return true;
+    const size_t fused_end = plan->bytes;
+    plan->bytes = rows_end;
+    if (!place_levels(plan, scan, row_bytes))
+        return false;
+    plan->bytes = plan->bytes > fused_end ? plan->bytes : fused_end;
     return true;
 }
 
@@ -68,9 +86,7 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only)};
     bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset);
     if (plan->strategy == TABLE_STRATEGY_FUSED)
-        fits = fits && place(plan, row_bytes, &plan->carry_in_offset) &&
-               place(plan, row_bytes, &plan->carry_out_offset) &&
-               place(plan, backend->fused_workspace(scan), &plan->fused_offset);
+        fits = fits && place_fused(plan, backend, scan, row_bytes);
     else
         fits = fits && place_levels(plan, scan, row_bytes);
     if (!fits)

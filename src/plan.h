@@ -17,7 +17,7 @@ struct plan {
     size_t carry_out_offset;
     size_t fused_offset; /* the backend's own workspace for a fused pass */
 
-    /* Seeds tables, for all strategies but FUSED. Level 0 belongs to the table. Level k + 1 belongs to the seeds of
+    /* Seeds tables, in the place of the fused pass's workspace where that may be refused. Level 0 belongs to the table. Level k + 1 belongs to the seeds of
      * level k when integers recurse; levels counts them. */
     unsigned levels;
     size_t level_rows[PLAN_LEVELS];

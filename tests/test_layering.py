@@ -9,7 +9,7 @@ CUDA = r'cuda.*|nv.*|cub/.*|cooperative_groups.*'
 PARTS = [
     ('include/tuplescan', [], CUDA),
     ('src/cpu', ['src', 'src/cpu'], CUDA),
-    ('src/cuda', ['src', 'src/cuda', 'kernels/kernels.h'], None),
+    ('src/cuda', ['src', 'src/cuda', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
     ('src', ['src'], CUDA),
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device'], CUDA),
@@ -17,7 +17,7 @@ PARTS = [
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
     ('tests/emulator', ['src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
-    ('tests/unit', ['src', 'src/cpu', 'src/cuda', 'tests'], CUDA),
+    ('tests/unit', ['src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools'], CUDA),
     ('tests', ['tests'], None),
 ]

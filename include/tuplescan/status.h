@@ -19,7 +19,7 @@ typedef enum table_status {
     TABLE_ERROR_HOST_MEMORY = 8,   /* out of host memory */
     TABLE_ERROR_DEVICE_MEMORY = 9, /* out of device memory */
     TABLE_ERROR_BACKEND = 10,      /* the backend that was asked for is not there, or cannot reach the data */
-    TABLE_ERROR_STRATEGY = 11,     /* reserved: every backend has every strategy */
+    TABLE_ERROR_STRATEGY = 11,     /* reserved: no call returns it */
     TABLE_ERROR_DEVICE = 12        /* a call of the CUDA runtime failed */
 } table_status;
 

@@ -2,6 +2,7 @@
 #ifndef CHOOSE_DISPATCH_CUH
 #define CHOOSE_DISPATCH_CUH
 
+#include "choose/forms.h"
 #include "tile/tile.cuh"
 
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
@@ -235,8 +236,15 @@ template <class INPUT, class SUM> struct type_pair {
     typedef SUM Sum;
 };
 
-/* Calls run(type_pair). Signed sums are made in the unsigned type; only a widened input needs its sign. */
-template <class RUN> static int run_types(const kernel_pass &pass, const RUN &run) {
+/* Calls run(type_pair), if the pair is of this part of the kernels. Signed sums are made in the unsigned type; only a
+ * widened input needs its sign. */
+template <class RUN> static int run_types(const kernel_pass &pass, const RUN &run_any) {
+    const auto run = [&](auto types) {
+        if constexpr (in_this_part<typename decltype(types)::Input, typename decltype(types)::Sum>())
+            return run_any(types);
+        else
+            return static_cast<int>(cudaErrorInvalidValue);
+    };
     const bool wide = pass.out_type == TABLE_U64 || pass.out_type == TABLE_I64 || pass.out_type == TABLE_F64;
     switch (pass.in_type) {
     case TABLE_U8:

@@ -204,14 +204,17 @@ template <class SHAPE> static size_t most_pairs(const kernel_pass &pass) {
     return byte_pairs<SHAPE>((pass.rows + rows - 1) / rows, pass);
 }
 
-size_t fused_bytes_workspace(const kernel_pass &pass) {
+size_t form_bytes::workspace(const kernel_pass *of) {
+    const kernel_pass &pass = *of;
     if (!is_byte_pass(pass))
         return 0;
     const size_t fast = most_pairs<fast_lines>(pass), slow = most_pairs<slow_lines>(pass);
     return TICKET_BYTES + sizeof(word_pair) * (fast > slow ? fast : slow);
 }
 
-int run_fused_bytes(const kernel_pass &pass, const fused_call &call) {
+int form_bytes::run(const kernel_pass *of, const kernel_carry *carry, void *workspace) {
+    const kernel_pass &pass = *of;
+    const fused_call call = {carry->in, carry->out, workspace, pass.stream, true};
     if (!is_byte_pass(pass) || !allows_vectors(pass.in, 0, 1, WORD_BYTES) ||
         !allows_vectors(pass.out, 0, sizeof(uint32_t), WORD_BYTES))
         return static_cast<int>(cudaErrorNotSupported);

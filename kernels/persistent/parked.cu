@@ -249,16 +249,19 @@ struct fused_launcher : fused_call {
     }
 };
 
+#if KERNEL_PART == 0
 /* By strides alone, as the table may be anywhere. */
-size_t kernel_fused_workspace(const kernel_pass *pass) {
+size_t form_parked::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
     const size_t pairs = shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type), pass->first_overflow);
-    const size_t parked = TICKET_BYTES + sizeof(word_pair) * pairs, bytes = fused_bytes_workspace(*pass);
-    return parked > bytes ? parked : bytes;
+    return TICKET_BYTES + sizeof(word_pair) * pairs;
+}
+#endif
+
+template <> int form_parked::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    return run_pass(*pass, fused_launcher{{carry->in, carry->out, workspace, pass->stream, true}});
 }
 
-int kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {
-    const fused_call call = {carry_in, carry_out, workspace, pass->stream, bulk != 0};
-    const int error = run_fused_bytes(*pass, call);
-    return error != static_cast<int>(cudaErrorNotSupported) ? error : run_pass(*pass, fused_launcher{call});
+template <> int form_general::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    return run_pass(*pass, fused_launcher{{carry->in, carry->out, workspace, pass->stream, false}});
 }

@@ -179,30 +179,30 @@ template <class SHAPE> int rows_launcher::run(const tile_pass &made) const {
     return call.check<typename SHAPE::Input>(made, all, pass.columns, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
 }
 
-size_t kernel_fused_rows_workspace(const kernel_pass *pass) {
+#if KERNEL_PART == 0
+size_t form_rows::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG;
     if (tile_vectors(*pass) == 0 && !is_ragged(*pass) && !are_long_bytes(*pass))
         return 0;
     return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, MOST_SHARES, pass->columns, chunks + 1, chunks) +
            seeds_bytes(*pass, chunks);
 }
+#endif
 
-int kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
-    const fused_call call = {carry_in, carry_out, workspace, pass->stream, true};
+template <> int form_rows::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    const fused_call call = {carry->in, carry->out, workspace, pass->stream, true};
     const rows_launcher launcher = {*pass, call};
-    if (are_long_bytes(*pass))
-        return run_bytes(*pass, launcher);
-    if (is_ragged(*pass))
-        return run_types(*pass, [&](auto types) { return run_ragged<decltype(types)>(*pass, launcher); });
-    switch (pass->out_type) {
-    case TABLE_F32:
-        return run_sums<float>(*pass, launcher);
-    case TABLE_F64:
-        return run_sums<double>(*pass, launcher);
-    case TABLE_U64:
-    case TABLE_I64:
-        return run_sums<uint64_t>(*pass, launcher);
-    default:
-        return run_sums<uint32_t>(*pass, launcher);
-    }
+    return run_types(*pass, [&](auto types) {
+        typedef decltype(types) pair;
+        typedef typename pair::Sum Sum;
+        if constexpr (std::is_same<typename pair::Input, uint8_t>::value && sizeof(Sum) == sizeof(uint32_t))
+            if (are_long_bytes(*pass))
+                return run_bytes(*pass, launcher);
+        if (is_ragged(*pass))
+            return run_ragged<pair>(*pass, launcher);
+        if constexpr (sizeof(typename pair::Input) == sizeof(Sum))
+            return run_sums<Sum>(*pass, launcher);
+        else
+            return static_cast<int>(cudaErrorNotSupported);
+    });
 }

@@ -82,9 +82,4 @@ struct fused_call {
     }
 };
 
-/* bytes.cu: the pass of bytes that become sums of 4 bytes, if rows lie side by side and are of few columns or of
- * whole words. cudaErrorNotSupported: any other, or the device is too small. Workspace, by strides alone: then 0. */
-size_t fused_bytes_workspace(const kernel_pass &pass);
-int run_fused_bytes(const kernel_pass &pass, const fused_call &call);
-
 #endif

@@ -99,6 +99,6 @@ struct fused_small_launcher {
     }
 };
 
-int kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out) {
-    return run_pass(*pass, fused_small_launcher{carry_in, carry_out, pass->stream});
+int form_alone::run(const kernel_pass *pass, const kernel_carry *carry, void *) {
+    return run_pass(*pass, fused_small_launcher{carry->in, carry->out, pass->stream});
 }

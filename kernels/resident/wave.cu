@@ -157,10 +157,13 @@ struct fused_wave_launcher {
     static constexpr size_t MOST_WAVE_BYTES = 40 << 10;
 };
 
-size_t kernel_fused_wave_workspace(size_t chunks, size_t columns) {
-    return draw_bytes(columns) + (WAVE_SHARES * chunks + 1) * columns * sizeof(word_pair);
+#if KERNEL_PART == 0
+size_t form_wave::workspace(const kernel_pass *pass) {
+    const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
+    return draw_bytes(pass->columns) + (WAVE_SHARES * chunks + 1) * pass->columns * sizeof(word_pair);
 }
+#endif
 
-int kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
-    return run_pass(*pass, fused_wave_launcher{carry_in, carry_out, workspace, pass->stream});
+template <> int form_wave::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    return run_pass(*pass, fused_wave_launcher{carry->in, carry->out, workspace, pass->stream});
 }

@@ -1,5 +1,9 @@
 /* EMULATOR_FAULT_TAIL: the kernels' door, opened for a table of another number of rows. The tests are linked with
  * --wrap, so that src/cuda comes here. */
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
 #include "emulator.h"
 #include "kernels.h"
 
@@ -25,38 +29,26 @@ int __wrap_kernel_stage3_global_pass(const kernel_pass *pass, const void *seeds)
     return __real_kernel_stage3_global_pass(&changed, seeds);
 }
 
-int __real_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
-int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace);
-int __wrap_kernel_fused(const kernel_pass *pass, const void *carry_in, void *carry_out, int bulk, void *workspace) {
-    const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused(&changed, carry_in, carry_out, bulk, workspace);
+extern const kernel_form __real_kernel_forms[];
+extern kernel_form __wrap_kernel_forms[];
 }
 
-int __real_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused_lookback(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
+constexpr size_t MOST_FORMS = 16;
+kernel_form __wrap_kernel_forms[MOST_FORMS];
+
+template <size_t NUMBER> static int run_form(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
     const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused_lookback(&changed, carry_in, carry_out, workspace);
+    return __real_kernel_forms[NUMBER].run(&changed, carry, workspace);
 }
 
-int __real_kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused_rows(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
-    const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused_rows(&changed, carry_in, carry_out, workspace);
+template <size_t... NUMBERS> static void wrap_forms(std::index_sequence<NUMBERS...>) {
+    static int (*const runs[])(const kernel_pass *, const kernel_carry *, void *) = {run_form<NUMBERS>...};
+    for (size_t number = 0; __real_kernel_forms[number].name; number++) {
+        if (number == MOST_FORMS - 1)
+            abort();
+        __wrap_kernel_forms[number] = __real_kernel_forms[number];
+        __wrap_kernel_forms[number].run = runs[number];
+    }
 }
 
-int __real_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace);
-int __wrap_kernel_fused_wave(const kernel_pass *pass, const void *carry_in, void *carry_out, void *workspace) {
-    const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused_wave(&changed, carry_in, carry_out, workspace);
-}
-
-int __real_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out);
-int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out);
-int __wrap_kernel_fused_small(const kernel_pass *pass, const void *carry_in, void *carry_out) {
-    const kernel_pass changed = with_fault(pass);
-    return __real_kernel_fused_small(&changed, carry_in, carry_out);
-}
-}
+__attribute__((constructor)) static void wrap_all() { wrap_forms(std::make_index_sequence<MOST_FORMS>()); }

@@ -17,6 +17,7 @@ extern "C" {
 #include "emulator.h"
 #include "examples.cuh"
 #include "fiber.h"
+#include "support/forms.h"
 
 constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = EMULATOR_SANITIZED ? 3 : 12;
 
@@ -70,8 +71,8 @@ static bool table_is_right(table_type type, size_t rows, size_t columns, bool ex
 
 static bool fused_is_right(table_type type, size_t rows, size_t columns) {
     bool right = true;
-    for (const cuda_fused_form form : {CUDA_FUSED_SMALL, CUDA_FUSED_PARKED, CUDA_FUSED_LOOKBACK}) {
-        const size_t count = form == CUDA_FUSED_SMALL ? table_chunk_rows(type, columns) - 7 : rows;
+    for (const char *const form : {FORM_ALONE, FORM_WAVE, FORM_ROWS, FORM_BYTES, FORM_PARKED, FORM_GENERAL}) {
+        const size_t count = is_form(form, FORM_ALONE) ? table_chunk_rows(type, columns) / 4 - 7 : rows;
         cuda_forced_form = form;
         right = right && table_is_right(type, count, columns, columns == 1, TABLE_STRATEGY_FUSED);
     }

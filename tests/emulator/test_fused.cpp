@@ -14,6 +14,7 @@ extern "C" {
 #include "cuda_runtime.h"
 #include "emulator.h"
 #include "fiber.h"
+#include "support/forms.h"
 
 static int passed = 0, failed = 0;
 
@@ -242,9 +243,7 @@ static outcome by_call(const request &what, const prepared &data) {
     return left;
 }
 
-static const char *const FORMS[] = {"best", "small", "wave", "rows", "parked", "general", "looking back"};
-
-static void expect(bool right, const char *what, cuda_fused_form form, const request &request) {
+static void expect(bool right, const char *what, const char *form, const request &request) {
     right ? passed++ : failed++;
     if (right)
         return;
@@ -252,7 +251,7 @@ static void expect(bool right, const char *what, cuda_fused_form form, const req
         stderr,
         "%s, form %s: wrong for %s->%s, %zu rows x %zu columns, gaps %zu %zu, offset %zu, in place %d, exclusive %d,"
         " carry %d %d %d, overflow %d %s\n",
-        what, FORMS[form], table_type_name(request.types.in), table_type_name(request.types.out), request.rows,
+        what, form ? form : "best", table_type_name(request.types.in), table_type_name(request.types.out), request.rows,
         request.columns, request.in_gap, request.out_gap, request.offset, request.in_place, request.exclusive,
         request.carry_in, request.carry_out, request.same_carry, request.overflow, emulator_report());
     emulator_clear();
@@ -265,43 +264,42 @@ static size_t chunks_of(const request &what) {
 
 static size_t panels_of(const request &what) { return (what.columns * table_type_size(what.types.out) + 127) / 128; }
 
-/* The most tiles that the form of one wave takes on the device that is played; those that it runs at once, and whether
- * it can park more. */
-static size_t wave_tiles, at_once;
+/* The most tiles that the wave takes on the device that is played, and whether the device can park tiles. */
+static size_t wave_tiles;
 static bool parks;
 static void play_device(unsigned processors, unsigned major) {
     emulator_device(processors, major);
-    at_once = 2 * processors;
     parks = major >= 8;
-    wave_tiles = major >= 9 ? at_once : 0;
+    wave_tiles = major >= 9 ? 2 * processors : 0;
 }
 
-/* The nodes that a call needs when its rows are on the device. Those that look back have one that clears what they
- * share. There is one for the overflow's word: before the small form and that of one wave, if they have several panels,
- * and before those that look back; behind parked tiles, which are then looked at. */
-static size_t nodes_of(const request &what, cuda_fused_form form, bool small, bool wave) {
-    if (form == CUDA_FUSED_ROWS) /* where the table is such */
+/* The nodes of a call that the form is known to take, when its rows are on the device; 0: not known, as the separate
+ * stages may do the call. There is one more for the overflow's word: before the alone form and the wave, if they have
+ * several panels, and behind the other forms, whose sums are then looked at. */
+static size_t nodes_of(const request &what, const char *form) {
+    const size_t chunk = table_chunk_rows(what.types.out, what.columns), before = what.overflow && panels_of(what) > 1;
+    if (is_form(form, FORM_ALONE))
+        return what.rows <= chunk / 4 ? 1 + before : 0;
+    if (is_form(form, FORM_WAVE))
+        return chunks_of(what) * panels_of(what) <= wave_tiles ? 1 + before : 0;
+    if (is_form(form, FORM_ROWS)) /* where the table is such */
         return 1 + what.overflow;
-    const bool forced = form == CUDA_FUSED_PARKED || form == CUDA_FUSED_GENERAL;
-    const bool parked = parks && form != CUDA_FUSED_LOOKBACK && (forced || chunks_of(what) * panels_of(what) > at_once);
-    if (small || wave)
-        return 1 + (what.overflow && panels_of(what) > 1);
-    return (parked ? 1 : 2) + what.overflow;
+    if (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL))
+        return parks ? 1 + what.overflow : 0;
+    return 0;
 }
 
-static void check(const request &what, cuda_fused_form form) {
+static void check(const request &what, const char *form) {
     const prepared data = prepare(what);
     const outcome expected = by_cpu(what, data);
-    const bool small = form == CUDA_FUSED_SMALL && chunks_of(what) <= 1;
-    const bool wave = form == CUDA_FUSED_WAVE && chunks_of(what) * panels_of(what) <= wave_tiles;
     size_t nodes = 0;
     cuda_forced_form = form;
-    const unsigned rounds = form == CUDA_FUSED_WAVE || form == CUDA_FUSED_BEST ? 1 + random_bits() % 3 : 1;
+    const unsigned rounds = !form || is_form(form, FORM_WAVE) ? 1 + random_bits() % 3 : 1;
     expect(by_graph(what, data, rounds, &nodes) == expected, "graph", form, what);
-    expect(form == CUDA_FUSED_BEST || nodes == nodes_of(what, form, small, wave), "nodes", form, what);
+    expect(nodes_of(what, form) == 0 || nodes == nodes_of(what, form), "nodes", form, what);
     if (one_in(3))
         expect(by_call(what, data) == expected, "one call", form, what);
-    cuda_forced_form = CUDA_FUSED_BEST;
+    cuda_forced_form = FORM_BEST;
 }
 
 static request vary(pair types, size_t rows, size_t columns) {
@@ -339,7 +337,7 @@ constexpr unsigned DEAR = EMULATOR_TSAN ? 4 : EMULATOR_ASAN ? 8 : 1;
 static const size_t WIDTHS[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
 
 /* A quarter of a chunk, which a block is fast with, a half, and a whole one, and one row more or less. */
-static void check_one_chunk(cuda_fused_form form, unsigned share) {
+static void check_one_chunk(const char *form, unsigned share) {
     for (const size_t width : WIDTHS)
         for (const pair &types : PAIRS) {
             const size_t n = table_chunk_rows(types.out, width);
@@ -350,7 +348,7 @@ static void check_one_chunk(cuda_fused_form form, unsigned share) {
 }
 
 /* One, two, eight, sixteen chunks and one row more or less, for narrow and wide tables of every type. */
-static void check_boundaries(cuda_fused_form form, unsigned share) {
+static void check_boundaries(const char *form, unsigned share) {
     for (const size_t width : WIDTHS)
         for (const pair &types : PAIRS) {
             const size_t n = table_chunk_rows(types.out, width);
@@ -363,7 +361,7 @@ static void check_boundaries(cuda_fused_form form, unsigned share) {
 }
 
 /* Tables that are small for their rows alone. */
-static void check_wide(cuda_fused_form form) {
+static void check_wide(const char *form) {
     for (const size_t width : {129, 1000, 4097})
         for (unsigned times = 0; times < (EMULATOR_SANITIZED ? 1 : 3); times++)
             check(vary(PAIRS[random_bits() % PAIR_COUNT], 1 + random_bits() % 40, width), form);
@@ -371,7 +369,7 @@ static void check_wide(cuda_fused_form form) {
 
 /* So many chunks that what is waited for is farther away than is looked at in one go. 12 columns of 4 bytes: than stage
  * 2 has room for. */
-static void check_long(cuda_fused_form form) {
+static void check_long(const char *form) {
     static const size_t columns[] = {1, 2, 6, 12, 32, 40};
     for (const size_t width : columns) {
         const pair &types = PAIRS[width == 12 ? 0 : random_bits() % PAIR_COUNT];
@@ -387,7 +385,7 @@ static void check_wave(size_t tiles) {
         const pair &types = PAIRS[random_bits() % PAIR_COUNT];
         const size_t chunk_rows = table_chunk_rows(types.out, width);
         for (const size_t more : {0, 1})
-            check(vary(types, tiles * chunk_rows / (width > 32 ? 2 : 1) + more, width), CUDA_FUSED_WAVE);
+            check(vary(types, tiles * chunk_rows / (width > 32 ? 2 : 1) + more, width), FORM_WAVE);
     }
 }
 
@@ -404,7 +402,7 @@ static void check_overflow_of_wave(unsigned times) {
         made.width = static_cast<unsigned>(8 * table_type_size(made.types.out));
         for (size_t rows = chunk; rows > 1; rows /= 2)
             made.width--;
-        check(made, CUDA_FUSED_WAVE);
+        check(made, FORM_WAVE);
     }
 }
 
@@ -422,7 +420,7 @@ static void check_shared_chunks(unsigned processors, const std::vector<size_t> &
                 made.out_gap = made.in_place ? made.in_gap : one_in(2) ? 12 : 0;
                 made.offset = one_in(3) ? 4 : 0;
                 share_carry(made);
-                check(made, CUDA_FUSED_PARKED);
+                check(made, FORM_PARKED);
             }
 }
 
@@ -442,7 +440,7 @@ static void check_packed(unsigned processors, const std::vector<size_t> &columns
                 made.out_gap = (wide ? 2 : 4) * (one_in(2) ? random_bits() % 5 : 0);
                 made.offset = one_in(2) ? 4 : 0;
                 share_carry(made);
-                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED);
+                check(made, one_in(4) ? FORM_GENERAL : FORM_PARKED);
             }
 }
 
@@ -464,7 +462,7 @@ static void check_bytes(unsigned processors, const std::vector<size_t> &columns,
                 request made = vary({TABLE_U8, TABLE_U32}, tiles * tile + rows, width);
                 made.in_gap = made.out_gap = made.offset = 0;
                 share_carry(made);
-                check(made, one_in(4) ? CUDA_FUSED_GENERAL : CUDA_FUSED_PARKED);
+                check(made, one_in(4) ? FORM_GENERAL : FORM_PARKED);
             }
         }
 }
@@ -491,7 +489,7 @@ static void check_rows(unsigned processors, const pairs &types, const std::vecto
                 made.in_gap = made.out_gap = 0;
                 made.offset = one_in(4) ? 16 / table_type_size(chosen.in) : 0;
                 share_carry(made);
-                check(made, CUDA_FUSED_ROWS);
+                check(made, FORM_ROWS);
             }
 }
 
@@ -509,7 +507,7 @@ static void check_long_bytes(unsigned processors, const std::vector<size_t> &col
                     (width > 128 ? 8 : 4) * (one_in(2) ? random_bits() % 5 : 0); /* pieces begin on sectors */
                 made.offset = one_in(2) ? 4 : 0;
                 share_carry(made);
-                check(made, CUDA_FUSED_ROWS);
+                check(made, FORM_ROWS);
             }
 }
 
@@ -520,13 +518,13 @@ static void check_ring(unsigned processors, pair types, size_t columns, size_t c
     while (times-- > 0) {
         request made = vary(types, chunks * 512 + random_bits() % 512, columns);
         made.in_gap = made.out_gap = made.offset = 0;
-        check(made, CUDA_FUSED_ROWS);
+        check(made, FORM_ROWS);
     }
 }
 
 static void check_nothing() {
     for (const pair &types : PAIRS)
-        check(vary(types, 0, 3), CUDA_FUSED_BEST);
+        check(vary(types, 0, 3), FORM_BEST);
 }
 
 int main() {
@@ -536,25 +534,22 @@ int main() {
     check_nothing();
     if (!EMULATOR_TSAN) { /* it knows no more than 8128 threads */
         play_device(8, 9);
-        check_boundaries(CUDA_FUSED_WAVE, 2 * share);
+        check_boundaries(FORM_WAVE, 2 * share);
     }
     play_device(4, 9);
-    check_one_chunk(CUDA_FUSED_SMALL, share);
-    check_wide(CUDA_FUSED_SMALL);
-    check_one_chunk(CUDA_FUSED_BEST, 2 * share);
-    check_boundaries(CUDA_FUSED_WAVE, 4 * share);
-    check_wide(CUDA_FUSED_WAVE);
+    check_one_chunk(FORM_ALONE, share);
+    check_wide(FORM_ALONE);
+    check_one_chunk(FORM_BEST, 2 * share);
+    check_boundaries(FORM_WAVE, 4 * share);
+    check_wide(FORM_WAVE);
     check_overflow_of_wave(EMULATOR_SANITIZED ? 8 : 60);
-    check_boundaries(CUDA_FUSED_PARKED, 3 * share);
-    check_wide(CUDA_FUSED_PARKED);
-    check_boundaries(CUDA_FUSED_GENERAL, 4 * share);
-    check_boundaries(CUDA_FUSED_LOOKBACK, 2 * share);
-    check_wide(CUDA_FUSED_LOOKBACK);
-    check_long(CUDA_FUSED_PARKED);
-    check_long(CUDA_FUSED_LOOKBACK);
-    check_boundaries(CUDA_FUSED_BEST, 4 * share);
+    check_boundaries(FORM_PARKED, 3 * share);
+    check_wide(FORM_PARKED);
+    check_boundaries(FORM_GENERAL, 4 * share);
+    check_long(FORM_PARKED);
+    check_boundaries(FORM_BEST, 4 * share);
     play_device(2, 9); /* fewer tiles at once than chunks that stage 2 takes in a group */
-    check_long(CUDA_FUSED_PARKED);
+    check_long(FORM_PARKED);
     check_shared_chunks(4, {100, 132}, 3); /* nobody: a chain */
     if (!EMULATOR_TSAN) {
         check_shared_chunks(8, {20, 36, 60, 64, 260, 300}, 6); /* up to two blocks, or nobody */
@@ -624,10 +619,10 @@ int main() {
         check_wave(40);
     }
     play_device(4, 8); /* no wave, no bulk copies */
-    check_boundaries(CUDA_FUSED_BEST, 8 * share);
+    check_boundaries(FORM_BEST, 8 * share);
     play_device(4, 7); /* no parking either */
-    check_one_chunk(CUDA_FUSED_SMALL, 4 * share);
-    check_boundaries(CUDA_FUSED_BEST, 4 * share);
+    check_one_chunk(FORM_ALONE, 4 * share);
+    check_boundaries(FORM_BEST, 4 * share);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
 }

@@ -1,0 +1,76 @@
+/* What each form of the fused pass offers to the table of forms. The kernels of one form are compiled in parts, by
+ * pairs of types, so that all cores of a machine build them: a file that is compiled for a part has KERNEL_PART
+ * defined, and specialises run<KERNEL_PART>(). */
+#ifndef CHOOSE_FORMS_H
+#define CHOOSE_FORMS_H
+
+#include <cstdint>
+#include <type_traits>
+
+#include "choose/facts.h"
+
+/* The part that compiles a pair of types; signed sums are made in the unsigned type. */
+template <class INPUT, class SUM> constexpr int part_of_pair() {
+    if (std::is_same<SUM, float>::value)
+        return 0;
+    if (std::is_same<SUM, double>::value)
+        return 1;
+    if (sizeof(SUM) == 4)
+        return sizeof(INPUT) == 4 ? 2 : 3;
+    return sizeof(INPUT) == 8 ? 4 : sizeof(INPUT) == 4 ? 5 : 6;
+}
+constexpr int KERNEL_PARTS = 7;
+
+static inline int part_of_types(table_type in, table_type out) {
+    const size_t bytes = kernel_type_bytes(in);
+    switch (out) {
+    case TABLE_F32:
+        return part_of_pair<float, float>();
+    case TABLE_F64:
+        return part_of_pair<double, double>();
+    case TABLE_U64:
+    case TABLE_I64:
+        return bytes == 8   ? part_of_pair<uint64_t, uint64_t>()
+               : bytes == 4 ? part_of_pair<uint32_t, uint64_t>()
+                            : part_of_pair<uint8_t, uint64_t>();
+    default:
+        return bytes == 4 ? part_of_pair<uint32_t, uint32_t>() : part_of_pair<uint8_t, uint32_t>();
+    }
+}
+
+/* Whether this file is compiled for the pair. */
+template <class INPUT, class SUM> constexpr bool in_this_part() {
+#ifdef KERNEL_PART
+    return part_of_pair<INPUT, SUM>() == KERNEL_PART;
+#else
+    return true;
+#endif
+}
+
+constexpr unsigned ALONE_SHARES = 4; /* of a chunk, as many as a lone block has at most one of */
+
+/* run() returns an error that kernel_is_refused() knows where the form cannot do the pass. */
+struct form_alone {
+    static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
+};
+struct form_wave {
+    static size_t workspace(const kernel_pass *pass);
+    template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
+};
+struct form_rows {
+    static size_t workspace(const kernel_pass *pass);
+    template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
+};
+struct form_parked {
+    static size_t workspace(const kernel_pass *pass);
+    template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
+};
+struct form_general { /* parked without asynchronous bulk copies, which are of 9.0 */
+    template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
+};
+struct form_bytes {
+    static size_t workspace(const kernel_pass *pass);
+    static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
+};
+
+#endif
