@@ -23,6 +23,7 @@ enum code {
     CARRY_IN,
     CARRY_OUT,
     CHECK_OVERFLOW,
+    WRAP,
     JSON,
     ROWS,
     ROW_RANGE,
@@ -76,6 +77,7 @@ static const struct rule {
     {"strategy", required_argument, STRATEGY, FOR_SCAN},
     {"threads", required_argument, THREADS, FOR_SCAN | ON_KEYS},
     {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN},
+    {"wrap", no_argument, WRAP, FOR_SCAN},
     {"rows", required_argument, ROWS, FOR_GEN},
     {"rows", required_argument, ROW_RANGE, FOR_SUM},
     {"seed", required_argument, SEED, FOR_GEN},
@@ -282,6 +284,9 @@ static int take_option(struct arguments *arguments, int code, const char *value)
         return GO_ON;
     case CHECK_OVERFLOW:
         arguments->check_overflow = true;
+        return GO_ON;
+    case WRAP:
+        arguments->wrap = true;
         return GO_ON;
     case CARRY_IN:
         arguments->carry_in = value;

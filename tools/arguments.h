@@ -45,7 +45,7 @@ struct arguments {
     int64_t first;    /* hist: of bins of one integer each */
     const char *edges, *weights, *values, *values_out;
     bool ranks, plot, descending, argsort;
-    bool exclusive, check_overflow, json, force, quiet;
+    bool exclusive, check_overflow, wrap, json, force, quiet;
 };
 
 /* Parses the options and exactly `operands` operands of the subcommand argv[0]. GO_ON, or the exit code: after --help,

@@ -20,14 +20,16 @@ static const char help[] =
     "  -o, --output FILE     where to: .npy when its name says so, else raw values; - is standard output\n"
     "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists\n"
     "  --exclusive           row i without row i itself: the sums of the rows before it\n"
-    "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: that of the input, and u64 for u8,\n"
-    "                        u16 and bool. Wider than the input: u8, u16 -> u32, u64; u32 -> u64; i32 -> i64;\n"
+    "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32 and bool,\n"
+    "                        i64 for i32, else that of the input. Into others: u8, u16, u32 -> u32; i32 -> i32;\n"
     "                        f32 -> f64\n"
     "  --carry-in FILE       a row that is added to every sum, such as the --carry-out of the part before. A table\n"
     "                        file of one row of the type of the sums\n"
     "  --carry-out FILE      write the sums through the last row, as a table file of one row\n"
-    "  --check-overflow      integers: name the first row and column whose true sum leaves the type of the sums, and\n"
-    "                        exit with 65; the outputs are written all the same, wrapped\n"
+    "  --wrap                integers: do not look whether sums leave their type. Otherwise the first row and column\n"
+    "                        whose true sum does is named, and the exit code is 65; the outputs are written all the\n"
+    "                        same, wrapped\n"
+    "  --check-overflow      what is done anyway: look whether sums leave their type\n"
     "  --backend B           auto, cpu or cuda\n"
     "  --strategy S          auto, host, recursive or fused: how the chunks' totals are summed on a GPU; the result "
     "is\n"
@@ -45,8 +47,8 @@ static const char help[] =
     "Big-endian and Fortran-ordered .npy files are refused, with the line of Python that converts them.\n"
     "\n"
     "examples:\n"
-    "  tuplescan scan counts.npy -o sums.npy --check-overflow\n"
-    "  tuplescan scan counts.bin --type u32 --columns 256 --out-type u64 -o sums.npy\n"
+    "  tuplescan scan counts.npy -o sums.npy\n"
+    "  tuplescan scan counts.bin --type u32 --columns 256 --out-type u32 --wrap -o sums.npy\n"
     "  producer | tuplescan scan - --type f32 --columns 3 -o - | consumer\n"
     "  tuplescan scan part2.npy --carry-in totals1.npy --carry-out totals2.npy -o sums2.npy\n";
 
@@ -57,6 +59,7 @@ struct job {
     const struct output_format *output_format, *carry_format;
     struct table_layout out_layout, carry_layout;
     void *sums, *carry_in, *carry_out;
+    bool checked;
     uint64_t first_overflow;
     struct table_report report;
     double read_seconds, write_seconds;
@@ -65,6 +68,8 @@ struct job {
 static int check_arguments(const struct arguments *arguments) {
     if (!arguments->output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
+    if (arguments->wrap && arguments->check_overflow)
+        return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
     return check_outputs(arguments, "--carry-out", arguments->carry_out);
 }
 
@@ -80,8 +85,10 @@ static int read_tables(struct job *job) {
     if (code != EX_OK)
         return code;
     table_type type = job->out_layout.type;
-    if (arguments->check_overflow && type_is_float(type))
-        return fail(EX_USAGE, "--check-overflow is for integers, and the sums are %s", table_type_name(type));
+    if ((arguments->check_overflow || arguments->wrap) && type_is_float(type))
+        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
+                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(type));
+    job->checked = !arguments->wrap && !type_is_float(type);
     if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, type, 1, in->columns))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->input.name,
                     table_type_name(type));
@@ -121,7 +128,7 @@ static int sum_up(struct job *job) {
                                   .threads = arguments->threads,
                                   .carry_in = job->carry_in,
                                   .carry_out = job->carry_out,
-                                  .first_overflow = arguments->check_overflow ? &job->first_overflow : NULL,
+                                  .first_overflow = job->checked ? &job->first_overflow : NULL,
                                   .report = &job->report};
     table_status status = table_prefix_sum(&in, &out, &options);
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
@@ -189,7 +196,7 @@ static void print_json(const struct job *job) {
     json_number("read_seconds", job->read_seconds);
     json_number("write_seconds", job->write_seconds);
     json_number("gb_per_second", gigabytes_per_second(job));
-    json_bool("overflow_checked", job->arguments.check_overflow);
+    json_bool("overflow_checked", job->checked);
     if (job->first_overflow == TABLE_NO_OVERFLOW) {
         json_null("overflow");
     } else {
@@ -226,7 +233,9 @@ static int run(struct job *job) {
     if (job->first_overflow == TABLE_NO_OVERFLOW)
         return EX_OK;
     size_t columns = job->out_layout.columns;
-    return fail(EX_DATAERR, "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s",
+    return fail(EX_DATAERR,
+                "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
+                "wrapped (--wrap does not look)",
                 job->input.name, (unsigned long long)(job->first_overflow / columns),
                 (unsigned long long)(job->first_overflow % columns), table_type_name(job->out_layout.type));
 }

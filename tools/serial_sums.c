@@ -36,6 +36,16 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
     return true;
 }
 
+/* sums->sum is still the row before, and sums->value the new one. */
+static void note_overflow(struct serial_sums *sums) {
+    size_t column = row_overflow(sums->type, sums->sum, sums->value, sums->columns);
+    if (column == sums->columns)
+        return;
+    sums->overflowed = true;
+    sums->overflow_row = sums->row;
+    sums->overflow_column = column;
+}
+
 /* From the value of row i up through the runs of 2, 4, ... rows that it lies in. In a left half nothing is added, and
  * its last row is its total; in a right half the total of the left one comes from the left. */
 void serial_sums_next(struct serial_sums *sums, const void *row) {
@@ -51,7 +61,12 @@ void serial_sums_next(struct serial_sums *sums, const void *row) {
         else if (i % half == half - 1)
             memcpy(left, sums->value, sums->row_bytes);
     }
-    row_add(sums->type, sums->sum, sums->seed, sums->value, sums->columns);
+    row_add(sums->type, sums->value, sums->seed, sums->value, sums->columns);
+    if (!sums->overflowed)
+        note_overflow(sums);
+    char *before = sums->sum;
+    sums->sum = sums->value;
+    sums->value = before;
     sums->row++;
 }
 

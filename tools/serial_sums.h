@@ -13,6 +13,8 @@ struct serial_sums {
     size_t columns, row_bytes; /* of a row of sums */
     unsigned levels;           /* a chunk has 2^levels rows */
     size_t row;
+    bool overflowed; /* integers: whether a sum has left its type, and the first one, in row order, that did */
+    size_t overflow_row, overflow_column;
     char *seed;  /* S of the current chunk */
     char *sum;   /* the inclusive sums through the last row */
     char *value; /* P(i) on its way up the tree */
@@ -24,7 +26,8 @@ struct serial_sums {
 bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, size_t columns,
                        const void *carry);
 
-/* Takes the next row; sums->sum are then the inclusive sums through it. Before the first row they are the carry. */
+/* Takes the next row; sums->sum are then the inclusive sums through it. Before the first row they are the carry. Each
+ * sum that leaves its type is seen, as the one before it is known. */
 void serial_sums_next(struct serial_sums *sums, const void *row);
 
 void serial_sums_end(struct serial_sums *sums);

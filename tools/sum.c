@@ -15,7 +15,8 @@ static const char help[] =
     "\n"
     "Prints the column sums of the rows A to B - 1 of the table that SCANNED holds the running sums of, one line for\n"
     "each column, by one subtraction each. A: is to the end, :B is from the beginning. Integers are exact as long as\n"
-    "the sum itself fits in their type; floats are as exact as the running sums are.\n"
+    "the sum itself fits in their type, though the running sums have wrapped; where the two rows show that they have,\n"
+    "standard error says so. Floats are as exact as the running sums are.\n"
     "\n"
     "  --exclusive           SCANNED was made with --exclusive\n"
     "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
@@ -46,7 +47,9 @@ static int row_before(const struct input_file *scanned, const struct arguments *
     return EX_OK;
 }
 
-static void print(const struct input_file *scanned, const struct arguments *arguments, const char *sums) {
+/* wrapped: the first column whose running sums are seen to have wrapped, or the number of columns. */
+static void print(const struct input_file *scanned, const struct arguments *arguments, const char *sums,
+                  size_t wrapped) {
     const struct table_layout *layout = &scanned->layout;
     size_t size = table_type_size(layout->type);
     if (arguments->json) {
@@ -59,6 +62,10 @@ static void print(const struct input_file *scanned, const struct arguments *argu
         for (size_t j = 0; j < layout->columns; j++)
             json_value(NULL, layout->type, sums + j * size);
         json_end();
+        if (wrapped < layout->columns)
+            json_size("wrapped_column", wrapped);
+        else
+            json_null("wrapped_column");
         json_end();
         return;
     }
@@ -71,6 +78,7 @@ static void print(const struct input_file *scanned, const struct arguments *argu
 
 static int subtract_and_print(const struct input_file *scanned, const struct arguments *arguments) {
     const struct table_layout *layout = &scanned->layout;
+    size_t wrapped = layout->columns;
     void *from = NULL, *to = NULL;
     char *sums = memory_allocate(layout->columns * table_type_size(layout->type));
     int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
@@ -80,11 +88,17 @@ static int subtract_and_print(const struct input_file *scanned, const struct arg
         code = row_before(scanned, arguments, arguments->rows_from, &from);
         if (code == EX_OK)
             code = row_before(scanned, arguments, arguments->rows_to, &to);
-        if (code == EX_OK)
+        if (code == EX_OK) {
+            wrapped = row_overflow(layout->type, from ? from : sums, to, layout->columns);
             row_subtract(layout->type, sums, to, from ? from : sums, layout->columns);
+        }
     }
     if (code == EX_OK)
-        print(scanned, arguments, sums);
+        print(scanned, arguments, sums, wrapped);
+    if (code == EX_OK && wrapped < layout->columns)
+        message("%s: column %zu: the running sums have wrapped, or their difference has: what is printed is right only "
+                "if it fits in %s",
+                scanned->name, wrapped, table_type_name(layout->type));
     free(from);
     free(to);
     free(sums);

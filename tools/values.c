@@ -51,7 +51,11 @@ bool value_is_finite(table_type type, const void *value) {
 
 bool type_is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
 
-table_type default_sum_type(table_type in) { return in == TABLE_U8 || in == TABLE_U16 ? TABLE_U64 : in; }
+table_type default_sum_type(table_type in) {
+    if (in == TABLE_U8 || in == TABLE_U16 || in == TABLE_U32)
+        return TABLE_U64;
+    return in == TABLE_I32 ? TABLE_I64 : in;
+}
 
 const char *sum_types_text(table_type in) {
     static char text[64];
@@ -145,5 +149,31 @@ size_t row_difference(table_type type, const void *left, const void *right, size
         if (memcmp(a, b, size) != 0 && !both_nan(type, a, b))
             return j;
     }
+    return count;
+}
+
+/* Whether the difference of two sums, which wraps as they do, does not lead from one to the other. */
+static bool has_left(table_type type, const void *earlier, const void *later) {
+    int32_t difference;
+    int64_t long_difference;
+    switch (type) {
+    case TABLE_U32:
+        return *(const uint32_t *)later < *(const uint32_t *)earlier;
+    case TABLE_U64:
+        return *(const uint64_t *)later < *(const uint64_t *)earlier;
+    case TABLE_I32:
+        return __builtin_sub_overflow(*(const int32_t *)later, *(const int32_t *)earlier, &difference);
+    case TABLE_I64:
+        return __builtin_sub_overflow(*(const int64_t *)later, *(const int64_t *)earlier, &long_difference);
+    default:
+        return false;
+    }
+}
+
+size_t row_overflow(table_type type, const void *earlier, const void *later, size_t count) {
+    size_t size = table_type_size(type);
+    for (size_t j = 0; j < count; j++)
+        if (has_left(type, (const char *)earlier + j * size, (const char *)later + j * size))
+            return j;
     return count;
 }

@@ -15,7 +15,8 @@ void value_text(table_type type, const void *value, char text[VALUE_TEXT]);
 bool value_is_finite(table_type type, const void *value);
 bool type_is_float(table_type type);
 
-/* The type that tables of `in` are summed into when nobody says otherwise: u64 for u8 and u16, else `in` itself. */
+/* The type that tables of `in` are summed into when nobody says otherwise, as NumPy does it: integers narrower than 64
+ * bits into u64 or i64, everything else into `in` itself. */
 table_type default_sum_type(table_type in);
 
 /* "u32, u64": the types that `in` can be summed into. Static text, until the next call. */
@@ -31,5 +32,10 @@ void row_convert(table_type from_type, const void *from, table_type to_type, voi
 void row_add(table_type type, void *to, const void *left, const void *right, size_t count);
 void row_subtract(table_type type, void *to, const void *left, const void *right, size_t count);
 size_t row_difference(table_type type, const void *left, const void *right, size_t count);
+
+/* Two rows of `count` running sums, `later` further down in the table: the first j where integer sums have left their
+ * type on the way, as far as their two values tell (always, from one row to the next one), and `count` where none has.
+ */
+size_t row_overflow(table_type type, const void *earlier, const void *later, size_t count);
 
 #endif

@@ -16,12 +16,14 @@ static const char help[] =
     "and\n"
     "compares those in SCANNED with them: floats bit for bit (except that any NaN is as good as another). Exits with "
     "65\n"
-    "and names the first row and column that is wrong.\n"
+    "and names the first row and column that is wrong. Integers wrap by definition: sums that are right although\n"
+    "they have left their type are said to have wrapped, from which row and column of INPUT on.\n"
     "\n"
     "  --exclusive, --carry-in FILE, --type, --columns, --skip, --input-format\n"
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
-    "  --out-type T    of the sums in a raw SCANNED, if it was given to scan\n"
+    "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"
+    "                  integers\n"
     "  --output-format F\n"
     "                  npy or raw, of SCANNED, whatever its name and its first bytes say\n"
     "  --json          print one object\n"
@@ -30,6 +32,11 @@ static const char help[] =
 struct difference {
     size_t row, column;
     char expected[VALUE_TEXT], found[VALUE_TEXT];
+};
+
+struct overflow {
+    bool found;
+    size_t row, column;
 };
 
 static int open_scanned(struct input_file *scanned, const char *path, const struct input_file *input,
@@ -54,9 +61,10 @@ static int open_scanned(struct input_file *scanned, const char *path, const stru
     return EX_OK;
 }
 
-/* Whether there is a difference; -1 when out of memory. */
+/* Whether there is a difference; -1 when out of memory. *overflow is the first sum that has left its type, if one has
+ * before the difference. */
 static int find_difference(const struct input_file *input, const struct input_file *scanned, const void *carry,
-                           bool exclusive, struct difference *difference) {
+                           bool exclusive, struct difference *difference, struct overflow *overflow) {
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
     size_t in_row = in->columns * table_type_size(in->type), size = table_type_size(out->type);
     struct serial_sums sums;
@@ -76,12 +84,13 @@ static int find_difference(const struct input_file *input, const struct input_fi
         if (exclusive)
             serial_sums_next(&sums, (const char *)input->data + i * in_row);
     }
+    *overflow = (struct overflow){sums.overflowed, sums.overflow_row, sums.overflow_column};
     serial_sums_end(&sums);
     return found;
 }
 
 static void print_json(const struct input_file *input, const struct input_file *scanned,
-                       const struct difference *difference) {
+                       const struct difference *difference, const struct overflow *overflow) {
     json_object(NULL);
     json_string("input", input->name);
     json_string("scanned", scanned->name);
@@ -100,23 +109,42 @@ static void print_json(const struct input_file *input, const struct input_file *
     } else {
         json_null("first_difference");
     }
+    if (overflow->found) {
+        json_object("overflow");
+        json_size("row", overflow->row);
+        json_size("column", overflow->column);
+        json_end();
+    } else {
+        json_null("overflow");
+    }
     json_end();
+}
+
+static void print_text(const struct input_file *input, const struct input_file *scanned,
+                       const struct overflow *overflow) {
+    const char *type = table_type_name(scanned->layout.type);
+    printf("%s: all %zu x %zu sums are right (%s -> %s)", scanned->name, scanned->layout.rows, scanned->layout.columns,
+           table_type_name(input->layout.type), type);
+    if (overflow->found)
+        printf(", and have wrapped: row %zu, column %zu is the first whose sum does not fit in %s", overflow->row,
+               overflow->column, type);
+    putchar('\n');
 }
 
 static int verify(const struct arguments *arguments, const struct input_file *input, const struct input_file *scanned,
                   const void *carry) {
     struct difference difference;
-    int found = find_difference(input, scanned, carry, arguments->exclusive, &difference);
+    struct overflow overflow;
+    int found = find_difference(input, scanned, carry, arguments->exclusive, &difference, &overflow);
     if (found < 0)
         return fail(EX_OSERR, "out of memory");
     if (arguments->json)
-        print_json(input, scanned, found ? &difference : NULL);
+        print_json(input, scanned, found ? &difference : NULL, &overflow);
     if (found)
         return fail(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", scanned->name, difference.row,
                     difference.column, difference.expected, difference.found);
     if (!arguments->json && !arguments->quiet)
-        printf("%s: all %zu x %zu sums are right (%s -> %s)\n", scanned->name, scanned->layout.rows,
-               scanned->layout.columns, table_type_name(input->layout.type), table_type_name(scanned->layout.type));
+        print_text(input, scanned, &overflow);
     return EX_OK;
 }
 

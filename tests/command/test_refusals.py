@@ -146,7 +146,7 @@ class BadInput(CommandTest):
 
     def test_carries(self):
         self.save("in.npy", numpy.zeros((3, 2), "u4"))
-        for array in (numpy.zeros(3, "u4"), numpy.zeros(2, "f4"), numpy.zeros(2, "u8"), numpy.zeros((2, 2), "u4")):
+        for array in (numpy.zeros(3, "u8"), numpy.zeros(2, "f4"), numpy.zeros(2, "u4"), numpy.zeros((2, 2), "u8")):
             self.save("carry.npy", array)
             self.assert_refused(DATA, "scan", "in.npy", "-o", "out.npy", "--carry-in", "carry.npy", says="carry.npy")
         self.write("carry.bin", bytes(9))
@@ -224,7 +224,7 @@ class Usage(CommandTest):
     def test_every_option_is_in_the_help(self):
         text = self.run_command("help", "scan").stdout.decode()
         for option in ("exclusive", "type", "columns", "skip", "out-type", "backend", "strategy", "threads", "carry-in",
-                       "carry-out", "check-overflow", "json", "force", "quiet", "output"):
+                       "carry-out", "check-overflow", "wrap", "json", "force", "quiet", "output"):
             self.assertIn("--" + option, text)
 
     def test_version(self):

@@ -20,22 +20,28 @@ class Scanning(CommandTest):
                         table = random_table(in_type, shape)
                         self.save("in.npy", table)
                         options = ["--exclusive"] if exclusive else []
-                        self.run_command("scan", "in.npy", "-fqo", "out.npy", "--out-type", out_type, *options)
+                        wrap = [] if out_type[0] == "f" else ["--wrap"]
+                        self.run_command("scan", "in.npy", "-fqo", "out.npy", "--out-type", out_type, *wrap, *options)
                         expected = running_sums(table, out_type, exclusive=exclusive)
                         self.assert_same(numpy.load(self.path("out.npy")), expected)
                         self.run_command("verify", "in.npy", "out.npy", "-q", *options)
 
     def test_integers_are_numpys_own(self):
-        table = random_table("i64", (5000, 3))
-        self.save("in.npy", table)
-        self.run_command("scan", "in.npy", "-qo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0))
+        for type_name in ("u8", "u16", "u32", "u64", "i32", "i64"):
+            table = random_table(type_name, (5000, 3))
+            self.save("in.npy", table)
+            self.run_command("scan", "in.npy", "-fqo", "out.npy", "--wrap")
+            self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0))
 
     def test_default_types(self):
-        for in_type, out_type in [("u8", "u64"), ("u16", "u64"), ("u32", "u32"), ("i32", "i32"), ("f32", "f32")]:
-            self.save("in.npy", random_table(in_type, (9, 2)))
+        for in_type, out_type in [("u8", "u64"), ("u16", "u64"), ("u32", "u64"), ("u64", "u64"), ("i32", "i64"),
+                                  ("i64", "i64"), ("f32", "f32"), ("f64", "f64")]:
+            table = random_table(in_type, (9, 2))
+            self.save("in.npy", table // 16 if in_type[1:] == "64" else table)
             self.run_command("scan", "in.npy", "-fqo", "out.npy")
             self.assertEqual(numpy.load(self.path("out.npy")).dtype, numpy.dtype(NAMES[out_type]))
+            said = json.loads(self.run_command("info", "in.npy", "--json").stdout)
+            self.assertEqual(said["sum_type"], out_type)
 
     def test_bool_counts(self):
         table = RNG.integers(0, 2, (1000, 3)).astype(bool)
@@ -79,7 +85,7 @@ class Scanning(CommandTest):
             table = random_table("u32", shape)
             self.write("in.npy", npy(descr="'<u4'", order="True", shape=repr(shape), data=0) + table.tobytes())
             self.run_command("scan", "in.npy", "-fqo", "out.npy")
-            self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "u32"))
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "u64"))
 
     def test_raw_files(self):
         table = random_table("f64", (321, 5))
@@ -112,7 +118,7 @@ class Scanning(CommandTest):
             file.read(4)
             found = subprocess.run([COMMAND, "scan", "-", "-qo", "-", "--type", "u32", "--columns", "2"], stdin=file,
                                    capture_output=True, check=True)
-        self.assertEqual(found.stdout, running_sums(table, "u32").tobytes())
+        self.assertEqual(found.stdout, running_sums(table, "u64").tobytes())
 
     def test_raw_that_begins_like_npy(self):
         data = b"\x93NUMPY" + bytes(10)
@@ -123,8 +129,8 @@ class Scanning(CommandTest):
         self.assertEqual(self.read("out.bin"), numpy.cumsum(numpy.frombuffer(data, "u1"), dtype="u8").tobytes())
 
     def test_carry(self):
-        for out_type in ("u32", "f32"):
-            table, carry = random_table(out_type, (5000, 3)), random_table(out_type, (3,))
+        for in_type, out_type in (("u32", "u64"), ("f32", "f32")):
+            table, carry = random_table(in_type, (5000, 3)), random_table(in_type, (3,)).astype(NAMES[out_type])
             self.save("in.npy", table)
             for name, shape in [("row.npy", (1, 3)), ("flat.npy", (3,))]:
                 self.save(name, carry.reshape(shape))
@@ -173,7 +179,7 @@ class Scanning(CommandTest):
         self.save("in.npy", random_table("u8", (300, 2, 3)))
         found = json.loads(self.run_command("scan", "in.npy", "-o", "out.npy", "--json").stdout)
         expected = {"input": "in.npy", "output": "out.npy", "shape": [300, 2, 3], "rows": 300, "columns": 6,
-                    "in_type": "u8", "out_type": "u64", "exclusive": False, "overflow_checked": False, "overflow": None,
+                    "in_type": "u8", "out_type": "u64", "exclusive": False, "overflow_checked": True, "overflow": None,
                     "chunk_rows": 1024, "chunks": 1}
         self.assertEqual({key: found[key] for key in expected}, expected)
         self.assertIn(found["backend"], ("cpu", "cuda"))
@@ -193,17 +199,32 @@ class Scanning(CommandTest):
 
 
 class Overflow(CommandTest):
-    def check(self, table, first, *options, out_type=None):
+    def check(self, table, first, *options, out_type="u32"):
         self.save("in.npy", table)
         row, column = first if first else (None, None)
-        options = [*options, *(["--out-type", out_type] if out_type else [])]
-        result = self.run_command("scan", "in.npy", "-fo", "out.npy", "--check-overflow", "--json", *options,
-                                  code=DATA if first else 0)
-        self.assertEqual(json.loads(result.stdout)["overflow"], {"row": row, "column": column} if first else None)
-        if first:
-            self.assertIn("row %d, column %d " % first, result.stderr.decode())
         exclusive = "--exclusive" in options
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, out_type or "u32", exclusive=exclusive))
+        options = ["--out-type", out_type, *options]
+        expected = running_sums(table, out_type, exclusive=exclusive)
+        for check in ([], ["--check-overflow"], ["--wrap"]):
+            wraps = check == ["--wrap"]
+            result = self.run_command("scan", "in.npy", "-fo", "out.npy", "--json", *check, *options,
+                                      code=DATA if first and not wraps else 0)
+            said = json.loads(result.stdout)
+            self.assertEqual(said["overflow_checked"], not wraps)
+            self.assertEqual(said["overflow"], {"row": row, "column": column} if first and not wraps else None)
+            if first and not wraps:
+                self.assertIn("row %d, column %d " % first, result.stderr.decode())
+            self.assert_same(numpy.load(self.path("out.npy")), expected)
+        self.check_verify(first, ["--exclusive"] if exclusive else [])
+
+    def check_verify(self, first, options):
+        """Sums that wrap are right, and said to have wrapped."""
+        said = json.loads(self.run_command("verify", "in.npy", "out.npy", "--json", *options).stdout)
+        self.assertIs(said["equal"], True)
+        self.assertEqual(said["overflow"], dict(zip(("row", "column"), first)) if first else None)
+        text = self.run_command("verify", "in.npy", "out.npy", *options).stdout.decode()
+        self.assertEqual("wrapped: row %d, column %d " % (first or (0, 0)) in text, first is not None, text)
+        self.assertIn("sums are right", text)
 
     def test_first_by_row_then_column(self):
         table = numpy.zeros((20000, 3), "u4")
@@ -232,9 +253,30 @@ class Overflow(CommandTest):
         self.check(table, (6, 1), out_type="i32")
         self.check(table, None, out_type="i64")
 
+    def test_64_bits(self):
+        self.check(numpy.array([[2**63], [2**63 - 1], [1], [0]], "u8"), (2, 0), out_type="u64")
+        self.check(numpy.array([[0, -2**62], [0, -2**62], [2**63 - 1, 0], [1, -1]], "i8"), (3, 0), out_type="i64")
+
+    def test_narrow_integers_do_not_overflow_by_default(self):
+        for type_name in ("u8", "u16", "u32", "i32"):
+            most = numpy.iinfo(NAMES[type_name]).max
+            self.save("in.npy", numpy.full((1000, 2), most, NAMES[type_name]))
+            said = json.loads(self.run_command("scan", "in.npy", "-fo", "out.npy", "--json").stdout)
+            self.assertEqual((said["overflow_checked"], said["overflow"]), (True, None))
+            self.assertEqual(numpy.load(self.path("out.npy"))[-1].tolist(), [1000 * int(most)] * 2)
+
+    def test_a_carry_counts(self):
+        self.save("in.npy", numpy.array([1, 1], "u8"))
+        self.save("carry.npy", numpy.array([2**64 - 2], "u8"))
+        self.run_command("scan", "in.npy", "-qo", "out.npy", "--carry-in", "carry.npy", code=DATA)
+        text = self.run_command("verify", "in.npy", "out.npy", "--carry-in", "carry.npy").stdout
+        self.assertIn(b"wrapped: row 1, column 0 ", text)
+
     def test_floats_are_refused(self):
         self.save("in.npy", numpy.zeros((3, 3), "f4"))
-        self.assert_refused(USAGE, "scan", "in.npy", "-o", "out.npy", "--check-overflow", says="f32")
+        for option in ("--check-overflow", "--wrap"):
+            self.assert_refused(USAGE, "scan", "in.npy", "-o", "out.npy", option, says=[option, "f32"])
+        self.assert_refused(USAGE, "scan", "in.npy", "-o", "out.npy", "--check-overflow", "--wrap", says="only one")
 
 
 if __name__ == "__main__":

@@ -143,9 +143,11 @@ class Verify(CommandTest):
     def test_raw_sums_of_another_type(self):
         table = random_table("u32", (50, 3))
         self.save("in.npy", table)
-        self.run_command("scan", "in.npy", "-qo", "out.bin", "--out-type", "u64")
-        self.run_command("verify", "in.npy", "out.bin", "--out-type", "u64")
+        self.run_command("scan", "in.npy", "-qo", "out.bin", "--out-type", "u32", "--wrap")
+        self.run_command("verify", "in.npy", "out.bin", "--out-type", "u32")
         self.assert_refused(DATA, "verify", "in.npy", "out.bin")
+        self.run_command("scan", "in.npy", "-fqo", "out.bin")
+        self.run_command("verify", "in.npy", "out.bin")
 
     def test_raw_sums_that_are_called_npy(self):
         self.save("in.npy", random_table("u32", (50, 3)))
@@ -183,6 +185,23 @@ class Sum(CommandTest):
         self.assertEqual(found.stdout.decode().split(), ["-inf", "3", "-inf"])
         found = self.run_command("sum", "sums.bin", "--type", "f32", "--columns", 3, "--skip", 3, "--rows", "1:2")
         self.assertEqual(found.stdout.decode().split(), ["2", "nan", "nan"])
+
+    def test_running_sums_that_have_wrapped(self):
+        for type_name, table, rows, expected, wrapped in (
+                ("u4", [[1, 2**31], [1, 2**31], [1, 5]], "1:3", [2, 2**31 + 5], 1),
+                ("u8", [[2**63], [2**63 - 1], [1], [9]], "2:4", [10], 0),
+                ("u8", [[2**63], [2**63], [1], [9]], "2:4", [10], None),  # wrapped before, of which nothing is left
+                ("i4", [[2**31 - 1], [7], [-3]], "1:3", [4], 0),
+                ("i8", [[0, -2**63], [0, 5], [0, -9]], "1:3", [0, -4], 1),
+                ("i4", [[2], [-7], [-3]], "1:3", [-10], None)):
+            with self.subTest(type_name=type_name, table=table):
+                with numpy.errstate(over="ignore"):
+                    self.save("out.npy", numpy.cumsum(numpy.array(table, type_name), axis=0, dtype=type_name))
+                said = self.run_command("sum", "out.npy", "--rows", rows, "--json")
+                found = json.loads(said.stdout)
+                self.assertEqual((found["sums"], found["wrapped_column"]), (expected, wrapped))
+                self.assertEqual(said.stderr.decode().count("column %s: the running sums have wrapped" % wrapped),
+                                 0 if wrapped is None else 1)
 
     def test_only_two_rows_are_read(self):
         # A table of 128 GiB that is a hole with two values in it; ThreadSanitizer has no room to map much more.
