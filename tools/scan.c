@@ -46,11 +46,20 @@ static const char help[] =
     "\n"
     "Big-endian and Fortran-ordered .npy files are refused, with the line of Python that converts them.\n"
     "\n"
+    "Floats are added in the order of a tree, so that some of the sums may be infinite, or not a number, where others\n"
+    "after them are not, and where adding row after row would stay finite: f32 -3e38, 0, 3e38, 3e38. If a sum is not\n"
+    "finite though all values are, standard error says so; --out-type f64 avoids it for f32.\n"
+    "\n"
     "examples:\n"
     "  tuplescan scan counts.npy -o sums.npy\n"
     "  tuplescan scan counts.bin --type u32 --columns 256 --out-type u32 --wrap -o sums.npy\n"
     "  producer | tuplescan scan - --type f32 --columns 3 -o - | consumer\n"
     "  tuplescan scan part2.npy --carry-in totals1.npy --carry-out totals2.npy -o sums2.npy\n";
+
+/* Values that are looked at and written at a time: few enough for the second-level cache. */
+enum { WRITE_VALUES = 1 << 15 };
+
+#define NONE TABLE_NO_OVERFLOW
 
 struct job {
     struct arguments arguments;
@@ -60,7 +69,8 @@ struct job {
     struct table_layout out_layout, carry_layout;
     void *sums, *carry_in, *carry_out;
     bool checked;
-    uint64_t first_overflow;
+    uint64_t first_overflow;   /* the number of its value in the table, as the library counts them */
+    uint64_t first_not_finite; /* likewise, of a sum that is not finite though all values up to it are */
     struct table_report report;
     double read_seconds, write_seconds;
 };
@@ -121,7 +131,7 @@ static int sum_up(struct job *job) {
     table_view in = input_view(&job->input), out = in;
     out.data = job->sums;
     out.type = job->out_layout.type;
-    job->first_overflow = TABLE_NO_OVERFLOW;
+    job->first_overflow = job->first_not_finite = NONE;
     table_scan_options options = {.exclusive = arguments->exclusive,
                                   .backend = arguments->backend,
                                   .strategy = arguments->strategy,
@@ -134,12 +144,56 @@ static int sum_up(struct job *job) {
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
 
+/* Notes the first sum of a row that is not finite although all that it is made of is. The row holds the sums through
+ * row `last` of the input; the sums through the rows above are finite, and with them the values there. */
+static void look_at_row(struct job *job, size_t last, const char *sums) {
+    const struct table_layout *in = &job->input.layout, *out = &job->out_layout;
+    size_t in_size = table_type_size(in->type), size = table_type_size(out->type);
+    const char *values = (const char *)job->input.data + last * in->columns * in_size, *carry = job->carry_in;
+    for (size_t j = 0; j < in->columns && job->first_not_finite == NONE; j++)
+        if (!value_is_finite(out->type, sums + j * size) && value_is_finite(in->type, values + j * in_size) &&
+            (!carry || value_is_finite(out->type, carry + j * size)))
+            job->first_not_finite = (uint64_t)last * in->columns + j;
+}
+
+/* Looks at the first row of sums that are not finite. `first` is the number of the first such sum, or of the first
+ * value of the carry out, which comes after all sums. */
+static void look_for_cause(struct job *job, size_t first) {
+    const struct table_layout *out = &job->out_layout;
+    size_t exclusive = job->arguments.exclusive, row = first / out->columns;
+    size_t row_bytes = out->columns * table_type_size(out->type);
+    if (row < exclusive || out->rows == 0)
+        return; /* the carry in */
+    if (row < out->rows)
+        look_at_row(job, row - exclusive, (const char *)job->sums + row * row_bytes);
+    else if (job->carry_out)
+        look_at_row(job, out->rows - 1, job->carry_out);
+}
+
+/* Writes the sums, and looks for one that is not finite while each piece is in the cache to be written. */
+static int write_sums(struct job *job) {
+    size_t size = table_type_size(job->out_layout.type), values = job->out_layout.bytes / size, first = values;
+    int code = EX_OK;
+    for (size_t done = 0, count; done < values && code == EX_OK; done += count) {
+        const char *sums = (const char *)job->sums + done * size;
+        count = values - done < WRITE_VALUES ? values - done : WRITE_VALUES;
+        if (first == values) {
+            size_t found = first_not_finite(job->out_layout.type, sums, count);
+            first = found < count ? done + found : values;
+        }
+        code = atomic_file_write(&job->output, sums, count * size);
+    }
+    if (code == EX_OK && type_is_float(job->out_layout.type))
+        look_for_cause(job, first);
+    return code;
+}
+
 static int write_outputs(struct job *job) {
     double start = seconds_now();
     bool carry = job->arguments.carry_out != NULL;
     int code = write_header(&job->output, job->output_format, &job->out_layout);
     if (code == EX_OK)
-        code = atomic_file_write(&job->output, job->sums, job->out_layout.bytes);
+        code = write_sums(job);
     if (code == EX_OK && carry)
         code = write_header(&job->carry_file, job->carry_format, &job->carry_layout);
     if (code == EX_OK && carry)
@@ -166,6 +220,17 @@ static const char *strategy_name(table_strategy strategy) {
 static double gigabytes_per_second(const struct job *job) {
     double bytes = (double)job->input.layout.bytes + (double)job->out_layout.bytes;
     return job->report.seconds > 0 ? bytes / job->report.seconds / 1e9 : 0;
+}
+
+static void print_place(const char *key, uint64_t place, size_t columns) {
+    if (place == NONE) {
+        json_null(key);
+        return;
+    }
+    json_object(key);
+    json_size("row", place / columns);
+    json_size("column", place % columns);
+    json_end();
 }
 
 static void print_json(const struct job *job) {
@@ -197,14 +262,8 @@ static void print_json(const struct job *job) {
     json_number("write_seconds", job->write_seconds);
     json_number("gb_per_second", gigabytes_per_second(job));
     json_bool("overflow_checked", job->checked);
-    if (job->first_overflow == TABLE_NO_OVERFLOW) {
-        json_null("overflow");
-    } else {
-        json_object("overflow");
-        json_size("row", job->first_overflow / out->columns);
-        json_size("column", job->first_overflow % out->columns);
-        json_end();
-    }
+    print_place("overflow", job->first_overflow, out->columns);
+    print_place("not_finite", job->first_not_finite, out->columns);
     json_end();
 }
 
@@ -230,9 +289,14 @@ static int run(struct job *job) {
         print_json(job);
     else if (!job->arguments.quiet)
         print_summary(job);
-    if (job->first_overflow == TABLE_NO_OVERFLOW)
-        return EX_OK;
     size_t columns = job->out_layout.columns;
+    if (job->first_not_finite != NONE && !job->arguments.quiet)
+        message("%s: row %llu, column %llu is the first whose sum as %s is not finite though all values are%s",
+                job->input.name, (unsigned long long)(job->first_not_finite / columns),
+                (unsigned long long)(job->first_not_finite % columns), table_type_name(job->out_layout.type),
+                job->out_layout.type == TABLE_F32 ? "; --out-type f64 avoids it" : "");
+    if (job->first_overflow == NONE)
+        return EX_OK;
     return fail(EX_DATAERR,
                 "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
                 "wrapped (--wrap does not look)",

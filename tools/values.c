@@ -51,6 +51,36 @@ bool value_is_finite(table_type type, const void *value) {
 
 bool type_is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
 
+/* Whether an exponent of all ones, which infinities and NaNs have, is among the values: one more carries into the sign.
+ * No branch, so that it is done by vectors. */
+static bool any_not_finite_32(const char *values, size_t count) {
+    uint32_t bits, carries = 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        carries |= (bits & UINT32_C(0x7f800000)) + UINT32_C(0x00800000);
+    }
+    return carries >> 31;
+}
+
+static bool any_not_finite_64(const char *values, size_t count) {
+    uint64_t bits, carries = 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        carries |= (bits & UINT64_C(0x7ff0000000000000)) + UINT64_C(0x0010000000000000);
+    }
+    return carries >> 63;
+}
+
+size_t first_not_finite(table_type type, const void *values, size_t count) {
+    size_t size = table_type_size(type), i = 0;
+    if (!type_is_float(type) ||
+        !(size == sizeof(float) ? any_not_finite_32(values, count) : any_not_finite_64(values, count)))
+        return count;
+    while (value_is_finite(type, (const char *)values + i * size))
+        i++;
+    return i;
+}
+
 table_type default_sum_type(table_type in) {
     if (in == TABLE_U8 || in == TABLE_U16 || in == TABLE_U32)
         return TABLE_U64;

@@ -15,6 +15,9 @@ void value_text(table_type type, const void *value, char text[VALUE_TEXT]);
 bool value_is_finite(table_type type, const void *value);
 bool type_is_float(table_type type);
 
+/* The first of `count` values that is not finite, or `count`. Integers are finite. */
+size_t first_not_finite(table_type type, const void *values, size_t count);
+
 /* The type that tables of `in` are summed into when nobody says otherwise, as NumPy does it: integers narrower than 64
  * bits into u64 or i64, everything else into `in` itself. */
 table_type default_sum_type(table_type in);

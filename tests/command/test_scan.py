@@ -198,6 +198,63 @@ class Scanning(CommandTest):
             self.assertEqual(found, name.decode(errors="replace"))
 
 
+class NotFinite(CommandTest):
+    """Sums that are not finite though all values are, which the order of additions alone may bring about."""
+
+    def check(self, table, place, *options):
+        """place: row and column of the input, or None."""
+        self.save("in.npy", table)
+        result = self.run_command("scan", "in.npy", "-fo", "out.npy", "--json", *options)
+        self.assertEqual(json.loads(result.stdout)["not_finite"],
+                         dict(zip(("row", "column"), place)) if place else None)
+        self.assertEqual("row %d, column %d is the first whose sum" % (place or (0, 0)) in result.stderr.decode(),
+                         place is not None)
+        return result.stderr
+
+    def test_the_order_of_additions(self):
+        table = numpy.array([-3e38, 0, 3e38, 3e38], "f4")
+        self.assertIn(b"--out-type f64", self.check(table, (3, 0)))
+        self.check(table, (3, 0), "--carry-out", "carry.npy")
+        self.check(table, None, "--out-type", "f64")
+        self.assertEqual(self.run_command("scan", "in.npy", "-fqo", "out.npy").stderr, b"")
+
+    def test_sums_that_become_finite_again(self):
+        table = numpy.zeros((50000, 3), "f4")
+        table[[32768, 32770, 32771], 1] = 3e38, 3e38, -3e38
+        self.check(table, (32770, 1))
+        self.assertTrue(numpy.isfinite(numpy.load(self.path("out.npy"))[-1]).all())
+        self.check(table, (32770, 1), "--exclusive")
+        table[32770, 2] = numpy.nan
+        self.check(table, (32770, 1))
+        table[32769, 0] = numpy.inf
+        self.check(table, None)  # of that value's making, as far as the first such row tells
+
+    def test_values_that_are_not_finite(self):
+        for value in (numpy.inf, -numpy.inf, numpy.nan):
+            for row in (0, 1, 999):
+                table = numpy.ones((1000, 2))
+                table[row, 1] = value
+                self.check(table, None)
+                self.check(table, None, "--exclusive", "--carry-out", "carry.npy", "-f")
+
+    def test_carries(self):
+        table = numpy.array([3e38, 3e38], "f4")
+        self.check(table, (1, 0))
+        self.check(table, None, "--exclusive")  # the sum through the last row is not written
+        self.check(table, (1, 0), "--exclusive", "--carry-out", "carry.npy")
+        self.save("carry.npy", numpy.array([3e38], "f4"))
+        self.check(table, (0, 0), "--carry-in", "carry.npy")
+        self.save("carry.npy", numpy.array([numpy.inf], "f4"))
+        self.check(table, None, "--carry-in", "carry.npy")
+        self.check(table, None, "--carry-in", "carry.npy", "--exclusive", "--carry-out", "next.npy")
+
+    def test_the_widest_type_and_no_rows(self):
+        said = self.check(numpy.array([[1, 1e308], [2, 1e308], [3, 0]]), (1, 1))
+        self.assertNotIn(b"--out-type", said)
+        self.check(numpy.zeros((0, 3), "f4"), None)
+        self.check(numpy.full((3, 3), 2**31 - 1, "i4"), None)
+
+
 class Overflow(CommandTest):
     def check(self, table, first, *options, out_type="u32"):
         self.save("in.npy", table)
