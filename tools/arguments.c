@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bad_option.h"
 #include "message.h"
+#include "number.h"
 #include "values.h"
 
 enum code {
@@ -100,23 +102,10 @@ static const struct rule {
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-bool parse_number(const char *text, uint64_t most, uint64_t *number) {
-    uint64_t value = 0;
-    if (!*text)
-        return false;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
-            return false;
-    }
-    *number = value;
-    return value <= most;
-}
-
 static int take_size(const char *option, const char *text, size_t least, size_t *size) {
     uint64_t number;
     if (!parse_number(text, SIZE_MAX, &number) || number < least)
-        return fail(EX_USAGE, "--%s %s: not a number from %zu on", option, text, least);
+        return fail(EX_USAGE, "--%s %s: not a number from %zu on, such as 1000, 64K, 2^20 or 1e6", option, text, least);
     *size = (size_t)number;
     return GO_ON;
 }
@@ -136,8 +125,13 @@ static int take_threads(const char *text, unsigned *threads) {
 
 static int take_type(const char *option, const char *text, table_type *type) {
     *type = type_of_name(text);
+    if (*type == 0 && *text == '>')
+        return fail(EX_USAGE, "--%s %s: not a type; big-endian values are neither read nor written", option, text);
     if (*type == 0)
-        return fail(EX_USAGE, "--%s %s: not a type; there are u8, u16, u32, u64, i32, i64, f32, f64", option, text);
+        return fail(EX_USAGE,
+                    "--%s %s: not a type; there are u8, u16, u32, u64, i32, i64, f32, f64, also as NumPy writes them "
+                    "(uint8, <f4)",
+                    option, text);
     return GO_ON;
 }
 
@@ -326,14 +320,28 @@ static int take_option(struct arguments *arguments, int code, const char *value)
     }
 }
 
-int bad_option(char **argv, int result) {
+/* The complaint about an option that only other subcommands take; GO_ON when it is not that. */
+static int refuse_option_of_others(char **argv, unsigned subcommand) {
+    static const char *const names[] = {"scan", "verify", "sum", "info", "gen", "devices", "count", "hist", "sort"};
     const char *last = argv[optind - 1];
-    if (result == ':')
-        return fail(EX_USAGE, "%s: needs a value", last);
-    if (optopt && optopt < 256 && strncmp(last, "--", 2) != 0)
-        return fail(EX_USAGE, "-%c: no such option; see tuplescan help %s", optopt, argv[0]);
-    return fail(EX_USAGE, "%s: ambiguous, or no such option, or not with a value; see tuplescan help %s", last,
-                argv[0]);
+    size_t length = strcspn(last, "="), used = 0;
+    char list[100] = "";
+    unsigned takers = 0;
+    for (size_t i = 0; i < RULES; i++)
+        if (length > 2 && strncmp(last, "--", 2) == 0 && strlen(rules[i].name) == length - 2 &&
+            strncmp(last + 2, rules[i].name, length - 2) == 0)
+            takers |= rules[i].subcommands;
+    if (takers == 0 || takers & subcommand)
+        return GO_ON;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (takers >> i & 1)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
+    return fail(EX_USAGE, "%.*s: is not for %s, but for %s", (int)length, last, argv[0], list);
+}
+
+static int refuse_option(char **argv, int result, unsigned subcommand, const struct option *options) {
+    int code = optopt == 0 ? refuse_option_of_others(argv, subcommand) : GO_ON;
+    return code == GO_ON ? bad_option(argv, result, options) : code;
 }
 
 /* Standard input can be read once. */
@@ -382,10 +390,15 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
             fputs(help, stdout);
             return EX_OK;
         }
-        int result = code == '?' || code == ':' ? bad_option(argv, code) : take_option(arguments, code, optarg);
+        int result = code == '?' || code == ':' ? refuse_option(argv, code, subcommand, options)
+                                                : take_option(arguments, code, optarg);
         if (result != GO_ON)
             return result;
     }
+    const char *file = argc - optind < operands ? file_among_options(argv) : NULL;
+    if (file)
+        return fail(EX_USAGE, "%d file name%s given and %d wanted; if %s is one, write ./%s", argc - optind,
+                    argc - optind == 1 ? "" : "s", operands, file, file);
     if (argc - optind != operands)
         return fail(EX_USAGE, "%d file name%s given and %d wanted; see tuplescan help %s", argc - optind,
                     argc - optind == 1 ? "" : "s", operands, argv[0]);

@@ -53,11 +53,4 @@ struct arguments {
 int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
                     const char *help);
 
-/* What getopt_long() objects to in a line of options, when it returned `result` ('?' or ':'), as one line; returns the
- * exit code. */
-int bad_option(char **argv, int result);
-
-/* A number of decimal digits and nothing else, at most `most`. */
-bool parse_number(const char *text, uint64_t most, uint64_t *number);
-
 #endif

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "bad_option.h"
 #include "bench/bench.h"
 #include "commands.h"
 #include "message.h"
+#include "number.h"
 #include "values.h"
 
 static const char HELP[] =
@@ -21,7 +23,7 @@ static const char HELP[] =
     "      --stride N        windows in rows of N elements, for all columns\n"
     "      --types LIST      such as u32,f32, or pairs such as u8:u32\n"
     "      --pairs LIST      the same, beside the types\n"
-    "      --bytes N         size of the larger of the two tables, with K, M or G; 64M on the CPU, 512M on a GPU\n"
+    "      --bytes N         size of the larger of the two tables, such as 64M, the default on the CPU; on a GPU 512M\n"
     "      --rows LIST       that many rows instead, such as 1000,2^20; on a GPU the time of one scan in a replayed\n"
     "                        CUDA graph, as small tables want it\n"
     "      --threads LIST    CPU threads, such as 1,2,all\n"
@@ -93,29 +95,11 @@ static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BAC
 
 /* ------------------------------------------------------------------------------------------------ single values */
 
-/* Digits, or 2^K; then, if units are allowed, K, M or G. */
-static bool read_size(const char *text, bool units, size_t *size) {
-    char digits[32];
-    size_t length = strlen(text);
-    unsigned shift = 0;
-    uint64_t number;
-    const char *unit = units && length > 0 ? strchr("KMG", text[length - 1]) : NULL;
-    if (unit && *unit) {
-        shift = *unit == 'K' ? 10 : *unit == 'M' ? 20 : 30;
-        length--;
-    }
-    if (length >= sizeof digits)
-        return false;
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    if (strncmp(digits, "2^", 2) == 0) {
-        if (!parse_number(digits + 2, 62, &number))
-            return false;
-        number = (uint64_t)1 << number;
-    } else if (!parse_number(digits, SIZE_MAX, &number)) {
-        return false;
-    }
-    return number > 0 && !__builtin_mul_overflow((size_t)number, (size_t)1 << shift, size);
+static bool read_size(const char *text, size_t *size) {
+    uint64_t number = 0;
+    bool good = parse_number(text, SIZE_MAX / 2, &number) && number > 0;
+    *size = (size_t)number;
+    return good;
 }
 
 static int take_columns(struct bench_options *options, char *item) {
@@ -123,8 +107,8 @@ static int take_columns(struct bench_options *options, char *item) {
     char *slash = strchr(item, '/');
     if (slash)
         *slash = '\0';
-    const bool good = read_size(item, false, &shape->columns) &&
-                      (slash ? read_size(slash + 1, false, &shape->stride) : (shape->stride = shape->columns) > 0);
+    const bool good = read_size(item, &shape->columns) &&
+                      (slash ? read_size(slash + 1, &shape->stride) : (shape->stride = shape->columns) > 0);
     if (slash)
         *slash = '/';
     return good && shape->stride >= shape->columns
@@ -147,7 +131,7 @@ static int take_pair(struct bench_options *options, char *item) {
 }
 
 static int take_rows(struct bench_options *options, char *item) {
-    return read_size(item, false, &options->rows[options->row_count++])
+    return read_size(item, &options->rows[options->row_count++])
                ? EX_OK
                : fail(EX_USAGE, "--rows %s: not a number of rows from 1 on", item);
 }
@@ -254,8 +238,8 @@ struct line {
     bool quick;
 };
 
-static int take_number(const char *name, const char *text, bool units, size_t most, size_t *number) {
-    if (read_size(text, units, number) && *number <= most)
+static int take_number(const char *name, const char *text, size_t most, size_t *number) {
+    if (read_size(text, number) && *number <= most)
         return EX_OK;
     return fail(EX_USAGE, "--%s %s: not a number from 1 to %zu", name, text, most);
 }
@@ -278,11 +262,11 @@ static int take_option(struct line *line, int code, const char *value) {
     case STRATEGY:
         return take_list(options, "strategy", value, &options->strategy_count, take_strategy);
     case STRIDE:
-        return take_number("stride", value, false, SIZE_MAX, &line->stride);
+        return take_number("stride", value, SIZE_MAX, &line->stride);
     case BYTES:
-        return take_number("bytes", value, true, SIZE_MAX, &options->bytes);
+        return take_number("bytes", value, SIZE_MAX, &options->bytes);
     case REPEAT:
-        result = take_number("repeat", value, false, BENCH_REPEAT_MOST, &number);
+        result = take_number("repeat", value, BENCH_REPEAT_MOST, &number);
         options->repeat = (unsigned)number;
         return result;
     case CHECK_OVERFLOW:
@@ -295,7 +279,7 @@ static int take_option(struct line *line, int code, const char *value) {
         options->accuracy = true;
         return result;
     case KEYS: /* a histogram counts in u32 */
-        return take_number("keys", value, true, UINT32_MAX, &options->keys);
+        return take_number("keys", value, UINT32_MAX, &options->keys);
     case PIPELINES:
         options->pipelines = true;
         return result;
@@ -325,7 +309,8 @@ static int read_line(struct line *line, int argc, char **argv) {
             fputs(HELP, stdout);
             return EX_OK;
         }
-        const int result = code == '?' || code == ':' ? bad_option(argv, code) : take_option(line, code, optarg);
+        const int result =
+            code == '?' || code == ':' ? bad_option(argv, code, OPTIONS) : take_option(line, code, optarg);
         if (result != EX_OK)
             return result;
     }

@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "threads.h"
 
 static const char help[] =
     "usage: tuplescan count KEYS -o OUTPUT [options]\n"
@@ -123,6 +124,8 @@ static int run(struct count_job *job) {
         message("%zu keys of %s in %zu chunks of %zu, %zu digits: %.3g ms", keys_view(&job->input).rows,
                 table_type_name(job->input.layout.type), job->layout.rows, job->report.chunk_length,
                 job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds));
+    if (code == EX_OK && !arguments->quiet)
+        say_fewer_threads(arguments->threads, job->report.threads, job->report.backend);
     return code;
 }
 

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "memory.h"
 #include "message.h"
+#include "threads.h"
 
 static const char help[] =
     "usage: tuplescan hist VALUES [--bins N] [--range A:B | --edges FILE | --first I] [options]\n"
@@ -202,6 +203,8 @@ static int run(struct hist_job *job) {
         code = write_output(job);
     if (code == EX_OK)
         print(job);
+    if (code == EX_OK && !job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
     return code;
 }
 

@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "message.h"
 #include "table_io.h"
+#include "threads.h"
 #include "values.h"
 
 static const char help[] =
@@ -34,7 +35,7 @@ static const char help[] =
     "  --strategy S          auto, host, recursive or fused: how the chunks' totals are summed on a GPU; the result "
     "is\n"
     "                        the same\n"
-    "  --threads N           CPU threads at most; 0 is as many as help\n"
+    "  --threads N           CPU threads at most; 0 is as many as help. Fewer are said, and why\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
@@ -289,6 +290,8 @@ static int run(struct job *job) {
         print_json(job);
     else if (!job->arguments.quiet)
         print_summary(job);
+    if (!job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
     size_t columns = job->out_layout.columns;
     if (job->first_not_finite != NONE && !job->arguments.quiet)
         message("%s: row %llu, column %llu is the first whose sum as %s is not finite though all values are%s",

@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "threads.h"
 
 static const char help[] =
     "usage: tuplescan sort KEYS -o OUTPUT [options]\n"
@@ -185,6 +186,8 @@ static int run(struct sort_job *job) {
         message("%zu keys of %s in %u pass%s: %.3g ms", keys_view(&job->input).rows,
                 table_type_name(job->input.layout.type), job->report.passes, job->report.passes == 1 ? "" : "es",
                 1e3 * job->report.seconds);
+    if (code == EX_OK && !job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
     return code;
 }
 

@@ -9,6 +9,7 @@
 
 #include "atomic_file.h"
 #include "commands.h"
+#include "guess.h"
 #include "message.h"
 
 static const struct subcommand {
@@ -34,10 +35,12 @@ static void print_help(FILE *to) {
     for (size_t i = 0; i < SUBCOMMANDS; i++)
         fprintf(to, "  tuplescan %-8s ...  %s\n", subcommands[i].name, subcommands[i].summary);
     fputs("  tuplescan help SUBCOMMAND   its options, with examples\n"
-          "  tuplescan --version\n"
+          "  tuplescan --version, -V\n"
           "\n"
           "A table file is a .npy (an N-d array is a table of shape[0] rows) or raw values, row by row, in the byte\n"
-          "order of this machine, described by --type and --columns. \"-\" is standard input or output.\n"
+          "order of this machine, described by --type and --columns. \"-\" is standard input or output. Types are u8\n"
+          "u16 u32 u64 i32 i64 f32 f64, also as NumPy writes them (float32, <f4). Numbers of rows, columns and bytes\n"
+          "may be written 64K, 1M, 2G (powers of 1024), 2^20 or 1e6.\n"
           "\n"
           "exit codes: 0 fine, 64 wrong usage, 65 bad data (or an overflow, or a difference that was found),\n"
           "66 no such input, 69 that backend is not there or a CUDA call failed, 70 a wrong result (bench), 71 out\n"
@@ -52,10 +55,19 @@ static const struct subcommand *find(const char *name) {
     return NULL;
 }
 
+static int no_such_subcommand(const char *name) {
+    struct guess guess = guess_what(name, strlen(name));
+    for (size_t i = 0; i < SUBCOMMANDS; i++)
+        guess_consider(&guess, subcommands[i].name);
+    if (guess.best)
+        return fail(EX_USAGE, "%s: no such subcommand; did you mean %s?", name, guess.best);
+    return fail(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
+}
+
 static int run(int argc, char **argv) {
     char help_option[] = "--help";
     bool wants_help = argc > 1 && strcmp(argv[1], "help") == 0;
-    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
         printf("tuplescan %s\n", table_version());
         return EX_OK;
     }
@@ -70,7 +82,7 @@ static int run(int argc, char **argv) {
     char *name = argv[wants_help ? 2 : 1];
     const struct subcommand *subcommand = find(name);
     if (!subcommand)
-        return fail(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
+        return no_such_subcommand(name);
     message_subcommand(subcommand->name);
     if (wants_help)
         return subcommand->main(2, (char *[]){name, help_option, NULL});

@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const table_type all_types[] = {TABLE_U8,  TABLE_U16, TABLE_U32, TABLE_U64,
-                                       TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
+static const struct {
+    table_type type;
+    const char *numpy, *code; /* the names that NumPy has for it; the second one follows the byte order */
+} all_types[] = {{TABLE_U8, "uint8", "u1"},    {TABLE_U16, "uint16", "u2"}, {TABLE_U32, "uint32", "u4"},
+                 {TABLE_U64, "uint64", "u8"},  {TABLE_I32, "int32", "i4"},  {TABLE_I64, "int64", "i8"},
+                 {TABLE_F32, "float32", "f4"}, {TABLE_F64, "float64", "f8"}};
 enum { TYPES = sizeof all_types / sizeof all_types[0] };
 
 /* printf() shows the sign of a NaN, which is no number's and differs between machines. */
@@ -91,19 +95,22 @@ const char *sum_types_text(table_type in) {
     static char text[64];
     text[0] = '\0';
     for (size_t i = 0; i < TYPES; i++) {
-        if (!table_types_supported(in, all_types[i]))
+        if (!table_types_supported(in, all_types[i].type))
             continue;
         if (text[0])
             strcat(text, ", ");
-        strcat(text, table_type_name(all_types[i]));
+        strcat(text, table_type_name(all_types[i].type));
     }
     return text;
 }
 
+/* NumPy's codes are not taken without a byte order: its u8 has 64 bits. */
 table_type type_of_name(const char *name) {
+    bool has_order = *name != '\0' && strchr("<|=", *name);
     for (size_t i = 0; i < TYPES; i++)
-        if (strcmp(name, table_type_name(all_types[i])) == 0)
-            return all_types[i];
+        if (has_order ? strcmp(name + 1, all_types[i].code) == 0
+                      : strcmp(name, table_type_name(all_types[i].type)) == 0 || strcmp(name, all_types[i].numpy) == 0)
+            return all_types[i].type;
     return 0;
 }
 

@@ -25,7 +25,7 @@ table_type default_sum_type(table_type in);
 /* "u32, u64": the types that `in` can be summed into. Static text, until the next call. */
 const char *sum_types_text(table_type in);
 
-/* 0 when there is no type of that name. */
+/* f32, or as NumPy writes it: float32, <f4. 0 when there is no type of that name. */
 table_type type_of_name(const char *name);
 
 /* Rows of `count` values: to[j] = from[j] as another type (a pair of table_types_supported()), += and -= where integers

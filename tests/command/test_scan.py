@@ -167,6 +167,23 @@ class Scanning(CommandTest):
             self.run_command("scan", "in.npy", "-fqo", "out.npy", *options)
             self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
 
+    def test_fewer_threads_are_said_with_the_reason(self):
+        self.save("in.npy", random_table("u32", (10, 2)))
+        processors = json.loads(self.run_command("devices", "--json").stdout)["devices"][0]["processors"]
+        self.assertNotIn(b"threads", self.run_command("scan", "in.npy", "-fo", "out.npy").stderr)
+        for command in (["scan"], ["count"], ["sort"], ["hist"]):
+            said = self.run_command(*command, "in.npy", "-fo", "out.npy", "--backend", "cpu", "--threads", 2).stderr
+            reason = b"data of this size" if processors > 1 else b"1 processor"
+            self.assertIn(b"--threads 2: 1 took part", said)
+            self.assertIn(reason, said)
+            self.assertEqual(self.run_command(*command, "in.npy", "-qfo", "out.npy", "--threads", 2).stderr, b"")
+        table = numpy.zeros((64 * 2**20 // 8 // 65536, 65536), "u4")  # long rows, of which each thread gets a part
+        self.save("in.npy", table)
+        said = self.run_command("scan", "in.npy", "-fo", "out.npy", "--backend", "cpu", "--threads", 32).stderr
+        took = min(processors, 32)
+        expected = b"--threads 32: %d took part, as the process may use %d processor" % (took, processors)
+        self.assertEqual(expected in said, processors < 32, said)
+
     def test_quiet_and_summary(self):
         self.save("in.npy", random_table("u32", (10, 2)))
         quiet = self.run_command("scan", "in.npy", "-qo", "1.npy")

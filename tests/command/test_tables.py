@@ -90,6 +90,25 @@ class Gen(CommandTest):
         other = self.generate("--type", "i64", "--rows", 10, "--columns", 3, "--seed", 10)
         self.assertFalse((other == short).all())
 
+    def test_sizes(self):
+        for text, rows in (("3K", 3072), ("2^10", 1024), ("1e3", 1000), ("3^4", 81), ("2^2K", 4096), ("1M", 2**20),
+                           ("0e99", 0), ("1^999999999999", 1), ("007", 7)):
+            self.assertEqual(self.generate("--type", "u8", "--rows", text, "--columns", 1).shape, (rows, 1))
+        self.assertEqual(self.generate("--type", "u8", "--rows", 1, "--columns", "1K").shape, (1, 1024))
+        self.run_command("gen", "-fo", "huge.npy", "--type", "u8", "--rows", "0", "--columns", "1G")
+        self.write("in.bin", bytes(64 * 1024) + numpy.arange(2048, dtype="<u4").tobytes())
+        raw = ["in.bin", "--type", "u32", "--columns", "2^1", "--skip", "64K"]
+        self.run_command("scan", *raw, "-qo", "out.npy", "-f")
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.arange(2048).reshape(-1, 2).cumsum(axis=0).astype("u8"))
+        found = self.run_command("sum", "out.npy", "--rows", "2^9:1K").stdout.split()
+        self.assertEqual([int(v) for v in found], numpy.arange(1024, 2048).reshape(-1, 2).sum(axis=0).tolist())
+
+    def test_types_as_numpy_writes_them(self):
+        for name, code in NAMES.items():
+            dtype = numpy.dtype(code)
+            for spelling in (dtype.name, "<" + dtype.str[1:], "=" + dtype.str[1:], dtype.str):
+                self.assertEqual(self.generate("--type", spelling, "--rows", 1, "--columns", 1).dtype, dtype)
+
     def test_empty_and_raw(self):
         self.assertEqual(self.generate("--type", "u8", "--rows", 0, "--columns", 3).shape, (0, 3))
         raw = self.run_command("gen", "--type", "u8", "--rows", 2, "--columns", 3, "-o", "-").stdout

@@ -1,0 +1,19 @@
+/* "Did you mean": which of some candidates somebody who wrote a word is likely to have meant. */
+#ifndef GUESS_H
+#define GUESS_H
+
+#include <stddef.h>
+
+struct guess {
+    const char *word;
+    size_t length;    /* of the word; what comes after is not looked at */
+    const char *best; /* the candidate that is the fewest slips of the pen away, or NULL when none is near */
+    size_t slips;
+};
+
+struct guess guess_what(const char *word, size_t length);
+
+/* Must live as long as the guess. */
+void guess_consider(struct guess *guess, const char *candidate);
+
+#endif

@@ -1,0 +1,42 @@
+#include "number.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* One digit at least; *text is then what comes after them. */
+static bool parse_digits(const char **text, uint64_t *number) {
+    const char *start = *text;
+    *number = 0;
+    for (; **text >= '0' && **text <= '9'; ++*text)
+        if (__builtin_mul_overflow(*number, (uint64_t)10, number) ||
+            __builtin_add_overflow(*number, (uint64_t)(**text - '0'), number))
+            return false;
+    return *text > start;
+}
+
+/* *number *= base to the power of the exponent; one of 64 or more leaves 64 bits, unless there is nothing to multiply.
+ */
+static bool raise(uint64_t base, uint64_t exponent, uint64_t *number) {
+    for (; exponent > 0 && base != 1 && *number != 0; exponent--)
+        if (__builtin_mul_overflow(*number, base, number))
+            return false;
+    return true;
+}
+
+bool parse_number(const char *text, uint64_t most, uint64_t *number) {
+    uint64_t value, exponent;
+    if (!parse_digits(&text, &value))
+        return false;
+    if (*text == '^' || *text == 'e') {
+        bool is_power = *text++ == '^';
+        uint64_t base = is_power ? value : 10;
+        value = is_power ? 1 : value;
+        if (!parse_digits(&text, &exponent) || !raise(base, exponent, &value))
+            return false;
+    }
+    const char *unit = *text ? strchr("KMG", *text) : NULL;
+    if (unit && !raise(1024, (uint64_t)(unit - "KMG") + 1, &value))
+        return false;
+    *number = value;
+    return text[unit != NULL] == '\0' && value <= most;
+}

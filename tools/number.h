@@ -1,0 +1,12 @@
+/* Numbers on the command line. */
+#ifndef NUMBER_H
+#define NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A number of at most `most`: decimal digits, or two numbers as in 2^20 or 1e6; then K, M or G, which stand for powers
+ * of 1024, or nothing. */
+bool parse_number(const char *text, uint64_t most, uint64_t *number);
+
+#endif

@@ -1,0 +1,18 @@
+#include "threads.h"
+
+#include "message.h"
+
+void say_fewer_threads(unsigned asked, unsigned took, table_backend backend) {
+    table_device cpu;
+    if (took >= asked)
+        return;
+    table_devices(&cpu, 1);
+    if (backend == TABLE_BACKEND_CUDA)
+        message("--threads %u: is for the CPU, and the work was done on a GPU", asked);
+    else if (took >= (unsigned)cpu.processors)
+        message("--threads %u: %u took part, as the process may use %d processor%s", asked, took, cpu.processors,
+                cpu.processors == 1 ? "" : "s");
+    else
+        message("--threads %u: %u took part, as more would not be done sooner with data of this size and shape", asked,
+                took);
+}
