@@ -322,7 +322,8 @@ static int take_option(struct arguments *arguments, int code, const char *value)
 
 /* The complaint about an option that only other subcommands take; GO_ON when it is not that. */
 static int refuse_option_of_others(char **argv, unsigned subcommand) {
-    static const char *const names[] = {"scan", "verify", "sum", "info", "gen", "devices", "count", "hist", "sort"};
+    static const char *const names[] = {"scan",    "verify", "sum",  "info", "gen", /* by the bits FOR_... */
+                                        "devices", "count",  "hist", "sort"};
     const char *last = argv[optind - 1];
     size_t length = strcspn(last, "="), used = 0;
     char list[100] = "";

@@ -14,9 +14,8 @@ static bool parse_digits(const char **text, uint64_t *number) {
     return *text > start;
 }
 
-/* *number *= base to the power of the exponent; one of 64 or more leaves 64 bits, unless there is nothing to multiply.
- */
-static bool raise(uint64_t base, uint64_t exponent, uint64_t *number) {
+/* False when the product does not fit, which an exponent of 64 sees to, unless the base is 1 or a factor is 0. */
+static bool multiply_by_power(uint64_t base, uint64_t exponent, uint64_t *number) {
     for (; exponent > 0 && base != 1 && *number != 0; exponent--)
         if (__builtin_mul_overflow(*number, base, number))
             return false;
@@ -31,11 +30,11 @@ bool parse_number(const char *text, uint64_t most, uint64_t *number) {
         bool is_power = *text++ == '^';
         uint64_t base = is_power ? value : 10;
         value = is_power ? 1 : value;
-        if (!parse_digits(&text, &exponent) || !raise(base, exponent, &value))
+        if (!parse_digits(&text, &exponent) || !multiply_by_power(base, exponent, &value))
             return false;
     }
     const char *unit = *text ? strchr("KMG", *text) : NULL;
-    if (unit && !raise(1024, (uint64_t)(unit - "KMG") + 1, &value))
+    if (unit && !multiply_by_power(1024, (uint64_t)(unit - "KMG") + 1, &value))
         return false;
     *number = value;
     return text[unit != NULL] == '\0' && value <= most;

@@ -22,8 +22,8 @@ static const char help[] =
     "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists\n"
     "  --exclusive           row i without row i itself: the sums of the rows before it\n"
     "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32 and bool,\n"
-    "                        i64 for i32, else that of the input. Into others: u8, u16, u32 -> u32; i32 -> i32;\n"
-    "                        f32 -> f64\n"
+    "                        i64 for i32, else that of the input. Instead of that, u32 for u8, u16 and u32, i32\n"
+    "                        for i32, and f64 for f32 are possible\n"
     "  --carry-in FILE       a row that is added to every sum, such as the --carry-out of the part before. A table\n"
     "                        file of one row of the type of the sums\n"
     "  --carry-out FILE      write the sums through the last row, as a table file of one row\n"
@@ -35,7 +35,7 @@ static const char help[] =
     "  --strategy S          auto, host, recursive or fused: how the chunks' totals are summed on a GPU; the result "
     "is\n"
     "                        the same\n"
-    "  --threads N           CPU threads at most; 0 is as many as help. Fewer are said, and why\n"
+    "  --threads N           CPU threads at most; 0 is as many as help. It is said why fewer work\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
@@ -69,7 +69,7 @@ struct job {
     const struct output_format *output_format, *carry_format;
     struct table_layout out_layout, carry_layout;
     void *sums, *carry_in, *carry_out;
-    bool checked;
+    bool checked;              /* for overflow */
     uint64_t first_overflow;   /* the number of its value in the table, as the library counts them */
     uint64_t first_not_finite; /* likewise, of a sum that is not finite though all values up to it are */
     struct table_report report;
@@ -294,7 +294,7 @@ static int run(struct job *job) {
         say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
     size_t columns = job->out_layout.columns;
     if (job->first_not_finite != NONE && !job->arguments.quiet)
-        message("%s: row %llu, column %llu is the first whose sum as %s is not finite though all values are%s",
+        message("%s: row %llu, column %llu is the first whose sum as %s is not finite though the values in it are%s",
                 job->input.name, (unsigned long long)(job->first_not_finite / columns),
                 (unsigned long long)(job->first_not_finite % columns), table_type_name(job->out_layout.type),
                 job->out_layout.type == TABLE_F32 ? "; --out-type f64 avoids it" : "");
@@ -302,9 +302,10 @@ static int run(struct job *job) {
         return EX_OK;
     return fail(EX_DATAERR,
                 "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
-                "wrapped (--wrap does not look)",
+                "wrapped (--wrap: without looking%s)",
                 job->input.name, (unsigned long long)(job->first_overflow / columns),
-                (unsigned long long)(job->first_overflow % columns), table_type_name(job->out_layout.type));
+                (unsigned long long)(job->first_overflow % columns), table_type_name(job->out_layout.type),
+                table_type_size(job->out_layout.type) < 8 ? "; without --out-type they have 64 bits" : "");
 }
 
 int scan_main(int argc, char **argv) {
