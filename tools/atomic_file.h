@@ -1,8 +1,13 @@
-/* Output files that appear whole or not at all: a temporary beside the target takes the data, and becomes the target
- * only when all of it is on the disk. Whatever goes wrong on the way, signals included, removes the temporary.
+/* Output files that appear whole or not at all: a temporary takes the data, and becomes the target only when all of it
+ * is on the disk. Whatever goes wrong on the way leaves nothing: the temporary has no name (O_TMPFILE), so that it ends
+ * with the command; where the file system has no such files it lies beside the target, and whatever can be caught
+ * removes it.
  *
- * Two kinds of target have nothing to rename and are written directly: "-" (standard output), and what exists and is a
- * character device or a FIFO, such as /dev/null. */
+ * A target that is replaced hands on its owner, group, permissions and access control list as far as that is allowed
+ * (access.h). Its other names (hard links) keep the old content.
+ *
+ * Some targets have nothing to rename and are written directly: open files, such as standard output ("-"), and what
+ * exists and is a character device or a FIFO, such as /dev/null. */
 #ifndef ATOMIC_FILE_H
 #define ATOMIC_FILE_H
 
@@ -12,29 +17,20 @@
 
 struct atomic_file {
     const char *name; /* for messages */
-    int fd;           /* -1 once finished */
+    int fd;           /* -1 when closed */
     bool direct;
     bool force;
-    bool is_new; /* it replaces nothing */
-    int slot;    /* of the temporary, for the signal handler; -1: none */
+    bool is_new;    /* it replaces nothing */
+    int slot;       /* of the temporary's name among those that signals remove; -1: it has no name */
+    size_t written; /* bytes */
     char target[PATH_MAX];
 };
 
-/* Once, before the first file: signals that end the program remove the temporaries first; a closed pipe (SIGPIPE) or a
- * file size limit (SIGXFSZ) become errors of write(). */
-void atomic_file_catch_signals(void);
-
-/* Whether `path` can be written at all: it does not exist, or `force` is given, or it is a device; it is no directory;
- * "-" is no terminal. EX_OK, or the exit code after a message. */
-int atomic_file_check(const char *path, bool force);
-
-/* Whether two outputs, there already or not, would be the same file, however they are spelled. /dev/null is none: it
- * takes what anyone writes. */
-bool atomic_file_same(const char *a, const char *b);
-
-/* In this order; each returns EX_OK, or the exit code after a message, and the file is then discarded. finish() leaves
- * the data on the disk but not yet under its name, publish() renames it. */
+/* In this order; each returns EX_OK, or the exit code after a message, and the file is then discarded. reserve() asks
+ * for the room that `bytes` bytes need, so that a full disk is found before the work. finish() leaves the data on the
+ * disk but not yet under its name, publish() names it. */
 int atomic_file_open(struct atomic_file *file, const char *path, bool force);
+int atomic_file_reserve(struct atomic_file *file, size_t bytes);
 int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
 int atomic_file_finish(struct atomic_file *file);
 int atomic_file_publish(struct atomic_file *file);
@@ -46,5 +42,12 @@ int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *besid
 
 /* Removes what there is of it. Nothing to do, and no harm, after an error or publish(). */
 void atomic_file_discard(struct atomic_file *file);
+
+/* For publish.c: gives the temporary a name beside the target, whose place is then file->slot. Signals are held.
+ * Returns errno's number, or 0. */
+int atomic_file_name(struct atomic_file *file);
+
+/* For publish.c: gives the nameless temporary this path, which must be free. As link(). */
+int atomic_file_link(const struct atomic_file *file, const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "stopwatch.h"
 #include "threads.h"
 
 static const char help[] =
@@ -17,8 +18,8 @@ static const char help[] =
     "running sums of the table (tuplescan scan) give the counts of any range of chunks by one subtraction (tuplescan\n"
     "sum).\n"
     "\n"
-    "  -o, --output FILE     where to: .npy when its name says so, else raw counters; - is standard output\n"
-    "  -f, --force           replace OUTPUT if it exists\n"
+    "  -o, --output FILE     where to, - is standard output; in which format, as for scan\n"
+    "  -f, --force           replace OUTPUT if it exists, as scan does\n"
     "  --chunk N             keys in a chunk. Default: 16384, or 16 for each column if that is more\n"
     "  --bits N              bits of a digit, 1 to 16, which make 2^N columns. Default: 8\n"
     "  --first-bit N         the digit's lowest bit; 0 is the lowest of a key. Signed integers and floats are counted\n"
@@ -44,9 +45,11 @@ struct count_job {
     struct input_file input;
     struct atomic_file output;
     struct table_layout layout;
+    const struct output_format *format;
     void *counters;
     table_digit digit;
     table_pipeline_report report, rank_report;
+    struct stopwatch watch;
 };
 
 static int check_arguments(struct count_job *job) {
@@ -63,10 +66,13 @@ static int check_arguments(struct count_job *job) {
     return check_outputs(arguments, NULL, NULL);
 }
 
-static int count(struct count_job *job) {
+static int read_keys(struct count_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const table_view keys = keys_view(&job->input);
     const table_type type = arguments->out_type ? arguments->out_type : TABLE_U64;
+    const int code = open_keys(&job->input, arguments->operands[0], arguments);
+    if (code != EX_OK)
+        return code;
+    const table_view keys = keys_view(&job->input);
     const size_t width = 8 * table_type_size(keys.type);
     if (job->digit.first_bit >= width)
         return fail(EX_USAGE, "--first-bit %u: keys of %s have the bits 0 to %zu", job->digit.first_bit,
@@ -74,10 +80,17 @@ static int count(struct count_job *job) {
     if (!layout_set(&job->layout, type, table_digit_chunks(keys.rows, arguments->chunk, job->digit.bits),
                     (size_t)1 << job->digit.bits))
         return fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    return EX_OK;
+}
+
+static int count(struct count_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const table_view keys = keys_view(&job->input);
     job->counters = memory_allocate(job->layout.bytes);
     if (!job->counters)
         return fail(EX_OSERR, "%s: out of memory for %zu bytes of counters", job->input.name, job->layout.bytes);
-    const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, type};
+    const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, job->layout.type};
     table_pipeline_options options = {
         .backend = arguments->backend, .threads = arguments->threads, .report = &job->report};
     table_status status = table_digit_counts(&keys, &job->digit, arguments->chunk, &counters, &options);
@@ -103,30 +116,52 @@ static void print_json(const struct count_job *job) {
     both.scan_seconds += job->rank_report.scan_seconds;
     both.seconds += job->rank_report.seconds;
     print_report(&both, job->input.layout.bytes);
+    stopwatch_json(&job->watch);
     json_end();
 }
 
-static int run(struct count_job *job) {
+static void free_tables(struct count_job *job) {
+    input_release(&job->input);
+    free(job->counters);
+    job->counters = NULL;
+}
+
+static int calculate(struct count_job *job) {
     const struct arguments *arguments = &job->arguments;
-    int code = open_keys(&job->input, arguments->operands[0], arguments);
+    int code = read_keys(job);
+    stopwatch_step(&job->watch, STEP_READ);
+    if (code == EX_OK)
+        code = open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
+    stopwatch_step(&job->watch, STEP_WRITE);
     if (code == EX_OK)
         code = count(job);
+    stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
-        code = atomic_file_open(&job->output, arguments->output, arguments->force);
-    if (code == EX_OK)
-        code = write_whole(&job->output, output_format_for(arguments->output, arguments->output_format), &job->layout,
-                           job->counters);
+        code = write_whole(&job->output, job->format, &job->layout, job->counters);
     if (code == EX_OK)
         code = atomic_file_publish(&job->output);
-    if (code == EX_OK && arguments->json)
-        print_json(job);
-    else if (code == EX_OK && !arguments->quiet)
-        message("%zu keys of %s in %zu chunks of %zu, %zu digits: %.3g ms", keys_view(&job->input).rows,
-                table_type_name(job->input.layout.type), job->layout.rows, job->report.chunk_length,
-                job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds));
-    if (code == EX_OK && !arguments->quiet)
-        say_fewer_threads(arguments->threads, job->report.threads, job->report.backend);
+    stopwatch_step(&job->watch, STEP_WRITE);
     return code;
+}
+
+static int run(struct count_job *job) {
+    char times[STOPWATCH_TEXT];
+    const int code = calculate(job);
+    if (code != EX_OK)
+        return code;
+    const size_t keys = keys_view(&job->input).rows;
+    free_tables(job);
+    stopwatch_step(&job->watch, STEP_FREE);
+    stopwatch_text(&job->watch, times);
+    if (job->arguments.json)
+        print_json(job);
+    else if (!job->arguments.quiet)
+        message("%zu keys of %s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys,
+                table_type_name(job->input.layout.type), job->layout.rows, job->report.chunk_length,
+                job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds), times);
+    if (!job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
+    return EX_OK;
 }
 
 int count_main(int argc, char **argv) {
@@ -138,7 +173,6 @@ int count_main(int argc, char **argv) {
     if (code == EX_OK)
         code = run(&job);
     atomic_file_discard(&job.output);
-    input_close(&job.input);
-    free(job.counters);
+    free_tables(&job);
     return code;
 }

@@ -20,9 +20,9 @@ static const char help[] =
     "  --seed N           default 0. Value k = i * C + j comes from number k + 1 of the generator splitmix64\n"
     "                     started at N, so the first rows of a longer table are the shorter one\n"
     "  --max V            integers only\n"
-    "  -o, --output FILE  .npy when its name says so, else raw values; - is standard output\n"
+    "  -o, --output FILE  a .npy when its name says so, else raw values; - is standard output\n"
     "  --output-format F  npy or raw, whatever the name says\n"
-    "  -f, --force        replace FILE if it exists\n"
+    "  -f, --force        replace FILE if it exists, as scan does\n"
     "\n"
     "example:\n"
     "  tuplescan gen --type u32 --rows 1000000 --columns 4 --seed 7 -o table.npy\n";
@@ -109,7 +109,7 @@ static int check_arguments(struct arguments *arguments, struct table_layout *lay
     if (arguments->max > greatest(type))
         return fail(EX_USAGE, "--max %llu does not fit in %s", (unsigned long long)arguments->max,
                     table_type_name(type));
-    return EX_OK;
+    return check_outputs(arguments, NULL, NULL);
 }
 
 static int write_values(struct atomic_file *file, const struct arguments *arguments,
@@ -137,10 +137,13 @@ int gen_main(int argc, char **argv) {
     if (code != GO_ON)
         return code;
     code = check_arguments(&arguments, &layout);
+    const struct output_format *format = NULL;
+    if (code == EX_OK) {
+        format = output_format_for(arguments.output, arguments.output_format, "raw");
+        code = open_output(&file, arguments.output, arguments.force, format, &layout);
+    }
     if (code == EX_OK)
-        code = atomic_file_open(&file, arguments.output, arguments.force);
-    if (code == EX_OK)
-        code = write_header(&file, output_format_for(arguments.output, arguments.output_format), &layout);
+        code = write_header(&file, format, &layout);
     if (code == EX_OK)
         code = write_values(&file, &arguments, &layout);
     if (code == EX_OK)

@@ -24,9 +24,9 @@ static const char help[] =
     "  --edges FILE          between the edges in a table file of the type of the values, which ascend\n"
     "  --first I             of one integer each, from I on\n"
     "  --weights FILE        sum up what each value weighs, f32 or f64, instead of counting; a raw file has f64\n"
-    "  -o, --output FILE     write the counts (u64), or sums (f64), as a table: .npy when its name says so, else raw\n"
+    "  -o, --output FILE     write the counts (u64), or sums (f64), as a table; in which format, as for scan\n"
     "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
-    "  -f, --force           replace OUTPUT if it exists\n"
+    "  -f, --force           replace OUTPUT if it exists, as scan does\n"
     "  --plot                print a bar for each bin\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
@@ -140,17 +140,27 @@ static int read_weights(struct hist_job *job) {
     return EX_OK;
 }
 
-static int count(struct hist_job *job) {
+/* The table of counts, and where it goes to, if anywhere. */
+static int prepare_output(struct hist_job *job) {
     const struct arguments *arguments = &job->arguments;
     const table_view values = keys_view(&job->input);
     const table_type type = arguments->weights ? TABLE_F64 : TABLE_U64;
     const size_t rows = !arguments->chunk ? 1 : values.rows / arguments->chunk + (values.rows % arguments->chunk != 0);
     if (!layout_set(&job->layout, type, rows, job->bins.count))
         return fail(EX_DATAERR, "%s: its table is beyond the address space", job->input.name);
+    if (!arguments->output)
+        return EX_OK;
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
+}
+
+static int count(struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const table_view values = keys_view(&job->input);
     job->rows = memory_allocate(job->layout.bytes);
     if (!job->rows)
         return fail(EX_OSERR, "%s: out of memory for %zu bytes of counts", job->input.name, job->layout.bytes);
-    const table_view result = {job->rows, rows, job->bins.count, 0, type};
+    const table_view result = {job->rows, job->layout.rows, job->bins.count, 0, job->layout.type};
     const table_view weights = arguments->weights ? keys_view(&job->weights) : (table_view){0};
     const table_histogram_options options = {
         .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
@@ -165,14 +175,20 @@ static int count(struct hist_job *job) {
 }
 
 static int write_output(struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    if (!arguments->output)
+    if (!job->arguments.output)
         return EX_OK;
-    int code = atomic_file_open(&job->output, arguments->output, arguments->force);
-    if (code == EX_OK)
-        code = write_whole(&job->output, output_format_for(arguments->output, arguments->output_format), &job->layout,
-                           job->rows);
+    const int code = write_whole(&job->output, job->format, &job->layout, job->rows);
     return code == EX_OK ? atomic_file_publish(&job->output) : code;
+}
+
+static void print_summary(const struct hist_job *job) {
+    char times[STOPWATCH_TEXT];
+    stopwatch_text(&job->watch, times);
+    message("%zu values of %s in %zu bins: %.3g ms; %llu below, %llu above, %llu not a number; %s",
+            keys_view(&job->input).rows, table_type_name(job->input.layout.type), job->bins.count,
+            1e3 * job->report.seconds, (unsigned long long)job->outside[TABLE_OUTSIDE_BELOW],
+            (unsigned long long)job->outside[TABLE_OUTSIDE_ABOVE], (unsigned long long)job->outside[TABLE_OUTSIDE_NAN],
+            times);
 }
 
 static void print(const struct hist_job *job) {
@@ -184,23 +200,30 @@ static void print(const struct hist_job *job) {
     else if (!arguments->output)
         hist_print_text(job);
     else if (!arguments->quiet)
-        message("%zu values of %s in %zu bins: %.3g ms; %llu below, %llu above, %llu not a number",
-                keys_view(&job->input).rows, table_type_name(job->input.layout.type), job->bins.count,
-                1e3 * job->report.seconds, (unsigned long long)job->outside[TABLE_OUTSIDE_BELOW],
-                (unsigned long long)job->outside[TABLE_OUTSIDE_ABOVE],
-                (unsigned long long)job->outside[TABLE_OUTSIDE_NAN]);
+        print_summary(job);
 }
 
 static int run(struct hist_job *job) {
     int code = open_keys(&job->input, job->arguments.operands[0], &job->arguments);
+    stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = choose_bins(job);
+    stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
         code = read_weights(job);
+    stopwatch_step(&job->watch, STEP_READ);
+    if (code == EX_OK)
+        code = prepare_output(job);
+    stopwatch_step(&job->watch, STEP_WRITE);
     if (code == EX_OK)
         code = count(job);
+    stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
         code = write_output(job);
+    stopwatch_step(&job->watch, STEP_WRITE);
+    input_release(&job->input);
+    input_release(&job->weights);
+    stopwatch_step(&job->watch, STEP_FREE);
     if (code == EX_OK)
         print(job);
     if (code == EX_OK && !job->arguments.quiet)

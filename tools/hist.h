@@ -3,12 +3,15 @@
 #define HIST_H
 
 #include "keys.h"
+#include "stopwatch.h"
 
 struct hist_job {
     struct arguments arguments;
     struct input_file input, edges, weights;
     struct atomic_file output;
     struct table_layout layout;
+    const struct output_format *format;
+    struct stopwatch watch;
     table_bins bins;
     void *rows; /* of the layout: u64 counts, or f64 sums of weights */
     uint64_t outside[TABLE_OUTSIDE_WORDS];

@@ -155,5 +155,6 @@ void hist_print_json(const struct hist_job *job) {
     json_size("chunk_length", job->report.chunk_length);
     json_size("chunks", job->report.chunks);
     print_report(&job->report, job->input.layout.bytes);
+    stopwatch_json(&job->watch);
     json_end();
 }

@@ -9,7 +9,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; refused, which does no harm, by older ones */
 #endif
 
-enum { HUGE_PAGE = 2 << 20 };
+enum { HUGE_PAGE = 2 << 20, AT_ONCE = 4 * HUGE_PAGE };
 
 bool memory_is_plenty_for(size_t bytes) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -25,9 +25,16 @@ void *memory_allocate(size_t bytes) {
     void *memory = aligned_alloc(HUGE_PAGE, rounded);
     if (memory && memory_is_plenty_for(rounded)) {
         madvise(memory, rounded, MADV_HUGEPAGE);
-        madvise(memory, rounded, MADV_POPULATE_WRITE);
+        memory_populate(memory, rounded, MADV_POPULATE_WRITE);
     }
     return memory;
+}
+
+int memory_populate(void *memory, size_t bytes, int advice) {
+    for (size_t done = 0; done < bytes; done += AT_ONCE)
+        if (madvise((char *)memory + done, bytes - done < AT_ONCE ? bytes - done : AT_ONCE, advice) != 0)
+            return -1;
+    return 0;
 }
 
 bool size_multiply(size_t a, size_t b, size_t *result) { return !__builtin_mul_overflow(a, b, result); }

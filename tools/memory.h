@@ -12,6 +12,9 @@ void *memory_allocate(size_t bytes);
 /* Whether `bytes` are little enough, beside all the memory there is, to be worth bringing in beforehand. */
 bool memory_is_plenty_for(size_t bytes);
 
+/* As madvise(), with MADV_POPULATE_READ or _WRITE, in pieces: a signal that comes meanwhile is seen between two. */
+int memory_populate(void *memory, size_t bytes, int advice);
+
 /* *result = a * b. False when that does not fit. */
 bool size_multiply(size_t a, size_t b, size_t *result);
 

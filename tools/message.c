@@ -2,6 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transfer.h"
 
 static const char *subcommand;
 
@@ -13,7 +17,9 @@ static void print_line(const char *format, va_list arguments) {
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
-    fprintf(stderr, "tuplescan: %s%s%s\n", subcommand ? subcommand : "", subcommand ? ": " : "", text);
+    char line[sizeof text + 64];
+    snprintf(line, sizeof line, "tuplescan: %s%s%s\n", subcommand ? subcommand : "", subcommand ? ": " : "", text);
+    transfer_write_all(STDERR_FILENO, line, strlen(line));
 }
 
 void message(const char *format, ...) {

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "memory.h"
 #include "message.h"
+#include "stopwatch.h"
 #include "table_io.h"
 #include "threads.h"
 #include "values.h"
@@ -18,8 +19,11 @@ static const char help[] =
     "Writes the table of running sums down each column of INPUT. An N-d .npy is summed along its first axis, and the\n"
     "output has its shape; a structured one with fields of one type is a table with one more axis.\n"
     "\n"
-    "  -o, --output FILE     where to: .npy when its name says so, else raw values; - is standard output\n"
-    "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists\n"
+    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT; - is standard\n"
+    "                        output. No output may be a file that is read\n"
+    "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists. Owner, group, permissions and\n"
+    "                        access control list stay, or, where that is not allowed, nobody can do more with the\n"
+    "                        new file than with the old one; its other names (hard links) keep the old content\n"
     "  --exclusive           row i without row i itself: the sums of the rows before it\n"
     "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32 and bool,\n"
     "                        i64 for i32, else that of the input. Instead of that, u32 for u8, u16 and u32, i32\n"
@@ -36,7 +40,9 @@ static const char help[] =
     "is\n"
     "                        the same\n"
     "  --threads N           CPU threads at most; 0 is as many as help. It is said why fewer work\n"
-    "  --json                print one object about the run on standard output\n"
+    "  --json                print one object about the run on standard output. Of its times, read_seconds,\n"
+    "                        work_seconds (page faults too), write_seconds (fsync too) and free_seconds add up to\n"
+    "                        total_seconds; seconds is the scan by itself\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
     "A raw input (or one from a pipe that does not begin like a .npy) needs:\n"
@@ -73,7 +79,7 @@ struct job {
     uint64_t first_overflow;   /* the number of its value in the table, as the library counts them */
     uint64_t first_not_finite; /* likewise, of a sum that is not finite though all values up to it are */
     struct table_report report;
-    double read_seconds, write_seconds;
+    struct stopwatch watch;
 };
 
 static int check_arguments(const struct arguments *arguments) {
@@ -86,7 +92,6 @@ static int check_arguments(const struct arguments *arguments) {
 
 static int read_tables(struct job *job) {
     const struct arguments *arguments = &job->arguments;
-    double start = seconds_now();
     int code = open_input(&job->input, arguments->operands[0], arguments, true);
     if (code != EX_OK)
         return code;
@@ -103,19 +108,18 @@ static int read_tables(struct job *job) {
     if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, type, 1, in->columns))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->input.name,
                     table_type_name(type));
-    code = read_row(arguments->carry_in, type, in->columns, &job->carry_in);
-    job->read_seconds = seconds_now() - start;
-    return code;
+    return read_row(arguments->carry_in, type, in->columns, &job->carry_in);
 }
 
-/* Before the work, so that what cannot be written costs no time. */
 static int open_outputs(struct job *job) {
     const struct arguments *arguments = &job->arguments;
-    job->output_format = output_format_for(arguments->output, arguments->output_format);
-    int code = atomic_file_open(&job->output, arguments->output, arguments->force);
+    const char *input_format = job->input.format->name;
+    job->output_format = output_format_for(arguments->output, arguments->output_format, input_format);
+    int code = open_output(&job->output, arguments->output, arguments->force, job->output_format, &job->out_layout);
     if (code == EX_OK && arguments->carry_out) {
-        job->carry_format = output_format_for(arguments->carry_out, NULL);
-        code = atomic_file_open(&job->carry_file, arguments->carry_out, arguments->force);
+        job->carry_format = output_format_for(arguments->carry_out, NULL, input_format);
+        code = open_output(&job->carry_file, arguments->carry_out, arguments->force, job->carry_format,
+                           &job->carry_layout);
     }
     return code;
 }
@@ -190,7 +194,6 @@ static int write_sums(struct job *job) {
 }
 
 static int write_outputs(struct job *job) {
-    double start = seconds_now();
     bool carry = job->arguments.carry_out != NULL;
     int code = write_header(&job->output, job->output_format, &job->out_layout);
     if (code == EX_OK)
@@ -205,8 +208,15 @@ static int write_outputs(struct job *job) {
         code = atomic_file_finish(&job->carry_file);
     if (code == EX_OK)
         code = atomic_file_publish_both(&job->output, carry ? &job->carry_file : NULL);
-    job->write_seconds = seconds_now() - start;
     return code;
+}
+
+static void free_tables(struct job *job) {
+    input_release(&job->input);
+    free(job->sums);
+    free(job->carry_in);
+    free(job->carry_out);
+    job->sums = job->carry_in = job->carry_out = NULL;
 }
 
 static const char *backend_name(table_backend backend) {
@@ -259,8 +269,7 @@ static void print_json(const struct job *job) {
     json_end();
     json_number("seconds", job->report.seconds);
     json_number("transfer_seconds", job->report.transfer_seconds);
-    json_number("read_seconds", job->read_seconds);
-    json_number("write_seconds", job->write_seconds);
+    stopwatch_json(&job->watch);
     json_number("gb_per_second", gigabytes_per_second(job));
     json_bool("overflow_checked", job->checked);
     print_place("overflow", job->first_overflow, out->columns);
@@ -270,22 +279,29 @@ static void print_json(const struct job *job) {
 
 static void print_summary(const struct job *job) {
     const struct table_layout *out = &job->out_layout;
-    message("%zu x %zu, %s -> %s, %s (%s): %.3g ms, %.3g GB/s; reading %.3g ms, writing %.3g ms", out->rows,
-            out->columns, table_type_name(job->input.layout.type), table_type_name(out->type),
-            backend_name(job->report.backend), strategy_name(job->report.strategy), 1e3 * job->report.seconds,
-            gigabytes_per_second(job), 1e3 * job->read_seconds, 1e3 * job->write_seconds);
+    char times[STOPWATCH_TEXT];
+    stopwatch_text(&job->watch, times);
+    message("%zu x %zu, %s -> %s, %s (%s): %.3g ms, %.3g GB/s; %s", out->rows, out->columns,
+            table_type_name(job->input.layout.type), table_type_name(out->type), backend_name(job->report.backend),
+            strategy_name(job->report.strategy), 1e3 * job->report.seconds, gigabytes_per_second(job), times);
 }
 
 static int run(struct job *job) {
     int code = read_tables(job);
+    stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = open_outputs(job);
+    stopwatch_step(&job->watch, STEP_WRITE);
     if (code == EX_OK)
         code = sum_up(job);
+    stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
         code = write_outputs(job);
+    stopwatch_step(&job->watch, STEP_WRITE);
     if (code != EX_OK)
         return code;
+    free_tables(job);
+    stopwatch_step(&job->watch, STEP_FREE);
     if (job->arguments.json)
         print_json(job);
     else if (!job->arguments.quiet)
@@ -319,9 +335,6 @@ int scan_main(int argc, char **argv) {
         code = run(&job);
     atomic_file_discard(&job.output);
     atomic_file_discard(&job.carry_file);
-    input_close(&job.input);
-    free(job.sums);
-    free(job.carry_in);
-    free(job.carry_out);
+    free_tables(&job);
     return code;
 }

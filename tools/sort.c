@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "stopwatch.h"
 #include "threads.h"
 
 static const char help[] =
@@ -16,12 +17,12 @@ static const char help[] =
     "Writes the values of KEYS in order; keys that are equal keep their order. Floats are in the total order: -0.0\n"
     "before +0.0, NaNs at the ends by their sign. A file that is no .npy has bytes for keys unless --type says more.\n"
     "\n"
-    "  -o, --output FILE     where to: .npy when its name says so, else raw values; - is standard output\n"
-    "  -f, --force           replace OUTPUT (and the file of --values-out) if it exists\n"
+    "  -o, --output FILE     where to, - is standard output; in which format, as for scan\n"
+    "  -f, --force           replace OUTPUT (and the file of --values-out) if it exists, as scan does\n"
     "  --values FILE         a value for each key, which moves with it: a .npy with as many rows as there are keys,\n"
     "                        or raw values of --value-bytes\n"
     "  --value-bytes N       bytes of a raw value. Default: the size of the file divided by the number of keys\n"
-    "  --values-out FILE     where the values go to\n"
+    "  --values-out FILE     where the values go to, in the format of their file unless the name says another\n"
     "  --argsort             write the index of each key instead of the key: u32, or u64 beyond 2^32 keys\n"
     "  --descending          the greatest key first\n"
     "  --first-bit N, --bits N\n"
@@ -44,7 +45,9 @@ struct sort_job {
     struct table_layout layout, value_layout;
     size_t value_bytes;
     void *keys, *values;
+    const struct output_format *format, *value_format;
     table_pipeline_report report;
+    struct stopwatch watch;
 };
 
 static int check_arguments(const struct arguments *arguments) {
@@ -106,8 +109,14 @@ static int read_keys(struct sort_job *job) {
     if (arguments->first_bit >= width || arguments->bits > width - arguments->first_bit)
         return fail(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit,
                     arguments->bits, table_type_name(job->input.layout.type), width);
+    const table_view keys = keys_view(&job->input);
     job->layout = job->input.layout;
-    return EX_OK;
+    if (!arguments->argsort)
+        return EX_OK;
+    const table_type type = keys.rows > UINT32_MAX ? TABLE_U64 : TABLE_U32;
+    job->layout = (struct table_layout){.type = type, .dimensions = 1, .shape = {keys.rows}};
+    return layout_finish(&job->layout) ? EX_OK
+                                       : fail(EX_DATAERR, "%s: its order is beyond the address space", job->input.name);
 }
 
 static int sort_keys(struct sort_job *job, const table_sort_options *options) {
@@ -122,14 +131,10 @@ static int sort_keys(struct sort_job *job, const table_sort_options *options) {
 
 static int sort_order(struct sort_job *job, const table_sort_options *options) {
     const table_view keys = keys_view(&job->input);
-    const table_type type = keys.rows > UINT32_MAX ? TABLE_U64 : TABLE_U32;
-    job->layout = (struct table_layout){.type = type, .dimensions = 1, .shape = {keys.rows}};
-    if (!layout_finish(&job->layout))
-        return fail(EX_DATAERR, "%s: its order is beyond the address space", job->input.name);
     job->keys = memory_allocate(job->layout.bytes);
     if (!job->keys)
         return fail(EX_OSERR, "%s: out of memory for %zu bytes", job->input.name, job->layout.bytes);
-    const table_view order = {job->keys, keys.rows, 1, 0, type};
+    const table_view order = {job->keys, keys.rows, 1, 0, job->layout.type};
     const table_status status = table_argsort(&keys, &order, options);
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
@@ -144,17 +149,21 @@ static int sort(struct sort_job *job) {
     return arguments->argsort ? sort_order(job, &options) : sort_keys(job, &options);
 }
 
-static int write_outputs(struct sort_job *job) {
+static int open_outputs(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
-    int code = atomic_file_open(&job->output, arguments->output, arguments->force);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    int code = open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
+    if (code != EX_OK || !job->values)
+        return code;
+    job->value_format = output_format_for(arguments->values_out, NULL, job->value_file.format->name);
+    return open_output(&job->value_output, arguments->values_out, arguments->force, job->value_format,
+                       &job->value_layout);
+}
+
+static int write_outputs(struct sort_job *job) {
+    int code = write_whole(&job->output, job->format, &job->layout, job->keys);
     if (code == EX_OK && job->values)
-        code = atomic_file_open(&job->value_output, arguments->values_out, arguments->force);
-    if (code == EX_OK)
-        code = write_whole(&job->output, output_format_for(arguments->output, arguments->output_format), &job->layout,
-                           job->keys);
-    if (code == EX_OK && job->values)
-        code = write_whole(&job->value_output, output_format_for(arguments->values_out, NULL), &job->value_layout,
-                           job->values);
+        code = write_whole(&job->value_output, job->value_format, &job->value_layout, job->values);
     return code == EX_OK ? atomic_file_publish_both(&job->output, job->values ? &job->value_output : NULL) : code;
 }
 
@@ -169,26 +178,52 @@ static void print_json(const struct sort_job *job) {
     json_bool("descending", job->arguments.descending);
     json_size("passes", job->report.passes);
     print_report(&job->report, job->input.layout.bytes);
+    stopwatch_json(&job->watch);
     json_end();
 }
 
-static int run(struct sort_job *job) {
+static void free_tables(struct sort_job *job) {
+    input_release(&job->input);
+    input_release(&job->value_file);
+    free(job->keys);
+    free(job->values);
+    job->keys = job->values = NULL;
+}
+
+static int calculate(struct sort_job *job) {
     int code = read_keys(job);
     if (code == EX_OK)
         code = read_values(job);
+    stopwatch_step(&job->watch, STEP_READ);
+    if (code == EX_OK)
+        code = open_outputs(job);
+    stopwatch_step(&job->watch, STEP_WRITE);
     if (code == EX_OK)
         code = sort(job);
+    stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
         code = write_outputs(job);
-    if (code == EX_OK && job->arguments.json)
-        print_json(job);
-    else if (code == EX_OK && !job->arguments.quiet)
-        message("%zu keys of %s in %u pass%s: %.3g ms", keys_view(&job->input).rows,
-                table_type_name(job->input.layout.type), job->report.passes, job->report.passes == 1 ? "" : "es",
-                1e3 * job->report.seconds);
-    if (code == EX_OK && !job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
+    stopwatch_step(&job->watch, STEP_WRITE);
     return code;
+}
+
+static int run(struct sort_job *job) {
+    char times[STOPWATCH_TEXT];
+    const int code = calculate(job);
+    if (code != EX_OK)
+        return code;
+    free_tables(job);
+    stopwatch_step(&job->watch, STEP_FREE);
+    stopwatch_text(&job->watch, times);
+    if (job->arguments.json)
+        print_json(job);
+    else if (!job->arguments.quiet)
+        message("%zu keys of %s in %u pass%s: %.3g ms; %s", keys_view(&job->input).rows,
+                table_type_name(job->input.layout.type), job->report.passes, job->report.passes == 1 ? "" : "es",
+                1e3 * job->report.seconds, times);
+    if (!job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
+    return EX_OK;
 }
 
 int sort_main(int argc, char **argv) {
@@ -201,9 +236,6 @@ int sort_main(int argc, char **argv) {
         code = run(&job);
     atomic_file_discard(&job.output);
     atomic_file_discard(&job.value_output);
-    input_close(&job.input);
-    input_close(&job.value_file);
-    free(job.keys);
-    free(job.values);
+    free_tables(&job);
     return code;
 }

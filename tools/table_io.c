@@ -1,28 +1,69 @@
 #include "table_io.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "memory.h"
 #include "message.h"
+#include "output_path.h"
 #include "values.h"
+
+/* No output may be a file that is read: whoever wants that has no way back when something goes wrong. */
+static int check_is_no_input(const struct arguments *arguments, const char *option, const char *output) {
+    const struct {
+        const char *name, *path;
+    } inputs[] = {{"the input", arguments->operands[0]}, {"the second file", arguments->operands[1]},
+                  {"--carry-in", arguments->carry_in},   {"--edges", arguments->edges},
+                  {"--weights", arguments->weights},     {"--values", arguments->values}};
+    for (unsigned i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        if (inputs[i].path && output_path_is_input(output, inputs[i].path))
+            return fail(EX_USAGE, "%s %s: is the file of %s, which is read; write to another one", option, output,
+                        inputs[i].name);
+    return EX_OK;
+}
+
+static int check_name(const char *option, const char *path, const char *way_out) {
+    const char *other = output_other_format(path);
+    if (!other)
+        return EX_OK;
+    return fail(EX_USAGE,
+                "%s %s: %s is no format that is written here; there are .npy, and .bin or .raw for raw values%s",
+                option, path, other, way_out);
+}
 
 int check_outputs(const struct arguments *arguments, const char *option, const char *second) {
     const char *printed = arguments->json ? "--json" : arguments->plot ? "--plot" : NULL;
     const char *paths[] = {arguments->output, second}, *const options[] = {"-o", option};
-    if (second && strcmp(second, "-") == 0)
-        return fail(EX_USAGE, "%s - is not possible: it needs a file", option);
-    if (second && atomic_file_same(arguments->output, second))
+    if (second && output_path_descriptor(second) == STDOUT_FILENO)
+        return fail(EX_USAGE, "%s %s is standard output, and it needs a file", option, second);
+    if (second && arguments->output && output_path_same(arguments->output, second))
         return fail(EX_USAGE, "%s and -o name the same file", option);
-    for (unsigned i = 0; i < 2 && paths[i]; i++) {
-        if (printed && atomic_file_same(paths[i], "-"))
+    for (unsigned i = 0; i < 2; i++) {
+        if (!paths[i])
+            continue;
+        if (printed && output_path_same(paths[i], "-"))
             return fail(EX_USAGE, "%s and %s %s both want standard output", printed, options[i], paths[i]);
-        int code = atomic_file_check(paths[i], arguments->force);
+        int code = check_is_no_input(arguments, options[i], paths[i]);
+        if (code == EX_OK && (i > 0 || !arguments->output_format))
+            code = check_name(options[i], paths[i], i == 0 ? ", and --output-format" : "");
+        if (code == EX_OK)
+            code = output_path_check(paths[i], arguments->force);
         if (code != EX_OK)
             return code;
     }
     return EX_OK;
+}
+
+int open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
+                const struct table_layout *layout) {
+    char header[OUTPUT_HEADER];
+    size_t bytes = format->header(layout, header);
+    if (__builtin_add_overflow(bytes, layout->bytes, &bytes))
+        bytes = SIZE_MAX;
+    const int code = atomic_file_open(file, path, force);
+    return code == EX_OK ? atomic_file_reserve(file, bytes) : code;
 }
 
 int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole) {
@@ -76,10 +117,4 @@ int write_header(struct atomic_file *file, const struct output_format *format, c
     char header[OUTPUT_HEADER];
     size_t bytes = format->header(layout, header);
     return atomic_file_write(file, header, bytes);
-}
-
-double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -7,8 +7,9 @@
 #include "input/input.h"
 #include "output/output.h"
 
-/* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written and do not
- * get in each other's way, nor in that of what is printed. EX_OK, or the exit code after a message. */
+/* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written, have names
+ * that do not promise another format, are no file that is read, and do not get in each other's way, nor in that of what
+ * is printed. EX_OK, or the exit code after a message. */
 int check_outputs(const struct arguments *arguments, const char *option, const char *second);
 
 /* Opens the table that the command line describes. As input_open(). */
@@ -21,10 +22,12 @@ int sum_type(const struct arguments *arguments, const struct input_file *input, 
  * values. NULL for no path. EX_OK, or the exit code after a message. free() it. */
 int read_row(const char *path, table_type type, size_t columns, void **row);
 
+/* Opens the output and asks for the room that its table will need; before the work, so that what cannot be written
+ * costs no time. As atomic_file_open(). */
+int open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
+                const struct table_layout *layout);
+
 /* The header of the layout in the format. As atomic_file_write(). */
 int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
-
-/* Seconds of a clock that only goes forward. */
-double seconds_now(void);
 
 #endif

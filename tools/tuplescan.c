@@ -7,10 +7,12 @@
 
 #include <tuplescan/status.h>
 
-#include "atomic_file.h"
 #include "commands.h"
 #include "guess.h"
 #include "message.h"
+#include "signals.h"
+#include "stopwatch.h"
+#include "transfer.h"
 
 static const struct subcommand {
     const char *name;
@@ -99,9 +101,11 @@ static int open_standard_files(void) {
 }
 
 int main(int argc, char **argv) {
+    stopwatch_begin();
     if (open_standard_files() != 0)
         return EX_OSERR;
-    atomic_file_catch_signals();
+    signals_catch();
+    transfer_stdout();
     int code = run(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == EX_OK)
         return fail(EX_IOERR, "standard output: %s", strerror(errno));

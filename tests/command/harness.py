@@ -100,6 +100,45 @@ class CommandTest(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def require_strace(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        if "TSAN_OPTIONS" in os.environ:
+            self.skipTest("ThreadSanitizer makes system calls of its own, which cannot be told from the command's")
+
+    def strace_line(self, *options):
+        """What to put before the command to have strace do as the options say; skips the test where that cannot be."""
+        self.require_strace()
+        trace = ["strace", "-qq", *options]
+        if subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", COMMAND, "--version"],
+                          capture_output=True).returncode != 0:
+            self.skipTest("strace cannot run the command here (a sanitizer, or a container)")
+        return trace
+
+    def strace(self, inject, *arguments, **more):
+        """The unmodified command, with system calls that fail."""
+        return subprocess.run([*self.strace_line("-f", "-o", "/dev/null", "-e", "inject=" + inject), COMMAND,
+                               *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=120, **more)
+
+    def traced(self, calls, *arguments, **more):
+        """The lines that strace writes of these calls of the first thread, and what came of the command."""
+        log = self.path("trace.txt")
+        result = subprocess.run([*self.strace_line("-o", log, "-e", "trace=" + calls), COMMAND, *map(str, arguments)],
+                                cwd=self.folder, capture_output=True, timeout=120, **more)
+        with open(log, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+        os.unlink(log)
+        return lines, result
+
+    def named_temporaries(self, *arguments):
+        """What strace is to be told to have these arguments find a file system that knows no files without names."""
+        lines, _ = self.traced("openat", *arguments)
+        opens = [line for line in lines if line.startswith("openat(")]
+        places = [i for i, line in enumerate(opens, 1) if "O_TMPFILE" in line]
+        if not places:
+            self.skipTest("the file system here knows no files without names")
+        return "openat:error=EOPNOTSUPP:when=%d" % places[0]
+
     def run_command(self, *arguments, code=0, input=None, **more):
         """Runs it in the folder; fails the test, with what it said, when the exit code is another one."""
         result = subprocess.run([COMMAND, *map(str, arguments)], cwd=self.folder, input=input, capture_output=True,

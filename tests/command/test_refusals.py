@@ -142,7 +142,7 @@ class BadInput(CommandTest):
         scan = ["scan", "in.npy", "-o", "out.npy"]
         line = self.assert_refused(OS_ERROR, *scan, says="in.npy", preexec_fn=limit)
         self.assertNotIn(" 0 bytes", line)
-        self.assert_refused(OS_ERROR, *scan, "--carry-out", "c.npy", says="%d bytes" % 2**42, preexec_fn=limit)
+        self.assert_refused(OS_ERROR, *scan, "--carry-out", "/dev/null", says="%d bytes" % 2**42, preexec_fn=limit)
 
     def test_carries(self):
         self.save("in.npy", numpy.zeros((3, 2), "u4"))

@@ -7,19 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "memory.h"
 #include "message.h"
+#include "transfer.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22 /* Linux 5.14; refused, which does no harm, by older ones */
 #endif
 
 static const struct input_format *const formats[] = {&input_npy, &input_raw};
-enum { FORMATS = sizeof formats / sizeof formats[0], FIRST_READ = 1 << 20, READ_AT_ONCE = 1 << 30 };
+enum { FORMATS = sizeof formats / sizeof formats[0], FIRST_READ = 1 << 20 };
 
 bool input_refuse(struct input_reason *reason, int code, const char *format, ...) {
     va_list arguments;
@@ -45,14 +47,12 @@ static int read_all(struct input_file *file, int fd) {
             file->memory = memory;
             room = more;
         }
-        size_t wanted = room - file->bytes;
-        ssize_t got = read(fd, (char *)file->memory + file->bytes, wanted < READ_AT_ONCE ? wanted : READ_AT_ONCE);
+        const ssize_t got = transfer_read(fd, (char *)file->memory + file->bytes, room - file->bytes);
         if (got == 0)
             return EX_OK;
-        if (got < 0 && errno != EINTR)
+        if (got < 0)
             return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
-        if (got > 0)
-            file->bytes += (size_t)got;
+        file->bytes += (size_t)got;
     }
 }
 
@@ -63,7 +63,8 @@ static int map_all(struct input_file *file, int fd, size_t bytes, bool whole) {
                                : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
     file->mapping = mapping;
     file->bytes = bytes;
-    if (whole && memory_is_plenty_for(bytes) && madvise(mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+    if (whole && memory_is_plenty_for(bytes) && memory_populate(mapping, bytes, MADV_POPULATE_READ) != 0 &&
+        errno == EFAULT)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
     return EX_OK;
 }
@@ -87,7 +88,7 @@ static int read_file(struct input_file *file, const char *path, bool whole) {
         file->name = "standard input";
         return bring_in(file, STDIN_FILENO, whole);
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = transfer_open(path, O_RDONLY);
     if (fd < 0)
         return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
     int code = bring_in(file, fd, whole);
@@ -97,7 +98,7 @@ static int read_file(struct input_file *file, const char *path, bool whole) {
 
 static bool ends_in_npy(const char *path) {
     size_t length = strlen(path);
-    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+    return length >= 4 && strcasecmp(path + length - 4, ".npy") == 0;
 }
 
 /* The format that was asked for, or that the bytes show. */
@@ -144,10 +145,16 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     return request->whole ? align_data(file) : EX_OK;
 }
 
-void input_close(struct input_file *file) {
+void input_release(struct input_file *file) {
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);
+    file->mapping = file->memory = NULL;
+    file->data = NULL;
+}
+
+void input_close(struct input_file *file) {
+    input_release(file);
     *file = (struct input_file){0};
 }
 

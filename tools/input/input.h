@@ -49,6 +49,9 @@ struct input_file {
 int input_open(struct input_file *file, const char *path, const struct input_request *request);
 void input_close(struct input_file *file);
 
+/* Gives back the memory of its values. What the file says about them stays. */
+void input_release(struct input_file *file);
+
 /* The table as the library wants it. */
 table_view input_view(const struct input_file *file);
 

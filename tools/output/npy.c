@@ -44,4 +44,6 @@ static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADE
     return used;
 }
 
-const struct output_format output_npy = {"npy", ".npy", header};
+static const char *const endings[] = {"npy", NULL};
+
+const struct output_format output_npy = {"npy", endings, header};

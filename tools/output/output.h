@@ -11,14 +11,18 @@ enum { OUTPUT_HEADER = 2048 };
 
 struct output_format {
     const char *name;
-    const char *suffix; /* of file names; NULL: what has none of the others' */
+    const char *const *endings; /* of file names that mean it, without the point, in either case; NULL is the last */
     /* Writes up to OUTPUT_HEADER bytes, and returns how many. */
     size_t (*header)(const struct table_layout *layout, char header[OUTPUT_HEADER]);
 };
 
 extern const struct output_format output_npy, output_raw;
 
-/* The one called `format`, or, if that is NULL, the one that the file's name says. */
-const struct output_format *output_format_for(const char *path, const char *format);
+/* The one called `format`; if that is NULL, the one that the file's name means; if it means none, the one called
+ * `otherwise`, as a rule the input's. */
+const struct output_format *output_format_for(const char *path, const char *format, const char *otherwise);
+
+/* The ending by which the file's name means a format that is not written here, such as csv. NULL: it does not. */
+const char *output_other_format(const char *path);
 
 #endif

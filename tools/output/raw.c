@@ -1,9 +1,13 @@
 #include "output/output.h"
 
+#include <stddef.h>
+
 static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
     (void)layout;
     (void)header;
     return 0;
 }
 
-const struct output_format output_raw = {"raw", NULL, header};
+static const char *const endings[] = {"bin", "raw", NULL};
+
+const struct output_format output_raw = {"raw", endings, header};

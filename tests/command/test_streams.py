@@ -1,0 +1,131 @@
+"""Standard input and output of any kind, and where the time went."""
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from harness import COMMAND, IO_ERROR, CommandTest, main, numpy, random_table, running_sums
+
+
+class Streams(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (100000, 3))
+        self.save("in.npy", self.table)
+
+    def run_slowly(self, *arguments, input=b""):
+        """The command with pipes that do not wait (O_NONBLOCK), on which little is to be had at a time."""
+        in_read, in_write = os.pipe()
+        out_read, out_write = os.pipe()
+        for fd in (in_read, out_write):
+            os.set_blocking(fd, False)
+        process = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdin=in_read, stdout=out_write,
+                                   stderr=subprocess.PIPE)
+        os.close(in_read)
+        os.close(out_write)
+
+        def feed():
+            with open(in_write, "wb", buffering=0) as pipe:
+                for start in range(0, len(input), 300000):
+                    time.sleep(0.02)
+                    pipe.write(input[start:start + 300000])
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        time.sleep(0.2)
+        with open(out_read, "rb", buffering=0) as pipe:
+            found = b""
+            while piece := pipe.read(1 << 15):
+                found += piece
+        feeder.join()
+        error = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual(process.wait(60), 0, error)
+        return found
+
+    def test_those_that_do_not_wait(self):
+        found = self.run_slowly("scan", "-", "-qo", "-", input=self.read("in.npy"))
+        self.assertEqual(found[-2 * self.table.nbytes:], running_sums(self.table, "u64").tobytes())
+        printed = self.run_slowly("hist", "in.npy", "--bins", 20000)
+        self.assertGreater(len(printed), 1 << 18)
+        self.assertEqual(printed, self.run_command("hist", "in.npy", "--bins", 20000).stdout)
+
+    def test_a_reader_that_leaves_is_no_news(self):
+        self.write("values", bytes(100))
+        for command in (["scan", "in.npy", "-o", "-"], ["scan", "in.npy", "-o", "-", "--carry-out", "carry.npy"],
+                        ["hist", "in.npy", "--bins", "20000"], ["scan", "in.npy", "-o", "fifo"]):
+            out_read, out_write = os.pipe()
+            if "fifo" in command:
+                command[-1] = "/dev/fd/%d" % out_write
+            process = subprocess.Popen([COMMAND, *command], cwd=self.folder, stderr=subprocess.PIPE,
+                                       stdout=out_write, pass_fds=[out_write])
+            os.close(out_write)
+            self.assertEqual(len(os.read(out_read, 10)), 10)
+            os.close(out_read)
+            error = process.communicate(timeout=60)[1]
+            self.assertEqual((process.returncode, error), (-signal.SIGPIPE, b""))
+            self.assertEqual(self.listing(), ["in.npy", "values"])
+
+    def test_whoever_ignores_that_signal_is_told(self):
+        def ignore():
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+        for command in (["scan", "in.npy", "-o", "-"], ["hist", "in.npy", "--bins", "20000"]):
+            process = subprocess.Popen([COMMAND, *command], cwd=self.folder, stderr=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, preexec_fn=ignore, restore_signals=False)
+            self.assertEqual(len(os.read(process.stdout.fileno(), 10)), 10)
+            process.stdout.close()
+            error = process.stderr.read()
+            process.stderr.close()
+            self.assertEqual(process.wait(60), IO_ERROR)
+            self.assertIn(b"standard output: Broken pipe\n", error)
+
+
+class Times(CommandTest):
+    STEPS = ("read_seconds", "work_seconds", "write_seconds", "free_seconds")
+
+    def commands(self):
+        self.save("in.npy", numpy.arange(3 << 20, dtype="u4"))  # large enough to be brought in beforehand
+        for command in (["scan"], ["sort"], ["sort", "--argsort"], ["count", "--chunk", "50"], ["hist", "--bins", "5"]):
+            yield [command[0], "in.npy", *command[1:], "-f", "-o", "out.npy", "--json"]
+
+    def test_they_add_up(self):
+        for command in self.commands():
+            start = time.monotonic()
+            said = json.loads(self.run_command(*command).stdout)
+            elapsed = time.monotonic() - start
+            self.assertAlmostEqual(sum(said[step] for step in self.STEPS), said["total_seconds"], delta=1e-6)
+            self.assertLessEqual(said["total_seconds"], elapsed)
+            self.assertLessEqual(said["seconds"], said["work_seconds"])
+
+    def test_each_moment_is_in_its_step(self):
+        lasts = 0.25
+        for inject, step in (("fsync", "write_seconds"), ("linkat", "write_seconds"), ("fallocate", "write_seconds"),
+                             ("munmap:when=3+", "free_seconds")):
+            for command in self.commands():
+                if inject.startswith("munmap") and command[0] != "scan":
+                    continue
+                name, *when = inject.split(":")
+                result = self.strace(":".join([name, "delay_exit=%d" % (1e6 * lasts), *when]), *command)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertGreaterEqual(json.loads(result.stdout)[step], lasts, (inject, command))
+
+    def test_page_faults_are_work(self):
+        for command in self.commands():
+            if command[0] == "scan":
+                result = self.strace("madvise:delay_exit=100000", *command)
+                said = json.loads(result.stdout)
+                self.assertGreaterEqual(said["work_seconds"], 0.1)
+                self.assertLess(said["seconds"], said["work_seconds"])
+
+    def test_the_summary_has_them(self):
+        self.save("in.npy", numpy.arange(10, dtype="u4"))
+        for command in ("scan", "sort", "count", "hist"):
+            said = self.run_command(command, "in.npy", "-fo", "out.npy").stderr.decode()
+            self.assertRegex(said, r"[0-9.e+]+ ms in all: reading [0-9.e-]+, working [0-9.e-]+, writing [0-9.e+-]+, freeing ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+/* Outputs that are whole get their names. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aside.h"
+#include "atomic_file.h"
+#include "message.h"
+#include "output_path.h"
+#include "signals.h"
+#include "transfer.h"
+
+enum { LARGE = 64 << 20 };
+
+/* Without force it never replaces a file that came to be there meanwhile. */
+static int rename_to_target(const char *temporary, const char *target, bool force) {
+    if (force)
+        return rename(temporary, target);
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (link(temporary, target) != 0)
+        return -1;
+    return unlink(temporary);
+}
+
+/* Gives the file its name, and what stood there the temporary's, if `keeps` and the file system can: then *kept. A file
+ * that replaces another needs a name for the moment between the two calls. Returns errno's number, or 0. Signals are
+ * held. */
+static int move_to_target(struct atomic_file *file, bool keeps, bool *kept) {
+    *kept = false;
+    if (file->slot < 0) {
+        if (atomic_file_link(file, file->target) == 0)
+            return 0;
+        if (errno != EEXIST || !file->force)
+            return errno;
+        const int error = atomic_file_name(file);
+        if (error != 0)
+            return error;
+    }
+    const char *temporary = signals_path(file->slot);
+    *kept = keeps && file->force && renameat2(AT_FDCWD, temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
+    if (*kept)
+        return 0;
+    if (rename_to_target(temporary, file->target, file->force) != 0)
+        return errno;
+    signals_leave(file->slot);
+    file->slot = -1;
+    return 0;
+}
+
+/* What move_to_target() has done. */
+static void take_back(struct atomic_file *file, bool kept) {
+    if (kept)
+        renameat2(AT_FDCWD, signals_path(file->slot), AT_FDCWD, file->target, RENAME_EXCHANGE);
+    else if (file->is_new)
+        unlink(file->target);
+}
+
+/* Returns errno's number, or 0; *failed is the file that could not be named. */
+static int name_both(struct atomic_file *file, struct atomic_file *beside, struct atomic_file **failed) {
+    bool kept = false, unused;
+    *failed = file;
+    int error = file->direct ? 0 : move_to_target(file, beside != NULL, &kept);
+    if (error != 0 || !beside || beside->direct)
+        return error;
+    *failed = beside;
+    error = move_to_target(beside, false, &unused);
+    if (error != 0 && !file->direct)
+        take_back(file, kept);
+    return error;
+}
+
+static int sync_directory(const char *target) {
+    char directory[PATH_MAX];
+    output_path_directory(target, directory);
+    const int fd = transfer_open(directory, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return errno == EACCES ? 0 : -1; /* a folder that one may write to and not list */
+    const int error = transfer_sync(fd, 0) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+    close(fd);
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+
+static int sync_folder(const struct atomic_file *file) {
+    if (file->direct || sync_directory(file->target) == 0)
+        return EX_OK;
+    return fail(EX_IOERR, "%s: is written, but its folder could not be brought to the disk: %s", file->name,
+                strerror(errno));
+}
+
+int atomic_file_publish(struct atomic_file *file) { return atomic_file_publish_both(file, NULL); }
+
+/* What the file is about to replace, if that is large and only this name keeps it: it is given back when this
+ * descriptor is closed, not within a rename() that keeps all signals waiting. -1: nothing of the kind. */
+static int hold_replaced(const struct atomic_file *file) {
+    struct stat status;
+    if (file->direct || !file->force || stat(file->target, &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size < LARGE || status.st_nlink != 1)
+        return -1;
+    return open(file->target, O_PATH | O_CLOEXEC);
+}
+
+int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *beside) {
+    struct atomic_file *failed;
+    const int replaced[] = {hold_replaced(file), beside ? hold_replaced(beside) : -1};
+    const sigset_t before = signals_hold();
+    const int error = name_both(file, beside, &failed);
+    atomic_file_discard(file); /* a temporary that is left is what was there before, or was taken back */
+    if (beside)
+        atomic_file_discard(beside);
+    signals_release(before);
+    for (unsigned i = 0; i < 2; i++)
+        if (replaced[i] >= 0)
+            aside_close(replaced[i]);
+    if (error != 0)
+        return fail(EX_CANTCREAT, "%s: %s", failed->name, strerror(error));
+    const int code = sync_folder(file);
+    return code == EX_OK && beside ? sync_folder(beside) : code;
+}

@@ -1,0 +1,43 @@
+#include "stopwatch.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "json.h"
+
+static double begun;
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void stopwatch_begin(void) { begun = seconds_now(); }
+
+void stopwatch_step(struct stopwatch *watch, enum step step) {
+    const double now = seconds_now();
+    watch->seconds[step] += now - (watch->last > 0 ? watch->last : begun);
+    watch->last = now;
+}
+
+static double total(const struct stopwatch *watch) {
+    double sum = 0;
+    for (unsigned i = 0; i < STEPS; i++)
+        sum += watch->seconds[i];
+    return sum;
+}
+
+void stopwatch_text(const struct stopwatch *watch, char text[STOPWATCH_TEXT]) {
+    const double *seconds = watch->seconds;
+    snprintf(text, STOPWATCH_TEXT, "%.4g ms in all: reading %.3g, working %.3g, writing %.3g, freeing %.3g",
+             1e3 * total(watch), 1e3 * seconds[STEP_READ], 1e3 * seconds[STEP_WORK], 1e3 * seconds[STEP_WRITE],
+             1e3 * seconds[STEP_FREE]);
+}
+
+void stopwatch_json(const struct stopwatch *watch) {
+    static const char *const names[STEPS] = {"read_seconds", "work_seconds", "write_seconds", "free_seconds"};
+    for (unsigned i = 0; i < STEPS; i++)
+        json_number(names[i], watch->seconds[i]);
+    json_number("total_seconds", total(watch));
+}

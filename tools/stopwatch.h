@@ -1,0 +1,30 @@
+/* Where the time of a run went: each moment from the beginning of main() to the last step is in one of the steps, so
+ * that these add up to what the clock on the wall shows. */
+#ifndef STOPWATCH_H
+#define STOPWATCH_H
+
+/* STEP_READ: opening and reading inputs. STEP_WORK: memory for the results, and the results. STEP_WRITE: opening the
+ * outputs, asking for their room, writing, and waiting for the disk. STEP_FREE: giving back memory and mappings. */
+enum step { STEP_READ, STEP_WORK, STEP_WRITE, STEP_FREE, STEPS };
+
+struct stopwatch {
+    double last; /* 0: nothing yet, and the time since stopwatch_begin() belongs to the first step */
+    double seconds[STEPS];
+};
+
+enum { STOPWATCH_TEXT = 160 };
+
+/* At the beginning of main(). */
+void stopwatch_begin(void);
+
+/* What went by since the last call belongs to this step. */
+void stopwatch_step(struct stopwatch *watch, enum step step);
+
+/* "12 ms in all: reading 2, working 3, writing 6, freeing 1" */
+void stopwatch_text(const struct stopwatch *watch, char text[STOPWATCH_TEXT]);
+
+/* read_seconds, work_seconds, write_seconds, free_seconds and their sum, total_seconds, as members of the object that
+ * is being printed. */
+void stopwatch_json(const struct stopwatch *watch);
+
+#endif

@@ -1,0 +1,106 @@
+#include "transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Linux looks for signals only between calls on a regular file. This much takes a disk of 50 MB/s 0.08 s. */
+enum { AT_ONCE = 4 << 20, PIECES_AHEAD = 3 };
+
+int transfer_open(const char *path, int flags) {
+    for (;;) {
+        const int fd = open(path, flags | O_CLOEXEC);
+        if (fd >= 0 || errno != EINTR)
+            return fd;
+    }
+}
+
+/* Whether to try again, after waiting if need be. */
+static bool try_again(int fd, short events) {
+    struct pollfd file = {.fd = fd, .events = events};
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return poll(&file, 1, -1) >= 0 || errno == EINTR;
+    return errno == EINTR;
+}
+
+ssize_t transfer_read(int fd, void *to, size_t bytes) {
+    for (;;) {
+        const ssize_t got = read(fd, to, bytes < AT_ONCE ? bytes : AT_ONCE);
+        if (got >= 0 || !try_again(fd, POLLIN))
+            return got;
+    }
+}
+
+ssize_t transfer_write(int fd, const void *from, size_t bytes) {
+    for (;;) {
+        const ssize_t written = write(fd, from, bytes < AT_ONCE ? bytes : AT_ONCE);
+        if (written >= 0 || !try_again(fd, POLLOUT))
+            return written;
+    }
+}
+
+bool transfer_write_all(int fd, const void *from, size_t bytes) {
+    const char *at = from;
+    while (bytes > 0) {
+        const ssize_t written = transfer_write(fd, at, bytes);
+        if (written < 0)
+            return false;
+        if (written == 0) {
+            errno = ENOSPC;
+            return false;
+        }
+        at += written;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+/* Whether the piece could not be written. Where there is no such call, fsync() does all by itself. */
+static bool piece_fails(int fd, size_t offset, unsigned flags) {
+    return sync_file_range(fd, (off_t)offset, AT_ONCE, flags) != 0 &&
+           (errno == EIO || errno == ENOSPC || errno == EDQUOT);
+}
+
+/* The data, piece by piece, with a few pieces under way. An error of the disk that is reported here is not reported by
+ * fsync() again. */
+static int sync_data(int fd, size_t bytes) {
+    const unsigned begin = SYNC_FILE_RANGE_WRITE,
+                   end = SYNC_FILE_RANGE_WAIT_BEFORE | begin | SYNC_FILE_RANGE_WAIT_AFTER;
+    for (size_t begun = 0, done = 0; done < bytes; done += AT_ONCE) {
+        for (; begun < bytes && begun <= done + PIECES_AHEAD * AT_ONCE; begun += AT_ONCE)
+            if (piece_fails(fd, begun, begin))
+                return -1;
+        if (piece_fails(fd, done, end))
+            return -1;
+    }
+    return 0;
+}
+
+int transfer_sync(int fd, size_t bytes) {
+    if (sync_data(fd, bytes) != 0)
+        return -1;
+    for (;;) {
+        const int result = fsync(fd);
+        if (result == 0 || errno != EINTR)
+            return result;
+    }
+}
+
+#ifdef __GLIBC__
+static ssize_t print(void *nothing, const char *text, size_t bytes) {
+    (void)nothing;
+    return transfer_write_all(STDOUT_FILENO, text, bytes) ? (ssize_t)bytes : 0;
+}
+
+void transfer_stdout(void) {
+    FILE *file = fopencookie(NULL, "w", (cookie_io_functions_t){.write = print});
+    if (!file)
+        return;
+    setvbuf(file, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+    stdout = file;
+}
+#else
+void transfer_stdout(void) {} /* stdout cannot be set */
+#endif

@@ -1,0 +1,24 @@
+/* Calls of the system that go on where they were interrupted, wait where they would have had to (O_NONBLOCK), and take
+ * no longer at a time than a signal may be kept waiting. */
+#ifndef TRANSFER_H
+#define TRANSFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* As open(), read() and write(), which may do less than they were asked for. */
+int transfer_open(const char *path, int flags);
+ssize_t transfer_read(int fd, void *to, size_t bytes);
+ssize_t transfer_write(int fd, const void *from, size_t bytes);
+
+/* Writes all of it. False with errno where that failed. */
+bool transfer_write_all(int fd, const void *from, size_t bytes);
+
+/* As fsync(), of a file that `bytes` bytes were written to. */
+int transfer_sync(int fd, size_t bytes);
+
+/* Has stdout write by transfer_write_all(), too. Before anything is printed. */
+void transfer_stdout(void);
+
+#endif
