@@ -89,9 +89,11 @@ def machine_text(run):
 
 def round_numbers(path):
     """Leaves one digit of the fractions in an SVG, a tenth of a point."""
+    def rounded(attribute):
+        return re.sub(r"-?\b\d+\.\d\d+\b", lambda number: f"{float(number[0]):.1f}", attribute[0])
+
     with open(path, encoding="utf-8") as file:
-        text = file.read()
-    text = re.sub(r'(?<=[ "(,])-?\d+\.\d+(?=[ ",;)])', lambda number: f"{float(number[0]):.1f}", text)
+        text = re.sub(r'(?<==)"[^"]*"', rounded, file.read())
     with open(path, "w", encoding="utf-8") as file:
         file.write(re.sub(r" +$", "", text, flags=re.MULTILINE))
 
