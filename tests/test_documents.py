@@ -1,10 +1,11 @@
-"""What README.md and docs/*.md tell their readers to type works, taken literally: each document in an empty folder of its
-own, from top to bottom. Usage: test_documents.py SOURCE BUILD CC
+"""What README.md and docs/*.md tell their readers to type works, taken literally: each document in an empty folder of
+its own, from top to bottom. Usage: test_documents.py SOURCE BUILD CC
 
-    ```sh                     commands. Those with `--backend cuda` are run as if there were no GPU, and must end with 69,
-                              which a wrong option does not
+    ```sh                     commands. Those with `--backend cuda` are run as if there were no GPU, and must end with
+                              69, which a wrong option does not
     <!-- not run: gpu -->     before a ```sh: these commands need a gpu, root or minutes. They are listed; those of
-                              `tuplescan bench` are checked with --help behind them, and other subcommands may not be here
+                              `tuplescan bench` are checked with --help behind them, and other subcommands may not be
+                              here
     Save this as `NAME`       and then a ```c: that file
     ```text                   what the commands before it print on standard output
     `tuplescan bench ...`     a command in a sentence is run, too, if it has an option
@@ -103,8 +104,8 @@ class Reader:
 
 
 def installed(source, build, compiler, place):
-    """The environment of somebody who has installed the build: what pkg-config says is what will be installed, but for
-    the prefix, and the compiler takes no warnings."""
+    """The environment of somebody who has installed the build: what pkg-config says is what will be installed, but
+    for the prefix, and the compiler takes no warnings."""
     (place / 'bin').mkdir()
     (place / 'bin/tuplescan').symlink_to(build / 'tools/tuplescan')
     (place / 'bin/cc').write_text(f'#!/bin/sh\nexec {shlex.join(compiler)} -std=c11 -Wall -Wextra -pedantic -Werror "$@"\n')

@@ -1,6 +1,6 @@
 """The papers agree with each other, with the code that cites them and with the figures. Usage: test_papers.py SOURCE
 
-- A link in a Markdown page to a file, or to a section of a page, leads there. So does a `docs/PAGE.md#section` in the code.
+- A link in a Markdown page to a file, or to a section of a page, leads there. So does `docs/PAGE.md#section` in code.
 - The guide to what was tuned stays short enough to be read.
 - Each file of figures has a row in its index.md, with the command and the date that stand in it.
 - The tables of README.md and docs/speed.md are those that tools/speed_tables.py makes of the figures."""
@@ -75,10 +75,11 @@ def check_index(folder, root):
     """Rows are | file | command | date | superseded by |."""
     index = folder / 'index.md'
     text = index.read_text(encoding='utf-8') if index.is_file() else ''
-    rows = {row[0]: row[1:] for row in re.findall(r'^\| \[.*?\]\((.*?)\) \| `(.*?)` \| (.*?) \| (.*?) ?\|$', text, re.MULTILINE)}
+    row = re.compile(r'^\| \[.*?\]\((.*?)\) \| `(.*?)` \| (.*?) \| .*\|$', re.MULTILINE)
+    rows = {name: (command, date) for name, command, date in row.findall(text)}
     for path in sorted(folder.glob('*.json')):
         run = json.loads(path.read_text(encoding='utf-8'))
-        command, date, _ = rows.pop(path.name, ('', '', ''))
+        command, date = rows.pop(path.name, ('', ''))
         if ' '.join(run['arguments']) not in command or 'bench' not in command:
             yield f'{index.relative_to(root)}: {path.name} was made by: {" ".join(run["arguments"])}'
         if date != run['date'][:10]:
