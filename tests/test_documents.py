@@ -108,7 +108,8 @@ def installed(source, build, compiler, place):
     for the prefix, and the compiler takes no warnings."""
     (place / 'bin').mkdir()
     (place / 'bin/tuplescan').symlink_to(build / 'tools/tuplescan')
-    (place / 'bin/cc').write_text(f'#!/bin/sh\nexec {shlex.join(compiler)} -std=c11 -Wall -Wextra -pedantic -Werror "$@"\n')
+    strict = '-std=c11 -Wall -Wextra -pedantic -Werror'
+    (place / 'bin/cc').write_text(f'#!/bin/sh\nexec {shlex.join(compiler)} {strict} "$@"\n')
     (place / 'bin/cc').chmod(0o755)
     package = (build / 'meson-private/tuplescan.pc').read_text()
     package = re.sub(r'^prefix=.*', f'prefix={place}', package, flags=re.MULTILINE)
