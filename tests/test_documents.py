@@ -27,13 +27,13 @@ COMMAND = re.compile(r'(?:\S*/)?(?:tuplescan|meson|ninja|gcc|cc|nvcc)\s|(?:tools
 INLINE = re.compile(r'`(tuplescan [a-z]+ [^`]*-[^`]*)`')
 
 
-def pieces(text):
-    """(kind, text, reasons) of what is to be done, in order. Kinds: sh, file:NAME, text, inline, stray."""
+def blocks(text):
+    """(line, kind, text, reasons) of the blocks, and of what should be one. Kinds: sh, file:NAME, text, stray."""
     kind = mark = name = None
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines()):
         if kind is not None:
             if line.startswith('```'):
-                yield kind, '\n'.join(block) + '\n', mark
+                yield number, kind, '\n'.join(block) + '\n', mark
                 kind = mark = None
             else:
                 block.append(line)
@@ -43,14 +43,22 @@ def pieces(text):
                 kind, name = 'file:' + name, None
         elif MARK.fullmatch(line):
             mark = {reason.strip() for reason in MARK.fullmatch(line)[1].split(',')}
-        elif line.startswith('    '):
-            if COMMAND.match(line.strip()):
-                yield 'stray', line.strip(), None
-        else:
+        elif line.startswith('    ') and COMMAND.match(line.strip()):
+            yield number, 'stray', line.strip(), None
+        elif line.strip():
             saved = re.search(r'Save this as `([^`]+)`', line)
-            name = saved[1] if saved else name
+            name, mark = saved[1] if saved else name, None
     if kind is not None:
-        yield 'stray', 'a block that does not end', None
+        yield number, 'stray', 'a block that does not end', None
+
+
+def pieces(text):
+    """The blocks, and the commands in sentences among them, which may go on in the next line."""
+    found = list(blocks(text))
+    sentences = re.sub(r'^```.*?^```$', lambda m: '\n' * m[0].count('\n'), text, flags=re.MULTILINE | re.DOTALL)
+    for match in INLINE.finditer(sentences):
+        found.append((sentences.count('\n', 0, match.start()), 'inline', match[1].replace('\n', ' '), None))
+    return [piece for _, *piece in sorted(found, key=lambda piece: piece[0])]
 
 
 class Reader:
@@ -122,15 +130,6 @@ def installed(source, build, compiler, place):
             'LD_LIBRARY_PATH': str(build / 'src')}
 
 
-def all_pieces(text):
-    """Pieces and commands in sentences, in the order in which they stand."""
-    at = [(text.index(piece[1].rstrip('\n')), piece) for piece in pieces(text)]
-    fenced = re.compile(r'^```.*?^```$', re.MULTILINE | re.DOTALL)
-    sentences = fenced.sub(lambda m: ' ' * len(m[0]), text)
-    at += [(m.start(), ('inline', m[1].replace('\n', ' '), None)) for m in INLINE.finditer(sentences)]
-    return [piece for _, piece in sorted(at, key=lambda found: found[0])]
-
-
 def main():
     source, build, compiler = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3].split()
     compiler[-1] = shutil.which(compiler[-1]) or compiler[-1]  # its name will be that of a script
@@ -138,7 +137,7 @@ def main():
     for document in [source / 'README.md', *sorted((source / 'docs').glob('*.md'))]:
         with tempfile.TemporaryDirectory() as place:
             reader = Reader(source, build, compiler, Path(place) / 'empty')
-            for piece in all_pieces(document.read_text()):
+            for piece in pieces(document.read_text()):
                 reader.piece(*piece)
         name = document.relative_to(source)
         faults += [f'{name}: {fault}' for fault in reader.faults]
