@@ -71,7 +71,7 @@ class Reader:
                             'HOME': str(folder.parent), 'LC_ALL': 'C', 'CUDA_VISIBLE_DEVICES': ''}
 
     def run(self, script, wanted=0):
-        done = subprocess.run(['bash', '-eu', '-c', script], cwd=self.folder, env=self.environment, text=True,
+        done = subprocess.run(['bash', '-eu', '-o', 'pipefail', '-c', script], cwd=self.folder, env=self.environment, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
         self.printed = done.stdout
         if done.returncode != wanted:
