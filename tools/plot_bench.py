@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Pictures of what `tuplescan bench --json` measured.
 
-    tools/plot_bench.py docs/figures/h100-512m.json docs/figures/h100-small.json --types f32 -o docs
+    tools/plot_bench.py docs/figures/h100/512m.json docs/figures/h100/small.json --types f32 \\
+        --only of-memcpy,rows-1-columns
 
 For each JSON file and each type in it: GB/s over columns, the part of memcpy's speed over columns, and for small tables
 (--rows) the time over rows. Each picture says on which machine and when it was measured, and with which command.
-Windows, accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind.
+Windows, accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind. The two
+pictures of each machine in docs/figures/ are made by the command above.
 """
 import argparse
 import json
 import os
+import re
 import sys
 
 try:
@@ -17,7 +20,9 @@ try:
 except ImportError:
     sys.exit("plot_bench.py: matplotlib is missing (Debian: apt install python3-matplotlib)")
 matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "tuplescan"  # the same figures make the same file
+# The same figures make the same file, and figures that differ a little make files that do. Text stays text.
+matplotlib.rcParams["svg.hashsalt"] = "tuplescan"
+matplotlib.rcParams["svg.fonttype"] = "none"
 import matplotlib.pyplot as plt
 
 PEERS = {  # what stands beside each result: its key, name and colour
@@ -82,6 +87,17 @@ def machine_text(run):
     return f"{hardware}, {run['date'][:10]}, tuplescan {run['version']}\n{command}"
 
 
+def round_numbers(path):
+    """Leaves one digit of the fractions in an SVG, a tenth of a point."""
+    def rounded(attribute):
+        return re.sub(r"-?\b\d+\.\d\d+\b", lambda number: f"{float(number[0]):.1f}", attribute[0])
+
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r'(?<==)"[^"]*"', rounded, file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r" +$", "", text, flags=re.MULTILINE))
+
+
 def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
     figure, axes = plt.subplots(figsize=(8, 5), constrained_layout=True)
     for k, (name, (colour, points)) in enumerate(lines.items()):
@@ -100,23 +116,30 @@ def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
     axes.set_ylabel(y_label)
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(fontsize=8)
-    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+    svg = path.endswith(".svg")
+    figure.savefig(path, metadata={"Date": None, "Creator": None} if svg else None)
     plt.close(figure)
+    if svg:
+        round_numbers(path)
     print(path)
 
 
-def draw_over_columns(run, results, kind, out):
+def draw_over_columns(run, results, kind, out, wanted):
     lines = series(results, "columns")
     memcpy = {p[0]: p[1] for p in lines["memcpy"][1]} if "memcpy" in lines else {}
     what = f"Running sums of {type_text(results[0])} tables"
-    draw(run, lines, what, "columns", "GB/s, read and written", lambda p: p[2] / p[1] / 1e6, out("gbps", kind), False)
-    if memcpy:
+    if wanted("gbps"):
+        draw(run, lines, what, "columns", "GB/s, read and written", lambda p: p[2] / p[1] / 1e6, out("gbps", kind),
+             False)
+    if memcpy and wanted("of-memcpy"):
         draw(run, lines, what + ", as a part of memcpy's speed", "columns", "time of memcpy / time",
              lambda p: memcpy[p[0]] / p[1], out("of-memcpy", kind), False)
 
 
-def draw_over_rows(run, results, kind, out):
+def draw_over_rows(run, results, kind, out, wanted):
     for columns in sorted({r["columns"] for r in results}):
+        if not wanted(f"rows-{columns}-columns"):
+            continue
         chosen = [r for r in results if r["columns"] == columns]
         draw(run, series(chosen, "rows"), f"Small {type_text(chosen[0])} tables of {columns} columns", "rows",
              "microseconds for one scan", lambda p: p[1] * 1e3, out(f"rows-{columns}-columns", kind), True)
@@ -137,7 +160,7 @@ def tables(run):
     return [r for r in run.get("results", []) if "columns" in r and r["stride"] == r["columns"]]
 
 
-def draw_all(run, name, arguments):
+def draw_all(run, name, folder, arguments):
     """The number of types that were drawn."""
     results = tables(run)
     kinds = sorted({type_text(r) for r in results})
@@ -147,27 +170,33 @@ def draw_all(run, name, arguments):
         chosen = [r for r in results if type_text(r) == kind]
 
         def out(what, kind):
-            return os.path.join(arguments.output, f"{name}-{what}-{kind}.{arguments.format}")
+            return os.path.join(folder, f"{name}-{what}-{kind}.{arguments.format}")
+
+        def wanted(what):
+            return not arguments.only or what in arguments.only.split(",")
 
         over_rows = len({(r["rows"], r["columns"]) for r in chosen}) > len({r["columns"] for r in chosen})
-        (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, out)
+        (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, out, wanted)
     return len(kinds)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", nargs="+", help="what tuplescan bench --json wrote")
-    parser.add_argument("-o", "--output", default="docs", metavar="FOLDER", help="where the pictures go (docs)")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="where the pictures go (beside the JSON)")
     parser.add_argument("--format", choices=["svg", "png"], default="svg")
     parser.add_argument("--types", help="only these, such as u32,f32,u8-u32")
+    parser.add_argument("--only", metavar="LIST", help="only these pictures: gbps, of-memcpy, rows-N-columns")
     arguments = parser.parse_args()
-    os.makedirs(arguments.output, exist_ok=True)
+    if arguments.output:
+        os.makedirs(arguments.output, exist_ok=True)
     drawn = 0
     for path in arguments.json:
         run = read(path)
         if run is None:
             continue
-        kinds = draw_all(run, os.path.splitext(os.path.basename(path))[0], arguments)
+        name = os.path.splitext(os.path.basename(path))[0]
+        kinds = draw_all(run, name, arguments.output or os.path.dirname(path), arguments)
         if kinds == 0:
             print(f"plot_bench.py: {path} has nothing to draw", file=sys.stderr)
         drawn += kinds

@@ -2,9 +2,7 @@
 import fcntl
 import json
 import os
-import pathlib
 import pty
-import re
 import struct
 import subprocess
 import termios
@@ -277,36 +275,6 @@ class Sort(CommandTest):
         self.assert_refused(USAGE, *sort, "--first-bit", 32, says="--first-bit 32")
         self.assert_refused(USAGE, "sort", "keys.npy", says="-o")
         self.assert_refused(DATA, "sort", "short.bin", "--type", "u16", "-o", "out", says=["short.bin", "39 bytes"])
-
-
-class Readme(CommandTest):
-    README = pathlib.Path(__file__).resolve().parents[2].joinpath("README.md").read_text()
-
-    def run_line(self, line):
-        here = {**os.environ, "PATH": os.path.dirname(COMMAND) + os.pathsep + os.environ["PATH"]}
-        done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=here, capture_output=True,
-                              timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
-        return done.stdout
-
-    def test_its_pipe_is_one(self):
-        self.save("table.npy", random_table("f32", (1000, 4)))
-        said = self.run_line("set -o pipefail; " + re.search(r"^    (cat .*)$", self.README, re.M).group(1)).decode()
-        self.assertIn("shape       (1000, 4)\n", said)
-
-    def test_its_commands_run_and_count_a_range_of_a_file(self):
-        section = re.search(r"^## Histograms, digit counts, sorting$(.*?)^## ", self.README, re.M | re.S).group(1)
-        lines = [line.strip() for line in re.findall(r"^    (?:tuplescan|tail) .*$", section, re.M) if ": " not in line]
-        self.assertGreater(len(lines), 5)
-        self.save("keys.npy", random_table("u32", 1000))
-        self.save("rows.npy", random_table("u64", (1000, 3)))
-        self.save("table.npy", random_table("f32", (100, 4)))
-        said = {}
-        for line in lines:
-            with self.subTest(line):
-                said[line.split(None, 2)[1] if line.startswith("tuplescan") else "tail"] = self.run_line(line).split()
-        self.assertEqual(len(said["sum"]), 3)
-        self.assertEqual(said["sum"][0], said["tail"][0])
 
 
 if __name__ == "__main__":

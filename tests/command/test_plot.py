@@ -61,6 +61,15 @@ class Plot(CommandTest):
         self.assertEqual(self.read("out/small-rows-4-columns-u32.svg").decode().splitlines(),
                          ["tuplescan, 1 thread", "memcpy", "serial C loop"])
 
+    def test_paths_are_rounded(self):
+        self.write("a.svg", b'<path d="M 1.2345 -0.06\nL 10.25 3 "/> \n<use x="7.999"/>\n<text>0.125 s, "of 1.25"</text>\n')
+        environment = dict(os.environ, PYTHONPATH=self.path("modules"))
+        subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import plot_bench; "
+                        "plot_bench.round_numbers('a.svg')", os.path.dirname(PLOT)], cwd=self.folder, env=environment,
+                       check=True)
+        self.assertEqual(self.read("a.svg"), b'<path d="M 1.2 -0.1\nL 10.2 3 "/>\n<use x="8.0"/>\n'
+                                             b'<text>0.125 s, "of 1.25"</text>\n')
+
     def test_what_cannot_be_drawn_is_left_out(self):
         others = [self.bench("pipelines.json", "--pipelines", "--bytes", "4K"),
                   self.write("accuracy.json", self.run_command("bench", "--backend", "cpu", "--json", "--quiet",
@@ -80,7 +89,7 @@ class Plot(CommandTest):
         results = [dict(r, backend="cuda", strategy="fused", overflow_checked=checked)
                    for r in run["results"] for checked in (False, True)]
         self.write(wide, json.dumps(dict(run, machine=dict(run["machine"], gpu="GPU"), results=results)).encode())
-        self.plot(wide)
+        self.assertEqual(self.plot(wide, "--only", "gbps")[0], ["wide-gbps-u32.svg"])
         lines = self.read("out/wide-gbps-u32.svg").decode().splitlines()
         self.assertEqual(lines[:2], ["tuplescan, fused", "memcpy"])
         self.assertIn("tuplescan, fused, checked", lines)

@@ -20,7 +20,7 @@ __global__ void count_differing(const WORD *a, const WORD *b, size_t count, unsi
 }
 
 /* Plain loads and stores, 16 x 16 bytes a thread: 0.94 to 0.96 of memcpy's speed at 512 MiB on an H200
- * (docs/figures/h200-512m.json), where 4 x 16 bytes made 0.91 with the streaming hints of __ldcs() and __stcs(). */
+ * (docs/figures/h200/512m.json), where 4 x 16 bytes made 0.91 with the streaming hints of __ldcs() and __stcs(). */
 const unsigned COPY_THREADS = 256, COPY_LOADS_MOST = 16;
 
 template <unsigned LOADS, bool WHOLE>
