@@ -88,7 +88,7 @@ struct fused_small_launcher {
         typedef typename SHAPE::template share<(SHAPE::STEPS < SMALL_SHARES ? SHAPE::STEPS : SMALL_SHARES)> share;
         if (pass.rows <= share::CHUNK_ROWS)
             return run_share<share>(pass);
-        return pass.rows <= SHAPE::CHUNK_ROWS ? run_share<SHAPE>(pass) : static_cast<int>(cudaErrorNotSupported);
+        return pass.rows <= SHAPE::TILE_ROWS ? run_share<SHAPE>(pass) : static_cast<int>(cudaErrorNotSupported);
     }
 
     template <class SHAPE> int run_share(const tile_pass &pass) const {

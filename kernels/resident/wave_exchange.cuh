@@ -179,10 +179,10 @@ DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Su
         wait_a_little(20);
         if (looks < PATIENCE || !state.helps)
             continue;
-        const size_t above = static_cast<size_t>(first) * SHAPE::CHUNK_ROWS;
+        const size_t above = static_cast<size_t>(first) * SHAPE::TILE_ROWS;
         make_totals_alone<Input, Sum>(wave_missing<Input>{
             static_cast<const Input *>(pass.in) + above * pass.in_stride + column, pass.in_stride, pass.rows - above,
-            SHAPE::CHUNK_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag});
+            SHAPE::TILE_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag});
     }
 }
 
@@ -269,7 +269,7 @@ DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Su
         return;
     const Sum seed = add_chunks(shared.seeds[lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
     shared.seeds[lane.in_panel] = seed;
-    if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::CHUNK_ROWS > SHAPE::CHUNK_ROWS)
+    if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::TILE_ROWS > SHAPE::TILE_ROWS)
         return;
     shared.lefts[row % SHARES][lane.in_panel] = total_of_warps<SHAPE, SHAPE::WARPS>(shared.totals, 0, lane.in_panel);
     store_carry(state.carry_out, lane.column,

@@ -1,6 +1,7 @@
 /* Stage 1, local counts: the column totals of each chunk. A block a tile; reads the table once, writes one row a chunk.
  */
 #include "choose/dispatch.cuh"
+#include "tile/load.cuh"
 #include "tile/totals.cuh"
 
 template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)

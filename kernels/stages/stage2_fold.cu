@@ -6,6 +6,7 @@
  * way. In shared memory a column lies side by side, so that its thread reads four values at a time ahead of the chain.
  */
 #include "kernels.h"
+#include "tile/sum.cuh"
 #include "tile/vector.cuh"
 
 constexpr unsigned FOLD_THREADS = 256;
@@ -80,7 +81,7 @@ template <class SUM> DEVICE SUM fold_column(SUM *column, unsigned rows, SUM sum)
             vector_of<SUM, COUNT> sums;
             UNROLL
             for (unsigned k = 0; k < COUNT; k++)
-                sums.at[k] = sum = sum + part[first + k];
+                sums.at[k] = sum = combine(sum, part[first + k]);
             *reinterpret_cast<vector_of<SUM, COUNT> *>(column + row + first) = sums;
         }
         UNROLL

@@ -3,6 +3,7 @@
 #define TILE_FINISH_CUH
 
 #include "tile/scan.cuh"
+#include "tile/store.cuh"
 
 /* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
  * above phase 0 it is the last phase of the step before, which is kept in `step_before`. So each lane takes the last
@@ -47,7 +48,7 @@ DEVICE void before_part(const tile_place &place, const typename SHAPE::Sum (&see
         last_row_of<SHAPE>(place, (place.part - 1) % SHAPE::PARTS, SHAPE::PHASES - 1, last, left);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] = seed[c] + (SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
+        before[c] = combine(seed[c], SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
 }
 
 /* The lane's part of a row of the panel's seeds. */

@@ -3,12 +3,11 @@
 #ifndef TILE_SCAN_CUH
 #define TILE_SCAN_CUH
 
-#include <type_traits>
-
+#include "tile/load.cuh"
 #include "tile/totals.cuh"
 
-/* Integers wrap, so that the order of their additions cannot be seen. */
-template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return std::is_integral<typename SHAPE::Sum>::value; }
+/* Whether a tile's sums are integers, which wrap. */
+template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return may_reorder<typename SHAPE::Sum>(); }
 
 /* Adds `left`, one value a column, to all rows of one step. */
 template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SHAPE::COLUMNS],
@@ -17,7 +16,7 @@ template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SH
     for (unsigned row = 0; row < SHAPE::ROWS; row++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        values[row][c] = left[c] + values[row][c];
+        values[row][c] = combine(left[c], values[row][c]);
 }
 
 /* `left` = the last row of the lane that is `phase` of `part` of this warp, in the same columns. All lanes call it
@@ -54,7 +53,7 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         if (row & half)
-            values[step][row][c] += values[step][(row & ~(2 * half - 1)) + half - 1][c];
+            values[step][row][c] = combine(values[step][(row & ~(2 * half - 1)) + half - 1][c], values[step][row][c]);
     UNROLL
     for (unsigned half = 1; half < SHAPE::PHASES; half *= 2) {
         const unsigned left_end = (place.phase & ~(2 * half - 1)) + half - 1;
@@ -74,13 +73,6 @@ template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
     return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
 }
 
-/* What the lanes before this one have together. All lanes of the warp call it together. */
-template <class SUM> DEVICE SUM sum_before_lane(SUM own, SUM &all) {
-    const SUM sum = sum_in_warp(own);
-    all = warp_shuffle(WARP_ALL, sum, WARP_LANES - 1);
-    return sum - own;
-}
-
 /* scan_warp() so. */
 template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS] = {}, all, left[SHAPE::COLUMNS];
@@ -90,11 +82,11 @@ template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values)
         for (unsigned row = 1; row < SHAPE::ROWS; row++)
             UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            values[step][row][c] += values[step][row - 1][c];
+            values[step][row][c] = combine(values[step][row - 1][c], values[step][row][c]);
         UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
-            left[c] = before[c] + sum_before_lane(values[step][SHAPE::ROWS - 1][c], all);
-            before[c] += all;
+            left[c] = combine(before[c], sum_before_lane(values[step][SHAPE::ROWS - 1][c], all));
+            before[c] = combine(before[c], all);
         }
         add_left<SHAPE>(left, values[step]);
     }
@@ -140,7 +132,7 @@ template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &p
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
         left[c] = total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c);
-        before[c] = left[c] + before[c];
+        before[c] = combine(left[c], before[c]);
     }
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
@@ -165,7 +157,7 @@ template <class SHAPE> DEVICE void add_warps_before(const warp_rows<SHAPE> &tota
     for (unsigned above = 0; above < thread_index() / WARP_LANES; above++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] += totals[above][first_column + c];
+        before[c] = combine(before[c], totals[above][first_column + c]);
 }
 
 /* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */

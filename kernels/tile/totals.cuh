@@ -2,7 +2,7 @@
 #ifndef TILE_TOTALS_CUH
 #define TILE_TOTALS_CUH
 
-#include "tile/tile.cuh"
+#include "tile/shape.cuh"
 
 /* One value a column of the panel; a tile has one such row for each of its warps, in shared memory. */
 template <class SHAPE> using warp_row = typename SHAPE::Sum[SHAPE::PANEL];
@@ -18,14 +18,14 @@ template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        values[step][row][c] += values[step][row + half][c];
+        values[step][row][c] = combine(values[step][row][c], values[step][row + half][c]);
 }
 
 /* Adds up two lanes that are so far apart, in both of them. */
 template <class SHAPE> DEVICE void add_lanes(unsigned apart, typename SHAPE::Sum (&totals)[SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        totals[c] += warp_shuffle_xor(WARP_ALL, totals[c], apart);
+        totals[c] = combine(totals[c], warp_shuffle_xor(WARP_ALL, totals[c], apart));
 }
 
 /* values[0][0][*] of every lane = the totals of its warp. Adding up each step over the phases would take log2(PHASES)
@@ -47,7 +47,7 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
                 typename SHAPE::Sum &low = values[step][0][c], &high = values[step + steps - kept][0][c];
                 const typename SHAPE::Sum given = steps > 1 && !upper ? high : low;
                 const typename SHAPE::Sum mine = steps > 1 && upper ? high : low;
-                low = mine + warp_shuffle_xor(WARP_ALL, given, half * SHAPE::LANES);
+                low = combine(mine, warp_shuffle_xor(WARP_ALL, given, half * SHAPE::LANES));
             }
         if (steps > 1)
             scattered = half;
@@ -60,7 +60,7 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         if (step + half < steps)
-            values[step][0][c] += values[step + half][0][c];
+            values[step][0][c] = combine(values[step][0][c], values[step + half][0][c]);
     UNROLL
     for (unsigned half = SHAPE::PHASES / 2; half > 0; half /= 2)
         if (half <= scattered)
@@ -92,7 +92,7 @@ DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigne
     for (unsigned half = 1; half < COUNT; half *= 2)
         UNROLL
     for (unsigned k = 0; k < COUNT; k += 2 * half)
-        part[k] += part[k + half];
+        part[k] = combine(part[k], part[k + half]);
     return part[0];
 }
 
