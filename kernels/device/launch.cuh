@@ -27,13 +27,21 @@ template <class... P, class... A> static int launch(void (*kernel)(P...), unsign
     return launch_with(nullptr, 0, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/* All blocks are resident at once, or the launch fails. */
+/* The result of a launch whose blocks cannot all be resident at once, whatever the reason is: the device has not the
+ * room, somebody else has a part of it, or it launches nothing that way. The caller does the work in another way. */
+constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
+
+/* All blocks are resident at once, or the launch is refused. */
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    return launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
+    const int error = launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
+    if (error != static_cast<int>(cudaErrorCooperativeLaunchTooLarge) && error != LAUNCH_REFUSED)
+        return error;
+    cudaGetLastError(); /* nobody has to hear of it */
+    return LAUNCH_REFUSED;
 }
 
 /* Launches that overlap (launch_early(), sm_90): the next one begins before this one has ended, and waits until all of

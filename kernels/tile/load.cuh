@@ -2,6 +2,8 @@
 #ifndef TILE_LOAD_CUH
 #define TILE_LOAD_CUH
 
+#include <type_traits>
+
 #include "tile/shape.cuh"
 
 /* A lane's values of one step, all of them in the table. */
@@ -58,6 +60,24 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
         UNROLL
     for (unsigned k = 0; k < SHAPE::VALUES; k++)
         values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = typename SHAPE::Sum(read[step][k]);
+}
+
+/* Whether a tile of unsigned values may be one of signed values, which differ in nothing but how they are widened: a
+ * form that asks at run time (tile_sign()) needs no kernels for 32-bit signed integers. */
+template <class SHAPE> HOST_DEVICE constexpr bool may_be_signed() {
+    return std::is_same<typename SHAPE::Input, uint32_t>::value && std::is_same<typename SHAPE::Sum, uint64_t>::value;
+}
+
+/* A 32-bit value, widened as an unsigned one -> the same bits, widened as a signed one. */
+DEVICE uint64_t with_sign(uint64_t value) { return static_cast<uint64_t>(static_cast<int32_t>(value)); }
+
+/* Gives the values of a tile their signs, if the pass has signed ones. */
+template <class SHAPE> DEVICE void tile_sign(const tile_pass &pass, tile_values<SHAPE> &values) {
+    if constexpr (may_be_signed<SHAPE>())
+        if (pass.is_signed)
+            UNROLL
+    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+        value_of<SHAPE>(values, k) = with_sign(value_of<SHAPE>(values, k));
 }
 
 #endif

@@ -139,6 +139,16 @@ template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &p
         add_left<SHAPE>(left, values[step]);
 }
 
+/* The part of scan_level() that `before` is: the total of the left half, if this one is in a right half. */
+template <class SHAPE, unsigned HALF> DEVICE void level_before(const tile_place &place, unsigned index,
+                                                               const warp_row<SHAPE> *totals,
+                                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && (index & HALF) != 0; c++)
+        before[c] = combine(
+            total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c), before[c]);
+}
+
 /* The last row of the warp, which is its total, into shared memory for the other warps. */
 template <class SHAPE>
 DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
@@ -188,6 +198,24 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
     scan_level<SHAPE, 4>(place, warp, totals, values, before);
     if (SHAPE::WARPS > 8)
         scan_level<SHAPE, 8>(place, warp, totals, values, before);
+}
+
+/* The `before` of scan_warps(), made from the totals once more: by who would have to keep it in registers for long. */
+template <class SHAPE> DEVICE void warps_before(const tile_place &place, const warp_rows<SHAPE> &totals,
+                                                typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] = sum_identity<typename SHAPE::Sum>();
+    if (sums_wrap<SHAPE>()) {
+        add_warps_before<SHAPE>(totals, place.across * SHAPE::COLUMNS, before);
+        return;
+    }
+    level_before<SHAPE, 1>(place, warp, totals, before);
+    level_before<SHAPE, 2>(place, warp, totals, before);
+    level_before<SHAPE, 4>(place, warp, totals, before);
+    if (SHAPE::WARPS > 8)
+        level_before<SHAPE, 8>(place, warp, totals, before);
 }
 
 #endif

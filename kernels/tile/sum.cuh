@@ -21,6 +21,16 @@ template <> DEVICE double sum_identity<double>() { return -0.0; }
 /* Whether additions may be made in any order: integers wrap, so nobody can see in which order they were added. */
 template <class SUM> HOST_DEVICE constexpr bool may_reorder() { return std::is_integral<SUM>::value; }
 
+/* The sum of COUNT neighbouring runs, a power of two of them, by halves. Their values are lost. */
+template <unsigned COUNT, class SUM> DEVICE SUM combine_halves(SUM *runs) {
+    UNROLL
+    for (unsigned half = 1; half < COUNT; half *= 2)
+        UNROLL
+    for (unsigned k = 0; k < COUNT; k += 2 * half)
+        runs[k] = combine(runs[k], runs[k + half]);
+    return runs[0];
+}
+
 /* What is to be combined with `left` to make `both`. Only a sum that may be reordered can be taken apart. */
 template <class SUM> DEVICE SUM take_away(SUM both, SUM left) {
     static_assert(may_reorder<SUM>(), "floats cannot be taken apart");

@@ -88,12 +88,7 @@ DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigne
     UNROLL
     for (unsigned k = 0; k < COUNT; k++)
         part[k] = totals[first + k][column];
-    UNROLL
-    for (unsigned half = 1; half < COUNT; half *= 2)
-        UNROLL
-    for (unsigned k = 0; k < COUNT; k += 2 * half)
-        part[k] = combine(part[k], part[k + half]);
-    return part[0];
+    return combine_halves<COUNT>(part);
 }
 
 #endif
