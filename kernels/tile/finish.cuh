@@ -1,4 +1,4 @@
-/* From the running sums of a tile to results: the seed, exclusive results. */
+/* From the running sums of a tile to results: the seed is added, and exclusive results are those of the row above. */
 #ifndef TILE_FINISH_CUH
 #define TILE_FINISH_CUH
 
@@ -23,8 +23,9 @@ template <class SHAPE> DEVICE void row_above(const tile_place &place, const tile
     }
 }
 
-/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: those are exclusive, what
- * stands one row above; before the first step, `before` is the sum of all rows before the part, seed included. */
+/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: the results are exclusive,
+ * those that stand one row above; before the first step, `before` is the sum of all rows before the part, seed
+ * included. */
 template <class SHAPE, bool ABOVE, class STORE>
 DEVICE void finish_step(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                         tile_step<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS], const STORE &store) {
@@ -51,7 +52,7 @@ DEVICE void before_part(const tile_place &place, const typename SHAPE::Sum (&see
         before[c] = combine(seed[c], SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
 }
 
-/* The lane's part of a row of the panel's seeds. */
+/* `seed` = the lane's part of a row of the panel's seeds. */
 template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp_row<SHAPE> &seeds,
                                              typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
     UNROLL
@@ -59,7 +60,8 @@ template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp
         seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
 }
 
-/* All steps of a tile, from its running sums to its results. `before`: the sum of its rows before the warp. */
+/* All steps of a tile, from its running sums to its results. `before` is the sum of the tile's rows above the warp,
+ * which only exclusive results need. */
 template <class SHAPE, bool ABOVE>
 DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
                         const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,

@@ -6,7 +6,7 @@
 
 #include "tile/shape.cuh"
 
-/* A lane's values of one step, all of them in the table. */
+/* Reads a lane's values of one step, all of which are in the table. */
 template <class SHAPE>
 DEVICE void tile_load_step(const typename SHAPE::Input *from, typename SHAPE::Input (&read)[SHAPE::VALUES]) {
     typedef vector_of<typename SHAPE::Input, SHAPE::VECTOR> vector;
@@ -19,7 +19,7 @@ DEVICE void tile_load_step(const typename SHAPE::Input *from, typename SHAPE::In
     }
 }
 
-/* The same where the table may end before or in the middle of them. */
+/* Reads a lane's values of one step, before or amid which the table may end. Rows beyond it hold the identity. */
 template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsigned row,
                                                   const typename SHAPE::Input *from,
                                                   typename SHAPE::Input (&read)[SHAPE::VALUES]) {
@@ -36,7 +36,7 @@ template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsig
 }
 
 /* Reads the lane's values; rows beyond the table hold the identity. Lanes without columns read those of the row's first
- * lane, and nobody asks for their sums: a chunk that is whole is read with no condition, so that all loads are under
+ * lane, and nobody asks for their sums: a tile that is whole is read with no condition, so that all loads are under
  * way before the first value is looked at. */
 template <class SHAPE>
 DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_values<SHAPE> &values) {

@@ -1,4 +1,5 @@
-/* A tile: the part of a table that one block holds in registers, one chunk of rows by one panel of columns.
+/* A tile: the part of a table that one block holds in registers, a chunk of rows, or a share of one, by a panel of
+ * columns.
  *
  * A lane has ROWS x COLUMNS neighbouring values at a time, VECTOR of them in one access. LANES lanes lie side by side
  * across a row, and PHASES such groups have neighbouring rows, ROWS each. They take STEPS steps, one below the other,
@@ -22,14 +23,15 @@
 constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
-constexpr unsigned LINE_BYTES = 128, SECTOR_BYTES = 32; /* of memory; a sector is a part of a line */
-constexpr unsigned VECTOR_BYTES = 16;                   /* of one access, at most */
+constexpr unsigned LINE_BYTES = 128,
+                   SECTOR_BYTES = 32; /* a line of memory, and the part of it that is moved by itself */
+constexpr unsigned VECTOR_BYTES = 16; /* the most of one access */
 
 HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
     return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
 }
 
-/* The greatest one that divides it. */
+/* The greatest power of two that divides `count`. */
 HOST_DEVICE constexpr unsigned power_of_two_in(unsigned count) { return count & (~count + 1); }
 
 template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_,
@@ -42,8 +44,8 @@ struct tile_shape {
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
     static constexpr unsigned VECTOR = VECTOR_;
-    static constexpr unsigned WARPS = WARPS_, THREADS = WARPS * WARP_LANES; /* of a block */
-    static constexpr unsigned VALUES = ROWS * COLUMNS;                      /* of a lane in a step */
+    static constexpr unsigned WARPS = WARPS_, THREADS = WARPS * WARP_LANES;
+    static constexpr unsigned VALUES = ROWS * COLUMNS; /* of a lane in a step */
     static constexpr bool STAGED = VALUES > VECTOR;
     static constexpr unsigned PARTS = LANES < WARP_LANES && LANES * VECTOR * sizeof(SUM) >= LINE_BYTES ? 2 : 1;
     static constexpr unsigned PHASES = WARP_LANES / LANES / PARTS;
@@ -54,23 +56,23 @@ struct tile_shape {
     static constexpr unsigned TILE_ROWS = WARPS * WARP_ROWS, CHUNK_ROWS = TILE_ROWS; /* by its older name */
     static constexpr unsigned PANEL = LANES * COLUMNS;                               /* the most columns of a panel */
 
-    /* A tile of two lines across has half the rows: two of them, one below the other, have a chunk together, a subtree
-     * each. To them, too, chunks are what they have of one. */
+    /* A tile of two lines across has half the rows of a chunk: two of them, one below the other, are a chunk, and each
+     * is a subtree of it. */
     static constexpr unsigned SHARES = PANEL * sizeof(SUM) > LINE_BYTES ? 2 : 1;
     static_assert(PANEL * sizeof(SUM) <= 2 * LINE_BYTES, "two lines at most");
 
-    /* So many blocks to a chunk, one below the other: a subtree each. To them, chunks are what they have of one. */
+    /* A tile with one OFth of the rows: OF of them, one below the other, are a chunk, and each is a subtree of it. */
     template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
 
-    /* The same tile with so many times the rows in a lane, and less steps. */
+    /* A tile of as many rows, with TIMES the rows in a lane and fewer steps. */
     template <unsigned TIMES> using taller = tile_shape<INPUT, SUM, TIMES * ROWS, COLUMNS, LANES, VECTOR, BYTES, WARPS>;
 
-    /* The same tile by half the threads, each of which has twice the values, and twice the registers for all else. */
+    /* A tile of as many rows by half the threads: each has twice the values, and twice the registers for all else. */
     typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
 };
 
-/* Of bytes whose sums share words (packed_tile.cuh): a lane has four columns, and STEPS rows, one below the other. It
- * holds twice the sums of other shapes, or four times. */
+/* The shape of tiles of bytes whose sums share words (packed_tile.cuh): a lane has four columns, and STEPS rows, one
+ * below the other. It holds twice the sums that a lane of other shapes does, or four times. */
 template <class SUM, unsigned LANES_> struct packed_shape {
     typedef uint8_t Input;
     typedef SUM Sum;
@@ -82,7 +84,7 @@ template <class SUM, unsigned LANES_> struct packed_shape {
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, TILE_ROWS = WARPS * WARP_ROWS, CHUNK_ROWS = TILE_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
 
-    /* How it is written: by one lane for each vector. */
+    /* How such a tile is written: by one lane for each vector. */
     struct written {
         static constexpr unsigned ROWS = 1, COLUMNS = VECTOR_BYTES / sizeof(SUM), LANES = PANEL / COLUMNS;
         static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1;
@@ -91,7 +93,7 @@ template <class SUM, unsigned LANES_> struct packed_shape {
     };
 };
 
-/* The values of one lane, of a step and of all. */
+/* The values of one lane: those of a step, and those of all steps. */
 template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
 template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
 
@@ -109,22 +111,22 @@ struct tile_pass {
     unsigned panels, panel_columns;
     bool exclusive, is_signed;
     uint64_t *first_overflow;
-    unsigned overlap; /* columns that a panel has of the one before it, too: where PACKED, or else 0 */
+    unsigned overlap; /* columns that a panel shares with the one before it: where PACKED, or else 0 */
 };
 
-/* Where the calling lane is. Rows count from the beginning of the chunk. */
+/* Where the calling lane is. Rows count from the first row of the tile. */
 struct tile_place {
-    unsigned chunk;
-    size_t column;   /* the lane's first */
-    unsigned part;   /* of the lane in its warp */
-    unsigned phase;  /* of the lane in its part */
-    unsigned across; /* of the lane in its row: its columns begin at across * COLUMNS of the panel */
-    unsigned row;    /* of the lane at step 0 */
-    unsigned end;    /* rows that the chunk has in the table */
+    unsigned chunk;  /* which row of tiles the tile is in: the chunk's number, where a tile is a chunk */
+    size_t column;   /* the lane's first column */
+    unsigned part;   /* which part of its warp the lane is in */
+    unsigned phase;  /* which phase of its part the lane is in */
+    unsigned across; /* the lane's place in its row: its columns begin at across * COLUMNS of the panel */
+    unsigned row;    /* the lane's first row at step 0 */
+    unsigned end;    /* rows that the tile has in the table */
     bool active;     /* the lane has columns */
 };
 
-/* Of the place's chunk. */
+/* The first row of the place's tile, counted from the beginning of the table. */
 template <class SHAPE> DEVICE size_t first_row(const tile_place &place) {
     return static_cast<size_t>(place.chunk) * SHAPE::TILE_ROWS;
 }

@@ -4,7 +4,7 @@
 
 #include "tile/shape.cuh"
 
-/* Shared memory for shapes whose lanes have several vectors: room for LANES lanes of each warp. */
+/* Shared memory for shapes whose lanes have several vectors: room for the vectors of LANES lanes of each warp. */
 template <class SHAPE> struct tile_staging {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned LANES = WARP_LANES / 2;
@@ -33,7 +33,7 @@ template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsi
     }
 }
 
-/* Writes what so many lanes have staged, the warp's vectors side by side. All lanes of the warp call it together. */
+/* Writes the vectors that some lanes have staged, side by side. All lanes of the warp call it together. */
 template <class SHAPE>
 DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *to) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
@@ -47,9 +47,9 @@ DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> 
     warp_barrier(WARP_ALL);
 }
 
-/* tile_store_lane() where a lane has several vectors: written by itself, each would go to a sector of its own, half
- * filled, which costs a third of the speed. So the vectors of so many LANES at a time are put in order in shared
- * memory, from where the warp writes them side by side. */
+/* Writes the values of one step where a lane has several vectors. A lane that wrote its own would fill half of each
+ * sector, which costs a third of the speed. So the vectors of LANES lanes at a time are put in order in shared memory,
+ * from where the warp writes them side by side. */
 template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
                                                      const tile_step<SHAPE> &values) {
     constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, LANES = tile_staging<SHAPE>::LANES;
@@ -66,7 +66,7 @@ template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &stagin
     }
 }
 
-/* Where the lane's values of step 0 go; those of the next step, `tile_step_stride()` values on. */
+/* Where the lane's values of step 0 go. Each next step's go tile_step_stride() values further. */
 template <class SHAPE> DEVICE typename SHAPE::Sum *tile_target(const tile_pass &pass, const tile_place &place) {
     return static_cast<typename SHAPE::Sum *>(pass.out) + (first_row<SHAPE>(place) + place.row) * pass.out_stride +
            place.column;
@@ -75,12 +75,12 @@ template <class SHAPE> DEVICE size_t tile_step_stride(const tile_pass &pass) {
     return SHAPE::STEP_ROWS * pass.out_stride;
 }
 
-/* Whether a step is stored that way: all its rows are in the table. */
+/* Whether a step is stored by tile_store_staged(): all its rows are in the table. */
 template <class SHAPE> DEVICE bool stores_staged(const tile_place &place, unsigned step) {
     return SHAPE::STAGED && place.row - place.phase * SHAPE::ROWS + (step + 1) * SHAPE::STEP_ROWS <= place.end;
 }
 
-/* Writes the values of one step to where the lane's go. All lanes of a warp call it together. */
+/* Writes the values of one step, from `to` on. All lanes of a warp call it together. */
 template <class SHAPE> DEVICE void tile_store_step(const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
                                                    typename SHAPE::Sum *to, const tile_step<SHAPE> &values) {
     if (stores_staged<SHAPE>(place, step))
