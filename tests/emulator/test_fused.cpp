@@ -154,9 +154,11 @@ static outcome by_cpu(const request &what, prepared data) {
 }
 
 /* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or the
- * beginning; or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). */
-static void disturb(const device_bytes &workspace, size_t count) {
-    const unsigned how = static_cast<unsigned>(random_bits() % 5);
+ * beginning; or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or
+ * somebody means harm: the word of the count says that a block is clearing, or that a replay is under way, in which
+ * case the first overflow is anything. */
+static void disturb(const device_bytes &workspace, size_t count, bool overflow) {
+    const unsigned how = static_cast<unsigned>(random_bits() % (overflow ? 6 : 7));
     bytes held = workspace.host(count);
     if (how == 1)
         held.assign(count, one_in(2) ? 0 : 0xff);
@@ -173,6 +175,11 @@ static void disturb(const device_bytes &workspace, size_t count) {
             word |= 0xfffff & ~((drawn & (~drawn + 1)) - 1);
         memcpy(held.data(), &word, 8);
     }
+    if (how == 5)
+        for (size_t at = 0; at < std::min<size_t>(count, 8); at++)
+            held[at] = static_cast<unsigned char>(~held[at]);
+    if (how == 6 && count > 0)
+        held[0] = static_cast<unsigned char>(held[0] + 1);
     workspace.set(held);
 }
 
@@ -205,7 +212,7 @@ static outcome by_graph(const request &what, const prepared &data, unsigned roun
     cudaGraphInstantiate(&exec, graph, 0);
     for (unsigned round = 0; round < rounds; round++) {
         if (round > 0)
-            disturb(workspace, options.workspace_bytes);
+            disturb(workspace, options.workspace_bytes, what.overflow);
         in.set(round + 1 < rounds ? bytes(data.in.size(), 1) : data.in);
         out.set(data.out);
         carry.set(data.carry);
