@@ -1,26 +1,26 @@
 /* The one kernel of the forms whose tiles wait for their seeds in registers: a block a tile. Each value is read once
- * and written once.
+ * and written once. A block goes through these stages:
  *
- *     load     the tile is read into registers
- *     scan     each warp scans its rows, and puts its total into shared memory
- *     tell     the block has met: the tile's totals are complete
- *     seed     the warps add what stands above them in the tile, and what stands above the tile comes
- *     finish   the seed is added, and the results are written
- *     check    whether a sum can have left its type; if so, the results are read once more
+ * - load: the tile is read into registers.
+ * - scan: each warp scans its rows, and puts its total into shared memory.
+ * - tell: the block has met, and the tile's totals are complete.
+ * - seed: the warps add what stands above them in the tile, and what stands above the tile comes.
+ * - finish: the seed is added, and the results are written.
+ * - check: if a sum may have left its type, the results are read once more.
  *
  * Where the seed comes from is a policy. It is a resident_block with these parts, which the kernel calls in this order;
  * all threads of a block call each of them, and each may use what the ones before it left in `shared`:
  *
- *     begin(place)            asks for what can be on its way while the tile is read
- *     put(place)              puts what begin() asked for into shared memory; all loads of the tile are under way
- *     tell(place)             the block has met, and shared.totals is complete
- *     seed(place, values)     shared.seeds becomes the panel's row of seeds; what else of the chunk is above the tile
- * is added to the values above(place, before)    adds what seed() added to the values to a sum of rows above them, for
- * exclusive results base(c)                 the sum of all rows above the tile in column c of the panel, seed and all
- *     ready()                 called before the word of the first overflow is looked at
+ * - begin(place) asks for what can be on its way while the tile is read.
+ * - put(place) puts what begin() asked for into shared memory; all loads of the tile are under way.
+ * - tell(place) is called when the block has met, and shared.totals is complete.
+ * - seed(place, values) fills shared.seeds, and adds to the values what else of the chunk is above the tile.
+ * - above(place, before) adds to a sum of rows what seed() added to the values, for exclusive results.
+ * - base(c) is the sum of all rows above the tile in column c of the panel, seed and all.
+ * - ready() is called before the word of the first overflow is looked at.
  *
- * and these constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps without rows
- * do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned.
+ * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
+ * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned.
  *
  * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
  * together. The sum above a warp, which exclusive results alone need, is made again behind that branch, so that nobody
@@ -137,16 +137,15 @@ template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool w
 
 /* From the running sums of the tile to its results. */
 template <class SHAPE, class SEED> DEVICE void resident_finish(SEED &from, tile_values<SHAPE> &values) {
-    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
+    typename SHAPE::Sum before[SHAPE::COLUMNS];
     const tile_place place = tile_place_of<SHAPE>(from.pass, block_index());
     tile_staging<SHAPE> &staging = *reinterpret_cast<tile_staging<SHAPE> *>(from.memory);
-    lane_seed<SHAPE>(place, from.shared.seeds, seed);
     if (from.pass.exclusive) {
         warps_before<SHAPE>(place, from.shared.totals, before);
         from.above(place, before);
-        finish_tile<SHAPE, true>(from.pass, place, staging, seed, values, before);
+        finish_tile<SHAPE, true>(from.pass, place, staging, from.shared.seeds, values, before);
     } else {
-        finish_tile<SHAPE, false>(from.pass, place, staging, seed, values, before);
+        finish_tile<SHAPE, false>(from.pass, place, staging, from.shared.seeds, values, before);
     }
 }
 

@@ -16,7 +16,7 @@ template <class SHAPE> struct seed_from_start : resident_block<SHAPE, start_and_
     typedef typename SHAPE::Sum Sum;
     static constexpr unsigned BLOCKS = 1; /* a block may have the registers of two */
     static constexpr bool SKIPS = true;   /* on one multiprocessor the instructions of all warps are most of the time */
-    Sum own;
+    Sum own = Sum(0);
 
     /* Where one block has the whole table, it sets the word of the first overflow to TABLE_NO_OVERFLOW. */
     DEVICE void begin(const tile_place &) {

@@ -12,8 +12,7 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
      * few columns have quarters of chunks, and more elsewhere (docs/tuning.md). */
     static constexpr bool TELLS_FIRST = SHARES > 1 && SHAPE::LANES == 1;
 
-    uint64_t draw, tag;
-    unsigned arrival;
+    uint64_t draw = 0, tag = 0;
 
     /* Which share of its chunk the tile is. */
     DEVICE unsigned share() const { return block_index() / this->pass.panels % SHARES; }
@@ -33,19 +32,22 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
         if (row == 0 && thread_index() == 0 && sets_overflow<SHAPE>(this->pass))
             store_relaxed(this->pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
         clear_words<SHAPE>(this->pass, this->state, this->panel(), row == 0 ? 0 : row + 1, row + 2);
-        arrival = grid_arrive();
+        const unsigned arrival = grid_arrive();
+        if (thread_index() == 0)
+            this->shared.held.draw = arrival; /* kept there, it takes no register while the tile is read */
     }
 
     DEVICE void put(const tile_place &) {
         if (!this->state.helps)
-            grid_meet(arrival);
-        if (thread_index() == 0)
-            this->shared.held.draw =
-                this->state.helps ? end_draw(this->state.epoch, this->panel(), draw) : this->state.epoch.key;
+            grid_meet(thread_index() == 0 ? static_cast<unsigned>(this->shared.held.draw) : 0);
+        else if (thread_index() == 0)
+            this->shared.held.draw = end_draw(this->state.epoch, this->panel(), draw);
     }
 
     DEVICE void tell(const tile_place &) {
-        tag = join_epoch<SHAPE, SHARES>(this->pass, this->state, this->panel(), this->shared.held);
+        tag = this->state.epoch.key; /* as good as any in words that have been cleared */
+        if (this->state.helps)
+            tag = join_epoch<SHAPE, SHARES>(this->pass, this->state, this->panel(), this->shared.held);
         wave_publish<SHAPE>(this->pass, this->state, block_index(), tag, this->shared.totals);
         if (thread_index() == 0 && this->state.helps) {
             fill_up(this->state.epoch, this->panel(), this->shared.held.draw);

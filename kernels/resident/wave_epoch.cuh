@@ -21,7 +21,8 @@
  *   words were cleared before the first compare-and-swap by the block that did it, so no tag of an earlier life of
  *   the epoch is left.
  * - Contents crafted with the key itself, and a count in the middle of an epoch, part the blocks of a launch between
- * two tags. Each then waits for totals that come under another tag, and makes them itself.
+ *   two tags. Each then waits for totals that come under another tag, and makes them itself. Only the word of the first
+ *   overflow is anything then, as nobody may have drawn first, who sets it.
  *
  * Launches in place cannot make totals again, and so they do not count: they are cooperative, each block clears its own
  * words, and all meet before the first of them is published. */

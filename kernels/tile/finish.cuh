@@ -61,19 +61,23 @@ template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp
 }
 
 /* All steps of a tile, from its running sums to its results. `before` is the sum of the tile's rows above the warp,
- * which only exclusive results need. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
-                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
-                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
+ * which only exclusive results need. They take so many registers that the seeds are read again for each step. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place,
+                                                           tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds,
+                                                           tile_values<SHAPE> &values,
+                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place), seed[SHAPE::COLUMNS];
+    lane_seed<SHAPE>(place, seeds, seed);
     if (ABOVE)
         before_part<SHAPE>(place, seed, values[SHAPE::STEPS - 1], before);
     UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass))
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
+        if (ABOVE && step > 0)
+            lane_seed<SHAPE>(place, seeds, seed);
         finish_step<SHAPE, ABOVE>(place, seed, values[step], before, [&](const tile_step<SHAPE> &results) {
             tile_store_step<SHAPE>(place, staging, step, to, results);
         });
+    }
 }
 
 #endif
