@@ -62,6 +62,9 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
         /* The lane's place is found anew: it is not kept in registers while the block waits. */
         const tile_place place = tile_place_of<SHAPE>(this->pass, block_index());
         Sum before[SHAPE::COLUMNS];
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            before[c] = sum_identity<Sum>(); /* above() makes it again, where it is wanted */
         if (SHARES > 1)
             scan_level<SHAPE, 1>(place, share(), this->shared.held.lefts, values, before);
         if (SHARES > 2)
