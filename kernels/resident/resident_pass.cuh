@@ -166,7 +166,7 @@ template <class SHAPE, class SEED> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLO
         [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); }, [&] { from.ready(); });
 }
 
-/* Dynamic shared memory that finish_tile() needs. */
-template <class SHAPE> constexpr size_t staging_bytes() { return SHAPE::STAGED ? sizeof(tile_staging<SHAPE>) : 0; }
+/* Dynamic shared memory that a block needs at least: that of finish_tile(). */
+template <class SHAPE> constexpr size_t staging_bytes() { return sizeof(tile_staging<SHAPE>); }
 
 #endif
