@@ -86,9 +86,11 @@ DEVICE void fill_up(const wave_epoch &epoch, unsigned panel, uint64_t draw) {
 }
 
 /* Whether the block is to clear the panel's words, and then to call begin_anew(). If not, another block has done both.
- * Called by one thread, whose draw had another key. */
-DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel) {
+ * Called by one thread, whose draw had another key. `overflow_set` becomes what that word was before the count began.
+ */
+DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel, uint64_t &overflow_set) {
     uint64_t *const word = &epoch.draws[panel];
+    overflow_set = load_acquire(epoch.overflow_set);
     uint64_t seen = load_acquire(word);
     for (unsigned looks = 0; !has_key(seen, epoch.key); looks++) {
         if (!has_key(seen, busy_key(epoch))) {
@@ -106,9 +108,11 @@ DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel) {
     return false;
 }
 
-/* The panel's words are cleared: its count begins anew, if it has not by another block. Called by one thread. */
-DEVICE void begin_anew(const wave_epoch &epoch, unsigned panel) {
+/* The panel's words are cleared: its count begins anew, if it has not by another block. Called by one thread. The word
+ * overflow_set is cleared, too, but not by a late block: it would take away what the launch has set meanwhile. */
+DEVICE void begin_anew(const wave_epoch &epoch, unsigned panel, uint64_t overflow_set) {
     uint64_t *const word = &epoch.draws[panel];
+    atomic_cas(epoch.overflow_set, overflow_set, 0);
     fence_device();
     uint64_t seen = load_acquire(word);
     while (has_key(seen, busy_key(epoch))) {

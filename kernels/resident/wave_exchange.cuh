@@ -87,16 +87,15 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
                                                                    unsigned panel, wave_held<SHAPE, SHARES> &held) {
     const wave_epoch &epoch = state.epoch;
     if (!has_key(held.draw, epoch.key)) {
+        uint64_t overflow_set = 0; /* the first thread's alone */
         if (thread_index() == 0)
-            held.clears = must_clear(epoch, panel);
+            held.clears = must_clear(epoch, panel, overflow_set);
         block_barrier();
         if (held.clears) {
             clear_words<SHAPE>(pass, state, panel, 0, epoch.blocks + 1);
             block_barrier();
-            if (thread_index() == 0) {
-                store_relaxed(epoch.overflow_set, uint64_t(0));
-                begin_anew(epoch, panel);
-            }
+            if (thread_index() == 0)
+                begin_anew(epoch, panel, overflow_set);
         }
         if (thread_index() == 0)
             held.draw = atomic_add(&epoch.draws[panel], uint64_t(1));

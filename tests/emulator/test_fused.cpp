@@ -157,8 +157,10 @@ static outcome by_cpu(const request &what, prepared data) {
  * beginning; or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or
  * somebody means harm: the word of the count says that a block is clearing, or that a replay is under way, in which
  * case the first overflow is anything. */
+constexpr unsigned CLEARS = 5, COUNTS = 6;
+static unsigned harm; /* how the workspace is disturbed each time; 0: in any way */
 static void disturb(const device_bytes &workspace, size_t count, bool overflow) {
-    const unsigned how = static_cast<unsigned>(random_bits() % (overflow ? 6 : 7));
+    const unsigned how = harm ? harm : static_cast<unsigned>(random_bits() % (overflow ? COUNTS : COUNTS + 1));
     bytes held = workspace.host(count);
     if (how == 1)
         held.assign(count, one_in(2) ? 0 : 0xff);
@@ -175,10 +177,10 @@ static void disturb(const device_bytes &workspace, size_t count, bool overflow) 
             word |= 0xfffff & ~((drawn & (~drawn + 1)) - 1);
         memcpy(held.data(), &word, 8);
     }
-    if (how == 5)
+    if (how == CLEARS)
         for (size_t at = 0; at < std::min<size_t>(count, 8); at++)
             held[at] = static_cast<unsigned char>(~held[at]);
-    if (how == 6 && count > 0)
+    if (how == COUNTS && count > 0)
         held[0] = static_cast<unsigned char>(held[0] + 1);
     workspace.set(held);
 }
@@ -301,7 +303,7 @@ static void check(const request &what, const char *form) {
     const outcome expected = by_cpu(what, data);
     size_t nodes = 0;
     cuda_forced_form = form;
-    const unsigned rounds = !form || is_form(form, FORM_WAVE) ? 1 + random_bits() % 3 : 1;
+    const unsigned rounds = harm ? 3 : !form || is_form(form, FORM_WAVE) ? 1 + random_bits() % 3 : 1;
     expect(by_graph(what, data, rounds, &nodes) == expected, "graph", form, what);
     expect(nodes_of(what, form) == 0 || nodes == nodes_of(what, form), "nodes", form, what);
     if (one_in(3))
@@ -411,6 +413,20 @@ static void check_overflow_of_wave(unsigned times) {
             made.width--;
         check(made, FORM_WAVE);
     }
+}
+
+/* Workspaces of a wave that somebody means harm with: each replay finds the count as the one before it left it, but for
+ * that. All end, and are right. */
+static void check_harmed_wave(unsigned times) {
+    for (harm = CLEARS; harm <= COUNTS; harm++)
+        for (const size_t width : {1, 3, 8, 40})
+            for (unsigned k = 0; k < times; k++) {
+                request made = vary(PAIRS[random_bits() % PAIR_COUNT], 0, width);
+                made.rows = (1 + random_bits() % 5) * table_chunk_rows(made.types.out, width) / 2;
+                made.overflow = made.overflow && harm != COUNTS;
+                check(made, FORM_WAVE);
+            }
+    harm = 0;
 }
 
 /* Rows of whole vectors and more than a line of memory, so that two tiles share a chunk: chunks of which the lower
@@ -550,6 +566,7 @@ int main() {
     check_boundaries(FORM_WAVE, 4 * share);
     check_wide(FORM_WAVE);
     check_overflow_of_wave(EMULATOR_SANITIZED ? 8 : 60);
+    check_harmed_wave(EMULATOR_SANITIZED ? 1 : 3);
     check_boundaries(FORM_PARKED, 3 * share);
     check_wide(FORM_PARKED);
     check_boundaries(FORM_GENERAL, 4 * share);
