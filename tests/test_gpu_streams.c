@@ -234,9 +234,25 @@ static void test_graph_nodes(void **state) {
     cudaFree(overflow);
 }
 
+/* Turns over the bits of the word in which a wave counts its replays, as a block does while it clears the other words:
+ * a replay then waits for a block that is not there (kernels/resident/wave_epoch.cuh). The word is on a boundary of 256
+ * bytes, at the beginning of the wave's part of the workspace. */
+static void turn_count_over(size_t used) {
+    enum { BOUNDARY = 256 };
+    unsigned char *held = malloc(used);
+    assert_non_null(held);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaMemcpy(held, workspace, used, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (size_t at = 0; at < used; at++)
+        if (at % BOUNDARY < sizeof(uint64_t))
+            held[at] = (unsigned char)~held[at];
+    assert_int_equal(cudaMemcpy(workspace, held, used, cudaMemcpyHostToDevice), cudaSuccess);
+    free(held);
+}
+
 /* A workspace may hold anything, and be used for something else between two replays. What is captured is a table whose
  * tiles go in one wave, which counts its replays there; between them another table is scanned in the same workspace,
- * or it is filled, all of it or its first words or the others. */
+ * or it is filled, all of it or its first words or the others, or its count is turned over. */
 static void test_graph_any_workspace(void **state) {
     enum { USED = 1 << 20 };
     const size_t rows = table_rows() * 3 / 10, other_rows = table_rows() / 5;
@@ -260,6 +276,8 @@ static void test_graph_any_workspace(void **state) {
             assert_int_equal(table_prefix_sum_async(&other, &to, &options), TABLE_OK);
         if (round % 7 >= 2 && round % 7 <= 4)
             assert_int_equal(cudaMemsetAsync((char *)workspace + first, round * 37, bytes, stream), cudaSuccess);
+        if (round % 7 == 5)
+            turn_count_over(USED);
         assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
         assert_int_equal(
             cudaMemcpyAsync(host_sums, device_sums, rows * COLUMNS * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),

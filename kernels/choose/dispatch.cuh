@@ -3,7 +3,7 @@
 #define CHOOSE_DISPATCH_CUH
 
 #include "choose/forms.h"
-#include "tile/tile.cuh"
+#include "tile/shape.cuh"
 
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
 

@@ -3,9 +3,8 @@
 #ifndef CACHE_CUH
 #define CACHE_CUH
 
-/* For a table that is read twice, the second time soon (sm_80): the cache keeps what is read the first time, and lets
- * go what is read the second time, or written. */
-
+/* For a table that is read twice, the second time soon (sm_80): the cache keeps what load_kept() reads, and lets go of
+ * what load_passing() reads or store_passing() writes. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 DEVICE uint64_t passing_policy() {
     uint64_t policy;
@@ -32,8 +31,8 @@ template <class V> DEVICE void store_passing(V *to, const V &value) {
                  : "memory");
 }
 
-/* Words by which blocks talk to each other, over and over the same: as their likes in device.cuh, and the cache keeps
- * them rather than what passes. */
+/* Words by which blocks talk to each other, the same words over and over: each function is what device.cuh has without
+ * _kept, and the cache keeps the words rather than what passes. */
 DEVICE uint64_t load_relaxed_kept(const uint64_t *word) {
     uint64_t value;
     asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
@@ -82,7 +81,7 @@ DEVICE word_pair load_pair_relaxed_kept(const word_pair *from) { return load_pai
 DEVICE void store_pair_relaxed_kept(word_pair *to, const word_pair &pair) { store_pair_relaxed(to, pair); }
 #endif
 
-/* A word of a line that other blocks read the rest of soon (sm_75): all of it comes. */
+/* Reads a word of a line whose rest other blocks read soon (sm_75): the whole line comes into the cache. */
 DEVICE uint32_t load_of_line(const uint32_t *from) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 750
     uint32_t value;
@@ -93,7 +92,7 @@ DEVICE uint32_t load_of_line(const uint32_t *from) {
 #endif
 }
 
-/* store_vector() of what nobody reads soon: the cache lets go of it before anything else. */
+/* store_vector() for what nobody reads soon: the cache lets go of it before anything else. */
 template <class V> DEVICE void store_streaming(V *to, const V &value) {
     typedef typename device_word<sizeof(V)>::type word;
     __stcs(reinterpret_cast<word *>(to), reinterpret_cast<const word &>(value));

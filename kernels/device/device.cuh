@@ -1,8 +1,8 @@
 /* The device layer: all that a kernel may use of the machine, each thing one small inline function or macro.
  *
  * Kernels contain no bare <<<>>>, no built-in variables and no PTX; they find all of it here. That is what lets the
- * very same kernel sources run on the CPU in the tests: tests/emulator/device.cuh offers the same names and checks their
- * use. Whatever is added here is added there too. */
+ * very same kernel sources run on the CPU in the tests: tests/emulator/device.cuh offers the same names and checks
+ * their use. Whatever is added here is added there too. */
 #ifndef DEVICE_CUH
 #define DEVICE_CUH
 
@@ -33,7 +33,7 @@ DEVICE unsigned shared_address(const void *pointer) { return static_cast<unsigne
 #define WARP_ALL   0xffffffffu
 
 DEVICE unsigned thread_index() { return threadIdx.x; }
-/* The same, found anew: nothing is made of it before and kept in registers. */
+/* thread_index(), found anew: nothing is made of it beforehand and kept in registers. */
 DEVICE unsigned thread_index_anew() {
     unsigned index;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
@@ -59,7 +59,8 @@ DEVICE void loads_before_sums(bool never) {
         __trap();
 }
 
-/* Of a warp: `mask` names the lanes that take part, and exactly those must call it together. T has 4 or 8 bytes. */
+/* What the lanes of a warp do together: `mask` names the lanes that take part, and exactly those must call it. T has 4
+ * or 8 bytes. */
 template <class T> DEVICE T warp_shuffle(unsigned mask, T value, unsigned lane) {
     return __shfl_sync(mask, value, static_cast<int>(lane));
 }
@@ -72,7 +73,7 @@ template <class T> DEVICE T warp_shuffle_up(unsigned mask, T value, unsigned lan
 DEVICE unsigned warp_ballot(unsigned mask, bool vote) { return __ballot_sync(mask, vote); }
 DEVICE bool warp_all(unsigned mask, bool vote) { return __all_sync(mask, vote) != 0; }
 DEVICE bool warp_any(unsigned mask, bool vote) { return __any_sync(mask, vote) != 0; }
-/* The bits that are set in every lane's. */
+/* The bits that are set in every lane's `bits`. */
 DEVICE unsigned warp_and(unsigned mask, unsigned bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
     for (unsigned half = 1; half < 32; half *= 2)
@@ -82,9 +83,9 @@ DEVICE unsigned warp_and(unsigned mask, unsigned bits) {
     return __reduce_and_sync(mask, bits);
 #endif
 }
-/* Those that are set in any lane's. */
+/* The bits that are set in any lane's `bits`. */
 DEVICE unsigned warp_or(unsigned mask, unsigned bits) { return ~warp_and(mask, ~bits); }
-/* What all lanes' values add up to. */
+/* The sum of all lanes' values. */
 DEVICE uint32_t warp_sum(unsigned mask, uint32_t value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
     for (unsigned half = 1; half < 32; half *= 2)
@@ -95,8 +96,8 @@ DEVICE uint32_t warp_sum(unsigned mask, uint32_t value) {
 #endif
 }
 DEVICE unsigned warp_match(unsigned mask, unsigned value) { return __match_any_sync(mask, value); }
-/* The same for all lanes and the BITS lowest bits of the value, which is 0 otherwise; by a vote on each bit. In PTX, as
- * the compiler takes a bit apart twice where it is voted on and chosen by: seven instructions a bit instead of four. */
+/* warp_match() for all lanes and values of at most BITS bits, by a vote on each bit. It is written in PTX, as the
+ * compiler takes a bit apart twice where it is voted on and chosen by: seven instructions a bit instead of four. */
 template <unsigned BITS> DEVICE unsigned warp_match_bits(unsigned value) {
     unsigned same = WARP_ALL;
     UNROLL
@@ -112,15 +113,15 @@ template <unsigned BITS> DEVICE unsigned warp_match_bits(unsigned value) {
 }
 DEVICE void warp_barrier(unsigned mask) { __syncwarp(mask); }
 
-/* The number of the lowest bit that is set, counted from 0; `bits` is not 0. */
+/* The number of the lowest bit that is set, counted from 0. `bits` is not 0. */
 DEVICE unsigned lowest_bit(unsigned bits) { return static_cast<unsigned>(__ffs(static_cast<int>(bits)) - 1); }
 
-/* How many bits it takes to write it: none for 0. */
+/* How many bits it takes to write the number `bits`: none for 0. */
 DEVICE unsigned bit_width(unsigned bits) { return 32 - static_cast<unsigned>(__clz(static_cast<int>(bits))); }
 
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
 
-/* Four bytes, each chosen by a digit of `which`: one of those of `bytes`, or 4: zero. */
+/* Four bytes, each chosen by a hexadecimal digit of `which`: 0 to 3 is that byte of `bytes`, 4 is zero. */
 DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) { return __byte_perm(bytes, 0, which); }
 
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
@@ -192,8 +193,8 @@ DEVICE void store_release(uint32_t *word, uint32_t value) {
 DEVICE void store_release(uint64_t *word, uint64_t value) {
     asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
-/* What this thread knows to be written is written for those, too, who see what it stores after it, relaxed, or by then
- * has seen; they use the same. */
+/* A fence for relaxed words: what this thread wrote, or knows to be written, before it is seen by every thread that
+ * sees a relaxed store of this one after it, and has a fence of its own behind that look. */
 DEVICE void fence_device() { __threadfence(); }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
@@ -232,7 +233,7 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair) {
 #endif
 }
 
-/* The same between threads of one block, in shared memory. */
+/* Words by which the threads of a block talk to each other, in shared memory. */
 DEVICE uint32_t load_acquire_block(const uint32_t *word) {
     uint32_t value;
     asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(value) : "r"(shared_address(word)) : "memory");
@@ -264,7 +265,7 @@ DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair) {
                  : "memory");
 }
 
-/* Looks that a thread takes before it does what it waits for itself, if it can: for some milliseconds. */
+/* How many looks a thread takes before it does itself, if it can, what it waits for: they take some milliseconds. */
 constexpr unsigned PATIENCE = 1 << 12;
 
 /* What a waiting loop calls each time round. */
@@ -274,8 +275,8 @@ DEVICE void wait_a_little(unsigned nanoseconds) {
 #endif
 }
 
-/* Asynchronous copies of a lane from global to shared memory (sm_80): 16 bytes, aligned so. It waits for all of its
- * own, and others see them after a barrier. */
+/* Asynchronous copies of a lane from global to shared memory (sm_80): 16 bytes, aligned to 16. A lane waits for all of
+ * its own copies; other lanes see them after a barrier. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 DEVICE void copy_async(void *shared, const void *global) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared_address(shared)), "l"(global) : "memory");
@@ -299,7 +300,7 @@ DEVICE void bulk_barrier_init(bulk_barrier *barrier, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(shared_address(barrier)), "r"(arrivals) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/* Arrive, and announce bytes that will come. */
+/* Arrives, and announces bytes that will come. */
 DEVICE void bulk_barrier_expect(bulk_barrier *barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                  :
@@ -315,7 +316,7 @@ DEVICE bool bulk_barrier_passed(bulk_barrier *barrier, unsigned parity) {
                  : "memory");
     return passed != 0;
 }
-/* The same, and does not wait. */
+/* bulk_barrier_passed() that never waits. */
 DEVICE bool bulk_barrier_is_past(bulk_barrier *barrier, unsigned parity) {
     unsigned past;
     asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
@@ -345,7 +346,7 @@ DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "
  * visible to the copy engine. */
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #else
-/* Older devices: nobody calls them, but there are kernels that could. */
+/* On older devices nobody calls these, but there are kernels that could. */
 DEVICE void bulk_barrier_init(bulk_barrier *, unsigned) { __trap(); }
 DEVICE void bulk_barrier_expect(bulk_barrier *, unsigned) { __trap(); }
 DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }

@@ -4,10 +4,15 @@
 
 #include <cooperative_groups.h>
 
-/* All blocks of a cooperative launch meet, once in it: what each wrote to global memory before it arrived is seen by
- * all after they waited. In between they do what needs no other block. All threads of a block arrive together; its
- * first one waits, with what arriving returned to it, and the others for that one. Older toolkits have only both in
- * one. */
+#include <utility>
+
+/* All blocks of a cooperative launch meet, once in it: what each block wrote to global memory before grid_arrive() is
+ * seen by all of them after grid_meet(). In between a block does what needs no other block. All threads of a block call
+ * each of the two together, and grid_meet() is a block_barrier(), too.
+ *
+ * The word that blocks count on is the driver's, which sets it up with the launch: nothing in the caller's workspace
+ * has to be cleared for it, and nothing there can spoil it. Toolkits before 13.0 have arriving and waiting only in
+ * one, so there blocks wait where they arrive. */
 DEVICE unsigned grid_arrive() {
 #if CUDART_VERSION >= 13000
     return cooperative_groups::this_grid().barrier_arrive();
@@ -16,6 +21,16 @@ DEVICE unsigned grid_arrive() {
     return 0;
 #endif
 }
+DEVICE void grid_meet([[maybe_unused]] unsigned arrival) {
+#if CUDART_VERSION >= 13000
+    cooperative_groups::this_grid().barrier_wait(std::move(arrival));
+#else
+    __syncthreads();
+#endif
+}
+
+/* grid_meet() by the first thread of a block alone, whose others wait for it at a barrier of their own. It leans on an
+ * internal of cooperative_groups; kernels that still call it are to call grid_meet(). */
 DEVICE void grid_wait([[maybe_unused]] unsigned arrival) {
 #if CUDART_VERSION >= 13000
     const uint32_t *word = &cooperative_groups::details::get_grid_workspace()->barrier;
@@ -24,7 +39,7 @@ DEVICE void grid_wait([[maybe_unused]] unsigned arrival) {
 #endif
 }
 
-/* block_barrier() where nobody needs one, but what the compiler makes of the code around it takes fewer registers. */
+/* A block_barrier() where nobody needs one, but what the compiler makes of the code around it takes fewer registers. */
 DEVICE void registers_barrier() { __syncthreads(); }
 
 #endif

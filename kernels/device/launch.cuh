@@ -7,8 +7,8 @@
 
 #include <cuda_runtime.h>
 
-/* Launches: all return a cudaError_t as an int, of this launch alone: not what the caller's own calls left behind, as
- * cudaGetLastError() would. `stream` is a cudaStream_t; as many attributes as `count`. */
+/* Every launch returns a cudaError_t as an int, that of this launch alone: not what the caller's own calls left behind,
+ * as cudaGetLastError() would. `stream` is a cudaStream_t; there are `count` attributes. */
 template <class... P, class... A> static int launch_with(cudaLaunchAttribute *attributes, unsigned count,
                                                          void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                          size_t shared_bytes, void *stream, A... arguments) {
@@ -27,25 +27,33 @@ template <class... P, class... A> static int launch(void (*kernel)(P...), unsign
     return launch_with(nullptr, 0, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/* All blocks are resident at once, or the launch fails. */
+/* The result of a launch whose blocks cannot all be resident at once, whatever the reason is: the device has not the
+ * room, somebody else has a part of it, or it launches nothing that way. The caller does the work in another way. */
+constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
+
+/* All blocks are resident at once, or the launch is refused. */
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    return launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
+    const int error = launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
+    if (error != static_cast<int>(cudaErrorCooperativeLaunchTooLarge) && error != LAUNCH_REFUSED)
+        return error;
+    cudaGetLastError(); /* nobody has to hear of it */
+    return LAUNCH_REFUSED;
 }
 
-/* Launches that overlap (launch_early(), sm_90): the next one begins before this one has ended, and waits until all of
- * it is done and seen, before it touches anything of it. */
+/* Called first by a kernel that launch_early() starts (sm_90): it waits until the launch before it has ended, and all
+ * that it wrote is seen. */
 DEVICE void wait_for_launch_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/* Begins while the launch before it in the stream ends, on devices that can; the kernel calls wait_for_launch_before().
- * The launch before is not itself such a one. */
+/* A launch that begins while the one before it in the stream ends, on devices that can; its kernel calls
+ * wait_for_launch_before(). The launch before it is not an early one itself. */
 template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                           size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
@@ -64,8 +72,8 @@ static inline int most_shared_bytes(size_t *bytes) {
     return static_cast<int>(error);
 }
 
-/* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device: all that there is, always, as
- * less for a table that needs less is what another thread's launch would find, too. */
+/* Dynamic shared memory beyond 48 KiB has to be allowed once for each kernel and device. It is always all that there
+ * is: if it were less for a table that needs less, the launch of another thread would find it so. */
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
     const void *const function = reinterpret_cast<const void *>(kernel);
     cudaFuncAttributes attributes = {};
@@ -79,8 +87,8 @@ template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
     return static_cast<int>(error);
 }
 
-/* How many bytes the memory of the device moves at most, in a microsecond and for each multiprocessor; 0 where that is
- * not to be known. */
+/* How many bytes the device's memory moves at most in a microsecond for each multiprocessor; 0 where it cannot be
+ * known. */
 static inline size_t ask_memory_rate(int device) {
     int kilohertz = 0, bits = 0, processors = 0;
     if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, device) == cudaSuccess &&
@@ -92,7 +100,7 @@ static inline size_t ask_memory_rate(int device) {
     return 0;
 }
 
-/* Of the current device. The driver takes a millisecond to tell the clock of its memory, so it is asked once. */
+/* ask_memory_rate() of the current device. The driver takes a millisecond to tell the clock, so it is asked once. */
 static inline size_t memory_rate() {
     constexpr size_t UNKNOWN = ~size_t(0);
     constexpr int MOST_DEVICES = 64;

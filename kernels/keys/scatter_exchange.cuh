@@ -5,6 +5,7 @@
 
 #include "keys/scatter_tile.cuh"
 #include "persistent/words/marked.cuh"
+#include "tile/sum.cuh"
 
 constexpr unsigned SCATTER_BACK = 8; /* tiles that are looked at together */
 

@@ -7,22 +7,22 @@
 
 #include "tile/scan.cuh"
 
-/* The 32 highest bits of a sum. Magnitudes are in units of them. */
+/* The 32 highest bits of a sum. Magnitudes are counted in units of the lowest of these bits. */
 template <class SUM> DEVICE uint32_t head_of(SUM value) {
     return static_cast<uint32_t>(value >> (8 * (sizeof value - sizeof(uint32_t))));
 }
 
-/* Whether a checked pass looks at its values. Those that are widened are known to be small. */
+/* Whether a checked pass looks at its values. Widened values are known to be small. */
 template <class SHAPE> HOST_DEVICE constexpr bool looks_at_values() {
     return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
 }
 
-/* Bits of which the highest is that of the value's magnitude, given its head; one instruction where there is a sign. */
+/* Bits whose highest is that of a value's magnitude, given the value's head; one instruction where there is a sign. */
 DEVICE uint32_t magnitude_bits(uint32_t head, bool is_signed) {
     return is_signed && static_cast<int32_t>(head) < 0 ? 0 - head : head;
 }
 
-/* Bits of which the highest is that of a lane's greatest value, whatever its sign. */
+/* Bits whose highest is that of the lane's value that is greatest in magnitude. */
 template <class SHAPE, bool SIGNED> DEVICE uint32_t magnitude_of_lane(tile_values<SHAPE> &values) {
     uint32_t bits = 0;
     UNROLL
@@ -31,14 +31,16 @@ template <class SHAPE, bool SIGNED> DEVICE uint32_t magnitude_of_lane(tile_value
     return bits;
 }
 
-/* How far so many rows of such values get at most. INPUT is narrower than SUM: as far as the type allows. */
+/* How far the sum of `rows` values of such a magnitude gets at most. Where INPUT is narrower than SUM, its type is what
+ * limits the values. */
 template <class INPUT, class SUM> DEVICE uint64_t reach_of(uint32_t magnitude, unsigned rows) {
     constexpr unsigned BELOW = 8 * (sizeof(SUM) - sizeof(uint32_t)), WIDTH = 8 * sizeof(INPUT);
     const unsigned widened = WIDTH > BELOW ? WIDTH - BELOW : 0;
     return static_cast<uint64_t>(rows) << (sizeof(INPUT) == sizeof(SUM) ? bit_width(magnitude) : widened);
 }
 
-/* Whether sums that get so far from `base` may leave the type. Signed ones are counted from the least one on. */
+/* Whether sums that get `reach` from `base`, up or down, may leave the type. Signed sums are counted from the least on.
+ */
 template <class SUM> DEVICE bool may_leave(SUM base, uint64_t reach, bool is_signed) {
     const uint64_t head = head_of(base) ^ (is_signed ? 0x80000000u : 0);
     return head + 1 + reach > uint64_t(1) << 32 || (is_signed && head < reach);
@@ -60,9 +62,9 @@ DEVICE void report_overflow(const tile_pass &pass, size_t row, size_t column) {
         atomic_min(pass.first_overflow, cell);
 }
 
-/* A part of a table whose results are stored: so many rows and columns from some on, as far as the table goes. */
+/* A part of a table whose results are stored, as far as the table goes. */
 struct stored_part {
-    size_t row, column; /* the first ones */
+    size_t row, column; /* where the part begins */
     unsigned rows, columns;
 };
 DEVICE stored_part part_of(const tile_pass &pass, size_t row, size_t column, unsigned rows, unsigned columns) {
@@ -71,10 +73,10 @@ DEVICE stored_part part_of(const tile_pass &pass, size_t row, size_t column, uns
                        right < columns ? static_cast<unsigned>(right) : columns};
 }
 
-constexpr unsigned CHECK_ROWS = 8; /* that a thread reads at once */
+constexpr unsigned CHECK_ROWS = 8; /* rows that a thread reads at once */
 
-/* The sums of a column from the one above `row` on. Exclusive results are one row below: the last sum is base + total.
- */
+/* The sums of a column from the one above `row` on. Exclusive results stand one row lower, and the last sum of the part
+ * is in none of its rows: it is base + total. */
 template <class SUM> DEVICE void read_sums(const tile_pass &pass, const stored_part &part, const SUM *results,
                                            unsigned row, SUM base, SUM total, SUM (&sums)[CHECK_ROWS + 1]) {
     UNROLL
@@ -86,8 +88,9 @@ template <class SUM> DEVICE void read_sums(const tile_pass &pass, const stored_p
     }
 }
 
-/* Reports the first overflow of each column, by threads 0 to `threads`, at least one a column. Nothing is read below a
- * known one. base(c), total(c): of the part's column c, what stands above it and what its rows add up to. */
+/* Reports the first overflow of each column of the part. It is called by `threads` threads, at least one a column, of
+ * which this one is number `thread`. Nothing is read below an overflow that is known. base(c) is what stands above the
+ * part in its column c, total(c) what its rows add up to there. */
 template <class SUM, class BASE, class TOTAL> DEVICE void find_overflow(const tile_pass &pass, const stored_part &part,
                                                                         unsigned thread, unsigned threads,
                                                                         const BASE &base, const TOTAL &total) {
@@ -108,9 +111,10 @@ template <class SUM, class BASE, class TOTAL> DEVICE void find_overflow(const ti
     }
 }
 
-/* Of each warp of a tile. All lanes of a warp put it there together. */
+/* The magnitude of the values of each warp of a tile. */
 typedef uint32_t tile_magnitude[BLOCK_WARPS];
 
+/* Puts the magnitude of a warp there, if it is `wanted`. All lanes of the warp call it together. */
 template <class SHAPE>
 DEVICE void put_magnitude(const tile_pass &pass, bool wanted, tile_values<SHAPE> &values, tile_magnitude &magnitudes) {
     if constexpr (looks_at_values<SHAPE>())
@@ -126,13 +130,15 @@ DEVICE void put_magnitude(const tile_pass &pass, bool wanted, tile_values<SHAPE>
         }
 }
 
+/* What check_tile() calls where nothing has to be seen before a report. */
 struct nothing_to_see {
     DEVICE void operator()() const {}
 };
 
-/* Checks a tile that its block has to itself: all threads together, each when it has stored its results. base(c),
- * total(c): of the panel's column c, what stands above the tile, seed and all, and what its rows add up to. All warps
- * come to the same as to whether to look; ready() is called before a look at the word of the first overflow. */
+/* Checks a tile that its block has to itself. All threads call it together, each when it has stored its results.
+ * base(c) is what stands above the tile in the panel's column c, seed and all, and total(c) what its rows add up to
+ * there. Every warp decides for itself whether the results have to be read, and all decide alike. ready() is called
+ * before a look at the word of the first overflow. */
 template <class SHAPE, class BASE, class TOTAL, class READY = nothing_to_see>
 DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitude &magnitudes, const BASE &base,
                        const TOTAL &total, const READY &ready = READY()) {
@@ -140,9 +146,9 @@ DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitud
     if constexpr (sums_wrap<SHAPE>()) {
         if (!pass.first_overflow)
             return;
-        const stored_part part = part_of(pass, static_cast<size_t>(tile / pass.panels) * SHAPE::CHUNK_ROWS,
-                                         static_cast<size_t>(tile % pass.panels) * pass.panel_columns,
-                                         SHAPE::CHUNK_ROWS, pass.panel_columns);
+        const stored_part part =
+            part_of(pass, static_cast<size_t>(tile / pass.panels) * SHAPE::TILE_ROWS,
+                    static_cast<size_t>(tile % pass.panels) * pass.panel_columns, SHAPE::TILE_ROWS, pass.panel_columns);
         uint32_t magnitude = 0;
         if (looks_at_values<SHAPE>())
             magnitude = warp_or(WARP_ALL, magnitudes[thread_index() % BLOCK_WARPS]);

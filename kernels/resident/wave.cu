@@ -2,102 +2,17 @@
  *
  * Each block publishes its tile's column totals, looks at those of all tiles above, adds them up from left to right,
  * and finishes its tile, which has stayed in its registers. Where there are few chunks, blocks share them. It is one
- * launch with nothing before it: words need not be cleared (wave_epoch.cuh).
+ * launch with nothing before it: nothing has to be cleared (wave_epoch.cuh). A cell is read once and written once, and
+ * a column of a tile is a word of 16 bytes, which is written once and read by each tile below it.
  *
- * No wait is without end. Mostly all blocks do run at once, but nothing is built on that: a thread that has looked for
- * totals a number of times makes them itself. It could not, if the table is scanned in place, or the row of carries is
- * one: then the launch is a cooperative one, which costs up to half a microsecond. */
-#include "choose/dispatch.cuh"
-#include "overflow/in_tile.cuh"
-#include "resident/wave_exchange.cuh"
-#include "tile/finish.cuh"
+ * No wait is without end (wave_exchange.cuh). Out of place nothing is built on all blocks running at once, though
+ * mostly they do. In place, and where the start row is the end row, the launch is a cooperative one, whose blocks all
+ * meet before they publish: that costs up to a microsecond. */
+#include "resident/seed_from_wave.cuh"
 
 constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */
 
-/* Whether a tile's totals are told before it is scanned: they are made twice, but nobody waits for the scan. That is
- * less where few columns have quarters of chunks, and more elsewhere (docs/tuning.md). */
-template <class SHAPE, unsigned SHARES> HOST_DEVICE constexpr bool tells_first() {
-    return SHARES > 1 && SHAPE::LANES == 1;
-}
-
-/* The totals of a tile's warps; if they are not told first, the warps are scanned on the way. */
-template <class SHAPE, unsigned SHARES>
-DEVICE void wave_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
-    if constexpr (tells_first<SHAPE, SHARES>()) {
-        tile_values<SHAPE> copy;
-        UNROLL
-        for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
-            value_of<SHAPE>(copy, k) = value_of<SHAPE>(values, k);
-        make_totals<SHAPE>(place, copy, totals);
-    } else {
-        scan_warp<SHAPE>(place, values);
-        put_warp_totals<SHAPE>(place, values, totals);
-    }
-}
-
-/* From the table to running sums in registers, with all totals above in shared memory. */
-template <class SHAPE, unsigned SHARES>
-DEVICE void wave_begin(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
-                       wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks, tile_values<SHAPE> &values,
-                       typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    const uint64_t draw = begin_draw(state.epoch, tile % pass.panels);
-    const tile_place place = tile_place_of<SHAPE>(pass, tile);
-    tile_load<SHAPE>(pass, place, values);
-    loads_before_sums(place.end == 0);
-    if (thread_index() == 0)
-        shared.draw = end_draw(state.epoch, tile % pass.panels, draw);
-    put_magnitude<SHAPE>(pass, pass.first_overflow, values, shared.magnitudes);
-    wave_totals<SHAPE, SHARES>(place, values, shared.totals);
-    block_barrier();
-    const uint64_t tag = join_epoch<SHAPE, SHARES>(pass, state, tile, shared);
-    wave_publish<SHAPE>(pass, state, tile, tag, shared.totals);
-    if (thread_index() == 0) {
-        fill_up(state.epoch, tile % pass.panels, shared.draw);
-        set_overflow<SHAPE>(pass, state.epoch, shared.draw);
-    }
-    if constexpr (tells_first<SHAPE, SHARES>()) {
-        /* Or else the lanes that publish and those that do not go on apart, shuffle by shuffle. */
-        warp_barrier(WARP_ALL);
-        scan_warp<SHAPE>(place, values);
-    }
-    scan_warps<SHAPE>(place, shared.totals, values, before);
-    wave_gather<SHAPE, SHARES>(pass, state, tile, tag, shared, chunks);
-    block_barrier();
-}
-
-template <class SHAPE, bool ABOVE, unsigned SHARES> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
-    fused_wave_kernel(tile_pass pass, wave_state<typename SHAPE::Sum> state) {
-    typedef wave_shared<SHAPE, SHARES> shared_type;
-    SHARED_ARRAY(shared_type, shared, 1);
-    SHARED_DYNAMIC(unsigned char, memory); /* totals of the chunks above; then staging */
-    typename SHAPE::Sum *const chunks = reinterpret_cast<typename SHAPE::Sum *>(memory);
-    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS];
-    tile_values<SHAPE> values;
-    const unsigned tile = block_index();
-    wave_begin<SHAPE, SHARES>(pass, state, tile, shared[0], chunks, values, before);
-    const tile_place place = tile_place_of<SHAPE>(pass, tile);
-    const unsigned share = place.chunk % SHARES;
-    wave_fold<SHAPE, SHARES>(pass, state, tile, shared[0], chunks);
-    if (SHARES > 1)
-        scan_level<SHAPE, 1>(place, share, shared[0].lefts, values, before);
-    if (SHARES > 2)
-        scan_level<SHAPE, 2>(place, share, shared[0].lefts, values, before);
-    block_barrier();
-    lane_seed<SHAPE>(place, shared[0].seeds, seed);
-    finish_tile<SHAPE, ABOVE>(pass, place, *reinterpret_cast<tile_staging<SHAPE> *>(memory), seed, values, before);
-    const auto base = [&](unsigned c) {
-        typename SHAPE::Sum sum = shared[0].seeds[c];
-        for (unsigned left = 0; left < share; left++)
-            sum += shared[0].lefts[left][c];
-        return sum;
-    };
-    check_tile<SHAPE>(
-        pass, tile, shared[0].magnitudes, base,
-        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); },
-        [&] { see_overflow_set<SHAPE>(pass, state.epoch, shared[0].draw); });
-}
-
-struct fused_wave_launcher {
+struct wave_launcher {
     static constexpr bool PARKS = false;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
@@ -108,9 +23,10 @@ struct fused_wave_launcher {
         return SHARES == 1 || error != static_cast<int>(cudaErrorNotSupported) ? error : run_chunks<SHAPE>(pass);
     }
 
-    /* Of whole chunks. Where a row is a vector, shuffles are most of their time; two rows in a lane halve them. */
+    /* Tiles that are whole chunks. Where a row is a vector, shuffles are most of their time, and two rows in a lane
+     * halve them. */
     template <class SHAPE> int run_chunks(const tile_pass &pass) const {
-        if constexpr (SHAPE::LANES == 1 && SHAPE::COLUMNS == SHAPE::VECTOR)
+        if constexpr (SHAPE::LANES == 1 && SHAPE::COLUMNS == SHAPE::VECTOR && SHAPE::VECTOR > 1)
             if (pass.in_stride == pass.columns && pass.out_stride == pass.columns)
                 return run_shares<typename SHAPE::template taller<2>, 1>(pass);
         return run_shares<SHAPE, 1>(pass);
@@ -119,12 +35,11 @@ struct fused_wave_launcher {
     template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {
         typedef typename SHAPE::Sum Sum;
         typedef typename SHAPE::template share<SHARES> share;
-        const auto kernel =
-            pass.exclusive ? fused_wave_kernel<share, true, SHARES> : fused_wave_kernel<share, false, SHARES>;
-        const size_t rows = (pass.rows + share::CHUNK_ROWS - 1) / share::CHUNK_ROWS, blocks = rows * pass.panels;
+        const auto kernel = resident_kernel<share, seed_from_wave<share, SHARES>>;
+        const size_t rows = (pass.rows + share::TILE_ROWS - 1) / share::TILE_ROWS, blocks = rows * pass.panels;
         const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
         const size_t chunks = pitch * sizeof(warp_row<share>);
-        const size_t staging = sizeof(tile_staging<share>), shared = chunks > staging ? chunks : staging;
+        const size_t shared = chunks > staging_bytes<share>() ? chunks : staging_bytes<share>();
         unsigned most;
         if (shared > MOST_WAVE_BYTES)
             return static_cast<int>(cudaErrorNotSupported);
@@ -165,5 +80,5 @@ size_t form_wave::workspace(const kernel_pass *pass) {
 #endif
 
 template <> int form_wave::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_pass(*pass, fused_wave_launcher{carry->in, carry->out, workspace, pass->stream});
+    return run_resident(*pass, wave_launcher{carry->in, carry->out, workspace, pass->stream});
 }

@@ -1,33 +1,38 @@
-/* Stage 2 of wave.cu: from each tile's totals to its seed. Every block looks at all totals above its own, and
- * adds them up from left to right by itself. Shares of a chunk are tile rows: their totals are a row of words each. */
+/* Stage 2 of wave.cu: from each tile's totals to its seed. Every block looks at all totals above its own, and adds them
+ * up from left to right by itself. A tile is a chunk or a share of one; each row of tiles has a row of words for its
+ * totals.
+ *
+ * Every wait ends. A launch out of place `helps`: a thread that has looked in vain for long makes the totals itself, as
+ * the blocks that should make them may not run before this one ends. A launch in place cannot, as the rows above may be
+ * results by now; it is cooperative, so all its blocks run, and each publishes before it waits. */
 #ifndef RESIDENT_WAVE_EXCHANGE_CUH
 #define RESIDENT_WAVE_EXCHANGE_CUH
 
-#include "overflow/in_tile.cuh"
 #include "persistent/words/marked.cuh"
+#include "resident/resident_pass.cuh"
 #include "resident/wave_epoch.cuh"
 
-constexpr unsigned WAVE_WORDS = 2;   /* that a thread has under way, or else those of all shares of a chunk */
+constexpr unsigned WAVE_WORDS = 2;   /* words that a thread has under way, or else those of all shares of a chunk */
 constexpr unsigned WAVE_BATCH = 32;  /* bytes of totals that are added up in one go */
-constexpr unsigned MOST_LEVELS = 16; /* of the tree of a chunk */
+constexpr unsigned MOST_LEVELS = 16; /* levels in the tree of a chunk */
 
 template <class SUM> struct wave_state {
     wave_epoch epoch;
-    word_pair *words; /* a row of columns each: the carry in, and the totals of each share of a chunk; with their tag */
+    word_pair *words; /* the start row, and the totals of each row of tiles: a word a column, a value and its tag */
     bool helps;       /* a thread may make the totals of other blocks: nothing that it reads is written */
     const SUM *carry_in;
     SUM *carry_out;
     unsigned pitch; /* of a column's totals in shared memory: a vector more, against bank conflicts */
 };
 
-/* What all shares of chunks before this one add up to, chunk by chunk, and those of this chunk before this share. */
-template <class SHAPE, unsigned SHARES> struct wave_shared {
-    warp_rows<SHAPE> totals;
-    warp_row<SHAPE> lefts[SHARES], seeds;
-    tile_magnitude magnitudes;
+/* What a block keeps of the exchange in shared memory: the totals of the shares of its chunk that are above its own,
+ * and what it drew. */
+template <class SHAPE, unsigned SHARES> struct wave_held {
+    warp_row<SHAPE> lefts[SHARES];
     uint64_t draw;
     bool clears;
 };
+template <class SHAPE, unsigned SHARES> using wave_shared = resident_shared<SHAPE, wave_held<SHAPE, SHARES>>;
 
 template <class SUM> DEVICE word_pair tagged(SUM value, uint64_t tag) {
     return word_pair{reinterpret_cast<const typename carry_bits<sizeof(SUM)>::type &>(value), tag};
@@ -67,35 +72,39 @@ template <class SHAPE> DEVICE wave_lane<SHAPE> wave_lane_of(const tile_pass &pas
     return lane;
 }
 
+/* Clears the words of some rows in the columns of the lane's panel. Row 0 is the start row. */
+template <class SHAPE> DEVICE void clear_words(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
+                                               unsigned panel, unsigned first, unsigned end) {
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
+    KEEP_LOOP
+    for (unsigned row = first + lane.down; lane.active && row < end; row += lane.DOWN)
+        store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
+}
+
 /* The tag of this launch, for all threads of a block, which all see what it drew. */
 template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pass &pass,
                                                                    const wave_state<typename SHAPE::Sum> &state,
-                                                                   unsigned tile, wave_shared<SHAPE, SHARES> &shared) {
+                                                                   unsigned panel, wave_held<SHAPE, SHARES> &held) {
     const wave_epoch &epoch = state.epoch;
-    const unsigned panel = tile % pass.panels;
-    if (!has_key(shared.draw, epoch.key)) {
+    if (!has_key(held.draw, epoch.key)) {
+        uint64_t overflow_set = 0; /* the first thread's alone */
         if (thread_index() == 0)
-            shared.clears = must_clear(epoch, panel);
+            held.clears = must_clear(epoch, panel, overflow_set);
         block_barrier();
-        if (shared.clears) {
-            const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
-            KEEP_LOOP
-            for (unsigned row = lane.down; lane.active && row <= epoch.blocks; row += lane.DOWN)
-                store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
+        if (held.clears) {
+            clear_words<SHAPE>(pass, state, panel, 0, epoch.blocks + 1);
             block_barrier();
-            if (thread_index() == 0) {
-                store_relaxed(epoch.overflow_set, uint64_t(0));
-                store_release(&epoch.draws[panel], epoch.key);
-            }
+            if (thread_index() == 0)
+                begin_anew(epoch, panel, overflow_set);
         }
         if (thread_index() == 0)
-            shared.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
+            held.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
         block_barrier();
     }
-    return tag_of(epoch, shared.draw);
+    return tag_of(epoch, held.draw);
 }
 
-/* Publishes the totals of a tile row, and with the first one the carry, if others may not read it themselves. */
+/* Publishes the totals of a row of tiles, and with the first row's the start row, if others may not read it. */
 template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
                                                 unsigned tile, uint64_t tag, const warp_rows<SHAPE> &totals) {
     const unsigned row = tile / pass.panels;
@@ -108,33 +117,46 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
                        tagged(total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel), tag));
 }
 
-/* By one thread of each block: that of the one that drew first sets the word of the first overflow. Totals of the first
- * tile do not tell that it is set, whoever set it: any thread may have made them (make_totals_alone()). */
+/* The block that drew first sets the word of the first overflow to TABLE_NO_OVERFLOW. Called by one thread of each
+ * block. The first tile's totals do not tell that it is set: any thread may have made them (make_totals_alone()). */
 template <class SHAPE> DEVICE void set_overflow(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
     if (!sets_overflow<SHAPE>(pass) || !drew_first(epoch, draw))
         return;
-    store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
+    store_relaxed(pass.first_overflow, ~uint64_t(0));
     store_release(epoch.overflow_set, tag_of(epoch, draw));
 }
 
-/* Before an overflow is reported, by all who do. Who drew first runs, and waits for nobody before it sets the word. */
+/* Called before an overflow is reported, by all threads that report one. The block that drew first runs, and waits for
+ * nobody before it sets the word, a few microseconds after it drew. Where nobody drew first, the workspace was crafted
+ * (wave_epoch.cuh), and after OVERFLOW_LOOKS, which take a second, nobody will set it. */
+constexpr unsigned OVERFLOW_LOOKS = 256 * PATIENCE;
 template <class SHAPE> DEVICE void see_overflow_set(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
-    while (sets_overflow<SHAPE>(pass) && load_acquire(epoch.overflow_set) != tag_of(epoch, draw))
+    for (unsigned looks = 0; sets_overflow<SHAPE>(pass) && looks < OVERFLOW_LOOKS &&
+                             load_acquire(epoch.overflow_set) != tag_of(epoch, draw);
+         looks++)
         wait_a_little(20);
 }
 
 /* A column of some tiles, whose totals do not come. */
 template <class INPUT> struct wave_missing {
     const INPUT *from;
-    size_t stride, rows; /* of the table, from the first tile on */
+    size_t stride, rows; /* of the table, from the first of those tiles on */
     unsigned tile_rows, tiles;
     word_pair *words;
     size_t columns;
     uint64_t tag;
+    bool is_signed;
 };
 
-/* Makes the totals, by the tree, and publishes them: by one thread that has waited long for others to do it, as their
- * blocks may not run before this one ends. That is hardly ever so, and it need not be fast. */
+/* A value of the table as a sum. 32-bit values that may be signed are widened as the pass says. */
+template <class SUM, class INPUT> DEVICE SUM widened(INPUT value, bool is_signed) {
+    if constexpr (std::is_same<INPUT, uint32_t>::value && std::is_same<SUM, uint64_t>::value)
+        return is_signed ? with_sign(value) : SUM(value);
+    return SUM(value);
+}
+
+/* Makes the totals, by the tree, and publishes them. Called by one thread that has waited long for others to do it.
+ * That is hardly ever so, and it need not be fast. */
 template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INPUT> missing) {
     KEEP_LOOP
     for (unsigned tile = 0; tile < missing.tiles; tile++) {
@@ -143,17 +165,18 @@ template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INP
         for (unsigned row = 0; row < missing.tile_rows; row++) {
             const size_t at = size_t(tile) * missing.tile_rows + row;
             unsigned level = 0;
-            sum = at < missing.rows ? SUM(missing.from[at * missing.stride]) : sum_identity<SUM>();
+            sum = at < missing.rows ? widened<SUM>(missing.from[at * missing.stride], missing.is_signed)
+                                    : sum_identity<SUM>();
             KEEP_LOOP
             for (; (row >> level & 1) != 0; level++)
-                sum = left[level] + sum;
+                sum = combine(left[level], sum);
             left[level] = sum;
         }
         store_pair_relaxed(missing.words + tile * missing.columns, tagged(sum, missing.tag));
     }
 }
 
-/* Looks for the totals of COUNT tile rows, those before `end`, in a column, until all are there. */
+/* Looks in a column for the totals of COUNT rows of tiles, as far as they are before `end`, until all are there. */
 template <class SHAPE, unsigned COUNT>
 DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, size_t column,
                       unsigned first, unsigned end, uint64_t tag, typename SHAPE::Sum (&values)[COUNT]) {
@@ -179,10 +202,10 @@ DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Su
         wait_a_little(20);
         if (looks < PATIENCE || !state.helps)
             continue;
-        const size_t above = static_cast<size_t>(first) * SHAPE::CHUNK_ROWS;
+        const size_t above = static_cast<size_t>(first) * SHAPE::TILE_ROWS;
         make_totals_alone<Input, Sum>(wave_missing<Input>{
             static_cast<const Input *>(pass.in) + above * pass.in_stride + column, pass.in_stride, pass.rows - above,
-            SHAPE::CHUNK_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag});
+            SHAPE::TILE_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag, pass.is_signed});
     }
 }
 
@@ -199,18 +222,19 @@ template <class SUM> struct wave_batch {
     DEVICE SUM add(SUM seed) const {
         UNROLL
         for (unsigned k = 0; k < TOTALS; k++)
-            seed = seed + vectors[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))];
+            seed = combine(seed, vectors[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))]);
         return seed;
     }
 };
 
-/* So many totals of a column are in shared memory for add_chunks(), filled up with what changes no sum. */
+/* How many totals of a column add_chunks() finds in shared memory: they are filled up with what changes no sum. */
 template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
     constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
     return (chunks + 2 * BATCH - 1) / (2 * BATCH) * (2 * BATCH) + BATCH;
 }
 
-/* All totals above the tile row, into shared memory: those of whole chunks as one. The carry takes the seeds' place. */
+/* All totals above the tile, into shared memory, those of a whole chunk as one. The start row takes the seeds' place.
+ */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
                         uint64_t tag, wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
@@ -232,14 +256,9 @@ DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::
         for (unsigned k = 0; k < AT_ONCE; k++) {
             UNROLL
             for (unsigned share = 0; share < SHARES && first + k == chunk; share++)
-                shared.lefts[share][lane.in_panel] = values[k * SHARES + share];
-            UNROLL
-            for (unsigned half = 1; half < SHARES; half *= 2)
-                UNROLL
-            for (unsigned share = 0; share < SHARES; share += 2 * half)
-                values[k * SHARES + share] += values[k * SHARES + share + half];
-            chunks[lane.in_panel * state.pitch + first + k] =
-                first + k < chunk ? values[k * SHARES] : sum_identity<Sum>();
+                shared.held.lefts[share][lane.in_panel] = values[k * SHARES + share];
+            const Sum total = combine_halves<SHARES>(values + k * SHARES);
+            chunks[lane.in_panel * state.pitch + first + k] = first + k < chunk ? total : sum_identity<Sum>();
         }
     }
 }
@@ -258,7 +277,7 @@ template <class SUM> DEVICE SUM add_chunks(SUM seed, const SUM *chunks, unsigned
     return seed;
 }
 
-/* The seed of the chunk in each column, and after the last tile row the carry out. */
+/* The seed of the chunk in each column, and below the last tile the end row. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
                       wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
@@ -269,11 +288,12 @@ DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Su
         return;
     const Sum seed = add_chunks(shared.seeds[lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
     shared.seeds[lane.in_panel] = seed;
-    if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::CHUNK_ROWS > SHAPE::CHUNK_ROWS)
+    if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::TILE_ROWS > SHAPE::TILE_ROWS)
         return;
-    shared.lefts[row % SHARES][lane.in_panel] = total_of_warps<SHAPE, SHAPE::WARPS>(shared.totals, 0, lane.in_panel);
+    shared.held.lefts[row % SHARES][lane.in_panel] =
+        total_of_warps<SHAPE, SHAPE::WARPS>(shared.totals, 0, lane.in_panel);
     store_carry(state.carry_out, lane.column,
-                Sum(seed + total_of_warps<SHAPE, SHARES>(shared.lefts, 0, lane.in_panel)));
+                combine(seed, total_of_warps<SHAPE, SHARES>(shared.held.lefts, 0, lane.in_panel)));
 }
 
 #endif

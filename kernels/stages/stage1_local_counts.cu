@@ -1,6 +1,7 @@
-/* Stage 1, local counts: the column totals of each chunk. A block a tile; reads the table once, writes one row a chunk.
- */
-#include "choose/dispatch.cuh"
+/* Stage 1, local counts: the column totals of each chunk. A block a tile; a cell is read once, and a row of totals is
+ * written for each chunk. */
+#include "resident/run.cuh"
+#include "tile/load.cuh"
 #include "tile/totals.cuh"
 
 template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
@@ -9,6 +10,7 @@ template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     const tile_place place = tile_place_of<SHAPE>(pass, block_index());
     tile_values<SHAPE> values;
     tile_load<SHAPE>(pass, place, values);
+    tile_sign<SHAPE>(pass, values);
     make_totals<SHAPE>(place, values, totals);
     block_barrier();
     if (thread_index() >= SHAPE::LANES || !place.active)
@@ -31,5 +33,5 @@ struct stage1_launcher {
 int kernel_stage1_local_counts(const kernel_pass *pass, void *seeds) {
     kernel_pass reading = *pass;
     reading.out = nullptr;
-    return run_pass(reading, stage1_launcher{seeds, pass->stream});
+    return run_resident(reading, stage1_launcher{seeds, pass->stream});
 }

@@ -6,13 +6,14 @@
  * way. In shared memory a column lies side by side, so that its thread reads four values at a time ahead of the chain.
  */
 #include "kernels.h"
+#include "tile/sum.cuh"
 #include "tile/vector.cuh"
 
 constexpr unsigned FOLD_THREADS = 256;
 constexpr unsigned FOLD_EACH = 16; /* values that a thread carries */
 constexpr unsigned FOLD_VALUES = FOLD_THREADS * FOLD_EACH;
-constexpr unsigned FOLD_PANEL = 8;    /* columns of a block when there are many, */
-constexpr unsigned FOLD_SINGLES = 64; /* and up to how many columns each has a block of its own */
+constexpr unsigned FOLD_SINGLES = 64; /* up to as many columns each has a block of its own, */
+constexpr unsigned FOLD_PANEL = 8;    /* and if there are more, a block has as many as this */
 constexpr unsigned FOLD_AHEAD = 16;   /* rows that are read ahead of the chain */
 constexpr unsigned FOLD_PAD = 20;     /* between columns: room to read ahead, and against bank conflicts */
 
@@ -41,7 +42,7 @@ template <class SUM> DEVICE fold_piece<SUM> fold_first_piece(SUM *seeds, size_t 
     return piece;
 }
 
-/* Rows left in the table from the piece on -> rows of the piece. */
+/* How many rows the piece has, given how many are left in the table from its first one on. */
 template <class SUM> DEVICE void fold_set_rows(fold_piece<SUM> &piece, size_t left) {
     piece.rows = left < piece.most ? static_cast<unsigned>(left) : piece.most;
 }
@@ -67,8 +68,8 @@ template <class SUM> DEVICE void fold_ahead(const SUM *column, SUM (&part)[FOLD_
     }
 }
 
-/* Adds up one column of the piece in shared memory, from `sum` on; the next rows are read while the chain runs over
- * these. What lies beyond the piece is added up, too, but not looked at. */
+/* Adds up one column of the piece in shared memory, from `sum` on. Rows are read while the chain runs over the ones
+ * before them. What lies beyond the piece is added up, too, but nobody looks at it. */
 template <class SUM> DEVICE SUM fold_column(SUM *column, unsigned rows, SUM sum) {
     constexpr unsigned COUNT = 16 / sizeof(SUM);
     SUM part[FOLD_AHEAD], next[FOLD_AHEAD];
@@ -80,7 +81,7 @@ template <class SUM> DEVICE SUM fold_column(SUM *column, unsigned rows, SUM sum)
             vector_of<SUM, COUNT> sums;
             UNROLL
             for (unsigned k = 0; k < COUNT; k++)
-                sums.at[k] = sum = sum + part[first + k];
+                sums.at[k] = sum = combine(sum, part[first + k]);
             *reinterpret_cast<vector_of<SUM, COUNT> *>(column + row + first) = sums;
         }
         UNROLL

@@ -1,8 +1,9 @@
-/* From the running sums of a tile to results: the seed, exclusive results. */
+/* From the running sums of a tile to results: the seed is added, and exclusive results are those of the row above. */
 #ifndef TILE_FINISH_CUH
 #define TILE_FINISH_CUH
 
 #include "tile/scan.cuh"
+#include "tile/store.cuh"
 
 /* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
  * above phase 0 it is the last phase of the step before, which is kept in `step_before`. So each lane takes the last
@@ -22,8 +23,9 @@ template <class SHAPE> DEVICE void row_above(const tile_place &place, const tile
     }
 }
 
-/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: those are exclusive, what
- * stands one row above; before the first step, `before` is the sum of all rows before the part, seed included. */
+/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: the results are exclusive,
+ * those that stand one row above; before the first step, `before` is the sum of all rows before the part, seed
+ * included. */
 template <class SHAPE, bool ABOVE, class STORE>
 DEVICE void finish_step(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                         tile_step<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS], const STORE &store) {
@@ -47,10 +49,10 @@ DEVICE void before_part(const tile_place &place, const typename SHAPE::Sum (&see
         last_row_of<SHAPE>(place, (place.part - 1) % SHAPE::PARTS, SHAPE::PHASES - 1, last, left);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] = seed[c] + (SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
+        before[c] = combine(seed[c], SHAPE::PARTS > 1 && place.part > 0 ? left[c] : before[c]);
 }
 
-/* The lane's part of a row of the panel's seeds. */
+/* `seed` = the lane's part of a row of the panel's seeds. */
 template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp_row<SHAPE> &seeds,
                                              typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
     UNROLL
@@ -58,19 +60,24 @@ template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp
         seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
 }
 
-/* All steps of a tile, from its running sums to its results. `before`: the sum of its rows before the warp. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging,
-                        const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS], tile_values<SHAPE> &values,
-                        typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
+/* All steps of a tile, from its running sums to its results. `before` is the sum of the tile's rows above the warp,
+ * which only exclusive results need. They take so many registers that the seeds are read again for each step. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place,
+                                                           tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds,
+                                                           tile_values<SHAPE> &values,
+                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place), seed[SHAPE::COLUMNS];
+    lane_seed<SHAPE>(place, seeds, seed);
     if (ABOVE)
         before_part<SHAPE>(place, seed, values[SHAPE::STEPS - 1], before);
     UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass))
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
+        if (ABOVE && step > 0)
+            lane_seed<SHAPE>(place, seeds, seed);
         finish_step<SHAPE, ABOVE>(place, seed, values[step], before, [&](const tile_step<SHAPE> &results) {
             tile_store_step<SHAPE>(place, staging, step, to, results);
         });
+    }
 }
 
 #endif

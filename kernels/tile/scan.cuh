@@ -3,12 +3,11 @@
 #ifndef TILE_SCAN_CUH
 #define TILE_SCAN_CUH
 
-#include <type_traits>
-
+#include "tile/load.cuh"
 #include "tile/totals.cuh"
 
-/* Integers wrap, so that the order of their additions cannot be seen. */
-template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return std::is_integral<typename SHAPE::Sum>::value; }
+/* Whether a tile's sums are integers, which wrap. */
+template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return may_reorder<typename SHAPE::Sum>(); }
 
 /* Adds `left`, one value a column, to all rows of one step. */
 template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SHAPE::COLUMNS],
@@ -17,7 +16,7 @@ template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SH
     for (unsigned row = 0; row < SHAPE::ROWS; row++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        values[row][c] = left[c] + values[row][c];
+        values[row][c] = combine(left[c], values[row][c]);
 }
 
 /* `left` = the last row of the lane that is `phase` of `part` of this warp, in the same columns. All lanes call it
@@ -31,7 +30,7 @@ template <class SHAPE> DEVICE void last_row_of(const tile_place &place, unsigned
                                (part * SHAPE::PHASES + phase) * SHAPE::LANES + place.across);
 }
 
-/* The same of this part. */
+/* `left` = the last row of the lane that is `phase` of this lane's part, in the same columns. */
 template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, unsigned phase,
                                                      const tile_step<SHAPE> &values,
                                                      typename SHAPE::Sum (&left)[SHAPE::COLUMNS]) {
@@ -43,7 +42,7 @@ template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, un
         left[c] = values[SHAPE::ROWS - 1][c];
 }
 
-/* Each step by itself: first the rows of the lane, then the phases. */
+/* Scans each step by itself: first the rows of the lane, then the phases. */
 template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_values<SHAPE> &values) {
     UNROLL
     for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
@@ -54,7 +53,7 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         if (row & half)
-            values[step][row][c] += values[step][(row & ~(2 * half - 1)) + half - 1][c];
+            values[step][row][c] = combine(values[step][(row & ~(2 * half - 1)) + half - 1][c], values[step][row][c]);
     UNROLL
     for (unsigned half = 1; half < SHAPE::PHASES; half *= 2) {
         const unsigned left_end = (place.phase & ~(2 * half - 1)) + half - 1;
@@ -68,20 +67,13 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
     }
 }
 
-/* Whether a lane's rows are one sum after the other, and what is above them is added to them once, and not a level of
- * the tree at a time: those of integers, which wrap. With 8 bytes they spill. */
+/* Whether a lane's rows are added one after the other, and what is above them is added once, not a level of the tree at
+ * a time: only integers allow it. Sums of 8 bytes would spill. */
 template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
     return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
 }
 
-/* What the lanes before this one have together. All lanes of the warp call it together. */
-template <class SUM> DEVICE SUM sum_before_lane(SUM own, SUM &all) {
-    const SUM sum = sum_in_warp(own);
-    all = warp_shuffle(WARP_ALL, sum, WARP_LANES - 1);
-    return sum - own;
-}
-
-/* scan_warp() so. */
+/* scan_warp() for shapes that scan at once. */
 template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS] = {}, all, left[SHAPE::COLUMNS];
     UNROLL
@@ -90,17 +82,17 @@ template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values)
         for (unsigned row = 1; row < SHAPE::ROWS; row++)
             UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-            values[step][row][c] += values[step][row - 1][c];
+            values[step][row][c] = combine(values[step][row - 1][c], values[step][row][c]);
         UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
-            left[c] = before[c] + sum_before_lane(values[step][SHAPE::ROWS - 1][c], all);
-            before[c] += all;
+            left[c] = combine(before[c], sum_before_lane(values[step][SHAPE::ROWS - 1][c], all));
+            before[c] = combine(before[c], all);
         }
         add_left<SHAPE>(left, values[step]);
     }
 }
 
-/* The steps of each part, then the parts of the warp. */
+/* Scans the rows of a warp: the steps of each part, then the parts. */
 template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_values<SHAPE> &values) {
     if constexpr (scans_at_once<SHAPE>()) {
         scan_warp_at_once<SHAPE>(values);
@@ -129,8 +121,9 @@ template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_value
     }
 }
 
-/* One level of the tree above the warps, or the blocks that share a chunk: if this one, `index` of those whose totals
- * these are, is in a right half, adds the total of the left one. `before` collects the sum of all rows before this. */
+/* One level of the tree above the warps of a block, or the tiles that share a chunk. `totals` has a row for each of
+ * them, and this one is number `index`: if it is in a right half, the total of the left half is added to its values.
+ * `before` collects the sum of all rows before this one's. */
 template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &place, unsigned index,
                                                              const warp_row<SHAPE> *totals, tile_values<SHAPE> &values,
                                                              typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -140,14 +133,24 @@ template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &p
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
         left[c] = total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c);
-        before[c] = left[c] + before[c];
+        before[c] = combine(left[c], before[c]);
     }
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         add_left<SHAPE>(left, values[step]);
 }
 
-/* The last row of the warp, which is its total, into shared memory for the other warps. */
+/* The part of scan_level() that `before` is: the total of the left half, if this one is in a right half. */
+template <class SHAPE, unsigned HALF> DEVICE void level_before(const tile_place &place, unsigned index,
+                                                               const warp_row<SHAPE> *totals,
+                                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && (index & HALF) != 0; c++)
+        before[c] = combine(
+            total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c), before[c]);
+}
+
+/* Puts the warp's total, which is its last row, into shared memory for the other warps. */
 template <class SHAPE>
 DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
     if (place.part == SHAPE::PARTS - 1 && place.phase == SHAPE::PHASES - 1)
@@ -157,18 +160,17 @@ DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &v
             values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
 }
 
-/* Adds the totals of all warps before this one in some columns of the panel, of integers: which come first is not said.
- */
+/* Adds up the totals of all warps before this one in some columns of the panel, in no particular order. */
 template <class SHAPE> DEVICE void add_warps_before(const warp_rows<SHAPE> &totals, unsigned first_column,
                                                     typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     UNROLL_SOME
     for (unsigned above = 0; above < thread_index() / WARP_LANES; above++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        before[c] += totals[above][first_column + c];
+        before[c] = combine(before[c], totals[above][first_column + c]);
 }
 
-/* The warps of a block where integers are summed, which wrap: what is above is one sum, and added once. */
+/* scan_warps() for sums that may be reordered: what is above a warp is one sum, and added once. */
 template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, const warp_rows<SHAPE> &totals,
                                                       tile_values<SHAPE> &values,
                                                       typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -178,7 +180,8 @@ template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, c
         add_left<SHAPE>(before, values[step]);
 }
 
-/* The warps of a block, one below the other, after put_warp_totals() and a barrier: values become P of the tree. */
+/* Adds to the values of each warp what stands above them in the tile, after put_warp_totals() and a barrier: they
+ * become P of the tree. `before` becomes the sum of the tile's rows above the warp. */
 template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_rows<SHAPE> &totals,
                                               tile_values<SHAPE> &values,
                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -196,6 +199,24 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
     scan_level<SHAPE, 4>(place, warp, totals, values, before);
     if (SHAPE::WARPS > 8)
         scan_level<SHAPE, 8>(place, warp, totals, values, before);
+}
+
+/* The `before` of scan_warps(), made from the totals once more: by who would have to keep it in registers for long. */
+template <class SHAPE> DEVICE void warps_before(const tile_place &place, const warp_rows<SHAPE> &totals,
+                                                typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+        before[c] = sum_identity<typename SHAPE::Sum>();
+    if (sums_wrap<SHAPE>()) {
+        add_warps_before<SHAPE>(totals, place.across * SHAPE::COLUMNS, before);
+        return;
+    }
+    level_before<SHAPE, 1>(place, warp, totals, before);
+    level_before<SHAPE, 2>(place, warp, totals, before);
+    level_before<SHAPE, 4>(place, warp, totals, before);
+    if (SHAPE::WARPS > 8)
+        level_before<SHAPE, 8>(place, warp, totals, before);
 }
 
 #endif

@@ -2,13 +2,13 @@
 #ifndef TILE_TOTALS_CUH
 #define TILE_TOTALS_CUH
 
-#include "tile/tile.cuh"
+#include "tile/shape.cuh"
 
-/* One value a column of the panel; a tile has one such row for each of its warps, in shared memory. */
+/* A row of the panel, one value a column. A tile has one for each of its warps, in shared memory. */
 template <class SHAPE> using warp_row = typename SHAPE::Sum[SHAPE::PANEL];
 template <class SHAPE> using warp_rows = warp_row<SHAPE>[SHAPE::WARPS];
 
-/* values[step][0][*] = the total of the lane's rows of that step. */
+/* values[step][0][*] becomes the total of the lane's rows of that step. */
 template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
     UNROLL
     for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
@@ -18,21 +18,21 @@ template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        values[step][row][c] += values[step][row + half][c];
+        values[step][row][c] = combine(values[step][row][c], values[step][row + half][c]);
 }
 
-/* Adds up two lanes that are so far apart, in both of them. */
+/* Adds up the totals of two lanes that are `apart` lanes from each other, in both of them. */
 template <class SHAPE> DEVICE void add_lanes(unsigned apart, typename SHAPE::Sum (&totals)[SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        totals[c] += warp_shuffle_xor(WARP_ALL, totals[c], apart);
+        totals[c] = combine(totals[c], warp_shuffle_xor(WARP_ALL, totals[c], apart));
 }
 
-/* values[0][0][*] of every lane = the totals of its warp. Adding up each step over the phases would take log2(PHASES)
- * shuffles a value. Instead two lanes share the work: each gives the other half of its steps and keeps the sums of the
- * other half, so that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all). Then the
- * steps are added up: those left in the lane first, which are neighbours, then those that went to other lanes; and last
- * the parts. */
+/* values[0][0][*] of every lane becomes the totals of its warp. Adding up each step over the phases would take
+ * log2(PHASES) shuffles a value. Instead two lanes share the work: each gives the other half of its steps and keeps the
+ * sums of the other half, so that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all).
+ * Then the steps are added up: those left in the lane first, which are neighbours, then those that went to other lanes;
+ * and last the parts. */
 template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_values<SHAPE> &values) {
     unsigned steps = SHAPE::STEPS, scattered = 0;
     UNROLL
@@ -47,7 +47,7 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
                 typename SHAPE::Sum &low = values[step][0][c], &high = values[step + steps - kept][0][c];
                 const typename SHAPE::Sum given = steps > 1 && !upper ? high : low;
                 const typename SHAPE::Sum mine = steps > 1 && upper ? high : low;
-                low = mine + warp_shuffle_xor(WARP_ALL, given, half * SHAPE::LANES);
+                low = combine(mine, warp_shuffle_xor(WARP_ALL, given, half * SHAPE::LANES));
             }
         if (steps > 1)
             scattered = half;
@@ -60,7 +60,7 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         if (step + half < steps)
-            values[step][0][c] += values[step + half][0][c];
+            values[step][0][c] = combine(values[step][0][c], values[step + half][0][c]);
     UNROLL
     for (unsigned half = SHAPE::PHASES / 2; half > 0; half /= 2)
         if (half <= scattered)
@@ -70,7 +70,7 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
         add_lanes<SHAPE>(half * SHAPE::PHASES * SHAPE::LANES, values[0][0]);
 }
 
-/* What the rows of each warp add up to, in shared memory. The values are lost. */
+/* Puts the totals of each warp's rows into shared memory. The values are lost. */
 template <class SHAPE>
 DEVICE void make_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
     lane_totals<SHAPE>(values);
@@ -88,12 +88,7 @@ DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigne
     UNROLL
     for (unsigned k = 0; k < COUNT; k++)
         part[k] = totals[first + k][column];
-    UNROLL
-    for (unsigned half = 1; half < COUNT; half *= 2)
-        UNROLL
-    for (unsigned k = 0; k < COUNT; k += 2 * half)
-        part[k] += part[k + half];
-    return part[0];
+    return combine_halves<COUNT>(part);
 }
 
 #endif

@@ -323,6 +323,10 @@ DEVICE void prefetch_l2(const void *from, unsigned bytes, EMULATOR_SITE) {
 
 DEVICE unsigned grid_arrive(EMULATOR_SITE) { return emulator::grid_arrive(file, line); }
 DEVICE void grid_wait(unsigned, EMULATOR_SITE) { emulator::grid_wait(file, line); }
+DEVICE void grid_meet(unsigned, EMULATOR_SITE) {
+    emulator::grid_wait(file, line);
+    block_barrier(file, line);
+}
 DEVICE void registers_barrier() {}
 
 constexpr unsigned PATIENCE = 64;
@@ -365,10 +369,15 @@ template <class... P, class... A> static int launch(void (*kernel)(P...), unsign
     return emulator::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, false}, stream,
                             [=] { kernel(P(arguments)...); });
 }
+constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
-    return emulator::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, true}, stream,
-                            [=] { kernel(P(arguments)...); });
+    const int error = emulator::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, true},
+                                       stream, [=] { kernel(P(arguments)...); });
+    if (error != static_cast<int>(cudaErrorCooperativeLaunchTooLarge) && error != LAUNCH_REFUSED)
+        return error;
+    cudaGetLastError();
+    return LAUNCH_REFUSED;
 }
 template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                           size_t shared_bytes, void *stream, A... arguments) {

@@ -124,9 +124,7 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
     const unsigned threads = block_count() * block_threads(), own = block_index() * block_threads() + thread_index();
     words[own] = own + 1;
     const unsigned arrival = grid_arrive();
-    if (thread_index() == 0)
-        grid_wait(arrival);
-    block_barrier();
+    grid_meet(arrival);
     seen[own] = words[threads - 1 - own];
 }
 

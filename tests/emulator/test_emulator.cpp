@@ -174,7 +174,7 @@ static void test_launches() {
     CHECK(resident_blocks(nothing_kernel, 512, 0, &most) == cudaSuccess && most == 8);
     CHECK(resident_blocks(dynamic_kernel, 512, 120 * 1024, &blocks) == cudaSuccess && blocks == 4);
     CHECK(launch_cooperative(nothing_kernel, most, 512, 0, nullptr) == cudaSuccess);
-    CHECK(launch_cooperative(nothing_kernel, most + 1, 512, 0, nullptr) == cudaErrorCooperativeLaunchTooLarge);
+    CHECK(launch_cooperative(nothing_kernel, most + 1, 512, 0, nullptr) == LAUNCH_REFUSED);
     CHECK(launch(nothing_kernel, 3000, 1, 0, nullptr) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }

@@ -153,25 +153,45 @@ static outcome by_cpu(const request &what, prepared data) {
     return left;
 }
 
-/* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or the
- * beginning; or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). */
-static void disturb(const device_bytes &workspace, size_t count) {
-    const unsigned how = static_cast<unsigned>(random_bits() % 5);
+/* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or a part;
+ * or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or somebody
+ * means harm: the word of the count says that a block is clearing, or that a replay is under way, in which case the
+ * first overflow is anything. The count is on a boundary of 256 bytes, wherever in the workspace the wave has its part.
+ */
+enum disturbance { NOTHING, ALL, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, CLEARS, UNDER_WAY, DISTURBANCES };
+static disturbance harm = NOTHING; /* what happens each time; NOTHING: any of them */
+
+static uint64_t disturbed_count(uint64_t word, disturbance how) {
+    const uint64_t drawn = word & 0xfffff; /* after one replay it is what each of them adds */
+    switch (how) {
+    case COUNT_LOST:
+        return random_bits();
+    case COUNT_ENDS:
+        return drawn != 0 ? word | (0xfffff & ~((drawn & (~drawn + 1)) - 1)) : word;
+    case CLEARS:
+        return ~word;
+    case UNDER_WAY:
+        return word + 1;
+    default:
+        return word;
+    }
+}
+
+static void disturb(const device_bytes &workspace, size_t count, bool overflow) {
+    constexpr size_t BOUNDARY = 256;
+    const disturbance how =
+        harm ? harm : static_cast<disturbance>(random_bits() % (overflow ? UNDER_WAY : DISTURBANCES));
     bytes held = workspace.host(count);
-    if (how == 1)
+    if (how == ALL)
         held.assign(count, one_in(2) ? 0 : 0xff);
-    if (how == 2)
-        std::fill_n(held.begin(), std::min<size_t>(count, 16), static_cast<unsigned char>(random_bits()));
-    if (how == 3 && count > 256)
-        for (size_t at = 256; at < count; at++)
+    for (size_t at = 0; how == COUNT_LEFT && at < count; at++)
+        if (at % BOUNDARY >= sizeof(uint64_t))
             held[at] = static_cast<unsigned char>(random_bits());
-    if (how == 4 && count >= 8) {
+    for (size_t at = 0; at + sizeof(uint64_t) <= count; at += BOUNDARY) {
         uint64_t word;
-        memcpy(&word, held.data(), 8);
-        const uint64_t drawn = word & 0xfffff; /* after one replay it is what each of them adds */
-        if (drawn != 0)
-            word |= 0xfffff & ~((drawn & (~drawn + 1)) - 1);
-        memcpy(held.data(), &word, 8);
+        memcpy(&word, held.data() + at, sizeof word);
+        word = disturbed_count(word, how);
+        memcpy(held.data() + at, &word, sizeof word);
     }
     workspace.set(held);
 }
@@ -205,7 +225,7 @@ static outcome by_graph(const request &what, const prepared &data, unsigned roun
     cudaGraphInstantiate(&exec, graph, 0);
     for (unsigned round = 0; round < rounds; round++) {
         if (round > 0)
-            disturb(workspace, options.workspace_bytes);
+            disturb(workspace, options.workspace_bytes, what.overflow);
         in.set(round + 1 < rounds ? bytes(data.in.size(), 1) : data.in);
         out.set(data.out);
         carry.set(data.carry);
@@ -294,7 +314,7 @@ static void check(const request &what, const char *form) {
     const outcome expected = by_cpu(what, data);
     size_t nodes = 0;
     cuda_forced_form = form;
-    const unsigned rounds = !form || is_form(form, FORM_WAVE) ? 1 + random_bits() % 3 : 1;
+    const unsigned rounds = harm ? 3 : !form || is_form(form, FORM_WAVE) ? 1 + random_bits() % 3 : 1;
     expect(by_graph(what, data, rounds, &nodes) == expected, "graph", form, what);
     expect(nodes_of(what, form) == 0 || nodes == nodes_of(what, form), "nodes", form, what);
     if (one_in(3))
@@ -404,6 +424,20 @@ static void check_overflow_of_wave(unsigned times) {
             made.width--;
         check(made, FORM_WAVE);
     }
+}
+
+/* Workspaces of a wave that somebody means harm with: all of it ends, and is right. */
+static void check_harmed_wave(unsigned times) {
+    for (const disturbance how : {CLEARS, UNDER_WAY})
+        for (const size_t width : {1, 3, 8, 40})
+            for (unsigned k = 0; k < times; k++) {
+                request made = vary(PAIRS[random_bits() % PAIR_COUNT], 0, width);
+                made.rows = (1 + random_bits() % 5) * table_chunk_rows(made.types.out, width) / 2;
+                made.overflow = made.overflow && how != UNDER_WAY;
+                harm = how;
+                check(made, FORM_WAVE);
+                harm = NOTHING;
+            }
 }
 
 /* Rows of whole vectors and more than a line of memory, so that two tiles share a chunk: chunks of which the lower
@@ -543,6 +577,7 @@ int main() {
     check_boundaries(FORM_WAVE, 4 * share);
     check_wide(FORM_WAVE);
     check_overflow_of_wave(EMULATOR_SANITIZED ? 8 : 60);
+    check_harmed_wave(EMULATOR_SANITIZED ? 1 : 3);
     check_boundaries(FORM_PARKED, 3 * share);
     check_wide(FORM_PARKED);
     check_boundaries(FORM_GENERAL, 4 * share);

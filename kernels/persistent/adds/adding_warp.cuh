@@ -6,7 +6,7 @@
 #define PERSISTENT_ADDS_ADDING_WARP_CUH
 
 #include "persistent/words/marked.cuh"
-#include "tile/tile.cuh"
+#include "tile/shape.cuh"
 
 constexpr unsigned SPINE_COLUMNS = WARP_LANES; /* of one spine block */
 constexpr unsigned SPINE_BATCH = 8;            /* words of a lane, and additions of one, in one go */

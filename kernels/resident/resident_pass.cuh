@@ -1,0 +1,172 @@
+/* The one kernel of the forms whose tiles wait for their seeds in registers: a block a tile. Each value is read once
+ * and written once. A block goes through these stages:
+ *
+ * - load: the tile is read into registers.
+ * - scan: each warp scans its rows, and puts its total into shared memory.
+ * - tell: the block has met, and the tile's totals are complete.
+ * - seed: the warps add what stands above them in the tile, and what stands above the tile comes.
+ * - finish: the seed is added, and the results are written.
+ * - check: if a sum may have left its type, the results are read once more.
+ *
+ * Where the seed comes from is a policy. It is a resident_block with these parts, which the kernel calls in this order;
+ * all threads of a block call each of them, and each may use what the ones before it left in `shared`:
+ *
+ * - begin(place) asks for what can be on its way while the tile is read.
+ * - put(place) puts what begin() asked for into shared memory; all loads of the tile are under way.
+ * - tell(place) is called when the block has met, and shared.totals is complete.
+ * - seed(place, values) fills shared.seeds, and adds to the values what else of the chunk is above the tile.
+ * - above(place, before) adds to a sum of rows what seed() added to the values, for exclusive results.
+ * - base(c) is the sum of all rows above the tile in column c of the panel, seed and all.
+ * - ready() is called before the word of the first overflow is looked at.
+ *
+ * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
+ * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned.
+ *
+ * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
+ * together. The sum above a warp, which exclusive results alone need, is made again behind that branch, so that nobody
+ * keeps it in registers. */
+#ifndef RESIDENT_RESIDENT_PASS_CUH
+#define RESIDENT_RESIDENT_PASS_CUH
+
+#include "overflow/in_tile.cuh"
+#include "resident/run.cuh"
+#include "tile/finish.cuh"
+
+/* What a block has in shared memory. HELD is the policy's own part. */
+template <class SHAPE, class HELD> struct resident_shared {
+    warp_rows<SHAPE> totals;
+    warp_row<SHAPE> seeds;
+    tile_magnitude magnitudes;
+    HELD held;
+};
+
+/* A policy that keeps nothing of its own in shared memory. */
+struct holds_nothing {};
+
+/* What a policy is made of, and the parts that it has if it says nothing else. STATE is an argument of the kernel. */
+template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_block {
+    typedef typename SHAPE::Sum Sum;
+    typedef STATE State;
+    typedef HELD Held;
+    static constexpr unsigned BLOCKS = 2;
+    static constexpr bool SKIPS = false, TELLS_FIRST = false;
+
+    const tile_pass &pass;
+    const State &state;
+    resident_shared<SHAPE, Held> &shared;
+    unsigned char *memory; /* the dynamic part of shared memory, which finish_tile() overwrites */
+
+    DEVICE void begin(const tile_place &) {}
+    DEVICE void put(const tile_place &) {}
+    DEVICE void tell(const tile_place &) {}
+    DEVICE void seed(const tile_place &, tile_values<SHAPE> &) {}
+    DEVICE void above(const tile_place &, Sum (&)[SHAPE::COLUMNS]) {}
+    DEVICE Sum base(unsigned c) const { return shared.seeds[c]; }
+    DEVICE void ready() const {}
+
+    /* The panel that the block's tile is in. */
+    DEVICE unsigned panel() const { return block_index() % pass.panels; }
+
+    /* Thread c has column c of the panel. False: it has none. */
+    DEVICE bool column_of_thread(size_t &column) const {
+        column = static_cast<size_t>(panel()) * pass.panel_columns + thread_index();
+        return thread_index() < SHAPE::PANEL && thread_index() < pass.panel_columns && column < pass.columns;
+    }
+    /* The value of a row of seeds in the thread's column. */
+    DEVICE Sum value_of_row(const Sum *row) const {
+        size_t column;
+        return column_of_thread(column) ? row[column] : sum_identity<Sum>();
+    }
+};
+
+/* The totals of a warp that has no rows. */
+template <class SHAPE>
+DEVICE void put_nothing(const tile_place &place, warp_rows<SHAPE> &totals, tile_magnitude &magnitudes) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    if (thread_index() % WARP_LANES == 0)
+        magnitudes[warp] = 0;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && place.part == 0 && place.phase == 0; c++)
+        totals[warp][place.across * SHAPE::COLUMNS + c] = sum_identity<typename SHAPE::Sum>();
+}
+
+/* The totals of a warp. FIRST: they are made of a copy of its values; if not, the values are scanned on the way. */
+template <class SHAPE, bool FIRST>
+DEVICE void put_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
+    if constexpr (FIRST) {
+        tile_values<SHAPE> copy;
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+            value_of<SHAPE>(copy, k) = value_of<SHAPE>(values, k);
+        make_totals<SHAPE>(place, copy, totals);
+    } else {
+        scan_warp<SHAPE>(place, values);
+        put_warp_totals<SHAPE>(place, values, totals);
+    }
+}
+
+/* From the table to the running sums of the tile, with its seeds in shared memory. */
+template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool works, tile_values<SHAPE> &values) {
+    typename SHAPE::Sum before[SHAPE::COLUMNS];
+    const tile_place place = tile_place_of<SHAPE>(from.pass, block_index());
+    from.begin(place);
+    if (works)
+        tile_load<SHAPE>(from.pass, place, values);
+    loads_before_sums(place.end == 0);
+    from.put(place);
+    if (works) {
+        if (SEED::SKIPS)
+            warp_barrier(
+                WARP_ALL); /* tells the compiler that all lanes are here: shuffles take half the instructions */
+        tile_sign<SHAPE>(from.pass, values);
+        put_magnitude<SHAPE>(from.pass, from.pass.first_overflow, values, from.shared.magnitudes);
+        put_totals<SHAPE, SEED::TELLS_FIRST>(place, values, from.shared.totals);
+    } else {
+        put_nothing<SHAPE>(place, from.shared.totals, from.shared.magnitudes);
+    }
+    block_barrier();
+    from.tell(place);
+    if (SEED::TELLS_FIRST) {
+        warp_barrier(WARP_ALL); /* or else the lanes that tell and those that do not go on apart, shuffle by shuffle */
+        scan_warp<SHAPE>(place, values);
+    }
+    if (works)
+        scan_warps<SHAPE>(place, from.shared.totals, values, before);
+    from.seed(place, values);
+}
+
+/* From the running sums of the tile to its results. */
+template <class SHAPE, class SEED> DEVICE void resident_finish(SEED &from, tile_values<SHAPE> &values) {
+    typename SHAPE::Sum before[SHAPE::COLUMNS];
+    const tile_place place = tile_place_of<SHAPE>(from.pass, block_index());
+    tile_staging<SHAPE> &staging = *reinterpret_cast<tile_staging<SHAPE> *>(from.memory);
+    if (from.pass.exclusive) {
+        warps_before<SHAPE>(place, from.shared.totals, before);
+        from.above(place, before);
+        finish_tile<SHAPE, true>(from.pass, place, staging, from.shared.seeds, values, before);
+    } else {
+        finish_tile<SHAPE, false>(from.pass, place, staging, from.shared.seeds, values, before);
+    }
+}
+
+template <class SHAPE, class SEED> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLOCKS)
+    resident_kernel(tile_pass pass, typename SEED::State state) {
+    typedef resident_shared<SHAPE, typename SEED::Held> shared_type;
+    SHARED_ARRAY(shared_type, shared, 1);
+    SHARED_DYNAMIC(unsigned char, memory);
+    SEED from = {{pass, state, shared[0], memory}};
+    tile_values<SHAPE> values;
+    const unsigned end = tile_place_of<SHAPE>(pass, block_index()).end;
+    const bool works = !SEED::SKIPS || thread_index() / WARP_LANES * SHAPE::WARP_ROWS < end;
+    resident_begin<SHAPE>(from, works, values);
+    if (works)
+        resident_finish<SHAPE>(from, values);
+    check_tile<SHAPE>(
+        pass, block_index(), shared[0].magnitudes, [&](unsigned c) { return from.base(c); },
+        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); }, [&] { from.ready(); });
+}
+
+/* Dynamic shared memory that a block needs at least: that of finish_tile(). */
+template <class SHAPE> constexpr size_t staging_bytes() { return sizeof(tile_staging<SHAPE>); }
+
+#endif

@@ -1,0 +1,39 @@
+/* The seeds of a table that is one tile high: the caller's start row, or zeros. The totals go to the caller's row, too.
+ */
+#ifndef RESIDENT_SEED_FROM_START_CUH
+#define RESIDENT_SEED_FROM_START_CUH
+
+#include "resident/resident_pass.cuh"
+
+/* A start row that is NULL is one of zeros; an end row that is NULL is not wanted. Both may be the same row: all have
+ * read it when the block has met. */
+template <class SUM> struct start_and_end {
+    const SUM *start;
+    SUM *end;
+};
+
+template <class SHAPE> struct seed_from_start : resident_block<SHAPE, start_and_end<typename SHAPE::Sum>> {
+    typedef typename SHAPE::Sum Sum;
+    static constexpr unsigned BLOCKS = 1; /* a block may have the registers of two */
+    static constexpr bool SKIPS = true;   /* on one multiprocessor the instructions of all warps are most of the time */
+    Sum own = Sum(0);
+
+    /* Where one block has the whole table, it sets the word of the first overflow to TABLE_NO_OVERFLOW. */
+    DEVICE void begin(const tile_place &) {
+        own = this->state.start ? this->value_of_row(this->state.start) : Sum(0);
+        if (this->pass.first_overflow && this->pass.panels == 1 && thread_index() == 0)
+            store_relaxed(this->pass.first_overflow, ~uint64_t(0));
+    }
+    DEVICE void put(const tile_place &) {
+        if (thread_index() < SHAPE::PANEL)
+            this->shared.seeds[thread_index()] = own;
+    }
+    DEVICE void tell(const tile_place &) {
+        size_t column;
+        if (this->state.end && this->column_of_thread(column))
+            this->state.end[column] =
+                combine(own, total_of_warps<SHAPE, SHAPE::WARPS>(this->shared.totals, 0, thread_index()));
+    }
+};
+
+#endif

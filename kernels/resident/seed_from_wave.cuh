@@ -1,0 +1,95 @@
+/* The seeds of a wave: every block adds up the totals of all tiles above its own (wave_exchange.cuh). */
+#ifndef RESIDENT_SEED_FROM_WAVE_CUH
+#define RESIDENT_SEED_FROM_WAVE_CUH
+
+#include "resident/wave_exchange.cuh"
+
+/* SHARES of a chunk are a tile each. */
+template <class SHAPE, unsigned SHARES> struct seed_from_wave
+    : resident_block<SHAPE, wave_state<typename SHAPE::Sum>, wave_held<SHAPE, SHARES>> {
+    typedef typename SHAPE::Sum Sum;
+    /* Totals that are told before the tile is scanned are made twice, but nobody waits for the scan. That is less where
+     * few columns have quarters of chunks, and more elsewhere (docs/tuning.md). */
+    static constexpr bool TELLS_FIRST = SHARES > 1 && SHAPE::LANES == 1;
+
+    uint64_t draw = 0, tag = 0;
+
+    /* Which share of its chunk the tile is. */
+    DEVICE unsigned share() const { return block_index() / this->pass.panels % SHARES; }
+
+    /* Totals of the chunks above the tile. */
+    DEVICE Sum *chunks() const { return reinterpret_cast<Sum *>(this->memory); }
+
+    DEVICE void begin(const tile_place &place) {
+        if (this->state.helps)
+            draw = begin_draw(this->state.epoch, this->panel());
+        else
+            begin_in_place(place.chunk);
+    }
+
+    /* Clears the words that are the block's own to publish, before it arrives where all meet. */
+    DEVICE void begin_in_place(unsigned row) {
+        if (row == 0 && thread_index() == 0 && sets_overflow<SHAPE>(this->pass))
+            store_relaxed(this->pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
+        clear_words<SHAPE>(this->pass, this->state, this->panel(), row == 0 ? 0 : row + 1, row + 2);
+        const unsigned arrival = grid_arrive();
+        if (thread_index() == 0)
+            this->shared.held.draw = arrival; /* kept there, it takes no register while the tile is read */
+    }
+
+    DEVICE void put(const tile_place &) {
+        if (!this->state.helps)
+            grid_meet(thread_index() == 0 ? static_cast<unsigned>(this->shared.held.draw) : 0);
+        else if (thread_index() == 0)
+            this->shared.held.draw = end_draw(this->state.epoch, this->panel(), draw);
+    }
+
+    DEVICE void tell(const tile_place &) {
+        tag = this->state.epoch.key; /* as good as any in words that have been cleared */
+        if (this->state.helps)
+            tag = join_epoch<SHAPE, SHARES>(this->pass, this->state, this->panel(), this->shared.held);
+        wave_publish<SHAPE>(this->pass, this->state, block_index(), tag, this->shared.totals);
+        if (thread_index() == 0 && this->state.helps) {
+            fill_up(this->state.epoch, this->panel(), this->shared.held.draw);
+            set_overflow<SHAPE>(this->pass, this->state.epoch, this->shared.held.draw);
+        }
+    }
+
+    DEVICE void seed(const tile_place &, tile_values<SHAPE> &values) {
+        wave_gather<SHAPE, SHARES>(this->pass, this->state, block_index(), tag, this->shared, chunks());
+        block_barrier();
+        wave_fold<SHAPE, SHARES>(this->pass, this->state, block_index(), this->shared, chunks());
+        /* The lane's place is found anew: it is not kept in registers while the block waits. */
+        const tile_place place = tile_place_of<SHAPE>(this->pass, block_index());
+        Sum before[SHAPE::COLUMNS];
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            before[c] = sum_identity<Sum>(); /* above() makes it again, where it is wanted */
+        if (SHARES > 1)
+            scan_level<SHAPE, 1>(place, share(), this->shared.held.lefts, values, before);
+        if (SHARES > 2)
+            scan_level<SHAPE, 2>(place, share(), this->shared.held.lefts, values, before);
+        block_barrier();
+    }
+
+    DEVICE void above(const tile_place &place, Sum (&before)[SHAPE::COLUMNS]) {
+        if (SHARES > 1)
+            level_before<SHAPE, 1>(place, share(), this->shared.held.lefts, before);
+        if (SHARES > 2)
+            level_before<SHAPE, 2>(place, share(), this->shared.held.lefts, before);
+    }
+
+    DEVICE Sum base(unsigned c) const {
+        Sum sum = this->shared.seeds[c];
+        for (unsigned left = 0; left < share(); left++)
+            sum = combine(sum, this->shared.held.lefts[left][c]);
+        return sum;
+    }
+
+    DEVICE void ready() const {
+        if (this->state.helps)
+            see_overflow_set<SHAPE>(this->pass, this->state.epoch, this->shared.held.draw);
+    }
+};
+
+#endif

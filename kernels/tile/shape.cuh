@@ -1,0 +1,151 @@
+/* A tile: the part of a table that one block holds in registers, a chunk of rows, or a share of one, by a panel of
+ * columns.
+ *
+ * A lane has ROWS x COLUMNS neighbouring values at a time, VECTOR of them in one access. LANES lanes lie side by side
+ * across a row, and PHASES such groups have neighbouring rows, ROWS each. They take STEPS steps, one below the other,
+ * and are one of PARTS parts of a warp, which lie one below the other like the warps of the block. Every count is a
+ * power of two, which is why any layout can follow the tree of tuplescan/prefix_sum.h: halves of a chunk are warps,
+ * halves of a warp are parts, of a part steps, of a step phases, and halves of a phase are the rows of a lane.
+ *
+ * A warp has two parts where a row is a line of memory: a level of phases takes a shuffle a value, one of parts a
+ * shuffle for all steps. Narrower rows are read and written much faster in one piece.
+ *
+ * A lane holds up to 128 bytes of sums, 32 registers, whatever the shape; 512 of them hold 64 KiB, which is what makes
+ * table_chunk_rows() what it is (256 of them, with 256 bytes each, where a shape is halved). Where COLUMNS is no power
+ * of two, the next one counts in its place. */
+#ifndef TILE_SHAPE_CUH
+#define TILE_SHAPE_CUH
+
+#include "kernels.h"
+#include "tile/sum.cuh"
+#include "tile/vector.cuh"
+
+constexpr unsigned BLOCK_THREADS = 512;
+constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
+constexpr unsigned LANE_BYTES = 128;
+constexpr unsigned LINE_BYTES = 128,
+                   SECTOR_BYTES = 32; /* a line of memory, and the part of it that is moved by itself */
+constexpr unsigned VECTOR_BYTES = 16; /* the most of one access */
+
+HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
+    return count <= 1 ? 1 : 2 * power_of_two_above((count + 1) / 2);
+}
+
+/* The greatest power of two that divides `count`. */
+HOST_DEVICE constexpr unsigned power_of_two_in(unsigned count) { return count & (~count + 1); }
+
+template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_,
+          unsigned BYTES = LANE_BYTES, unsigned WARPS_ = BLOCK_WARPS>
+struct tile_shape {
+    typedef INPUT Input;
+    typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
+    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM), PACKED = false;
+    static constexpr unsigned ROWS = ROWS_;
+    static constexpr unsigned COLUMNS = COLUMNS_;
+    static constexpr unsigned LANES = LANES_;
+    static constexpr unsigned VECTOR = VECTOR_;
+    static constexpr unsigned WARPS = WARPS_, THREADS = WARPS * WARP_LANES;
+    static constexpr unsigned VALUES = ROWS * COLUMNS; /* of a lane in a step */
+    static constexpr bool STAGED = VALUES > VECTOR;
+    static constexpr unsigned PARTS = LANES < WARP_LANES && LANES * VECTOR * sizeof(SUM) >= LINE_BYTES ? 2 : 1;
+    static constexpr unsigned PHASES = WARP_LANES / LANES / PARTS;
+    static constexpr unsigned STEP_ROWS = PHASES * ROWS;
+    static constexpr unsigned STEPS = BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
+    static constexpr unsigned PART_ROWS = STEPS * STEP_ROWS;
+    static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS;
+    static constexpr unsigned TILE_ROWS = WARPS * WARP_ROWS, CHUNK_ROWS = TILE_ROWS; /* by its older name */
+    static constexpr unsigned PANEL = LANES * COLUMNS;                               /* the most columns of a panel */
+
+    /* A tile of two lines across has half the rows of a chunk: two of them, one below the other, are a chunk, and each
+     * is a subtree of it. */
+    static constexpr unsigned SHARES = PANEL * sizeof(SUM) > LINE_BYTES ? 2 : 1;
+    static_assert(PANEL * sizeof(SUM) <= 2 * LINE_BYTES, "two lines at most");
+
+    /* A tile with one OFth of the rows: OF of them, one below the other, are a chunk, and each is a subtree of it. */
+    template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
+
+    /* A tile of as many rows, with TIMES the rows in a lane and fewer steps. */
+    template <unsigned TIMES> using taller = tile_shape<INPUT, SUM, TIMES * ROWS, COLUMNS, LANES, VECTOR, BYTES, WARPS>;
+
+    /* A tile of as many rows by half the threads: each has twice the values, and twice the registers for all else. */
+    typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
+};
+
+/* The shape of tiles of bytes whose sums share words (packed_tile.cuh): a lane has four columns, and STEPS rows, one
+ * below the other. It holds twice the sums that a lane of other shapes does, or four times. */
+template <class SUM, unsigned LANES_> struct packed_shape {
+    typedef uint8_t Input;
+    typedef SUM Sum;
+    static constexpr bool WIDENED = true, PACKED = true, STAGED = false;
+    static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
+    static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
+    static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;
+    static constexpr unsigned STEPS = 16, PART_ROWS = STEPS;
+    static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, TILE_ROWS = WARPS * WARP_ROWS, CHUNK_ROWS = TILE_ROWS;
+    static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
+
+    /* How such a tile is written: by one lane for each vector. */
+    struct written {
+        static constexpr unsigned ROWS = 1, COLUMNS = VECTOR_BYTES / sizeof(SUM), LANES = PANEL / COLUMNS;
+        static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1;
+        static constexpr unsigned WARP_ROWS = packed_shape::WARP_ROWS, PART_ROWS = WARP_ROWS / PARTS;
+        static constexpr unsigned TILE_ROWS = packed_shape::TILE_ROWS;
+    };
+};
+
+/* The values of one lane: those of a step, and those of all steps. */
+template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
+template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
+
+/* A lane's values, counted in the order of their cells. */
+template <class SHAPE> DEVICE typename SHAPE::Sum &value_of(tile_values<SHAPE> &values, unsigned number) {
+    const unsigned in_step = number % SHAPE::VALUES;
+    return values[number / SHAPE::VALUES][in_step / SHAPE::COLUMNS][in_step % SHAPE::COLUMNS];
+}
+
+/* What every tile of a pass shares. */
+struct tile_pass {
+    const void *in;
+    void *out;
+    size_t rows, columns, in_stride, out_stride;
+    unsigned panels, panel_columns;
+    bool exclusive, is_signed;
+    uint64_t *first_overflow;
+    unsigned overlap; /* columns that a panel shares with the one before it: where PACKED, or else 0 */
+};
+
+/* Where the calling lane is. Rows count from the first row of the tile. */
+struct tile_place {
+    unsigned chunk;  /* which row of tiles the tile is in: the chunk's number, where a tile is a chunk */
+    size_t column;   /* the lane's first column */
+    unsigned part;   /* which part of its warp the lane is in */
+    unsigned phase;  /* which phase of its part the lane is in */
+    unsigned across; /* the lane's place in its row: its columns begin at across * COLUMNS of the panel */
+    unsigned row;    /* the lane's first row at step 0 */
+    unsigned end;    /* rows that the tile has in the table */
+    bool active;     /* the lane has columns */
+};
+
+/* The first row of the place's tile, counted from the beginning of the table. */
+template <class SHAPE> DEVICE size_t first_row(const tile_place &place) {
+    return static_cast<size_t>(place.chunk) * SHAPE::TILE_ROWS;
+}
+
+template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, unsigned tile) {
+    const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
+    tile_place place;
+    place.chunk = pass.panels == 1 ? tile : tile / pass.panels;
+    const unsigned panel = tile - place.chunk * pass.panels;
+    place.part = lane / (SHAPE::LANES * SHAPE::PHASES);
+    place.phase = lane / SHAPE::LANES % SHAPE::PHASES;
+    place.across = lane % SHAPE::LANES;
+    const unsigned in_panel = place.across * SHAPE::COLUMNS;
+    place.column = static_cast<size_t>(panel) * pass.panel_columns + in_panel;
+    place.active = in_panel < pass.panel_columns && place.column < pass.columns;
+    place.row = warp * SHAPE::WARP_ROWS + place.part * SHAPE::PART_ROWS + place.phase * SHAPE::ROWS;
+    const size_t left = pass.rows - first_row<SHAPE>(place);
+    place.end = left < SHAPE::TILE_ROWS ? static_cast<unsigned>(left) : SHAPE::TILE_ROWS;
+    return place;
+}
+
+#endif
