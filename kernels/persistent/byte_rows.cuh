@@ -6,13 +6,13 @@
 #ifndef PERSISTENT_BYTE_ROWS_CUH
 #define PERSISTENT_BYTE_ROWS_CUH
 
-#include "persistent/byte_tile.cuh"
 #include "persistent/row_write.cuh"
+#include "persistent/word_sums.cuh"
 
 /* What a lane reads, a word of each row. */
 template <unsigned STEPS> struct row_bytes {
     uint32_t words[STEPS];
-    packed_row above; /* what the rows above the lane's in its warp add up to */
+    word_sums above; /* what the rows above the lane's in its warp add up to */
 };
 
 /* So many LANES lie across; the others have rows below theirs, STEPS each. */
@@ -27,7 +27,7 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr bool APART = false, PIECES = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
     static constexpr unsigned CHUNK_ROWS = WARPS * STRIP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
-    static constexpr unsigned SPINES_ALONE = 7, KEPT_ROWS = 0;
+    static constexpr unsigned ADDERS_ALONE = 7, KEPT_ROWS = 0;
     static_assert(STRIP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
 };
@@ -57,11 +57,11 @@ DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SH
 /* The totals of the warp's rows; the other warps see them after a barrier. */
 template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const row_place &place,
                                                     const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
-    packed_row own = {0, 0};
+    word_sums own = {0, 0};
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         own = own + sums_of_word(bytes.words[step]);
-    const packed_row total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
+    const word_sums total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     bytes.above = total - own;
     const unsigned across = row_across<SHAPE>();
     if (row_part<SHAPE>() != SHAPE::PARTS - 1 || across >= units_of<SHAPE>(pass, place))
@@ -71,10 +71,9 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
     memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
 }
 
-/* The lane's sums to the table; ABOVE: those that stand one row above. */
-template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
-                                                           const row_memory<SHAPE> &memory,
-                                                           typename SHAPE::Values &bytes) {
+/* The lane's sums to the table; of an exclusive pass those that stand one row above. */
+template <class SHAPE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
+                                               const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     if (across >= units_of<SHAPE>(pass, place))
@@ -87,12 +86,14 @@ template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass
     add_lefts<SHAPE>(place, memory, across, [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += pass.out_stride) {
-        const row_vector<SHAPE> above = sums;
+        const bool there = rows == SHAPE::STRIP_ROWS || first + step < rows;
+        if (there && pass.exclusive)
+            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), sums);
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
             sums.at[c] += choose_bytes(bytes.words[step], 0x4440 + c);
-        if (rows == SHAPE::STRIP_ROWS || first + step < rows)
-            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), ABOVE ? above : sums);
+        if (there && !pass.exclusive)
+            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), sums);
     }
 }
 

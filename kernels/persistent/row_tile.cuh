@@ -10,12 +10,12 @@
 #ifndef PERSISTENT_ROW_TILE_CUH
 #define PERSISTENT_ROW_TILE_CUH
 
+#include "choose/shapes.h"
 #include "overflow/in_tile.cuh"
-#include "persistent/roles.cuh"
+#include "persistent/state.cuh"
 
 constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
 constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */
-constexpr unsigned CHUNK_OF_LONG = 512;               /* rows; those of up to half a line have twice as many */
 constexpr unsigned MOST_UNROLLED = 32;                /* rows */
 
 /* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
@@ -41,7 +41,7 @@ struct row_shape {
     static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
     /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
-    static constexpr unsigned SPINES_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
+    static constexpr unsigned ADDERS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");

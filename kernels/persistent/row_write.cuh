@@ -63,9 +63,9 @@ template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory
     }
 }
 
-/* The lane's sums, of all of the strip's rows; ABOVE: those that stand one row above. WHOLE: all of the rows are in the
- * table. */
-template <class SHAPE, bool ABOVE, bool WHOLE>
+/* The lane's sums, of all of the strip's rows; of an exclusive pass those that stand one row above. WHOLE: all of the
+ * rows are in the table. */
+template <class SHAPE, bool WHOLE>
 DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
@@ -78,7 +78,7 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
     UNROLL
     for (unsigned c = 0; c < SHAPE::COUNT; c++)
         before.at[c] = sum_identity<Sum>();
-    if (ABOVE || std::is_integral<Sum>::value)
+    if (pass.exclusive || std::is_integral<Sum>::value)
         add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
     KEEP_LOOP
     for (unsigned group = 0; group < GROUPS; group++) {
@@ -99,24 +99,31 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
                     add_to_right(left, sums[row]);
             });
         }
-        UNROLL
-        for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
-            if (WHOLE || group * ROWS + row < rows)
-                store_columns(memory, lane, to, !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1]);
+        if (pass.exclusive) {
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
+                if (WHOLE || group * ROWS + row < rows)
+                    store_columns(memory, lane, to, row == 0 ? before : sums[row - 1]);
+        } else {
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
+                if (WHOLE || group * ROWS + row < rows)
+                    store_columns(memory, lane, to, sums[row]);
+        }
         before = sums[ROWS - 1];
     }
 }
 
 /* By all strips, each its own rows. */
-template <class SHAPE, bool ABOVE>
+template <class SHAPE>
 DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();
     if (lane >= units_of<SHAPE>(pass, place))
         return;
     if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
-        write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
+        write_lane<SHAPE, true>(pass, place, memory, lane);
     else
-        write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
+        write_lane<SHAPE, false>(pass, place, memory, lane);
 }
 
 #endif

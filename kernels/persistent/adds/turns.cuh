@@ -139,7 +139,7 @@ DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &b
 }
 
 /* One turn of a warp, whose first chunk is `first`. */
-template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                              size_t column, unsigned rows, unsigned first, unsigned parity,
                                              turn_lane<SHAPE> &mine) {
     const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
@@ -165,7 +165,7 @@ template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum
 }
 
 /* All that a block does for its columns, from `first` on; of `rows` of tiles. */
-template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                               size_t columns, unsigned rows, size_t first) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned COLUMNS = turn_block<SHAPE>::COLUMNS, CHUNKS = turn_block<SHAPE>::CHUNKS;

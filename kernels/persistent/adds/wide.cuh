@@ -31,7 +31,7 @@ DEVICE exchange_word<SUM> *wide_word(const wide_panel &panel, wide_ring<SUM> &ri
 /* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, WIDE_AHEAD words at a
  * time; so the words of one place in the ring all come from one looker, and in order. */
 template <unsigned SHARES, class SUM>
-DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
+DEVICE void wide_look(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
     constexpr unsigned AHEAD = WIDE_AHEAD / SHARES;
     const unsigned across = WIDE_RING / panel.rows, stride = WIDE_LOOKERS / across;
     const unsigned column = looker % across;
@@ -75,7 +75,7 @@ DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES
 
 /* All additions, a lane a column: as many of the next chunks as are in the ring. */
 template <unsigned SHARES, class SUM>
-DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring) {
+DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring) {
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
@@ -108,8 +108,8 @@ DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wi
 }
 
 /* All that a spine block does for its columns, from `first` on. */
-template <unsigned SHARES, class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_ring<SUM> &ring,
-                                                             size_t columns, unsigned chunks, size_t first) {
+template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM> &state, wide_ring<SUM> &ring,
+                                                           size_t columns, unsigned chunks, size_t first) {
     wide_panel panel;
     panel.first = first;
     panel.columns = columns;
