@@ -20,7 +20,7 @@ template <unsigned FEW_, bool FAST = true> struct byte_shape {
     static constexpr bool WIDENED = true;
     static constexpr unsigned FEW = FEW_, WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned SHARES = 1, PANEL = MOST_BYTE_COLUMNS; /* for stage 2 */
-    static constexpr unsigned COLUMNS = FEW ? FEW : WORD_BYTES;
+    static constexpr unsigned COLUMNS = FEW ? FEW : unsigned(WORD_BYTES);
     static constexpr unsigned UNIT = COLUMNS % 4 == 0 ? 1 : COLUMNS % 2 == 0 ? 2 : 4; /* rows of a line */
     static constexpr unsigned WORDS = COLUMNS * UNIT / WORD_BYTES;                    /* of a line, if FEW */
     static constexpr unsigned RUN = FEW == 1 || FEW == 6 ? 2 : FEW == 2 || FEW == 4 ? 4 : UNIT > 1 ? 1 : FAST ? 7 : 4;
