@@ -41,7 +41,7 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
 }
 
 /* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel, or its share of one. */
-template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
+template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
     const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS);
     const size_t chunks = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
     if (SHAPE::CHUNK_ROWS * SHAPE::SHARES != pass.chunk_rows || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
@@ -50,11 +50,10 @@ template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &p
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* Whether a tile has two lines of memory across, for launchers that have such: its rows are pieces of twice the length,
- * but two tiles share a chunk, and lanes may be idle. What was measured: it is better where rows do not begin on
- * sectors; of 4 bytes, unless more than a quarter of the lanes are idle; of 8 bytes, but in rows of an odd number of
- * lines, unless they are long.
- */
+/* Whether a parked tile has two lines of memory across: its rows are pieces of twice the length, but two tiles share a
+ * chunk, and lanes may be idle. It was measured to be better where rows do not begin on sectors; with sums of 4 bytes,
+ * unless more than a quarter of the lanes are idle; with sums of 8 bytes, but in rows of an odd number of lines, unless
+ * they are long. docs/tuning.md#parked */
 constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
     const size_t element = kernel_type_bytes(pass.out_type), bytes = pass.columns * element;
@@ -68,20 +67,20 @@ static inline bool is_wide(const kernel_pass &pass) {
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 
-/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256. */
+/* Rows of whole vectors, `vectors` across a row; a panel has at most 128 bytes, or a wide one 256. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     if (vectors <= 1)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
     if constexpr (LAUNCHER::PARKS)
         if (is_wide(pass))
-            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+            return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
     if (vectors <= 4)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
-    return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
+    return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
 }
 
 /* A lane a column. */
@@ -89,16 +88,16 @@ template <class INPUT, class SUM, class LAUNCHER>
 static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned WIDEST = WIDEST_ROW_BYTES / sizeof(SUM);
     if (pass.columns <= 1)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 1, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 1, 1>>(pass, launcher);
     if (pass.columns <= 2)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 2, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 2, 1>>(pass, launcher);
     if (pass.columns <= 4)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 4, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 4, 1>>(pass, launcher);
     if (pass.columns <= 8)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 8, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 8, 1>>(pass, launcher);
     if (pass.columns <= 16)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 16, 1>>(pass, launcher);
-    return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 16, 1>>(pass, launcher);
+    return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
 }
 
 /* Few columns, rows side by side: a lane has ROWS whole rows of a step, whose values are whole vectors. With HALVES, a
@@ -153,8 +152,8 @@ template <class INPUT, class SUM, class NARROW, class LAUNCHER>
 static int run_narrow_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     static_assert(NARROW::ROWS * NARROW::COLUMNS % COUNT == 0, "whole vectors");
-    return run_shape<tile_shape<INPUT, SUM, NARROW::ROWS, NARROW::COLUMNS, 1, COUNT, NARROW::HALVES * LANE_BYTES,
-                                BLOCK_WARPS / NARROW::HALVES>>(pass, launcher);
+    return run_tile_shape<tile_shape<INPUT, SUM, NARROW::ROWS, NARROW::COLUMNS, 1, COUNT, NARROW::HALVES * LANE_BYTES,
+                                     BLOCK_WARPS / NARROW::HALVES>>(pass, launcher);
 }
 
 /* Whether the table has a row for these columns; then it is run, and *error is what came of it. */

@@ -2,9 +2,9 @@
  * behind it names the section of docs/tuning.md that says how, and what would change it. C and CUDA C.
  *
  * FORM_can() says that a form is able to sum such a table, wherever it is in memory, and has a workspace for it;
- * FORM_takes() that the form was measured to be the best of those that are asked after it. Neither looks at addresses,
- * as a workspace is asked for before they are known: FORM::run() refuses what begins where it cannot read, and a
- * device may refuse any launch. */
+ * FORM_takes() that the form was measured to be the best of those that are asked after it. Parked takes what is left.
+ * Neither looks at addresses, as a workspace is asked for before they are known: FORM::run() refuses what begins where
+ * it cannot read, and a device may refuse any launch. */
 #ifndef CHOOSE_SHAPES_H
 #define CHOOSE_SHAPES_H
 
@@ -54,14 +54,10 @@ static inline bool is_byte_sum(const struct kernel_facts *facts) {
     return facts->in_bytes == 1 && facts->out_bytes == sizeof(uint32_t);
 }
 
+/* Whether there are more tiles than run at once. */
 static inline bool fills_device(const struct kernel_facts *facts) {
     return facts->chunks * facts->panels > (size_t)TILES_AT_ONCE * facts->processors;
 }
-
-/* ---- parked: whatever the others leave. */
-
-static inline bool parked_can(const struct kernel_facts *facts) { return facts->rows > 0; }
-static inline bool parked_takes(const struct kernel_facts *facts) { return fills_device(facts); }
 
 /* ---- bytes: rows of bytes side by side, of few columns or of whole words. */
 
@@ -71,7 +67,6 @@ static inline bool bytes_can(const struct kernel_facts *facts) {
         return false;
     return columns < FEWEST_BYTE_WORDS * WORD_BYTES || (columns % WORD_BYTES == 0 && columns <= MOST_BYTE_COLUMNS);
 }
-static inline bool bytes_takes(const struct kernel_facts *facts) { return bytes_can(facts) && fills_device(facts); }
 
 /* ---- rows: four kinds of tiles, of which the first that fits is taken. */
 

@@ -1,5 +1,5 @@
-/* The check for overflow of the fused pass, a kernel after it: a warp for each chunk and so many columns. The seeds are
- * still in the workspace. */
+/* The check for overflow of a persistent pass, a kernel after it: a warp has a chunk and WARP_LANES columns of it. The
+ * seeds are still in the workspace. docs/tuning.md#overflow-check */
 #ifndef OVERFLOW_AFTER_PASS_CUH
 #define OVERFLOW_AFTER_PASS_CUH
 

@@ -1,5 +1,5 @@
-/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of them: as those of row_tile.cuh, but that a
- * lane keeps its part as it was read, in registers, a word of four columns in each of its rows.
+/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of such rows: as the tiles of row_tile.cuh,
+ * but that a lane keeps its part as it was read, in registers, a word of four columns in each of its rows.
  *
  * The rows of a warp are so few that their sums fit in half a word. Integers wrap, so that neither the order of their
  * additions nor the size of a chunk can be seen. */
@@ -15,7 +15,8 @@ template <unsigned STEPS> struct row_bytes {
     word_sums above; /* what the rows above the lane's in its warp add up to */
 };
 
-/* So many LANES lie across; the others have rows below theirs, STEPS each. */
+/* LANES lanes of a warp lie across a row; the others have rows below, STEPS each. A block of stage 2 has TURN_COLUMNS
+ * columns. docs/tuning.md#byte-rows */
 template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLOCKS_> struct byte_row_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
@@ -35,7 +36,8 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
 template <class SHAPE> DEVICE unsigned row_part() { return strip_lane<SHAPE>() / SHAPE::LANES; }
 template <class SHAPE> DEVICE unsigned row_across() { return strip_lane<SHAPE>() % SHAPE::LANES; }
 
-/* Begins to read. Rows beyond the table hold zeros. Lanes without columns read those of the first one. */
+/* Begins to read the lane's rows. Rows beyond the table hold zeros. Lanes without columns read those of the first lane.
+ */
 template <class SHAPE>
 DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);

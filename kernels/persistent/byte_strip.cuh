@@ -63,7 +63,7 @@ DEVICE void sum_lane(const uint32_t (&bytes)[COUNT], word_sums (&sums)[COUNT], u
     }
 }
 
-/* The sums of a word, given those of the columns. */
+/* The sums of a word of four values, given the sums of the columns that they belong to. */
 template <class SHAPE> DEVICE word_sums word_of_columns(const uint32_t (&columns)[SHAPE::COLUMNS], unsigned word) {
     const unsigned first = word * WORD_BYTES;
     return word_sums{columns[first % SHAPE::COLUMNS] + (columns[(first + 2) % SHAPE::COLUMNS] << 16),
@@ -135,7 +135,7 @@ DEVICE void write_last_word(const tile_pass &pass, size_t number, const word_sum
             static_cast<uint32_t *>(pass.out)[number + c] = sums[c];
 }
 
-/* Adds the sums above the warp's strip to those of a word. Those of half the strips may fit in half a word. */
+/* Adds the sums above the warp's strip to the sums of a word. The totals of half the strips may fit in half a word. */
 template <class SHAPE> DEVICE void add_strips_above(const byte_layout &layout, const byte_turn<SHAPE> &turn,
                                                     unsigned word, uint32_t (&sums)[WORD_BYTES]) {
     constexpr unsigned HALF = SHAPE::WARPS / 2;

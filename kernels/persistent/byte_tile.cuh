@@ -13,7 +13,7 @@
 /* FEW: the number of columns, of which a lane has all; or 0: a lane has a word of a line. RUN lines of a strip, one
  * below the other, are a lane's. Each has 4 words of a tile, or as few more as whole lines allow: the smaller tiles
  * are, the closer to each other they are written. But where memory is FAST, tiles that small come too fast for what
- * they have to tell each other, and a lane has 7 lines (docs/tuning.md). */
+ * they have to tell each other, and a lane has 7 lines (docs/tuning.md#bytes). */
 template <unsigned FEW_, bool FAST = true> struct byte_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
@@ -95,7 +95,7 @@ DEVICE void read_last_words(const tile_pass &pass, const byte_layout &layout, un
     }
 }
 
-/* KEPT: they will be read once more. Lanes that have none read what another one reads. */
+/* KEPT: the words will be read once more. Lanes that have none read what another lane reads. */
 template <class SHAPE, bool KEPT>
 DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigned tile, byte_words<SHAPE> &words) {
     if (tile >= layout.whole_tiles) {
@@ -149,7 +149,7 @@ DEVICE void add_tile_totals(const byte_layout &layout, const byte_words<SHAPE> &
         atomic_add(&turn.tile_totals[c][lane - (lanes - across)], sums[c]);
 }
 
-/* What was read to where the warp sums it up. */
+/* Puts what was read where the warp sums it up. */
 template <class SHAPE>
 DEVICE void put_words(const byte_layout &layout, const byte_words<SHAPE> &words, byte_block<SHAPE> &shared) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);

@@ -9,13 +9,13 @@
 
 constexpr unsigned COPY_BYTES = 16; /* of a lane's copy, and of which bulk copies are multiples, addresses and all */
 
-/* The most bytes that a lane can read at a time where its own begin anywhere at a multiple of so many. */
+/* The most bytes that a lane can read at a time where its values begin at any multiple of `bytes`. */
 HOST_DEVICE constexpr unsigned read_bytes(unsigned bytes) {
     return power_of_two_in(bytes) < COPY_BYTES ? power_of_two_in(bytes) : COPY_BYTES;
 }
 
-/* In the order of the table, whose rows lie side by side, all of a row in one tile. On a line: copies to what is only
- * aligned to 16 bytes cost 3 to 9 % of a scan. */
+/* The values are in the order of the table, all of a row in one tile. They begin on a line of memory: copies to what is
+ * only aligned to 16 bytes cost 3 to 9 % of a scan (docs/tuning.md#loads-and-stores). */
 template <class SHAPE> struct coming_tile {
     static_assert(!SHAPE::STAGED || (SHAPE::LANES == 1 && SHAPE::PARTS == 1), "a lane has whole rows, a warp one part");
     static constexpr unsigned LENGTH =
@@ -38,7 +38,7 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_by_itself() 
            sizeof(coming_tile<SHAPE>) + sizeof(parked_tile<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
 }
 
-/* Whether it may: it is not divided into panels, and begins where copies may. */
+/* Whether a table can be copied in bulk: it is one panel without gaps, and begins where copies may. */
 static inline bool may_come(const tile_pass &pass) {
     return pass.panels == 1 && pass.in_stride == pass.columns && reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
 }
@@ -86,7 +86,7 @@ template <class SHAPE> DEVICE void wait_for_coming(bool bulk, coming_tile<SHAPE>
         coming.parity[warp] = parity ^ 1;
 }
 
-/* tile_load() of a tile that was requested. */
+/* tile_load() of a tile that was requested and has come, or comes soon. */
 template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile_place &place, bool bulk,
                                                coming_tile<SHAPE> &coming, tile_values<SHAPE> &values) {
     const unsigned across = SHAPE::LANES == 1 ? 1 : static_cast<unsigned>(pass.columns) / SHAPE::COLUMNS;

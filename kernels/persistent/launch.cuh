@@ -65,7 +65,7 @@ struct persistent_call {
         state.bulk = false;
         return state;
     }
-    /* The same with a row of totals for each of `rows` tiles one below the other, and magnitudes behind. */
+    /* The words of a pass with a row of totals for each of `rows` tiles one below the other, and magnitudes behind. */
     template <class SUM> pass_state<SUM> state_of_chunks(const tile_pass &pass, size_t rows) const {
         pass_state<SUM> state = state_for<SUM>();
         state.totals = state.seeds + pass.columns;

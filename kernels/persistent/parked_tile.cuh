@@ -151,8 +151,8 @@ template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, park
     }
 }
 
-/* The same of exclusive results: where the vectors are, each lane its own, which know what stands above; then in order.
- */
+/* finish_in_order() of exclusive results: each lane finishes its own vectors where they are, as it knows what stands
+ * above them, and then all are written in order. */
 template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_tile<SHAPE, true> &parked,
                                                 unsigned step, typename SHAPE::Sum *to, const warp_row<SHAPE> &seeds,
                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {

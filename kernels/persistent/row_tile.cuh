@@ -22,9 +22,9 @@ constexpr unsigned MOST_UNROLLED = 32;                /* rows */
  * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
 enum class row_kind { VECTORS, APART, PIECES };
 
-/* A lane has COUNT columns; so many columns to a block of stage 2 (adds/turns.cuh), rows to a strip, blocks to a
- * multiprocessor, and lanes to a strip: a warp has one, or its halves have one each, where rows are short. Vectors are
- * of sums of INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
+/* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (adds/turns.cuh), a strip STRIP_ROWS rows and STRIP_LANES
+ * lanes (a warp, or where rows are short half of one), and a multiprocessor BLOCKS blocks. Vectors are of sums of
+ * INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
 template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
           unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES>
 struct row_shape {
@@ -40,7 +40,7 @@ struct row_shape {
     static constexpr unsigned SHARES = CHUNK > CHUNK_ROWS ? CHUNK / CHUNK_ROWS : 1;         /* tiles of a chunk */
     static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
-    /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
+    /* At most ADDERS_ALONE adding blocks have a multiprocessor each to themselves. */
     static constexpr unsigned ADDERS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
@@ -58,7 +58,7 @@ template <class SHAPE> using row_input = vector_of<typename SHAPE::Input, SHAPE:
 
 HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
-/* In shared memory, before the rows. */
+/* What a block has in shared memory before the rows. */
 template <class SHAPE> struct alignas(LINE_BYTES) row_block {
     bulk_barrier come[SHAPE::STRIPS];
     uint32_t magnitudes[SHAPE::STRIPS];
@@ -66,8 +66,8 @@ template <class SHAPE> struct alignas(LINE_BYTES) row_block {
     block_role role;
 };
 
-/* The rest of it: rows of `across` units each. Those of the table; of each strip the total; the seed, and what is to
- * the left of the tile at each level of the tree above it. */
+/* The rest of a block's shared memory, in rows of `across` units each: the tile's rows; the total of each strip; the
+ * seed, and what is to the left of the tile at each level of the tree above it. */
 template <class SHAPE> struct row_memory {
     row_input<SHAPE> *rows;
     row_unit<SHAPE> *totals, *lefts;
@@ -174,7 +174,7 @@ DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned la
     }
 }
 
-/* Of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
+/* The total of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
 template <class SHAPE>
 DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Sum>::value;
@@ -188,7 +188,7 @@ DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned l
     return total;
 }
 
-/* The totals of the strip's rows; the others see them after a barrier. */
+/* Puts the total of the strip's rows where the other strips see it after a barrier. */
 template <class SHAPE>
 DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();

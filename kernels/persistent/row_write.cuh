@@ -21,7 +21,7 @@ DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, u
     add(get_columns(memory, lane, memory.lefts + lane));
 }
 
-/* The running sums of so many rows, one level of the tree after the other. */
+/* The running sums of ROWS rows, one level of the tree after the other. */
 template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
     UNROLL
     for (unsigned half = 1; half < ROWS; half *= 2)
@@ -49,7 +49,8 @@ DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&su
 }
 
 /* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
- * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough (docs/tuning.md). */
+ * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough
+ * (docs/tuning.md#columns-in-lanes). */
 template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
                                                  typename SHAPE::Sum *first, const row_vector<SHAPE> &sums) {
     row_unit<SHAPE> *const to = reinterpret_cast<row_unit<SHAPE> *>(first);

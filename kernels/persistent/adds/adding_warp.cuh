@@ -1,5 +1,5 @@
-/* Stage 2 inside the fused kernel: one block adds up the chunks' totals from left to right, as they appear, and
- * publishes the seeds. It is on everybody's way. The additions of a column come one after the other; so the warp that
+/* Stage 2 by an adding warp: one block adds up the chunks' totals from left to right, as they appear, and publishes the
+ * seeds. It is on everybody's way. The additions of a column come one after the other; so the warp that
  * makes them, a lane a column, does nothing else. Fetching warps bring totals from global memory into a ring in shared
  * memory, where each sum takes the place of its total, and publishing warps write the sums out as seeds. */
 #ifndef PERSISTENT_ADDS_ADDING_WARP_CUH
@@ -8,21 +8,22 @@
 #include "persistent/state.cuh"
 #include "tile/tile.cuh"
 
-constexpr unsigned ADDING_COLUMNS = WARP_LANES; /* of one spine block */
+constexpr unsigned ADDING_COLUMNS = WARP_LANES; /* of one adding block */
 constexpr unsigned ADDING_BATCH = 8;            /* words of a lane, and additions of one, in one go */
 constexpr unsigned ADDING_GROUP = 32;           /* chunks that a fetching warp looks at together, at most */
-constexpr unsigned ADDING_LONG = 16;            /* additions in one go where so many totals are there */
+constexpr unsigned ADDING_LONG = 16;            /* additions in one go where 16 totals are there */
 
-/* Every so many warps share a scheduler. The adding warp has one for itself: the others there do nothing. */
+/* Warps whose numbers differ by SCHEDULERS share a scheduler. The adding warp has one for itself: the other warps of
+ * that scheduler do nothing. */
 constexpr unsigned SCHEDULERS = 4;
 constexpr unsigned ADDING_PUBLISHERS = 2;
 
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
 template <class SUM> HOST_DEVICE constexpr unsigned adding_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
-/* Of a block of so many WARPS. Of each column the ring has the chunks of some groups, in order: ROUNDS of them for each
- * fetching warp. How far each is, in chunks from the beginning of the table on: totals that are there, and seeds that
- * are published, of each group; sums, of each column. */
+/* The ring of a block of WARPS warps. Of each column it has the chunks of some groups, in order: ROUNDS groups for each
+ * fetching warp. `fetched` and `published` tell for each group, and `added` for each column, how far totals, seeds and
+ * sums are, in chunks from the beginning of the table on. */
 template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring {
     static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - ADDING_PUBLISHERS;
     static constexpr unsigned ROUNDS = ROUNDS_, SLOTS = ROUNDS * FETCHERS;
@@ -31,7 +32,8 @@ template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring {
     uint32_t fetched[SLOTS], published[SLOTS], added[ADDING_COLUMNS];
 };
 
-/* The columns of one spine block, `width` of them. So many lanes of a warp lie across them, and the others down. */
+/* The columns of one adding block, `width` of them: `across` lanes of a warp lie across them, and `down` lanes one
+ * below the other. */
 struct adding_panel {
     size_t first, columns; /* columns: of the table */
     unsigned chunks, width, across, down, group;
@@ -51,7 +53,7 @@ template <class SUM, class RING> DEVICE SUM *adding_values(const adding_panel &p
     return reinterpret_cast<SUM *>(ring.values) + column * adding_apart<SUM>(ring.SLOTS * panel.group);
 }
 
-/* For how many chunks, which so many tiles share, a lane looks in one go: as many as its registers hold. */
+/* The chunks for which a lane looks in one go, given that SHARES tiles share a chunk: as many as its registers hold. */
 template <unsigned SHARES, class SUM> HOST_DEVICE constexpr unsigned adding_batch() {
     return SHARES > 1 && sizeof(SUM) == 8 ? ADDING_BATCH / 2 : ADDING_BATCH;
 }
@@ -90,8 +92,9 @@ template <class SUM> DEVICE unsigned adding_look(const adding_panel &panel, cons
     return there;
 }
 
-/* The same of chunks that two tiles share: one total below the other, and both are wanted. Their marks are kept as they
- * come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at once. */
+/* adding_look() for chunks that two tiles share: one total lies below the other, and both are wanted. Their marks are
+ * kept as they come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at
+ * once. */
 template <unsigned BYTES> struct adding_mark { typedef uint32_t type; };
 template <> struct adding_mark<8> { typedef bool type; };
 template <class SUM> DEVICE unsigned adding_look_pairs(const adding_panel &panel, const exchange_word<SUM> *totals,
@@ -185,7 +188,7 @@ DEVICE void adding_publish_group(const adding_panel &panel, const adding_lane &l
         store_release_block(published, first + panel.group);
 }
 
-/* Every group of so many as there are publishing warps. */
+/* Writes out every ADDING_PUBLISHERS-th group, from the publisher's own on. */
 template <unsigned SHARES, class SUM, class RING>
 DEVICE void adding_publish(const adding_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned publisher) {
     const adding_lane lane = adding_lane_of(panel);
@@ -198,7 +201,7 @@ DEVICE void adding_publish(const adding_panel &panel, const pass_state<SUM> &sta
     }
 }
 
-/* Makes sums of so many totals, whole vectors of them; they take their places. */
+/* Makes sums of COUNT totals, which are whole vectors; the sums take the places of the totals. */
 template <unsigned COUNT, class SUM> DEVICE void add_batch(SUM *values, SUM &seed) {
     constexpr unsigned LENGTH = 16 / sizeof(SUM);
     typedef vector_of<SUM, LENGTH> vector;
@@ -214,7 +217,7 @@ template <unsigned COUNT, class SUM> DEVICE void add_batch(SUM *values, SUM &see
         reinterpret_cast<vector *>(values)[v] = batch[v];
 }
 
-/* The same of less than a batch. What is not there yet is not read. */
+/* add_batch() of `count` totals, less than a batch. What is not there yet is not read. */
 template <class SUM> DEVICE void add_some(SUM *values, unsigned count, SUM &seed) {
     UNROLL
     for (unsigned k = 0; k < ADDING_BATCH; k++)
@@ -222,7 +225,7 @@ template <class SUM> DEVICE void add_some(SUM *values, unsigned count, SUM &seed
             values[k] = seed = seed + values[k];
 }
 
-/* The same of the next totals of those that are there, from the group's `done`th on; returns how many. */
+/* Adds the next totals of a group, from its `done`th on, `there` of which have come; returns how many it added. */
 template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigned there, bool active, SUM &seed) {
     SUM *values = group + done;
     if (done % ADDING_LONG == 0 && there >= ADDING_LONG) {
@@ -263,7 +266,7 @@ DEVICE void adding_add(const adding_panel &panel, const pass_state<SUM> &state, 
         store_carry(state.carry_out, panel.first + lane, seed);
 }
 
-/* All that a spine block does for its columns, from `first` on. So many tiles share a chunk. */
+/* All that an adding block does for `width` columns, from `first` on. SHARES tiles share a chunk. */
 template <unsigned SHARES, class SUM, class RING> DEVICE void
 add_by_warp(const pass_state<SUM> &state, RING &ring, size_t columns, unsigned chunks, size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;

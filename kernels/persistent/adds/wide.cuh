@@ -1,19 +1,19 @@
-/* Stage 2 inside the fused kernel for rows so wide that there is time: one block has many columns, a lane each, which
- * looks into a ring of totals and publishes the seeds itself. The other half of the threads fill the ring. */
+/* Stage 2 for rows so wide that there is time: one block has many columns, a lane each, which looks into a ring of
+ * totals and publishes the seeds itself. The other half of the threads fill the ring. */
 #ifndef PERSISTENT_ADDS_WIDE_CUH
 #define PERSISTENT_ADDS_WIDE_CUH
 
 #include "persistent/adds/adding_warp.cuh"
 
 constexpr unsigned WIDE_LOOKERS = BLOCK_THREADS / 2;
-constexpr unsigned WIDE_COLUMNS = BLOCK_THREADS - WIDE_LOOKERS; /* of one spine block */
+constexpr unsigned WIDE_COLUMNS = BLOCK_THREADS - WIDE_LOOKERS; /* of one adding block */
 constexpr unsigned WIDE_AHEAD = 4;                              /* words that a looker has under way */
 constexpr unsigned WIDE_BATCH = 4;                              /* chunks that a lane looks for in one go */
 constexpr unsigned WIDE_RING = 2048;
 
 template <class SUM> struct wide_ring { exchange_word<SUM> words[WIDE_RING + WIDE_COLUMNS]; };
 
-/* The columns of one spine block, `width` of them. */
+/* The columns of one adding block, `width` of them. */
 struct wide_panel {
     size_t first, columns, chunks; /* columns: of the table */
     unsigned width, rows;          /* rows: of the ring, a power of two */
@@ -107,7 +107,7 @@ DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wid
         store_carry(state.carry_out, panel.first + column, seed);
 }
 
-/* All that a spine block does for its columns, from `first` on. */
+/* All that an adding block does for its columns, from `first` on. */
 template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM> &state, wide_ring<SUM> &ring,
                                                            size_t columns, unsigned chunks, size_t first) {
     wide_panel panel;

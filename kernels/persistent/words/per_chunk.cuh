@@ -1,14 +1,14 @@
-/* What a tile of the fused kernel tells the others, and what it waits for. */
+/* What a parked tile tells the others, and what it waits for: one word a column and chunk. */
 #ifndef PERSISTENT_WORDS_PER_CHUNK_CUH
 #define PERSISTENT_WORDS_PER_CHUNK_CUH
 
 #include "overflow/in_tile.cuh"
 #include "persistent/parked_tile.cuh"
 
-/* Tiles are numbered row by row of them: one beside the other, then those below. */
+/* Tiles are numbered like words on a page: one beside the other, and then the next row of tiles. */
 DEVICE size_t tile_row(const tile_pass &pass, unsigned tile) { return tile / pass.panels; }
 
-/* Whether no rows of the table are below the tiles of that row. */
+/* Whether no rows of the table are below the tiles of a row of tiles. */
 template <class SHAPE> DEVICE bool is_last_row(const tile_pass &pass, size_t row) {
     return pass.rows - row * SHAPE::CHUNK_ROWS <= SHAPE::CHUNK_ROWS;
 }

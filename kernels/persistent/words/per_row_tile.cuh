@@ -1,4 +1,4 @@
-/* What a tile of rows tells the others, and what it waits for. */
+/* What a tile of rows tells the others, and what it waits for: words of a ring. */
 #ifndef PERSISTENT_WORDS_PER_ROW_TILE_CUH
 #define PERSISTENT_WORDS_PER_ROW_TILE_CUH
 
@@ -66,7 +66,7 @@ template <class SHAPE> DEVICE void look_for_lefts(const tile_pass &pass, const r
         looks.missing &= mark[k] == slot.mark ? ~(1u << k) : ~0u;
 }
 
-/* All that the tile waits for, into shared memory. */
+/* Waits for all that is to the left of the tile, and puts it into shared memory. */
 template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
                                                   const row_place &place, const row_memory<SHAPE> &memory) {
     typedef typename SHAPE::Sum Sum;

@@ -31,7 +31,7 @@ template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const pass
         publish(&state.totals[of_chunk], static_cast<uint32_t>(before) + sum, MARK_TOTAL);
 }
 
-/* What a column of a tile is seeded with, as far as it is there. */
+/* What a column of a tile is seeded with, as far as it has come. */
 template <class SHAPE> struct byte_seed { uint32_t seed, mark, above[SHAPE::TILES - 1]; };
 template <class SHAPE> DEVICE bool is_there(const byte_seed<SHAPE> &seed) {
     static_assert((MARK_SEED << 30 & TOLD) != 0 && (MARK_TOTAL << 30 & TOLD) == 0, "one bit tells a seed");
@@ -58,7 +58,7 @@ template <class SHAPE> DEVICE void look_for_seed(const tile_pass &pass, const pa
             seed.above[k] = load_relaxed(above);
 }
 
-/* Waits for it, if it is not there; by the threads of the columns. */
+/* Waits for a column's seed, and puts it into shared memory; by the threads of the columns. */
 template <class SHAPE> DEVICE void put_seed(const tile_pass &pass, const pass_state<uint32_t> &state,
                                             const byte_layout &layout, unsigned tile, byte_seed<SHAPE> &seed,
                                             byte_turn<SHAPE> &turn) {

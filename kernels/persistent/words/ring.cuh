@@ -28,8 +28,9 @@ DEVICE uint32_t *done_word(const ring_state<SUM> &state, const row_slot &slot, u
 }
 
 /* Waits until the chunk's words may be written: until whoever waits for what is in their place has it. A chunk's words
- * are read by its own tiles, and by stage 2 for the next one's seed, which is done when a tile there has that. They
- * were drawn long ago. By one thread; it asks for no order of memory, as what was read cannot change any more. */
+ * are read by its own tiles, and by stage 2 for the next chunk's seed, which is made when a tile of that chunk has it.
+ * Those tiles were drawn long ago, so that the wait is short. One thread calls it; it asks for no order of memory, as
+ * what was read cannot change any more. */
 template <unsigned SHARES, class SUM>
 DEVICE void wait_for_ring(const ring_state<SUM> &state, unsigned chunk, unsigned panel, unsigned panels) {
     UNROLL
@@ -40,7 +41,7 @@ DEVICE void wait_for_ring(const ring_state<SUM> &state, unsigned chunk, unsigned
     }
 }
 
-/* publish() and look() of words that the cache keeps. */
+/* publish_kept() and look_kept() are publish() and look() of words that the cache keeps. */
 template <class SUM> DEVICE void publish_kept(exchange_word<SUM, 4> *word, SUM value, uint32_t mark) {
     store_relaxed_kept(&word->bits, exchange_bits(value, mark));
 }
@@ -54,7 +55,7 @@ template <class SUM> DEVICE uint32_t look_kept(const exchange_word<SUM, 8> *word
     return exchange_mark(load_pair_relaxed_kept(&word->pair), value);
 }
 
-/* A chunk's seed for the check, if any wants it: by whom it is no delay. */
+/* Keeps a chunk's seed for the overflow check. Called by a tile: in stage 2 it would delay everybody. */
 template <class SUM>
 DEVICE void keep_seed(const ring_state<SUM> &state, size_t chunk, size_t column, size_t columns, SUM seed) {
     if constexpr (std::is_integral<SUM>::value)
