@@ -157,8 +157,8 @@ static int run_narrow_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
 }
 
 /* Whether the table has a row for these columns; then it is run, and *error is what came of it. */
-template <class INPUT, class SUM, class LAUNCHER, class... NARROW>
-static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error, narrow_table<NARROW...>) {
+template <class INPUT, class SUM, class LAUNCHER, class... NARROW> static bool
+run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] int *error, narrow_table<NARROW...>) {
     if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
         return false;
     return (

@@ -64,10 +64,10 @@ template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory
     }
 }
 
-/* The lane's sums, of all of the strip's rows; of an exclusive pass those that stand one row above. WHOLE: all of the
+/* The lane's sums, of all of the strip's rows; `exclusive`: those that stand one row above. WHOLE: all of the
  * rows are in the table. */
-template <class SHAPE, bool WHOLE>
-DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
+template <class SHAPE, bool WHOLE> DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &place,
+                                                          const row_memory<SHAPE> &memory, unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
@@ -79,7 +79,7 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
     UNROLL
     for (unsigned c = 0; c < SHAPE::COUNT; c++)
         before.at[c] = sum_identity<Sum>();
-    if (pass.exclusive || std::is_integral<Sum>::value)
+    if (exclusive || std::is_integral<Sum>::value)
         add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
     KEEP_LOOP
     for (unsigned group = 0; group < GROUPS; group++) {
@@ -100,7 +100,7 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
                     add_to_right(left, sums[row]);
             });
         }
-        if (pass.exclusive) {
+        if (exclusive) {
             UNROLL
             for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
                 if (WHOLE || group * ROWS + row < rows)
@@ -117,14 +117,14 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
 
 /* By all strips, each its own rows. */
 template <class SHAPE>
-DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+DEVICE void write_rows(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();
     if (lane >= units_of<SHAPE>(pass, place))
         return;
     if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
-        write_lane<SHAPE, true>(pass, place, memory, lane);
+        write_lane<SHAPE, true>(pass, exclusive, place, memory, lane);
     else
-        write_lane<SHAPE, false>(pass, place, memory, lane);
+        write_lane<SHAPE, false>(pass, exclusive, place, memory, lane);
 }
 
 #endif

@@ -14,13 +14,21 @@
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
-template <class SHAPE> struct rows_form {
+/* Whether exclusive passes have a kernel of their own: of vectors of floats, which spill up to 28 bytes in a kernel
+ * that does both. */
+enum class row_results { EITHER, INCLUSIVE, EXCLUSIVE };
+template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
+    return !SHAPE::APART && SHAPE::KEPT_ROWS > 0 && !std::is_integral<typename SHAPE::Sum>::value;
+}
+
+template <class SHAPE, row_results RESULTS> struct rows_form {
     typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
     typedef ring_state<Sum> State;
     static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = SHAPE::BLOCKS, LAG = 0;
     static constexpr unsigned ADDERS_ALONE = SHAPE::ADDERS_ALONE;
-    static constexpr bool CHAINS = false, MAY_CHECK = true, COMES = SHAPE::KEPT_ROWS > 0;
+    static constexpr bool CHAINS = false, MAY_CHECK = std::is_integral<Sum>::value;
+    static constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
 
     /* What a lane has of a tile in registers. */
     struct Lane {
@@ -41,6 +49,9 @@ template <class SHAPE> struct rows_form {
         : pass(pass_), state(state_), tiles(tiles_), adders(adders_), arrival(arrival_), shared(shared_),
           block(*reinterpret_cast<row_block<SHAPE> *>(shared)), turn(0) {}
 
+    DEVICE bool exclusive() const {
+        return RESULTS == row_results::EITHER ? pass.exclusive : RESULTS == row_results::EXCLUSIVE;
+    }
     DEVICE bool adds() const { return block_index() < adders; }
     DEVICE void add() {
         meet_blocks(arrival);
@@ -102,7 +113,7 @@ template <class SHAPE> struct rows_form {
     DEVICE void draw(unsigned, bool) {}
     DEVICE void write(unsigned, Lane &lane) {
         if constexpr (COMES)
-            write_rows<SHAPE>(pass, lane.place, memory);
+            write_rows<SHAPE>(pass, exclusive(), lane.place, memory);
         else
             write_bytes<SHAPE>(pass, lane.place, memory, lane.values);
     }
@@ -122,14 +133,11 @@ template <class SHAPE> struct rows_form {
 };
 
 /* The words of a ring of chunks, what is counted for each of them, and what is found in each of `chunks`, in pairs.
- * Behind them are the seeds that the check wants, of all chunks. */
+ */
 static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring, size_t chunks) {
     const size_t words = (shares + 1) * ring * pass.columns * 2 * kernel_type_bytes(pass.out_type);
     const size_t counts = (ring * panels + (pass.first_overflow ? chunks : 0)) * sizeof(uint32_t);
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
-}
-static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
-    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * kernel_type_bytes(pass.out_type) : 0;
 }
 
 /* What the launcher asks of a pass by rows. */
@@ -187,11 +195,20 @@ struct rows_launcher {
                                        shared,
                                        shared,
                                        (pass.rows + chunk - 1) / chunk};
-        return launch_persistent<rows_form<SHAPE>>(call, made, plan);
+        if constexpr (has_exclusive<SHAPE>())
+            return pass.exclusive ? launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan)
+                                  : launch_persistent<rows_form<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
+        else
+            return launch_persistent<rows_form<SHAPE, row_results::EITHER>>(call, made, plan);
     }
 };
 
 #if KERNEL_PART == 0
+/* Behind the pairs are the seeds that the check wants, of all chunks. */
+static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
+    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * kernel_type_bytes(pass.out_type) : 0;
+}
+
 /* By strides alone, as the table may be anywhere. */
 size_t form_rows::workspace(const kernel_pass *pass) {
     const kernel_facts facts = kernel_facts_of(pass, 0, 0);
