@@ -2,6 +2,7 @@
 #ifndef CHOOSE_DISPATCH_CUH
 #define CHOOSE_DISPATCH_CUH
 
+#include "choose/facts.h"
 #include "choose/forms.h"
 #include "tile/shape.cuh"
 
@@ -12,23 +13,14 @@ static inline bool allows_vectors(const void *data, size_t stride, size_t elemen
     return reinterpret_cast<uintptr_t>(data) % (element * count) == 0 && stride % count == 0;
 }
 
-/* Of an element, in bytes. */
-static inline size_t type_bytes(table_type type) {
-    if (type == TABLE_U64 || type == TABLE_I64 || type == TABLE_F64)
-        return 8;
-    return type == TABLE_U8 ? 1 : type == TABLE_U16 ? 2 : 4;
-}
-
 /* Whether each row of sums begins on a sector of memory, if the first one does. */
 static inline bool begins_on_sectors(const kernel_pass &pass) {
-    return (pass.out ? pass.out_stride : pass.columns) * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
+    return (pass.out ? pass.out_stride : pass.columns) * kernel_type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
-/* Panels of at most so many columns, which begin on a multiple of `granule`. OVERLAPS: they may overlap by as many. */
-static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule, bool overlaps) {
+/* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`. */
+static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule) {
     tile_pass made = {};
-    made.overlap = overlaps && pass.columns > panel && !begins_on_sectors(pass) ? granule : 0;
-    panel -= made.overlap;
     made.in = pass.in;
     made.out = pass.out;
     made.rows = pass.rows;
@@ -37,7 +29,7 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     made.out_stride = pass.out_stride;
     made.panels = static_cast<unsigned>((pass.columns + panel - 1) / panel);
     /* Panels of nearly the same width keep the lanes evenly busy; a panel begins on a vector, or a sector. */
-    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(type_bytes(pass.out_type));
+    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(kernel_type_bytes(pass.out_type));
     if (begins_on_sectors(pass) && panel % sector == 0 && granule < sector)
         granule = sector;
     const size_t even = (pass.columns + made.panels - 1) / made.panels;
@@ -49,26 +41,22 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
 }
 
 /* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel, or its share of one. */
-template <class SHAPE, class LAUNCHER> static int run_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
-    const tile_pass made =
-        make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS, SHAPE::PACKED && sizeof(typename SHAPE::Sum) == 4);
-    const size_t chunks = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
-    /* Where sums are integers, a chunk may be several of those of the tree. */
-    const unsigned chunk_rows = SHAPE::CHUNK_ROWS * SHAPE::SHARES;
-    if ((SHAPE::PACKED ? chunk_rows % pass.chunk_rows != 0 : chunk_rows != pass.chunk_rows) ||
-        pass.columns / SHAPE::PANEL >= UINT32_MAX || chunks > static_cast<size_t>(INT32_MAX) / made.panels)
+template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
+    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS);
+    const size_t chunks = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
+    if (SHAPE::TILE_ROWS * SHAPE::SHARES != pass.chunk_rows || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
+        chunks > static_cast<size_t>(INT32_MAX) / made.panels)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* Whether a tile has two lines of memory across, for launchers that have such: its rows are pieces of twice the length,
- * but two tiles share a chunk, and lanes may be idle. What was measured: it is better where rows do not begin on
- * sectors; of 4 bytes, unless more than a quarter of the lanes are idle; of 8 bytes, but in rows of an odd number of
- * lines, unless they are long.
- */
+/* Whether a parked tile has two lines of memory across: its rows are pieces of twice the length, but two tiles share a
+ * chunk, and lanes may be idle. It was measured to be better where rows do not begin on sectors; with sums of 4 bytes,
+ * unless more than a quarter of the lanes are idle; with sums of 8 bytes, but in rows of an odd number of lines, unless
+ * they are long. docs/tuning.md#parked */
 constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
-    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
+    const size_t element = kernel_type_bytes(pass.out_type), bytes = pass.columns * element;
     const size_t panels = (bytes + WIDE_LANES * VECTOR_BYTES - 1) / (WIDE_LANES * VECTOR_BYTES);
     if (bytes <= WIDEST_ROW_BYTES)
         return false;
@@ -79,37 +67,20 @@ static inline bool is_wide(const kernel_pass &pass) {
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 
-/* Bytes, in rows of whole words of them. */
-template <class SUM, class LAUNCHER> static int run_packed(const kernel_pass &pass, const LAUNCHER &launcher) {
-    if (pass.columns <= packed_shape<SUM, 4>::PANEL)
-        return run_shape<packed_shape<SUM, 4>>(pass, launcher);
-    if (pass.columns <= packed_shape<SUM, 8>::PANEL)
-        return run_shape<packed_shape<SUM, 8>>(pass, launcher);
-    return run_shape<packed_shape<SUM, 16>>(pass, launcher);
-}
-
-/* Rows of whole vectors: `vectors` of them across a row; at most 128 bytes to a panel, or else 256. */
+/* Rows of whole vectors, `vectors` across a row; a panel has at most 128 bytes, or a wide one 256. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     if (vectors <= 1)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
-    constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
-    if constexpr (PACKS && COUNT == sizeof(uint32_t)) { /* bytes to a word */
-        return run_packed<SUM>(pass, launcher);
-    } else {
-        if constexpr (PACKS)
-            if (pass.columns > 8 && pass.columns % 4 == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), 4))
-                return run_packed<SUM>(pass, launcher);
-        if constexpr (LAUNCHER::PARKS)
-            if (is_wide(pass))
-                return run_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
-        if (vectors <= 4)
-            return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
-        return run_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
-    }
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
+    if constexpr (LAUNCHER::PARKS)
+        if (is_wide(pass))
+            return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+    if (vectors <= 4)
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
+    return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
 }
 
 /* A lane a column. */
@@ -117,113 +88,90 @@ template <class INPUT, class SUM, class LAUNCHER>
 static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned WIDEST = WIDEST_ROW_BYTES / sizeof(SUM);
     if (pass.columns <= 1)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 1, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 1, 1>>(pass, launcher);
     if (pass.columns <= 2)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 2, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 2, 1>>(pass, launcher);
     if (pass.columns <= 4)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 4, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 4, 1>>(pass, launcher);
     if (pass.columns <= 8)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 8, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 8, 1>>(pass, launcher);
     if (pass.columns <= 16)
-        return run_shape<tile_shape<INPUT, SUM, 1, 1, 16, 1>>(pass, launcher);
-    return run_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 16, 1>>(pass, launcher);
+    return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
 }
 
-/* Few columns, rows side by side: a lane has so many ROWS, all of their values, in whole vectors. HALVES: so many times
- * fewer threads, with as many times the values. */
-template <class INPUT, class SUM, unsigned COLUMNS, unsigned ROWS, unsigned HALVES, class LAUNCHER>
-static bool run_rows(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    static_assert(ROWS * COLUMNS % COUNT == 0, "whole vectors");
-    *error = run_shape<tile_shape<INPUT, SUM, ROWS, COLUMNS, 1, COUNT, HALVES * LANE_BYTES, BLOCK_WARPS / HALVES>>(
-        pass, launcher);
-    return true;
-}
+/* Few columns, rows side by side: a lane has ROWS whole rows of a step, whose values are whole vectors. With HALVES, a
+ * block has that many times fewer threads, each with as many times the values. A table of these is walked by
+ * run_narrow(). */
+template <unsigned COLUMNS_, unsigned ROWS_, unsigned HALVES_ = 1> struct narrow_rows {
+    static constexpr unsigned COLUMNS = COLUMNS_, ROWS = ROWS_, HALVES = HALVES_;
+};
+template <class... NARROW> struct narrow_table {};
 
-/* The same of values that are widened, by launchers that PARK tiles. The more rows a lane has, the fewer shuffles: as
- * many as 32 bytes of the table hold, which are read together, or as it has room for. False: not such a table. */
-template <class INPUT, class SUM, class LAUNCHER>
-static bool run_widened(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+/* Widened values, by launchers that PARK tiles. The more rows a lane has, the fewer shuffles: as many as 32 bytes of
+ * the table hold, which are read together, or as it has room for. From 8 columns on with sums of 8 bytes, two lanes or
+ * more have a row, or else exclusive passes spill. docs/tuning.md#parked */
+template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
     constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
-    switch (pass.columns) {
-    case 1:
-        return run_rows<INPUT, SUM, 1, READ, 2>(pass, launcher, error);
-    case 2:
-        return run_rows<INPUT, SUM, 2, READ / 2, 2>(pass, launcher, error);
-    case 3:
-        return run_rows<INPUT, SUM, 3, ROOM / 4, 2>(pass, launcher, error);
-    case 4:
-        return run_rows<INPUT, SUM, 4, READ / 4, 2>(pass, launcher, error);
-    case 5:
-        return run_rows<INPUT, SUM, 5, ROOM / 8, 2>(pass, launcher, error);
-    case 6:
-        return run_rows<INPUT, SUM, 6, ROOM / 8, 2>(pass, launcher, error);
-    case 7:
-        return run_rows<INPUT, SUM, 7, ROOM / 8, 2>(pass, launcher, error);
-    case 8:
-        if constexpr (sizeof(SUM) == 4) /* others: two lanes or more to a row, or else exclusive passes spill */
-            return run_rows<INPUT, SUM, 8, READ / 8, 2>(pass, launcher, error);
-        return false;
-    case 12:
-        if constexpr (sizeof(SUM) == 4)
-            return run_rows<INPUT, SUM, 12, ROOM / 16, 2>(pass, launcher, error);
-        return false;
-    default:
-        return false;
-    }
+    if constexpr (sizeof(SUM) == 4)
+        return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
+                            narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
+                            narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>, narrow_rows<12, ROOM / 16, 2>>();
+    else
+        return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
+                            narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
+                            narrow_rows<7, ROOM / 8, 2>>();
 }
 
-/* The same of all others: as many rows as fill whole vectors. Launchers that PARK tiles write vectors in the order of
- * the table, whatever lanes have: there, lanes take two where one would do, which is a sector of memory. */
-template <class INPUT, class SUM, class LAUNCHER>
-static bool run_even(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = LAUNCHER::PARKS ? 2 : 1;
-    constexpr unsigned ALONE = sizeof(SUM) == 4 ? TWICE * COUNT : COUNT; /* one column of 8 bytes is faster so */
-    switch (pass.columns) {
-    case 1:
-        return run_rows<INPUT, SUM, 1, ALONE, 1>(pass, launcher, error);
-    case 2:
-        return run_rows<INPUT, SUM, 2, TWICE * COUNT / 2, 1>(pass, launcher, error);
-    case 3:
-        return run_rows<INPUT, SUM, 3, COUNT, 1>(pass, launcher, error);
-    case 4:
-        if constexpr (LAUNCHER::PARKS && COUNT == 4)
-            return run_rows<INPUT, SUM, 4, TWICE, 1>(pass, launcher, error);
-        return false;
-    case 5:
-        return run_rows<INPUT, SUM, 5, COUNT, 1>(pass, launcher, error);
-    case 6:
-        return run_rows<INPUT, SUM, 6, COUNT / 2, 1>(pass, launcher, error);
-    case 7:
-        return run_rows<INPUT, SUM, 7, COUNT, 1>(pass, launcher, error);
-    case 12:
-        if constexpr (LAUNCHER::PARKS && COUNT == 4)
-            return run_rows<INPUT, SUM, 12, 1, 2>(pass, launcher, error);
-        return false;
-    default:
-        return false;
-    }
+/* Values of the size of their sums: as many rows as fill whole vectors. Launchers that PARK tiles write vectors in the
+ * order of the table, whatever lanes have: there, lanes take two vectors where one would do, which is a sector of
+ * memory; but one column of 8 bytes is faster by single vectors. docs/tuning.md#parked */
+template <class SUM, bool PARKS> HOST_DEVICE constexpr auto even_table() {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = PARKS ? 2 : 1;
+    constexpr unsigned ALONE = sizeof(SUM) == 4 ? TWICE * COUNT : COUNT;
+    if constexpr (PARKS && sizeof(SUM) == 4)
+        return narrow_table<narrow_rows<1, ALONE>, narrow_rows<2, TWICE * COUNT / 2>, narrow_rows<3, COUNT>,
+                            narrow_rows<4, TWICE>, narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>,
+                            narrow_rows<7, COUNT>, narrow_rows<12, 1, 2>>();
+    else
+        return narrow_table<narrow_rows<1, ALONE>, narrow_rows<2, TWICE * COUNT / 2>, narrow_rows<3, COUNT>,
+                            narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>, narrow_rows<7, COUNT>>();
 }
 
-/* False: not few columns, or gaps between rows. */
-template <class INPUT, class SUM, class LAUNCHER>
-static bool run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, int *error) {
+/* Bytes with sums of 4 bytes are left out of parked tiles: the bytes form has all of them (choose/shapes.h). */
+template <class INPUT, class SUM, bool PARKS> HOST_DEVICE constexpr auto narrow_table_of() {
+    if constexpr (PARKS && sizeof(INPUT) == 1 && sizeof(SUM) == 4)
+        return narrow_table<>();
+    else if constexpr (PARKS && sizeof(INPUT) < sizeof(SUM))
+        return widened_table<INPUT, SUM>();
+    else
+        return even_table<SUM, PARKS>();
+}
+
+template <class INPUT, class SUM, class NARROW, class LAUNCHER>
+static int run_narrow_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    static_assert(NARROW::ROWS * NARROW::COLUMNS % COUNT == 0, "whole vectors");
+    return run_tile_shape<tile_shape<INPUT, SUM, NARROW::ROWS, NARROW::COLUMNS, 1, COUNT, NARROW::HALVES * LANE_BYTES,
+                                     BLOCK_WARPS / NARROW::HALVES>>(pass, launcher);
+}
+
+/* Whether the table has a row for these columns; then it is run, and *error is what came of it. */
+template <class INPUT, class SUM, class LAUNCHER, class... NARROW> static bool
+run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] int *error, narrow_table<NARROW...>) {
     if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
         return false;
-    if constexpr (LAUNCHER::PARKS && sizeof(INPUT) == 1 && sizeof(SUM) == 4)
-        return false; /* bytes.cu has them */
-    else if constexpr (LAUNCHER::PARKS && sizeof(INPUT) < sizeof(SUM))
-        return run_widened<INPUT, SUM>(pass, launcher, error);
-    else
-        return run_even<INPUT, SUM>(pass, launcher, error);
+    return (
+        (pass.columns == NARROW::COLUMNS && ((*error = run_narrow_shape<INPUT, SUM, NARROW>(pass, launcher)), true)) ||
+        ...);
 }
 
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    int error;
+    int error = 0;
     if (allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) && allows_vectors(pass.out, 0, sizeof(SUM), COUNT) &&
-        run_narrow<INPUT, SUM>(pass, launcher, &error))
+        run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::PARKS>()))
         return error;
     if (pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), COUNT) &&
         (!pass.out || allows_vectors(pass.out, pass.out_stride, sizeof(SUM), COUNT)))

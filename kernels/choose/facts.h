@@ -47,7 +47,7 @@ static inline size_t kernel_type_bytes(table_type type) {
 /* The largest power of two, up to a vector, that divides a number of bytes; of 0, a vector. */
 static inline unsigned kernel_alignment(uintptr_t bytes) {
     const unsigned low = (unsigned)bytes % FACT_VECTOR_BYTES;
-    return low == 0 ? FACT_VECTOR_BYTES : low & (~low + 1);
+    return low == 0 ? (unsigned)FACT_VECTOR_BYTES : low & (~low + 1);
 }
 
 /* A table that may be anywhere, for which a workspace is asked, has NULL for data: that is aligned to everything. */

@@ -2,12 +2,9 @@
  * a tile waits in, and who adds the totals up, in kernels/README.md. */
 #include <climits>
 
-#include "choose/facts.h"
 #include "choose/forms.h"
+#include "choose/shapes.h"
 #include "device.cuh"
-
-/* Tiles that run on one multiprocessor at once, in a wave. */
-constexpr size_t TILES_AT_ONCE = 2;
 
 /* One chunk, of which a lone block for each panel has at most a quarter; each has a multiprocessor to itself. */
 static bool alone_takes(const kernel_facts *facts) {
@@ -15,30 +12,7 @@ static bool alone_takes(const kernel_facts *facts) {
 }
 
 /* Tables whose tiles all run at once. */
-static bool wave_takes(const kernel_facts *facts) {
-    return facts->panels * facts->chunks <= TILES_AT_ONCE * facts->processors;
-}
-
-/* From so many bytes of sums for each multiprocessor on, rows are better not parked: four rounds of four tiles; or
- * one, of rows that are no whole vectors, unless they are short and not of widened integers; or very long ones that
- * begin on sectors, or widened ones of whole lines, when the words of parked tiles stay in the cache no more
- * (docs/tuning.md). */
-constexpr size_t ROWS_FROM_BYTES = 800 << 10, RAGGED_FROM_BYTES = 200 << 10, LONG_FROM_BYTES = 8 << 20;
-constexpr size_t LONG_BYTES = 2048, WIDENED_FROM_BYTES = 1024, WIDENED_TO_BYTES = 4096;
-
-/* Of sums for each multiprocessor. */
-static size_t rows_from_bytes(const kernel_facts *facts) {
-    const size_t row = facts->row_bytes;
-    const bool lines = facts->lines && row >= WIDENED_FROM_BYTES && row <= WIDENED_TO_BYTES;
-    const bool is_long = facts->sectors && row >= LONG_BYTES;
-    if (!facts->vectors)
-        return row > FACT_LINE_BYTES || (facts->widened && !facts->is_float) ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
-    return (facts->widened ? lines : is_long) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
-}
-
-static bool rows_takes(const kernel_facts *facts) {
-    return facts->rows * facts->row_bytes / rows_from_bytes(facts) >= facts->processors;
-}
+static bool wave_takes(const kernel_facts *facts) { return !fills_device(facts); }
 
 static bool takes_all(const kernel_facts *) { return true; }
 
@@ -75,10 +49,10 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
 const kernel_form kernel_forms[] = {
     {"alone", 75, alone_takes, no_workspace, run_alone},
     {"wave", 90, wave_takes, form_wave::workspace, run_wave},
-    {"rows", 90, rows_takes, form_rows::workspace, run_part_of<form_rows>},
-    {"bytes", 80, takes_all, form_bytes::workspace, form_bytes::run},
+    {"rows", ROWS_OLDEST_GPU, rows_takes, form_rows::workspace, run_part_of<form_rows>},
+    {"bytes", BYTES_OLDEST_GPU, bytes_can, form_bytes::workspace, form_bytes::run},
     {"parked", 90, takes_all, form_parked::workspace, run_part_of<form_parked>},
-    {"general", 80, takes_all, form_parked::workspace, run_part_of<form_general>},
+    {"general", PARKED_OLDEST_GPU, takes_all, form_parked::workspace, run_part_of<form_general>},
     {nullptr, INT_MAX, nullptr, nullptr, nullptr},
 };
 

@@ -294,6 +294,8 @@ struct bulk_barrier {
     uint64_t state;
 };
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Whether the functions below may be called. */
+DEVICE constexpr bool copies_in_bulk() { return true; }
 
 /* One thread, before any use: the barrier opens each time `arrivals` threads have arrived and all bytes have come. */
 DEVICE void bulk_barrier_init(bulk_barrier *barrier, unsigned arrivals) {
@@ -347,6 +349,7 @@ DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #else
 /* On older devices nobody calls these, but there are kernels that could. */
+DEVICE constexpr bool copies_in_bulk() { return false; }
 DEVICE void bulk_barrier_init(bulk_barrier *, unsigned) { __trap(); }
 DEVICE void bulk_barrier_expect(bulk_barrier *, unsigned) { __trap(); }
 DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }

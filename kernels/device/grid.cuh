@@ -29,17 +29,4 @@ DEVICE void grid_meet([[maybe_unused]] unsigned arrival) {
 #endif
 }
 
-/* grid_meet() by the first thread of a block alone, whose others wait for it at a barrier of their own. It leans on an
- * internal of cooperative_groups; kernels that still call it are to call grid_meet(). */
-DEVICE void grid_wait([[maybe_unused]] unsigned arrival) {
-#if CUDART_VERSION >= 13000
-    const uint32_t *word = &cooperative_groups::details::get_grid_workspace()->barrier;
-    while (((load_acquire(word) ^ arrival) >> 31) == 0)
-        continue;
-#endif
-}
-
-/* A block_barrier() where nobody needs one, but what the compiler makes of the code around it takes fewer registers. */
-DEVICE void registers_barrier() { __syncthreads(); }
-
 #endif

@@ -87,6 +87,15 @@ template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
     return static_cast<int>(error);
 }
 
+/* Whether the code that a launch of the kernel would run on the current device was made for devices with bulk copies:
+ * what copies_in_bulk() is in it. */
+template <class... P> static int code_copies_in_bulk(void (*kernel)(P...), bool *copies) {
+    cudaFuncAttributes attributes = {};
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel));
+    *copies = attributes.ptxVersion >= 90;
+    return static_cast<int>(error);
+}
+
 /* How many bytes the device's memory moves at most in a microsecond for each multiprocessor; 0 where it cannot be
  * known. */
 static inline size_t ask_memory_rate(int device) {

@@ -1,17 +1,18 @@
-/* The check for overflow of the fused pass, a kernel after it: a warp for each chunk and so many columns. The seeds are
- * still in the workspace. */
+/* The check for overflow of a persistent pass, a kernel after it: a warp has a chunk and WARP_LANES columns of it. The
+ * seeds are still in the workspace. docs/tuning.md#overflow-check */
 #ifndef OVERFLOW_AFTER_PASS_CUH
 #define OVERFLOW_AFTER_PASS_CUH
 
 #include "overflow/in_tile.cuh"
-#include "persistent/adds/adding_warp.cuh"
+#include "persistent/words/marked.cuh"
 
 constexpr unsigned CHECK_THREADS = 256;
 
-/* Seeds are so many words apart from chunk to chunk. `groups` of columns side by side, and `chunks` one below the
+/* Seeds are `apart` words apart from chunk to chunk; `groups` of columns lie side by side, and `chunks` one below the
  * other. */
-template <class INPUT, class SUM> KERNEL fused_check_kernel(tile_pass pass, fused_state<SUM> state, size_t apart,
-                                                            unsigned chunk_rows, size_t chunks, unsigned groups) {
+template <class INPUT, class SUM> KERNEL overflow_check_kernel(tile_pass pass, const exchange_word<SUM> *all_seeds,
+                                                               const uint32_t *magnitudes, size_t apart,
+                                                               unsigned chunk_rows, size_t chunks, unsigned groups) {
     wait_for_launch_before();
     const unsigned lane = thread_index() % WARP_LANES;
     const size_t number =
@@ -20,13 +21,13 @@ template <class INPUT, class SUM> KERNEL fused_check_kernel(tile_pass pass, fuse
     if (chunk >= chunks)
         return;
     const stored_part part = part_of(pass, chunk * chunk_rows, number % groups * WARP_LANES, chunk_rows, WARP_LANES);
-    const exchange_word<SUM> *seeds = state.seeds + chunk * apart + part.column;
+    const exchange_word<SUM> *seeds = all_seeds + chunk * apart + part.column;
     const auto seed = [&](size_t c) {
         SUM value;
         look(seeds + c, &value);
         return value;
     };
-    const uint64_t reach = reach_of<INPUT, SUM>(load_relaxed(&state.magnitudes[chunk]), part.rows);
+    const uint64_t reach = reach_of<INPUT, SUM>(load_relaxed(&magnitudes[chunk]), part.rows);
     if (warp_any(WARP_ALL, lane < part.columns && may_leave<SUM>(seed(lane), reach, pass.is_signed)))
         find_overflow<SUM>(pass, part, lane, WARP_LANES, seed,
                            [&](unsigned c) { return SUM(seed(apart + c) - seed(c)); });

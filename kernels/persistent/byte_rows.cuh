@@ -1,21 +1,22 @@
-/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of them: as those of row_tile.cuh, but that a
- * lane keeps its part as it was read, in registers, a word of four columns in each of its rows.
+/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of such rows: as the tiles of row_tile.cuh,
+ * but that a lane keeps its part as it was read, in registers, a word of four columns in each of its rows.
  *
  * The rows of a warp are so few that their sums fit in half a word. Integers wrap, so that neither the order of their
  * additions nor the size of a chunk can be seen. */
 #ifndef PERSISTENT_BYTE_ROWS_CUH
 #define PERSISTENT_BYTE_ROWS_CUH
 
-#include "persistent/byte_tile.cuh"
 #include "persistent/row_write.cuh"
+#include "persistent/word_sums.cuh"
 
 /* What a lane reads, a word of each row. */
 template <unsigned STEPS> struct row_bytes {
     uint32_t words[STEPS];
-    packed_row above; /* what the rows above the lane's in its warp add up to */
+    word_sums above; /* what the rows above the lane's in its warp add up to */
 };
 
-/* So many LANES lie across; the others have rows below theirs, STEPS each. */
+/* LANES lanes of a warp lie across a row; the others have rows below, STEPS each. A block of stage 2 has TURN_COLUMNS
+ * columns. docs/tuning.md#byte-rows */
 template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLOCKS_> struct byte_row_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
@@ -26,8 +27,8 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS;
     static constexpr bool APART = false, PIECES = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
-    static constexpr unsigned CHUNK_ROWS = WARPS * STRIP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
-    static constexpr unsigned SPINES_ALONE = 7, KEPT_ROWS = 0;
+    static constexpr unsigned TILE_ROWS = WARPS * STRIP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
+    static constexpr unsigned ADDERS_ALONE = 7, KEPT_ROWS = 0;
     static_assert(STRIP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
 };
@@ -35,7 +36,8 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
 template <class SHAPE> DEVICE unsigned row_part() { return strip_lane<SHAPE>() / SHAPE::LANES; }
 template <class SHAPE> DEVICE unsigned row_across() { return strip_lane<SHAPE>() % SHAPE::LANES; }
 
-/* Begins to read. Rows beyond the table hold zeros. Lanes without columns read those of the first one. */
+/* Begins to read the lane's rows. Rows beyond the table hold zeros. Lanes without columns read those of the first lane.
+ */
 template <class SHAPE>
 DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
@@ -57,11 +59,11 @@ DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SH
 /* The totals of the warp's rows; the other warps see them after a barrier. */
 template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const row_place &place,
                                                     const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
-    packed_row own = {0, 0};
+    word_sums own = {0, 0};
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         own = own + sums_of_word(bytes.words[step]);
-    const packed_row total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
+    const word_sums total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     bytes.above = total - own;
     const unsigned across = row_across<SHAPE>();
     if (row_part<SHAPE>() != SHAPE::PARTS - 1 || across >= units_of<SHAPE>(pass, place))
@@ -71,10 +73,9 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
     memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
 }
 
-/* The lane's sums to the table; ABOVE: those that stand one row above. */
-template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
-                                                           const row_memory<SHAPE> &memory,
-                                                           typename SHAPE::Values &bytes) {
+/* The lane's sums to the table; of an exclusive pass those that stand one row above. */
+template <class SHAPE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
+                                               const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     if (across >= units_of<SHAPE>(pass, place))
@@ -87,12 +88,14 @@ template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass
     add_lefts<SHAPE>(place, memory, across, [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += pass.out_stride) {
-        const row_vector<SHAPE> above = sums;
+        const bool there = rows == SHAPE::STRIP_ROWS || first + step < rows;
+        if (there && pass.exclusive)
+            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), sums);
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
             sums.at[c] += choose_bytes(bytes.words[step], 0x4440 + c);
-        if (rows == SHAPE::STRIP_ROWS || first + step < rows)
-            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), ABOVE ? above : sums);
+        if (there && !pass.exclusive)
+            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), sums);
     }
 }
 

@@ -4,45 +4,49 @@
 
 #include "persistent/byte_tile.cuh"
 
-/* Running sums of the warp's strip, and its totals. ABOVE: exclusive ones. */
-template <class SHAPE, bool ABOVE> DEVICE void sum_strip(const byte_layout &layout, const byte_lane &lane,
-                                                         byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
+/* Running sums of the warp's strip, exclusive ones if `exclusive`, and its totals. */
+template <class SHAPE> DEVICE void sum_strip(bool exclusive, const byte_layout &layout, const byte_lane &lane,
+                                             byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
     const unsigned warp = thread_index() / WARP_LANES;
     const bool active = thread_index() % WARP_LANES < layout.lanes;
     const unsigned first = (active ? lane.group * SHAPE::RUN : 0) * layout.words + lane.word;
-    uint32_t bytes[SHAPE::RUN];
-    packed_row sums[SHAPE::RUN], own = {0, 0};
+    word_sums sums[SHAPE::RUN], own = {0, 0};
     UNROLL
-    for (unsigned k = 0; k < SHAPE::RUN; k++) {
-        bytes[k] = shared.bytes[warp][first + k * layout.words];
-        own = sums[k] = own + sums_of_word(bytes[k]);
-    }
-    const packed_row total = sum_over_groups(own, layout.words, layout.lanes), above = total - own;
+    for (unsigned k = 0; k < SHAPE::RUN; k++)
+        own = sums[k] = own + sums_of_word(shared.bytes[warp][first + k * layout.words]);
+    const word_sums total = sum_over_groups(own, layout.words, layout.lanes), above = total - own;
     if (!active)
         return;
     if ((lane.group + 1) * layout.words == layout.lanes)
         turn.strip_totals[warp][lane.word] = total;
-    UNROLL
-    for (unsigned k = 0; k < SHAPE::RUN; k++)
-        shared.sums[warp][first + k * layout.words] = above + (ABOVE ? sums[k] - sums_of_word(bytes[k]) : sums[k]);
+    word_sums *const to = &shared.sums[warp][first];
+    if (exclusive) {
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::RUN; k++)
+            to[k * layout.words] = k == 0 ? above : above + sums[k - 1];
+    } else {
+        UNROLL
+        for (unsigned k = 0; k < SHAPE::RUN; k++)
+            to[k * layout.words] = above + sums[k];
+    }
 }
 
 /* Sums through each byte of a lane's lines, of few columns. */
 template <class SHAPE, unsigned COUNT>
-DEVICE void sum_lane(const uint32_t (&bytes)[COUNT], packed_row (&sums)[COUNT], uint32_t (&totals)[SHAPE::COLUMNS]) {
+DEVICE void sum_lane(const uint32_t (&bytes)[COUNT], word_sums (&sums)[COUNT], uint32_t (&totals)[SHAPE::COLUMNS]) {
     constexpr unsigned COLUMNS = SHAPE::COLUMNS, BOTH = 0x10001; /* a factor: in both halves */
     UNROLL
     for (unsigned c = 0; c < COLUMNS; c++)
         totals[c] = 0;
     UNROLL
     for (unsigned k = 0; k < COUNT; k++) {
-        const packed_row own = sums_of_word(bytes[k]);
+        const word_sums own = sums_of_word(bytes[k]);
         if constexpr (COLUMNS == 1) {
             const uint32_t pairs = own.even + own.odd, base = (pairs << 16) + totals[0] * BOTH;
-            sums[k] = packed_row{own.even + base, pairs + base};
+            sums[k] = word_sums{own.even + base, pairs + base};
             totals[0] = sums[k].odd >> 16;
         } else if constexpr (COLUMNS == 2) {
-            sums[k] = packed_row{own.even * BOTH + totals[0] * BOTH, own.odd * BOTH + totals[1] * BOTH};
+            sums[k] = word_sums{own.even * BOTH + totals[0] * BOTH, own.odd * BOTH + totals[1] * BOTH};
             totals[0] = sums[k].even >> 16;
             totals[1] = sums[k].odd >> 16;
         } else if constexpr (COLUMNS == WORD_BYTES) {
@@ -54,16 +58,16 @@ DEVICE void sum_lane(const uint32_t (&bytes)[COUNT], packed_row (&sums)[COUNT], 
             UNROLL
             for (unsigned b = 0; b < WORD_BYTES; b++)
                 value[b] = totals[(k * WORD_BYTES + b) % COLUMNS] += choose_bytes(bytes[k], 0x4440 + b);
-            sums[k] = packed_row{value[0] + (value[2] << 16), value[1] + (value[3] << 16)};
+            sums[k] = word_sums{value[0] + (value[2] << 16), value[1] + (value[3] << 16)};
         }
     }
 }
 
-/* The sums of a word, given those of the columns. */
-template <class SHAPE> DEVICE packed_row word_of_columns(const uint32_t (&columns)[SHAPE::COLUMNS], unsigned word) {
+/* The sums of a word of four values, given the sums of the columns that they belong to. */
+template <class SHAPE> DEVICE word_sums word_of_columns(const uint32_t (&columns)[SHAPE::COLUMNS], unsigned word) {
     const unsigned first = word * WORD_BYTES;
-    return packed_row{columns[first % SHAPE::COLUMNS] + (columns[(first + 2) % SHAPE::COLUMNS] << 16),
-                      columns[(first + 1) % SHAPE::COLUMNS] + (columns[(first + 3) % SHAPE::COLUMNS] << 16)};
+    return word_sums{columns[first % SHAPE::COLUMNS] + (columns[(first + 2) % SHAPE::COLUMNS] << 16),
+                     columns[(first + 1) % SHAPE::COLUMNS] + (columns[(first + 3) % SHAPE::COLUMNS] << 16)};
 }
 
 /* From a lane's totals to what the lanes before it in the strip have, two columns at a time; tells the strip's. */
@@ -84,14 +88,14 @@ DEVICE void sum_lanes(uint32_t (&totals)[SHAPE::COLUMNS], unsigned strip, byte_t
 }
 
 /* sum_strip() of few columns. */
-template <class SHAPE, bool ABOVE> DEVICE void sum_few(byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
+template <class SHAPE> DEVICE void sum_few(bool exclusive, byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
     constexpr unsigned COUNT = SHAPE::RUN * SHAPE::WORDS, VECTOR = power_of_two_in(COUNT);
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
     UNROLL
     for (unsigned s = 0; s < SHAPE::STRIPS; s++) {
         const unsigned first = (s * WARP_LANES + lane) * COUNT;
         uint32_t bytes[COUNT], totals[SHAPE::COLUMNS];
-        packed_row sums[COUNT];
+        word_sums sums[COUNT];
         UNROLL
         for (unsigned k = 0; k < COUNT; k += VECTOR) {
             const auto part = *reinterpret_cast<const vector_of<uint32_t, VECTOR> *>(&shared.bytes[warp][first + k]);
@@ -103,14 +107,14 @@ template <class SHAPE, bool ABOVE> DEVICE void sum_few(byte_block<SHAPE> &shared
         sum_lanes<SHAPE>(totals, warp * SHAPE::STRIPS + s, turn);
         UNROLL
         for (unsigned k = 0; k < COUNT; k++) {
-            const packed_row sum = sums[k] + word_of_columns<SHAPE>(totals, k % SHAPE::WORDS);
-            shared.sums[warp][first + k] = ABOVE ? sum - sums_of_word(bytes[k]) : sum;
+            const word_sums sum = sums[k] + word_of_columns<SHAPE>(totals, k % SHAPE::WORDS);
+            shared.sums[warp][first + k] = exclusive ? sum - sums_of_word(bytes[k]) : sum;
         }
     }
 }
 
 typedef vector_of<uint32_t, WORD_BYTES> sums_vector;
-DEVICE void write_word(uint32_t *to, const packed_row &word, const uint32_t (&base)[WORD_BYTES]) {
+DEVICE void write_word(uint32_t *to, const word_sums &word, const uint32_t (&base)[WORD_BYTES]) {
     sums_vector sums;
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
@@ -120,7 +124,7 @@ DEVICE void write_word(uint32_t *to, const packed_row &word, const uint32_t (&ba
 }
 
 /* Where a tile ends beyond the table: what is there of a word that begins with the sum of that number. */
-DEVICE void write_last_word(const tile_pass &pass, size_t number, const packed_row &word,
+DEVICE void write_last_word(const tile_pass &pass, size_t number, const word_sums &word,
                             const uint32_t (&base)[WORD_BYTES]) {
     const size_t all = pass.rows * pass.columns;
     uint32_t sums[WORD_BYTES] = {base[0], base[1], base[2], base[3]};
@@ -131,13 +135,13 @@ DEVICE void write_last_word(const tile_pass &pass, size_t number, const packed_r
             static_cast<uint32_t *>(pass.out)[number + c] = sums[c];
 }
 
-/* Adds the sums above the warp's strip to those of a word. Those of half the strips may fit in half a word. */
+/* Adds the sums above the warp's strip to the sums of a word. The totals of half the strips may fit in half a word. */
 template <class SHAPE> DEVICE void add_strips_above(const byte_layout &layout, const byte_turn<SHAPE> &turn,
                                                     unsigned word, uint32_t (&sums)[WORD_BYTES]) {
     constexpr unsigned HALF = SHAPE::WARPS / 2;
     const unsigned warp = thread_index() / WARP_LANES;
     if (HALF * SHAPE::RUN * layout.lanes < MOST_HALF_ROWS * layout.words) {
-        packed_row upper = {0, 0}, lower = {0, 0};
+        word_sums upper = {0, 0}, lower = {0, 0};
         UNROLL
         for (unsigned k = 0; k < HALF; k++)
             if (k < warp)
@@ -167,7 +171,7 @@ template <class SHAPE> DEVICE void write_strip(const tile_pass &pass, const byte
     for (unsigned c = 0; c < WORD_BYTES; c++)
         base[c] = turn.seeds[lane.word * WORD_BYTES + c];
     add_strips_above<SHAPE>(layout, turn, lane.word, base);
-    const packed_row *from = shared.sums[thread_index() / WARP_LANES] + in_warp;
+    const word_sums *from = shared.sums[thread_index() / WARP_LANES] + in_warp;
     const size_t first = (first_word<SHAPE>(layout, tile) + in_warp) * WORD_BYTES;
     if (tile < layout.whole_tiles) {
         uint32_t *const to = static_cast<uint32_t *>(pass.out) + first;

@@ -8,34 +8,19 @@
 #define PERSISTENT_BYTE_TILE_CUH
 
 #include "persistent/adds/adding_warp.cuh"
-#include "persistent/packed_row.cuh"
-
-constexpr unsigned WORD_BYTES = 4;
-constexpr unsigned MOST_WORDS = 16, MOST_BYTE_COLUMNS = MOST_WORDS * WORD_BYTES; /* of a line */
-constexpr unsigned MOST_HALF_ROWS = 257;                                         /* whose sums fit in half a word */
-
-/* pack_bytes() (packed_tile.cuh), by one instruction for each pair of columns. */
-DEVICE packed_row sums_of_word(uint32_t bytes) {
-    return packed_row{choose_bytes(bytes, 0x4240), choose_bytes(bytes, 0x4341)};
-}
-DEVICE void add_word(const packed_row &word, uint32_t (&sums)[WORD_BYTES]) {
-    sums[0] += word.even & LOW_HALF;
-    sums[1] += word.odd & LOW_HALF;
-    sums[2] += word.even >> 16;
-    sums[3] += word.odd >> 16;
-}
+#include "persistent/word_sums.cuh"
 
 /* FEW: the number of columns, of which a lane has all; or 0: a lane has a word of a line. RUN lines of a strip, one
  * below the other, are a lane's. Each has 4 words of a tile, or as few more as whole lines allow: the smaller tiles
  * are, the closer to each other they are written. But where memory is FAST, tiles that small come too fast for what
- * they have to tell each other, and a lane has 7 lines (docs/tuning.md). */
+ * they have to tell each other, and a lane has 7 lines (docs/tuning.md#bytes). */
 template <unsigned FEW_, bool FAST = true> struct byte_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
-    static constexpr bool WIDENED = true, PACKED = true;
+    static constexpr bool WIDENED = true;
     static constexpr unsigned FEW = FEW_, WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned SHARES = 1, PANEL = MOST_BYTE_COLUMNS; /* for stage 2 */
-    static constexpr unsigned COLUMNS = FEW ? FEW : WORD_BYTES;
+    static constexpr unsigned COLUMNS = FEW ? FEW : unsigned(WORD_BYTES);
     static constexpr unsigned UNIT = COLUMNS % 4 == 0 ? 1 : COLUMNS % 2 == 0 ? 2 : 4; /* rows of a line */
     static constexpr unsigned WORDS = COLUMNS * UNIT / WORD_BYTES;                    /* of a line, if FEW */
     static constexpr unsigned RUN = FEW == 1 || FEW == 6 ? 2 : FEW == 2 || FEW == 4 ? 4 : UNIT > 1 ? 1 : FAST ? 7 : 4;
@@ -57,6 +42,10 @@ struct byte_layout {
     unsigned tile_words;
     uint32_t *tile_totals;  /* of all tiles of a chunk but the last, marked */
     uint64_t *chunk_totals; /* as far as they are known, and above of how many tiles that is */
+};
+
+struct byte_state : pass_state<uint32_t> {
+    byte_layout layout;
 };
 
 /* The calling warp's words. */
@@ -106,7 +95,7 @@ DEVICE void read_last_words(const tile_pass &pass, const byte_layout &layout, un
     }
 }
 
-/* KEPT: they will be read once more. Lanes that have none read what another one reads. */
+/* KEPT: the words will be read once more. Lanes that have none read what another lane reads. */
 template <class SHAPE, bool KEPT>
 DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigned tile, byte_words<SHAPE> &words) {
     if (tile >= layout.whole_tiles) {
@@ -128,16 +117,16 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
 
 /* Shared memory of a block: of each warp; and what warps tell each other, by turns. */
 template <class SHAPE> struct byte_turn {
-    packed_row strip_totals[SHAPE::WARPS][MOST_WORDS]; /* or, if FEW: */
+    word_sums strip_totals[SHAPE::WARPS][MOST_BYTE_WORDS]; /* or, if FEW: */
     uint32_t column_totals[SHAPE::COLUMNS][SHAPE::WARPS * SHAPE::STRIPS];
     uint32_t seeds[MOST_BYTE_COLUMNS];
-    uint32_t tile_totals[WORD_BYTES][MOST_WORDS]; /* of the tile that is read for the first time */
+    uint32_t tile_totals[WORD_BYTES][MOST_BYTE_WORDS]; /* of the tile that is read for the first time */
     uint32_t ticket;
 };
 template <class SHAPE> struct byte_block {
-    packed_row sums[SHAPE::WARPS][SHAPE::WARP_WORDS]; /* of a strip, through each word */
-    uint32_t bytes[SHAPE::WARPS][SHAPE::WARP_WORDS];  /* as they were read */
-    uint32_t bases[SHAPE::WARPS][2 * MOST_WORDS];     /* of a line */
+    word_sums sums[SHAPE::WARPS][SHAPE::WARP_WORDS];   /* of a strip, through each word */
+    uint32_t bytes[SHAPE::WARPS][SHAPE::WARP_WORDS];   /* as they were read */
+    uint32_t bases[SHAPE::WARPS][2 * MOST_BYTE_WORDS]; /* of a line */
     byte_turn<SHAPE> turns[2];
 };
 
@@ -146,7 +135,7 @@ template <class SHAPE>
 DEVICE void add_tile_totals(const byte_layout &layout, const byte_words<SHAPE> &words, byte_turn<SHAPE> &turn) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
     const unsigned across = SHAPE::FEW ? SHAPE::WORDS : layout.words;
-    packed_row total = {0, 0};
+    word_sums total = {0, 0};
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         total = total + sums_of_word(words[step]);
@@ -160,7 +149,7 @@ DEVICE void add_tile_totals(const byte_layout &layout, const byte_words<SHAPE> &
         atomic_add(&turn.tile_totals[c][lane - (lanes - across)], sums[c]);
 }
 
-/* What was read to where the warp sums it up. */
+/* Puts what was read where the warp sums it up. */
 template <class SHAPE>
 DEVICE void put_words(const byte_layout &layout, const byte_words<SHAPE> &words, byte_block<SHAPE> &shared) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);

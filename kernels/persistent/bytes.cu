@@ -1,13 +1,26 @@
-/* The fused pass of bytes that become sums of 4 bytes. A table of bytes is a fifth of the traffic, and so each tile of
- * it is read twice, the second time from the device's cache: first for its totals; and when stage 2 has made seeds of
- * them, some microseconds later, for its sums. Nothing is kept meanwhile, so that tiles can be small and are written
- * one close to the other, which is what the speed of such a pass depends on; and nobody waits for seeds.
+/* Bytes: the form for large tables of bytes that become sums of 4 bytes, in rows side by side, of few columns or of
+ * whole words. Every GPU from 8.0 on.
  *
- * Who does stage 2, and what blocks may wait for, is as in parked.cu: for totals of tiles that were drawn before alone.
- */
+ *   a tile waits in   nothing: it is read twice, the second time from the device's cache. The first time tells its
+ *                     totals; when stage 2 has made seeds of them, some microseconds later, the second one makes its
+ *                     sums (byte_tile.cuh, byte_strip.cuh); LAG n: byte_layout::ahead tiles
+ *   it is brought     into registers
+ *   bytes a cell      one read from memory and one from the cache, one write; two words a column and chunk, and for
+ *                     each tile but the last of a chunk half a word a column (words/per_tile.cuh)
+ *   who adds          an adding warp (adds/adding_warp.cuh)
+ *
+ * A table of bytes is a fifth of the traffic, so that reading it twice is cheap: tiles can be small and are written one
+ * close to the other, which is what the speed of such a pass depends on; and nobody waits for seeds
+ * (docs/tuning.md#bytes).
+ *
+ * This form has a loop of its own, in another order than persistent_pass.cuh's: a ticket stands for two tiles, one to
+ * tell and one to write, and the next two are brought before these are told and written. To bring them where the other
+ * forms do, behind that, would leave nothing under way meanwhile. */
 #include "choose/dispatch.cuh"
+#include "choose/shapes.h"
+#include "persistent/adds/adders.cuh"
 #include "persistent/byte_strip.cuh"
-#include "persistent/start.cuh"
+#include "persistent/launch.cuh"
 #include "persistent/words/per_tile.cuh"
 
 constexpr unsigned AHEAD_WORDS = 14; /* of each thread: so far is the first reading ahead of the second */
@@ -20,220 +33,187 @@ template <class SHAPE> struct byte_reading {
     unsigned looked, written;
     bool looks, writes;
 };
-template <class SHAPE> DEVICE void read_tiles(const tile_pass &pass, const fused_state<uint32_t> &state,
-                                              const byte_layout &layout, unsigned ticket, byte_reading<SHAPE> &read) {
-    read.looked = ticket;
-    read.looks = ticket < layout.tiles;
-    read.written = ticket - layout.ahead;
-    read.writes = ticket >= layout.ahead && read.written < layout.tiles;
-    if (read.looks)
-        read_words<SHAPE, true>(pass, layout, read.looked, read.first);
-    if (!read.writes)
-        return;
-    read_words<SHAPE, false>(pass, layout, read.written, read.second);
-    if (thread_index() < MOST_BYTE_COLUMNS)
-        look_for_seed(pass, state, layout, read.written, read.seed);
-}
 
-/* What is to be done with them before warps meet, and after. */
-template <class SHAPE, bool ABOVE> DEVICE void sum_tiles(const tile_pass &pass, const fused_state<uint32_t> &state,
-                                                         const byte_layout &layout, const byte_lane &lane,
-                                                         byte_reading<SHAPE> &read, byte_block<SHAPE> &shared,
-                                                         byte_turn<SHAPE> &turn) {
-    if (read.writes) {
-        put_words<SHAPE>(layout, read.second, shared);
-        if constexpr (SHAPE::FEW)
-            sum_few<SHAPE, ABOVE>(shared, turn);
-        else
-            sum_strip<SHAPE, ABOVE>(layout, lane, shared, turn);
-        if (thread_index() < MOST_BYTE_COLUMNS)
-            put_seed<SHAPE>(pass, state, layout, read.written, read.seed, turn);
+template <class SHAPE> struct bytes_form {
+    typedef uint8_t Input;
+    typedef byte_state State;
+    static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = 2, ADDERS_ALONE = 0;
+    static constexpr bool CHAINS = false, MAY_CHECK = true;
+
+    const tile_pass &pass;
+    const State &state;
+    const byte_layout &layout;
+    const unsigned adders, arrival;
+    unsigned char *const memory;
+
+    DEVICE bytes_form(const tile_pass &pass_, const State &state_, unsigned char *memory_, unsigned, unsigned adders_,
+                      unsigned arrival_)
+        : pass(pass_), state(state_), layout(state_.layout), adders(adders_), arrival(arrival_), memory(memory_) {}
+
+    DEVICE bool adds() const { return block_index() < adders; }
+    DEVICE void add() { add_chunks<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block_index()); }
+    /* The first tiles are read while the words are cleared that the blocks share: a seed seen then is none. */
+    DEVICE void take() {
+        byte_block<SHAPE> &shared = *reinterpret_cast<byte_block<SHAPE> *>(memory);
+        const unsigned thread = thread_index();
+        const byte_lane lane = byte_lane_of<SHAPE>(layout);
+        byte_reading<SHAPE> read;
+        if (thread < MOST_BYTE_COLUMNS)
+            shared.turns[0].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] =
+                shared.turns[1].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] = 0;
+        bring(block_index() - adders, read);
+        read.seed.mark = 0;
+        grid_meet(arrival);
+        for (unsigned number = 0; read.looks || read.writes; number ^= 1)
+            take_two(lane, read, shared, shared.turns[number]);
     }
-    if (read.looks)
-        add_tile_totals<SHAPE>(layout, read.first, turn);
-}
-template <class SHAPE> DEVICE void write_tile(const tile_pass &pass, const byte_layout &layout, const byte_lane &lane,
-                                              unsigned tile, byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
-    if constexpr (SHAPE::FEW)
-        write_few<SHAPE>(pass, layout, tile, shared, turn);
-    else
-        write_strip<SHAPE>(pass, layout, lane, tile, shared, turn);
-}
 
-/* All tiles that this block takes. The first ones are read while the words are cleared that the blocks share. */
-template <class SHAPE, bool ABOVE> DEVICE void byte_tiles(const tile_pass &pass, const fused_state<uint32_t> &state,
-                                                          const byte_layout &layout, unsigned ticket, unsigned arrival,
-                                                          byte_block<SHAPE> &shared) {
-    constexpr unsigned TELLERS = SHAPE::THREADS - MOST_BYTE_COLUMNS; /* from there on */
-    const unsigned thread = thread_index();
-    const byte_lane lane = byte_lane_of<SHAPE>(layout);
-    byte_reading<SHAPE> read;
-    if (thread < MOST_BYTE_COLUMNS)
-        shared.turns[0].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] =
-            shared.turns[1].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] = 0;
-    read_tiles(pass, state, layout, ticket, read);
-    read.seed.mark = 0; /* those words may not have been cleared */
-    if (thread == 0)
-        grid_wait(arrival);
-    block_barrier();
-    for (unsigned number = 0; read.looks || read.writes; number ^= 1) {
-        byte_turn<SHAPE> &turn = shared.turns[number];
+    /* Draws, makes totals of the one tile and sums of the other, brings the next two, and tells and writes. */
+    DEVICE void take_two(const byte_lane &lane, byte_reading<SHAPE> &read, byte_block<SHAPE> &shared,
+                         byte_turn<SHAPE> &turn) {
+        constexpr unsigned TELLERS = SHAPE::THREADS - MOST_BYTE_COLUMNS; /* from there on */
+        const unsigned thread = thread_index();
         uint32_t next = 0;
         if (thread == 0)
             next = atomic_add(state.ticket, 1u);
-        sum_tiles<SHAPE, ABOVE>(pass, state, layout, lane, read, shared, turn);
+        if (read.writes)
+            wait(lane, read, shared, turn);
+        if (read.looks)
+            add_tile_totals<SHAPE>(layout, read.first, turn);
         if (thread == 0)
             turn.ticket = next;
         block_barrier();
         const unsigned looked = read.looked, written = read.written;
         const bool looks = read.looks, writes = read.writes;
-        read_tiles(pass, state, layout, turn.ticket, read);
+        bring(turn.ticket, read);
         if (looks && thread >= TELLERS)
             tell_totals<SHAPE>(pass, state, layout, looked, thread - TELLERS, turn);
         if (writes)
-            write_tile<SHAPE>(pass, layout, lane, written, shared, turn);
+            write(lane, written, shared, turn);
     }
-}
 
-template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, 2)
-    bytes_fused_kernel(tile_pass pass, fused_state<uint32_t> state, byte_layout layout, unsigned spines,
-                       unsigned pairs) {
-    SHARED_DYNAMIC(unsigned char, memory);
-    clear_state(state, spines, pairs);
-    const unsigned arrival = grid_arrive(), block = block_index();
-    if (block < spines) {
-        if (thread_index() == 0)
-            grid_wait(arrival);
-        block_barrier();
-        do_spine<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block);
-        return;
+    DEVICE void bring(unsigned ticket, byte_reading<SHAPE> &read) {
+        read.looked = ticket;
+        read.looks = ticket < layout.tiles;
+        read.written = ticket - layout.ahead;
+        read.writes = ticket >= layout.ahead && read.written < layout.tiles;
+        if (read.looks)
+            read_words<SHAPE, true>(pass, layout, read.looked, read.first);
+        if (!read.writes)
+            return;
+        read_words<SHAPE, false>(pass, layout, read.written, read.second);
+        if (thread_index() < MOST_BYTE_COLUMNS)
+            look_for_seed(pass, state, layout, read.written, read.seed);
     }
-    byte_tiles<SHAPE, ABOVE>(pass, state, layout, block - spines, arrival,
-                             *reinterpret_cast<byte_block<SHAPE> *>(memory));
-    if (pass.first_overflow && block == spines && thread_index() == 0)
-        store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
-}
+    DEVICE void wait(const byte_lane &lane, byte_reading<SHAPE> &read, byte_block<SHAPE> &shared,
+                     byte_turn<SHAPE> &turn) {
+        put_words<SHAPE>(layout, read.second, shared);
+        if constexpr (SHAPE::FEW)
+            sum_few<SHAPE>(pass.exclusive, shared, turn);
+        else
+            sum_strip<SHAPE>(pass.exclusive, layout, lane, shared, turn);
+        if (thread_index() < MOST_BYTE_COLUMNS)
+            put_seed<SHAPE>(pass, state, layout, read.written, read.seed, turn);
+    }
+    DEVICE void write(const byte_lane &lane, unsigned tile, byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
+        if constexpr (SHAPE::FEW)
+            write_few<SHAPE>(pass, layout, tile, shared, turn);
+        else
+            write_strip<SHAPE>(pass, layout, lane, tile, shared, turn);
+    }
+};
 
 /* The words of a pass that are to be cleared, in pairs: those of stage 2, and behind them those of tiles. */
-template <class SHAPE> static size_t byte_pairs(size_t chunks, const kernel_pass &pass) {
+template <class SHAPE> static size_t byte_pairs(size_t chunks, size_t columns, bool checked) {
     const size_t of_column = sizeof(uint64_t) + (SHAPE::TILES - 1) * sizeof(uint32_t);
-    return shared_pairs(chunks, 1, pass.columns, sizeof(uint32_t), pass.first_overflow) +
-           (chunks * pass.columns * of_column + sizeof(word_pair) - 1) / sizeof(word_pair);
+    return shared_pairs(chunks, 1, columns, sizeof(uint32_t), checked) +
+           (chunks * columns * of_column + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
 
 /* Rows of a tile. */
-template <class SHAPE> static size_t tile_rows(size_t columns) {
+template <class SHAPE> static size_t byte_tile_rows(size_t columns) {
     const size_t words = SHAPE::FEW ? SHAPE::WORDS : columns / WORD_BYTES;
     return SHAPE::WARPS * SHAPE::UNIT *
            (SHAPE::FEW ? SHAPE::WARP_WORDS / SHAPE::WORDS : SHAPE::RUN * (WARP_LANES / words));
 }
 
-/* For so many blocks that take tiles. */
-template <class SHAPE> static byte_layout layout_of(const kernel_pass &pass, size_t chunks, unsigned blocks,
-                                                    const fused_state<uint32_t> &state) {
-    const size_t rows = tile_rows<SHAPE>(pass.columns);
-    byte_layout layout;
-    layout.words = SHAPE::FEW ? SHAPE::WORDS : static_cast<unsigned>(pass.columns) / WORD_BYTES;
-    layout.lanes = WARP_LANES / layout.words * layout.words;
-    layout.tile_words = static_cast<unsigned>(rows * pass.columns / WORD_BYTES);
-    layout.whole_tiles = static_cast<unsigned>(pass.rows / rows);
-    layout.tiles = static_cast<unsigned>(chunks) * SHAPE::TILES;
-    const unsigned ahead = AHEAD_WORDS * SHAPE::THREADS * blocks / layout.tile_words;
-    layout.ahead = ahead < layout.tiles ? ahead : layout.tiles;
-    layout.chunk_totals =
-        reinterpret_cast<uint64_t *>(reinterpret_cast<word_pair *>(state.seeds) +
-                                     shared_pairs(chunks, 1, pass.columns, sizeof(uint32_t), pass.first_overflow));
-    layout.tile_totals = reinterpret_cast<uint32_t *>(layout.chunk_totals + chunks * pass.columns);
-    return layout;
-}
+/* What the launcher asks of a pass of bytes. */
+template <class SHAPE> struct bytes_plan {
+    const tile_pass &pass;
+    const size_t rows, chunks; /* rows: of a tile */
+    const unsigned tiles;
+    const size_t adders, shared, needed;
 
-template <class SHAPE, bool ABOVE> static int run_kind(const kernel_pass &pass, const fused_call &call) {
-    const auto kernel = bytes_fused_kernel<SHAPE, ABOVE>;
-    const size_t rows = tile_rows<SHAPE>(pass.columns) * SHAPE::TILES, chunks = (pass.rows + rows - 1) / rows;
-    const size_t spines = spines_of<SHAPE>(pass.columns);
+    size_t pairs(unsigned) const { return byte_pairs<SHAPE>(chunks, pass.columns, pass.first_overflow); }
+
+    byte_state state(const persistent_call &call, unsigned, unsigned takers, size_t) const {
+        byte_state state;
+        static_cast<pass_state<uint32_t> &>(state) = call.state_of_chunks<uint32_t>(pass, chunks);
+        byte_layout &layout = state.layout;
+        layout.words = SHAPE::FEW ? SHAPE::WORDS : static_cast<unsigned>(pass.columns) / WORD_BYTES;
+        layout.lanes = WARP_LANES / layout.words * layout.words;
+        layout.tile_words = static_cast<unsigned>(rows * pass.columns / WORD_BYTES);
+        layout.whole_tiles = static_cast<unsigned>(pass.rows / rows);
+        layout.tiles = tiles;
+        const unsigned ahead = AHEAD_WORDS * SHAPE::THREADS * takers / layout.tile_words;
+        layout.ahead = ahead < layout.tiles ? ahead : layout.tiles;
+        layout.chunk_totals =
+            reinterpret_cast<uint64_t *>(reinterpret_cast<word_pair *>(state.seeds) +
+                                         shared_pairs(chunks, 1, pass.columns, sizeof(uint32_t), pass.first_overflow));
+        layout.tile_totals = reinterpret_cast<uint32_t *>(layout.chunk_totals + chunks * pass.columns);
+        return state;
+    }
+    checked_seeds<uint32_t> seeds(const byte_state &state) const {
+        return checked_seeds<uint32_t>{state.seeds, pass.columns, static_cast<unsigned>(rows) * SHAPE::TILES, chunks};
+    }
+};
+
+template <class SHAPE> static int run_byte_shape(const kernel_pass &pass, const persistent_call &call) {
+    const size_t rows = byte_tile_rows<SHAPE>(pass.columns), chunk = rows * SHAPE::TILES;
+    const size_t chunks = (pass.rows + chunk - 1) / chunk;
     const size_t block = sizeof(byte_block<SHAPE>), ring = sizeof(ring_of<SHAPE>), shared = block > ring ? block : ring;
-    const size_t pairs = byte_pairs<SHAPE>(chunks, pass);
-    unsigned blocks;
-    if (chunks > INT32_MAX / SHAPE::TILES || pairs > INT32_MAX)
+    if (chunks > INT32_MAX / SHAPE::TILES)
         return static_cast<int>(cudaErrorNotSupported);
-    int error = blocks_beside_spines(kernel, SHAPE::THREADS, shared, spines, &blocks);
-    if (error != 0)
-        return error;
-    const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(chunks) * SHAPE::TILES;
-    blocks = tiles < blocks - used ? tiles + used : blocks;
-    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, 1, false);
-    const fused_state<uint32_t> state = call.state_of<SHAPE>(made, static_cast<unsigned>(chunks));
-    const byte_layout layout = layout_of<SHAPE>(pass, chunks, blocks - used, state);
-    error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, layout, used,
-                               static_cast<unsigned>(pairs));
-    if (error != 0 || !pass.first_overflow)
-        return error;
-    return call.check<uint8_t>(made, state, pass.columns, static_cast<unsigned>(rows), chunks);
+    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, 1);
+    const bytes_plan<SHAPE> plan = {
+        made,   rows,  chunks, static_cast<unsigned>(chunks) * SHAPE::TILES, adders_of<SHAPE>(pass.columns),
+        shared, shared};
+    return launch_persistent<bytes_form<SHAPE>>(call, made, plan);
 }
 
-template <class SHAPE> static int run_shape(const kernel_pass &pass, const fused_call &call) {
-    return pass.exclusive ? run_kind<SHAPE, true>(pass, call) : run_kind<SHAPE, false>(pass, call);
-}
-
-/* Bytes in a microsecond for each multiprocessor. Measured on an H100, which has 25000, and an H200, of 37000. */
-constexpr size_t FAST_MEMORY = 31000;
+/* Lines of whole words have tiles by the speed of memory. docs/tuning.md#bytes */
 typedef byte_shape<0, true> fast_lines;
 typedef byte_shape<0, false> slow_lines;
 
-static int run_lines(const kernel_pass &pass, const fused_call &call) {
-    return memory_rate() >= FAST_MEMORY ? run_shape<fast_lines>(pass, call) : run_shape<slow_lines>(pass, call);
+/* Walks the shapes of few columns. */
+template <unsigned FEW = 1> static int run_byte_columns(const kernel_pass &pass, const persistent_call &call) {
+    if constexpr (FEW < FEWEST_BYTE_WORDS * WORD_BYTES) {
+        return pass.columns == FEW ? run_byte_shape<byte_shape<FEW>>(pass, call)
+                                   : run_byte_columns<FEW + 1>(pass, call);
+    } else {
+        return memory_rate() >= FAST_MEMORY ? run_byte_shape<fast_lines>(pass, call)
+                                            : run_byte_shape<slow_lines>(pass, call);
+    }
 }
 
-/* Rows of few columns; or of whole words, unless a quarter of the lanes has none of so many. */
-static bool are_byte_lines(size_t columns) {
-    const size_t words = columns / WORD_BYTES;
-    if (columns < 2 * WORD_BYTES)
-        return true;
-    return columns % WORD_BYTES == 0 && words <= MOST_WORDS && 4 * (WARP_LANES / words * words) > 3 * WARP_LANES;
+/* For tiles of the fewest rows, which are those of the longest lines. */
+template <class SHAPE> static size_t most_byte_pairs(const kernel_pass &pass) {
+    const size_t chunk = byte_tile_rows<SHAPE>(MOST_BYTE_COLUMNS) * SHAPE::TILES;
+    return byte_pairs<SHAPE>((pass.rows + chunk - 1) / chunk, pass.columns, pass.first_overflow != nullptr);
 }
 
-/* As to types and strides alone. */
-static bool is_byte_pass(const kernel_pass &pass) {
-    return pass.in_type == TABLE_U8 && type_bytes(pass.out_type) == sizeof(uint32_t) && pass.rows > 0 &&
-           pass.in_stride == pass.columns && pass.out_stride == pass.columns && are_byte_lines(pass.columns);
-}
-
-/* Of lines of as many words as there may be; all others have more rows to a tile. */
-template <class SHAPE> static size_t most_pairs(const kernel_pass &pass) {
-    const size_t rows = tile_rows<SHAPE>(MOST_BYTE_COLUMNS) * SHAPE::TILES;
-    return byte_pairs<SHAPE>((pass.rows + rows - 1) / rows, pass);
-}
-
-size_t form_bytes::workspace(const kernel_pass *of) {
-    const kernel_pass &pass = *of;
-    if (!is_byte_pass(pass))
+/* By strides alone, as the table may be anywhere. */
+size_t form_bytes::workspace(const kernel_pass *pass) {
+    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
+    if (!bytes_can(&facts))
         return 0;
-    const size_t fast = most_pairs<fast_lines>(pass), slow = most_pairs<slow_lines>(pass);
+    const size_t fast = most_byte_pairs<fast_lines>(*pass), slow = most_byte_pairs<slow_lines>(*pass);
     return TICKET_BYTES + sizeof(word_pair) * (fast > slow ? fast : slow);
 }
 
-int form_bytes::run(const kernel_pass *of, const kernel_carry *carry, void *workspace) {
-    const kernel_pass &pass = *of;
-    const fused_call call = {carry->in, carry->out, workspace, pass.stream, true};
-    if (!is_byte_pass(pass) || !allows_vectors(pass.in, 0, 1, WORD_BYTES) ||
-        !allows_vectors(pass.out, 0, sizeof(uint32_t), WORD_BYTES))
+int form_bytes::run(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
+    if (!bytes_can(&facts) || facts.in_start < WORD_BYTES || facts.out_start < VECTOR_BYTES)
         return static_cast<int>(cudaErrorNotSupported);
-    switch (pass.columns) {
-    case 1:
-        return run_shape<byte_shape<1>>(pass, call);
-    case 2:
-        return run_shape<byte_shape<2>>(pass, call);
-    case 3:
-        return run_shape<byte_shape<3>>(pass, call);
-    case 4:
-        return run_shape<byte_shape<4>>(pass, call);
-    case 5:
-        return run_shape<byte_shape<5>>(pass, call);
-    case 6:
-        return run_shape<byte_shape<6>>(pass, call);
-    case 7:
-        return run_shape<byte_shape<7>>(pass, call);
-    default:
-        return run_lines(pass, call);
-    }
+    return run_byte_columns(*pass, persistent_call{carry->in, carry->out, workspace, pass->stream});
 }

@@ -1,7 +1,7 @@
 /* A tile that comes into shared memory by itself while its block finishes the tile before: registers have no room for
  * it then. There is room in shared memory where values are narrower than their sums, or rows no power of two; which is
  * also where there is the least time for everything else. Each warp brings its own rows, by one asynchronous bulk copy
- * (compute capability 9.0), or each lane its part of them. */
+ * (compute capability 9.0 and later). docs/tuning.md#parked */
 #ifndef PERSISTENT_COMING_TILE_CUH
 #define PERSISTENT_COMING_TILE_CUH
 
@@ -9,13 +9,13 @@
 
 constexpr unsigned COPY_BYTES = 16; /* of a lane's copy, and of which bulk copies are multiples, addresses and all */
 
-/* The most bytes that a lane can read at a time where its own begin anywhere at a multiple of so many. */
+/* The most bytes that a lane can read at a time where its values begin at any multiple of `bytes`. */
 HOST_DEVICE constexpr unsigned read_bytes(unsigned bytes) {
     return power_of_two_in(bytes) < COPY_BYTES ? power_of_two_in(bytes) : COPY_BYTES;
 }
 
-/* In the order of the table, whose rows lie side by side, all of a row in one tile. On a line: copies to what is only
- * aligned to 16 bytes cost 3 to 9 % of a scan. */
+/* The values are in the order of the table, all of a row in one tile. They begin on a line of memory: copies to what is
+ * only aligned to 16 bytes cost 3 to 9 % of a scan (docs/tuning.md#loads-and-stores). */
 template <class SHAPE> struct coming_tile {
     static_assert(!SHAPE::STAGED || (SHAPE::LANES == 1 && SHAPE::PARTS == 1), "a lane has whole rows, a warp one part");
     static constexpr unsigned LENGTH =
@@ -34,43 +34,46 @@ constexpr size_t RESERVED_BYTES = 1 << 10; /* of shared memory, for each block *
 constexpr size_t BLOCK_BYTES = (228 << 10) / 2 - RESERVED_BYTES, OTHER_BYTES = 128;
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_by_itself() {
     const size_t rows = (SHAPE::WARPS + 1) * sizeof(warp_row<SHAPE>);
-    return !SHAPE::PACKED && SHAPE::VECTOR > 1 && SHAPE::SHARES == 1 && !puts_aside<SHAPE, ABOVE>() &&
+    return SHAPE::VECTOR > 1 && SHAPE::SHARES == 1 && !puts_aside<SHAPE, ABOVE>() &&
            sizeof(coming_tile<SHAPE>) + sizeof(parked_tile<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
 }
 
-/* Whether it may: it is not divided into panels, and begins where copies may. */
+/* Whether a table can be copied in bulk: it is one panel without gaps, and begins where copies may. */
 static inline bool may_come(const tile_pass &pass) {
     return pass.panels == 1 && pass.in_stride == pass.columns && reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
 }
 
+/* Whether tiles of such a shape always come: its tables have one panel, and those that cannot be copied in bulk are
+ * copied by lanes. One kernel does for both, and wider shapes have one each, as registers allow no other way. */
+template <class SHAPE> HOST_DEVICE constexpr bool always_comes() { return SHAPE::WARPS < BLOCK_WARPS; }
+
 /* All threads of the block together, before anything else. */
-template <class SHAPE> DEVICE void prepare_coming(bool bulk, coming_tile<SHAPE> &coming) {
+template <class SHAPE> DEVICE void prepare_coming(coming_tile<SHAPE> &coming) {
     if (thread_index() < SHAPE::WARPS) {
-        if (bulk)
-            bulk_barrier_init(&coming.come[thread_index()], 1);
+        bulk_barrier_init(&coming.come[thread_index()], 1);
         coming.parity[thread_index()] = 0;
     }
     block_barrier();
 }
 
-/* Begins to bring the warp's rows, if the tile is a whole one of the table. All lanes of the warp call it together,
- * when all have taken what came before. */
+/* Begins to bring the warp's rows, if the tile is a whole one of the table; not in `bulk`, each lane brings a part of
+ * them. All lanes of the warp call it together, when all have taken what came before. */
 template <class SHAPE> DEVICE void request_coming(const tile_pass &pass, bool bulk, unsigned tile, unsigned tiles,
                                                   coming_tile<SHAPE> &coming) {
+    typedef typename SHAPE::Input Input;
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
-    const size_t row = static_cast<size_t>(tile) * SHAPE::CHUNK_ROWS;
-    if (tile >= tiles || pass.rows - row < SHAPE::CHUNK_ROWS)
+    const size_t row = static_cast<size_t>(tile) * SHAPE::TILE_ROWS;
+    if (tile >= tiles || pass.rows - row < SHAPE::TILE_ROWS)
         return;
-    const typename SHAPE::Input *from =
-        static_cast<const typename SHAPE::Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * pass.columns;
-    const unsigned bytes = SHAPE::WARP_ROWS * static_cast<unsigned>(pass.columns * sizeof *from);
-    unsigned char *const to = reinterpret_cast<unsigned char *>(coming.vectors[warp]);
+    const unsigned columns = static_cast<unsigned>(pass.columns), values = SHAPE::WARP_ROWS * columns;
+    const Input *from = static_cast<const Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * pass.in_stride;
+    Input *const to = reinterpret_cast<Input *>(coming.vectors[warp]);
     if (bulk && lane == 0) {
-        bulk_barrier_expect(&coming.come[warp], bytes);
-        bulk_load(to, from, bytes, &coming.come[warp]);
+        bulk_barrier_expect(&coming.come[warp], values * sizeof(Input));
+        bulk_load(to, from, values * sizeof(Input), &coming.come[warp]);
     }
-    for (unsigned at = lane * COPY_BYTES; !bulk && at < bytes; at += WARP_LANES * COPY_BYTES)
-        copy_async(to + at, reinterpret_cast<const unsigned char *>(from) + at);
+    for (unsigned at = lane; !bulk && at < values; at += WARP_LANES)
+        to[at] = from[at / columns * pass.in_stride + at % columns];
 }
 
 /* Waits for the warp's rows. */
@@ -78,14 +81,12 @@ template <class SHAPE> DEVICE void wait_for_coming(bool bulk, coming_tile<SHAPE>
     const unsigned warp = thread_index() / WARP_LANES, parity = coming.parity[warp];
     while (bulk && !bulk_barrier_passed(&coming.come[warp], parity))
         continue;
-    if (!bulk)
-        copy_async_wait();
     warp_barrier(WARP_ALL);
     if (thread_index() % WARP_LANES == 0)
         coming.parity[warp] = parity ^ 1;
 }
 
-/* tile_load() of a tile that was requested. */
+/* tile_load() of a tile that was requested and has come, or comes soon. */
 template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile_place &place, bool bulk,
                                                coming_tile<SHAPE> &coming, tile_values<SHAPE> &values) {
     const unsigned across = SHAPE::LANES == 1 ? 1 : static_cast<unsigned>(pass.columns) / SHAPE::COLUMNS;

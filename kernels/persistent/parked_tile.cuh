@@ -26,7 +26,7 @@ template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
 };
 
 /* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both, as they do
- * in halved blocks and of packed tiles: as many vectors as it takes. Left to the compiler, they would go to local
+ * in halved blocks: as many vectors as it takes. Left to the compiler, they would go to local
  * memory, which is as far as the table: each tile runs over what parking leaves of the first cache. */
 template <class SHAPE> struct aside_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
@@ -35,7 +35,7 @@ template <class SHAPE> struct aside_tile {
     vector vectors[VECTORS][SHAPE::THREADS];
 };
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
-    return ABOVE && SHAPE::WARPS == BLOCK_WARPS && !SHAPE::PACKED;
+    return ABOVE && SHAPE::WARPS == BLOCK_WARPS;
 }
 
 template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
@@ -151,8 +151,8 @@ template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, park
     }
 }
 
-/* The same of exclusive results: where the vectors are, each lane its own, which know what stands above; then in order.
- */
+/* finish_in_order() of exclusive results: each lane finishes its own vectors where they are, as it knows what stands
+ * above them, and then all are written in order. */
 template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_tile<SHAPE, true> &parked,
                                                 unsigned step, typename SHAPE::Sum *to, const warp_row<SHAPE> &seeds,
                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {

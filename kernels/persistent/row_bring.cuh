@@ -26,7 +26,7 @@ template <class SHAPE> DEVICE row_piece row_piece_of(const tile_pass &pass, cons
     return piece;
 }
 
-/* request_rows() of pieces that may begin anywhere, a lane a row. */
+/* Begins to bring the strip's pieces of rows, which may begin anywhere; a lane has a row. */
 template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const row_place &place,
                                                   const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef typename SHAPE::Input Input;
@@ -73,7 +73,7 @@ template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row
         bulk_load(own_rows(memory) + row * memory.across, from + row * pass.in_stride, bytes, come);
 }
 
-/* Waits for them. Rows beyond the table hold the identity. */
+/* Waits for the strip's rows. Rows beyond the table hold the identity. */
 template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const row_place &place,
                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
                                                  unsigned parity) {

@@ -10,21 +10,21 @@
 #ifndef PERSISTENT_ROW_TILE_CUH
 #define PERSISTENT_ROW_TILE_CUH
 
+#include "choose/shapes.h"
 #include "overflow/in_tile.cuh"
-#include "persistent/roles.cuh"
+#include "persistent/state.cuh"
 
 constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
 constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */
-constexpr unsigned CHUNK_OF_LONG = 512;               /* rows; those of up to half a line have twice as many */
 constexpr unsigned MOST_UNROLLED = 32;                /* rows */
 
 /* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
  * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
 enum class row_kind { VECTORS, APART, PIECES };
 
-/* A lane has COUNT columns; so many columns to a block of stage 2 (adds/turns.cuh), rows to a strip, blocks to a
- * multiprocessor, and lanes to a strip: a warp has one, or its halves have one each, where rows are short. Vectors are
- * of sums of INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
+/* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (adds/turns.cuh), a strip STRIP_ROWS rows and STRIP_LANES
+ * lanes (a warp, or where rows are short half of one), and a multiprocessor BLOCKS blocks. Vectors are of sums of
+ * INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
 template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
           unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES>
 struct row_shape {
@@ -34,19 +34,19 @@ struct row_shape {
     static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = THREADS / STRIP_LANES, STRIP_ROWS = STRIP_ROWS_;
-    static constexpr unsigned CHUNK_ROWS = STRIPS * STRIP_ROWS; /* of the tile */
+    static constexpr unsigned TILE_ROWS = STRIPS * STRIP_ROWS; /* of the tile */
     static constexpr unsigned CHUNK =
         STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG; /* of the tree */
-    static constexpr unsigned SHARES = CHUNK > CHUNK_ROWS ? CHUNK / CHUNK_ROWS : 1;         /* tiles of a chunk */
-    static constexpr unsigned KEPT_ROWS = CHUNK_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
+    static constexpr unsigned SHARES = CHUNK > TILE_ROWS ? CHUNK / TILE_ROWS : 1;           /* tiles of a chunk */
+    static constexpr unsigned KEPT_ROWS = TILE_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
-    /* Up to so many blocks of stage 2 have a multiprocessor each to themselves. */
-    static constexpr unsigned SPINES_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
+    /* At most ADDERS_ALONE adding blocks have a multiprocessor each to themselves. */
+    static constexpr unsigned ADDERS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
     static_assert(STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
-    static_assert(std::is_integral<Sum>::value || CHUNK_ROWS <= CHUNK, "the tree's chunks");
+    static_assert(std::is_integral<Sum>::value || TILE_ROWS <= CHUNK, "the tree's chunks");
     struct Values {}; /* that a lane has in registers while the tile waits */
 };
 template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
@@ -58,7 +58,7 @@ template <class SHAPE> using row_input = vector_of<typename SHAPE::Input, SHAPE:
 
 HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
-/* In shared memory, before the rows. */
+/* What a block has in shared memory before the rows. */
 template <class SHAPE> struct alignas(LINE_BYTES) row_block {
     bulk_barrier come[SHAPE::STRIPS];
     uint32_t magnitudes[SHAPE::STRIPS];
@@ -66,8 +66,8 @@ template <class SHAPE> struct alignas(LINE_BYTES) row_block {
     block_role role;
 };
 
-/* The rest of it: rows of `across` units each. Those of the table; of each strip the total; the seed, and what is to
- * the left of the tile at each level of the tree above it. */
+/* The rest of a block's shared memory, in rows of `across` units each: the tile's rows; the total of each strip; the
+ * seed, and what is to the left of the tile at each level of the tree above it. */
 template <class SHAPE> struct row_memory {
     row_input<SHAPE> *rows;
     row_unit<SHAPE> *totals, *lefts;
@@ -145,7 +145,7 @@ template <class SHAPE> DEVICE void put_columns(const row_memory<SHAPE> &memory, 
 
 /* The calling strip's first row in the table, and how many of its rows are there. */
 template <class SHAPE> DEVICE size_t strip_row_of(const row_place &place) {
-    return static_cast<size_t>(place.row) * SHAPE::CHUNK_ROWS + strip_number<SHAPE>() * SHAPE::STRIP_ROWS;
+    return static_cast<size_t>(place.row) * SHAPE::TILE_ROWS + strip_number<SHAPE>() * SHAPE::STRIP_ROWS;
 }
 template <class SHAPE> DEVICE unsigned strip_rows_of(const tile_pass &pass, const row_place &place) {
     const size_t first = strip_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
@@ -174,7 +174,7 @@ DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned la
     }
 }
 
-/* Of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
+/* The total of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
 template <class SHAPE>
 DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Sum>::value;
@@ -188,7 +188,7 @@ DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned l
     return total;
 }
 
-/* The totals of the strip's rows; the others see them after a barrier. */
+/* Puts the total of the strip's rows where the other strips see it after a barrier. */
 template <class SHAPE>
 DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();

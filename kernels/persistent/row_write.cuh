@@ -21,7 +21,7 @@ DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, u
     add(get_columns(memory, lane, memory.lefts + lane));
 }
 
-/* The running sums of so many rows, one level of the tree after the other. */
+/* The running sums of ROWS rows, one level of the tree after the other. */
 template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
     UNROLL
     for (unsigned half = 1; half < ROWS; half *= 2)
@@ -49,7 +49,8 @@ DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&su
 }
 
 /* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
- * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough (docs/tuning.md). */
+ * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough
+ * (docs/tuning.md#columns-in-lanes). */
 template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
                                                  typename SHAPE::Sum *first, const row_vector<SHAPE> &sums) {
     row_unit<SHAPE> *const to = reinterpret_cast<row_unit<SHAPE> *>(first);
@@ -63,10 +64,10 @@ template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory
     }
 }
 
-/* The lane's sums, of all of the strip's rows; ABOVE: those that stand one row above. WHOLE: all of the rows are in the
- * table. */
-template <class SHAPE, bool ABOVE, bool WHOLE>
-DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory, unsigned lane) {
+/* The lane's sums, of all of the strip's rows; `exclusive`: those that stand one row above. WHOLE: all of the
+ * rows are in the table. */
+template <class SHAPE, bool WHOLE> DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &place,
+                                                          const row_memory<SHAPE> &memory, unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
@@ -78,7 +79,7 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
     UNROLL
     for (unsigned c = 0; c < SHAPE::COUNT; c++)
         before.at[c] = sum_identity<Sum>();
-    if (ABOVE || std::is_integral<Sum>::value)
+    if (exclusive || std::is_integral<Sum>::value)
         add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
     KEEP_LOOP
     for (unsigned group = 0; group < GROUPS; group++) {
@@ -99,24 +100,31 @@ DEVICE void write_lane(const tile_pass &pass, const row_place &place, const row_
                     add_to_right(left, sums[row]);
             });
         }
-        UNROLL
-        for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
-            if (WHOLE || group * ROWS + row < rows)
-                store_columns(memory, lane, to, !ABOVE ? sums[row] : row == 0 ? before : sums[row - 1]);
+        if (exclusive) {
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
+                if (WHOLE || group * ROWS + row < rows)
+                    store_columns(memory, lane, to, row == 0 ? before : sums[row - 1]);
+        } else {
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++, to += pass.out_stride)
+                if (WHOLE || group * ROWS + row < rows)
+                    store_columns(memory, lane, to, sums[row]);
+        }
         before = sums[ROWS - 1];
     }
 }
 
 /* By all strips, each its own rows. */
-template <class SHAPE, bool ABOVE>
-DEVICE void write_rows(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+template <class SHAPE>
+DEVICE void write_rows(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();
     if (lane >= units_of<SHAPE>(pass, place))
         return;
     if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
-        write_lane<SHAPE, ABOVE, true>(pass, place, memory, lane);
+        write_lane<SHAPE, true>(pass, exclusive, place, memory, lane);
     else
-        write_lane<SHAPE, ABOVE, false>(pass, place, memory, lane);
+        write_lane<SHAPE, false>(pass, exclusive, place, memory, lane);
 }
 
 #endif

@@ -1,208 +1,228 @@
-/* The fused pass of rows that begin anywhere in a line of memory, where panels of lines read and write parts of them,
- * or anywhere in a vector. Tiles are whole rows, or pieces of long ones, that stay in shared memory from when they are
- * brought until they are written (row_tile.cuh). Nothing is parked and nothing is ahead: blocks are so small that four
- * of a multiprocessor hide each other's waits, and what they wait for is on its way the shortest time (words/ring.cuh,
- * adds/turns.cuh). Bytes that become sums of 4 bytes wait in registers (byte_rows.cuh).
+/* Rows: the form for large tables of rows that begin anywhere in a line of memory, where panels of lines read and write
+ * parts of them, or anywhere in a vector; and for bytes in long rows. GPUs from 9.0 on.
  *
- * Who does stage 2, and what blocks may wait for, is as in parked.cu: what comes of tiles that were drawn before alone.
- */
+ *   a tile waits in   shared memory, where it came (row_tile.cuh); bytes that become sums of 4 bytes in registers
+ *                     (byte_rows.cuh); LAG 0: blocks are so small that four of a multiprocessor hide each other's waits
+ *   it is brought     by bulk copies (row_bring.cuh); bytes by loads
+ *   bytes a cell      one read, one write; words are a ring that stays in the cache (words/ring.cuh)
+ *   who adds          the warps of a block take turns (adds/turns.cuh) */
 #include "choose/row_dispatch.cuh"
 #include "persistent/adds/turns.cuh"
+#include "persistent/launch.cuh"
 #include "persistent/row_bring.cuh"
-#include "persistent/start.cuh"
-#include "persistent/words/row_exchange.cuh"
+#include "persistent/words/per_row_tile.cuh"
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
-/* The block's next tile, drawn by its last lane when the lane's warp has written: a tile that is drawn early is brought
- * late, and all behind it wait. */
-template <class SHAPE> DEVICE unsigned next_rows(const row_state<typename SHAPE::Sum> &state, unsigned spines,
-                                                 unsigned tile, bool first, row_block<SHAPE> &block) {
-    warp_barrier(WARP_ALL);
-    if (thread_index() == SHAPE::THREADS - 1)
-        store_release_block(&block.ticket, draw_ticket(state, spines, first, block.role));
-    unsigned next;
-    do
-        next = acquire_by_warp(&block.ticket);
-    while (next == tile);
-    return next;
+/* Whether exclusive passes have a kernel of their own: of vectors of floats, which spill up to 28 bytes in a kernel
+ * that does both. */
+enum class row_results { EITHER, INCLUSIVE, EXCLUSIVE };
+template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
+    return !SHAPE::APART && SHAPE::KEPT_ROWS > 0 && !std::is_integral<typename SHAPE::Sum>::value;
 }
 
-/* All tiles that this block takes: `tile` is the first. */
-template <class SHAPE, bool ABOVE>
-DEVICE void row_tiles(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state, unsigned tiles,
-                      unsigned spines, unsigned tile, unsigned arrival, row_block<SHAPE> &block) {
-    row_memory<SHAPE> memory = row_memory_of(block, row_pitch<SHAPE>(pass));
-    constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
-    if (COMES && thread_index() < SHAPE::STRIPS)
-        bulk_barrier_init(&block.come[thread_index()], 1);
-    if (thread_index() == 0) {
-        block.role = block_role{NO_PART, tile, arrival, 0};
-        block.ticket = tile;
-    }
-    block_barrier();
-    for (unsigned turn = 0; tile < tiles; turn++) {
-        const row_place place = row_place_of(pass, tile);
+template <class SHAPE, row_results RESULTS> struct rows_form {
+    typedef typename SHAPE::Input Input;
+    typedef typename SHAPE::Sum Sum;
+    typedef ring_state<Sum> State;
+    static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = SHAPE::BLOCKS, LAG = 0;
+    static constexpr unsigned ADDERS_ALONE = SHAPE::ADDERS_ALONE;
+    static constexpr bool CHAINS = false, MAY_CHECK = std::is_integral<Sum>::value;
+    static constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
+
+    /* What a lane has of a tile in registers. */
+    struct Lane {
+        row_place place;
         typename SHAPE::Values values;
+    };
+
+    const tile_pass &pass;
+    const State &state;
+    const unsigned tiles, adders, arrival;
+    unsigned char *const shared;
+    row_block<SHAPE> &block;
+    row_memory<SHAPE> memory;
+    unsigned turn; /* tiles of this block before */
+
+    DEVICE rows_form(const tile_pass &pass_, const State &state_, unsigned char *shared_, unsigned tiles_,
+                     unsigned adders_, unsigned arrival_)
+        : pass(pass_), state(state_), tiles(tiles_), adders(adders_), arrival(arrival_), shared(shared_),
+          block(*reinterpret_cast<row_block<SHAPE> *>(shared)), turn(0) {}
+
+    DEVICE bool exclusive() const {
+        return RESULTS == row_results::EITHER ? pass.exclusive : RESULTS == row_results::EXCLUSIVE;
+    }
+    DEVICE bool adds() const { return block_index() < adders; }
+    DEVICE void add() {
+        grid_meet(arrival);
+        take_turns<SHAPE>(state, *reinterpret_cast<turn_block<SHAPE> *>(shared), pass.columns, tiles / pass.panels,
+                          static_cast<size_t>(block_index()) * SHAPE::TURN_COLUMNS);
+    }
+    DEVICE void take() {
+        const unsigned tile = block_index() - adders;
+        memory = row_memory_of(block, row_pitch<SHAPE>(pass));
+        if (COMES && thread_index() < SHAPE::STRIPS)
+            bulk_barrier_init(&block.come[thread_index()], 1);
+        if (thread_index() == 0) {
+            block.role = block_role{NO_PART, tile, arrival, 0};
+            block.ticket = tile;
+        }
+        block_barrier();
+        take_tiles(*this, tile, tiles);
+    }
+
+    DEVICE unsigned panel_of(const row_place &place) const { return place.column / pass.panel_columns; }
+
+    DEVICE void bring(unsigned tile, Lane &lane) {
+        lane.place = row_place_of(pass, tile);
         if (SHAPE::PIECES)
-            memory.width = units_of<SHAPE>(pass, place);
+            memory.width = units_of<SHAPE>(pass, lane.place);
         if constexpr (SHAPE::PIECES)
-            request_pieces<SHAPE>(pass, place, memory, block);
+            request_pieces<SHAPE>(pass, lane.place, memory, block);
         else if constexpr (COMES)
-            request_rows<SHAPE>(pass, place, memory, block);
+            request_rows<SHAPE>(pass, lane.place, memory, block);
         else
-            read_rows<SHAPE>(pass, place, values);
+            read_rows<SHAPE>(pass, lane.place, lane.values);
+    }
+    /* After the first barrier nobody wants the totals of the tile before any more. */
+    DEVICE void total(unsigned, unsigned, Lane &lane) {
         if (turn > 0 && thread_index() == 0)
-            wait_for_ring<SHAPE::SHARES>(state, place.row / SHAPE::SHARES, place.column / pass.panel_columns,
-                                         pass.panels);
-        block_barrier(); /* now nobody wants the totals of the tile before any more */
+            wait_for_ring<SHAPE::SHARES>(state, lane.place.row / SHAPE::SHARES, panel_of(lane.place), pass.panels);
+        block_barrier();
         if constexpr (COMES) {
-            wait_for_rows<SHAPE>(pass, place, memory, block, turn & 1);
-            put_rows_totals<SHAPE>(pass, place, memory);
+            wait_for_rows<SHAPE>(pass, lane.place, memory, block, turn & 1);
+            put_rows_totals<SHAPE>(pass, lane.place, memory);
         } else {
-            put_bytes_totals<SHAPE>(pass, place, memory, values);
+            put_bytes_totals<SHAPE>(pass, lane.place, memory, lane.values);
         }
         if constexpr (looks_at_values<SHAPE>())
             if (state.magnitudes)
-                put_rows_magnitude<SHAPE>(pass, place, memory, block);
-        if (turn == 0 && thread_index() == 0)
-            grid_wait(arrival);
+                put_rows_magnitude<SHAPE>(pass, lane.place, memory, block);
+        if (turn == 0)
+            grid_meet(arrival);
         block_barrier();
-        publish_rows<SHAPE>(pass, state, place, memory, block);
-        wait_for_lefts<SHAPE>(pass, state, place, memory);
+    }
+    DEVICE void total_none() {}
+    DEVICE void tell(unsigned, Lane &lane) { publish_rows<SHAPE>(pass, state, lane.place, memory, block); }
+    DEVICE void wait(unsigned, Lane &lane) {
+        wait_for_lefts<SHAPE>(pass, state, lane.place, memory);
         block_barrier();
         if (thread_index() == 0)
-            atomic_add(done_word(state, slot_of<SHAPE>(state, place), place.column / pass.panel_columns, pass.panels),
-                       1u);
+            atomic_add(done_word(state, slot_of<SHAPE>(state, lane.place), panel_of(lane.place), pass.panels), 1u);
+    }
+    DEVICE void draw(unsigned, bool) {}
+    DEVICE void write(unsigned, Lane &lane) {
         if constexpr (COMES)
-            write_rows<SHAPE, ABOVE>(pass, place, memory);
+            write_rows<SHAPE>(pass, exclusive(), lane.place, memory);
         else
-            write_bytes<SHAPE, ABOVE>(pass, place, memory, values);
-        tile = next_rows<SHAPE>(state, spines, tile, turn == 0, block);
+            write_bytes<SHAPE>(pass, lane.place, memory, lane.values);
     }
-}
-
-template <class SHAPE, bool ABOVE> KERNEL LAUNCH_BOUNDS(SHAPE::THREADS, SHAPE::BLOCKS)
-    rows_fused_kernel(tile_pass pass, row_state<typename SHAPE::Sum> state, unsigned tiles, unsigned spines,
-                      unsigned pairs) {
-    SHARED_DYNAMIC(unsigned char, memory);
-    clear_state(state, spines, pairs);
-    const unsigned arrival = grid_arrive(), block = block_index();
-    if (block >= spines) {
-        row_tiles<SHAPE, ABOVE>(pass, state, tiles, spines, block - spines, arrival,
-                                *reinterpret_cast<row_block<SHAPE> *>(memory));
-    } else {
-        if (thread_index() == 0)
-            grid_wait(arrival);
-        block_barrier();
-        take_turns<SHAPE>(state, *reinterpret_cast<turn_block<SHAPE> *>(memory), pass.columns, tiles / pass.panels,
-                          static_cast<size_t>(block) * SHAPE::TURN_COLUMNS);
+    /* The next tile is drawn here, by the block's last lane when the lane's warp has written: a tile that is drawn
+     * early is brought late, and all behind it wait. */
+    DEVICE unsigned settle(unsigned tile, Lane &) {
+        warp_barrier(WARP_ALL);
+        if (thread_index() == SHAPE::THREADS - 1)
+            store_release_block(&block.ticket, draw_ticket(state, adders, turn == 0, block.role));
+        turn++;
+        unsigned next;
+        do
+            next = acquire_by_warp(&block.ticket);
+        while (next == tile);
+        return next;
     }
-    if (pass.first_overflow && block == spines && thread_index() == 0)
-        store_relaxed(pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW; the check is another kernel */
-}
+};
 
-template <class SHAPE> static size_t chunks_of_rows(const kernel_pass &pass) {
-    constexpr unsigned ROWS = SHAPE::CHUNK_ROWS * SHAPE::SHARES;
-    return (pass.rows + ROWS - 1) / ROWS;
-}
-
-/* Chunks of the ring: twice those that are under way, of so many tiles one below the other; or all, and the one after
- * the last, whose seed is what the carry out is. */
-template <class SHAPE> static size_t ring_length(const kernel_pass &pass, size_t tiles) {
-    const size_t all = chunks_of_rows<SHAPE>(pass) + 1, few = 2 * (tiles / SHAPE::SHARES + 2);
-    return all < few ? all : few;
-}
-
-/* The words of so many chunks of a ring, what is counted for each of them, and what is found in each of `chunks`, in
- * pairs. Behind them are the seeds that the check wants, of all chunks. */
+/* The words of a ring of chunks, what is counted for each of them, and what is found in each of `chunks`, in pairs.
+ */
 static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring, size_t chunks) {
-    const size_t words = (shares + 1) * ring * pass.columns * 2 * type_bytes(pass.out_type);
+    const size_t words = (shares + 1) * ring * pass.columns * 2 * kernel_type_bytes(pass.out_type);
     const size_t counts = (ring * panels + (pass.first_overflow ? chunks : 0)) * sizeof(uint32_t);
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
-static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
-    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * type_bytes(pass.out_type) : 0;
-}
 
-template <class SHAPE> static row_state<typename SHAPE::Sum> state_of(const fused_call &call, const tile_pass &pass,
-                                                                      size_t ring, size_t pairs, bool alone) {
+/* What the launcher asks of a pass by rows. */
+template <class SHAPE> struct rows_plan {
     typedef typename SHAPE::Sum Sum;
-    row_state<Sum> state;
-    static_cast<fused_state<Sum> &>(state) = call.state_for<Sum>();
-    state.seeds = state.totals + ring * SHAPE::SHARES * pass.columns;
-    state.done = reinterpret_cast<uint32_t *>(state.seeds + ring * pass.columns);
-    state.all_seeds = nullptr;
-    if (pass.first_overflow) {
-        state.magnitudes = state.done + ring * pass.panels;
-        state.all_seeds = state.totals + pairs * sizeof(word_pair) / sizeof(exchange_word<Sum>);
-    }
-    state.alone = alone;
-    state.ring = static_cast<unsigned>(ring);
-    return state;
-}
+    static constexpr unsigned CHUNK_ROWS = SHAPE::TILE_ROWS * SHAPE::SHARES;
+    const kernel_pass &pass;
+    const tile_pass &made;
+    const unsigned tiles;
+    const size_t adders, shared, needed, chunks;
 
-/* For row_dispatch.cuh. */
+    /* Chunks of the ring: twice those that are under way; or all, and the one after the last, whose seed is what the
+     * carry out is. */
+    size_t ring(unsigned most) const {
+        const size_t all = chunks + 1, few = 2 * (most / made.panels / SHAPE::SHARES + 2);
+        return all < few ? all : few;
+    }
+    size_t pairs(unsigned most) const { return ring_pairs(pass, SHAPE::SHARES, made.panels, ring(most), chunks); }
+
+    ring_state<Sum> state(const persistent_call &call, unsigned most, unsigned, size_t cleared) const {
+        ring_state<Sum> state;
+        static_cast<pass_state<Sum> &>(state) = call.state_for<Sum>();
+        const size_t length = ring(most);
+        state.ring = static_cast<unsigned>(length);
+        state.seeds = state.totals + length * SHAPE::SHARES * pass.columns;
+        state.done = reinterpret_cast<uint32_t *>(state.seeds + length * pass.columns);
+        state.all_seeds = nullptr;
+        if (pass.first_overflow) {
+            state.magnitudes = state.done + length * made.panels;
+            state.all_seeds = state.totals + cleared * sizeof(word_pair) / sizeof(exchange_word<Sum>);
+        }
+        return state;
+    }
+    checked_seeds<Sum> seeds(const ring_state<Sum> &state) const {
+        return checked_seeds<Sum>{state.all_seeds, pass.columns, CHUNK_ROWS, chunks};
+    }
+};
+
+/* For choose/row_dispatch.cuh. */
 struct rows_launcher {
     const kernel_pass &pass;
-    const fused_call &call;
-    template <class SHAPE> int run(const tile_pass &made) const;
+    const persistent_call &call;
+    template <class SHAPE> int run(const tile_pass &made) const {
+        static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
+        const size_t rows = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
+        const size_t adders = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
+        const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
+        const size_t shared = tile > turns ? tile : turns, chunk = rows_plan<SHAPE>::CHUNK_ROWS;
+        if (rows > INT32_MAX / made.panels)
+            return static_cast<int>(cudaErrorNotSupported);
+        const rows_plan<SHAPE> plan = {pass,
+                                       made,
+                                       static_cast<unsigned>(rows) * made.panels,
+                                       adders,
+                                       shared,
+                                       shared,
+                                       (pass.rows + chunk - 1) / chunk};
+        if constexpr (has_exclusive<SHAPE>())
+            return pass.exclusive ? launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan)
+                                  : launch_persistent<rows_form<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
+        else
+            return launch_persistent<rows_form<SHAPE, row_results::EITHER>>(call, made, plan);
+    }
 };
-template <class SHAPE> int rows_launcher::run(const tile_pass &made) const {
-    static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
-    const auto kernel = pass.exclusive ? rows_fused_kernel<SHAPE, true> : rows_fused_kernel<SHAPE, false>;
-    const size_t rows = (pass.rows + SHAPE::CHUNK_ROWS - 1) / SHAPE::CHUNK_ROWS;
-    const size_t spines = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
-    const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
-    const size_t shared = tile > turns ? tile : turns;
-    unsigned blocks;
-    if (rows > INT32_MAX / made.panels)
-        return static_cast<int>(cudaErrorNotSupported);
-    int error = blocks_beside_spines(kernel, SHAPE::THREADS, shared, spines, &blocks);
-    if (error != 0)
-        return error;
-    const unsigned used = static_cast<unsigned>(spines), tiles = static_cast<unsigned>(rows) * made.panels;
-    const size_t ring = ring_length<SHAPE>(pass, blocks / made.panels);
-    const size_t chunks = chunks_of_rows<SHAPE>(pass);
-    const size_t pairs = ring_pairs(pass, SHAPE::SHARES, made.panels, ring, chunks);
-    if (pairs > INT32_MAX)
-        return static_cast<int>(cudaErrorNotSupported);
-    blocks = tiles < blocks - used ? tiles + used : blocks;
-    const bool alone = used <= SHAPE::SPINES_ALONE && blocks >= used * BLOCKS_FOR_ALONE;
-    const row_state<typename SHAPE::Sum> state = state_of<SHAPE>(call, made, ring, pairs, alone);
-    error = launch_cooperative(kernel, blocks, SHAPE::THREADS, shared, call.stream, made, state, tiles, used,
-                               static_cast<unsigned>(pairs));
-    if (error != 0 || !pass.first_overflow)
-        return error;
-    fused_state<typename SHAPE::Sum> all = state;
-    all.seeds = state.all_seeds;
-    return call.check<typename SHAPE::Input>(made, all, pass.columns, SHAPE::CHUNK_ROWS * SHAPE::SHARES, chunks);
-}
 
 #if KERNEL_PART == 0
+/* Behind the pairs are the seeds that the check wants, of all chunks. */
+static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
+    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * kernel_type_bytes(pass.out_type) : 0;
+}
+
+/* By strides alone, as the table may be anywhere. */
 size_t form_rows::workspace(const kernel_pass *pass) {
-    const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG;
-    if (tile_vectors(*pass) == 0 && !is_ragged(*pass) && !are_long_bytes(*pass))
+    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
+    if (!rows_can(&facts))
         return 0;
+    const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG;
     return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, MOST_SHARES, pass->columns, chunks + 1, chunks) +
            seeds_bytes(*pass, chunks);
 }
 #endif
 
 template <> int form_rows::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    const fused_call call = {carry->in, carry->out, workspace, pass->stream, true};
+    const persistent_call call = {carry->in, carry->out, workspace, pass->stream};
+    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
     const rows_launcher launcher = {*pass, call};
-    return run_types(*pass, [&](auto types) {
-        typedef decltype(types) pair;
-        typedef typename pair::Sum Sum;
-        if constexpr (std::is_same<typename pair::Input, uint8_t>::value && sizeof(Sum) == sizeof(uint32_t))
-            if (are_long_bytes(*pass))
-                return run_bytes(*pass, launcher);
-        if (is_ragged(*pass))
-            return run_ragged<pair>(*pass, launcher);
-        if constexpr (sizeof(typename pair::Input) == sizeof(Sum))
-            return run_sums<Sum>(*pass, launcher);
-        else
-            return static_cast<int>(cudaErrorNotSupported);
-    });
+    return run_types(*pass, [&](auto types) { return run_rows_of(*pass, facts, launcher, types); });
 }

@@ -39,7 +39,7 @@ template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LA
 struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
-    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM), PACKED = false;
+    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM);
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
@@ -53,8 +53,8 @@ struct tile_shape {
     static constexpr unsigned STEPS = BYTES / (ROWS * power_of_two_above(COLUMNS) * sizeof(SUM));
     static constexpr unsigned PART_ROWS = STEPS * STEP_ROWS;
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS;
-    static constexpr unsigned TILE_ROWS = WARPS * WARP_ROWS, CHUNK_ROWS = TILE_ROWS; /* by its older name */
-    static constexpr unsigned PANEL = LANES * COLUMNS;                               /* the most columns of a panel */
+    static constexpr unsigned TILE_ROWS = WARPS * WARP_ROWS;
+    static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 
     /* A tile of two lines across has half the rows of a chunk: two of them, one below the other, are a chunk, and each
      * is a subtree of it. */
@@ -69,28 +69,6 @@ struct tile_shape {
 
     /* A tile of as many rows by half the threads: each has twice the values, and twice the registers for all else. */
     typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
-};
-
-/* The shape of tiles of bytes whose sums share words (packed_tile.cuh): a lane has four columns, and STEPS rows, one
- * below the other. It holds twice the sums that a lane of other shapes does, or four times. */
-template <class SUM, unsigned LANES_> struct packed_shape {
-    typedef uint8_t Input;
-    typedef SUM Sum;
-    static constexpr bool WIDENED = true, PACKED = true, STAGED = false;
-    static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
-    static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
-    static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;
-    static constexpr unsigned STEPS = 16, PART_ROWS = STEPS;
-    static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, TILE_ROWS = WARPS * WARP_ROWS, CHUNK_ROWS = TILE_ROWS;
-    static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
-
-    /* How such a tile is written: by one lane for each vector. */
-    struct written {
-        static constexpr unsigned ROWS = 1, COLUMNS = VECTOR_BYTES / sizeof(SUM), LANES = PANEL / COLUMNS;
-        static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1;
-        static constexpr unsigned WARP_ROWS = packed_shape::WARP_ROWS, PART_ROWS = WARP_ROWS / PARTS;
-        static constexpr unsigned TILE_ROWS = packed_shape::TILE_ROWS;
-    };
 };
 
 /* The values of one lane: those of a step, and those of all steps. */
@@ -111,7 +89,6 @@ struct tile_pass {
     unsigned panels, panel_columns;
     bool exclusive, is_signed;
     uint64_t *first_overflow;
-    unsigned overlap; /* columns that a panel shares with the one before it: where PACKED, or else 0 */
 };
 
 /* Where the calling lane is. Rows count from the first row of the tile. */

@@ -322,12 +322,10 @@ DEVICE void prefetch_l2(const void *from, unsigned bytes, EMULATOR_SITE) {
 }
 
 DEVICE unsigned grid_arrive(EMULATOR_SITE) { return emulator::grid_arrive(file, line); }
-DEVICE void grid_wait(unsigned, EMULATOR_SITE) { emulator::grid_wait(file, line); }
 DEVICE void grid_meet(unsigned, EMULATOR_SITE) {
     emulator::grid_wait(file, line);
     block_barrier(file, line);
 }
-DEVICE void registers_barrier() {}
 
 constexpr unsigned PATIENCE = 64;
 DEVICE void wait_a_little(unsigned, EMULATOR_SITE) { emulator::give_way(file, line, true); }
@@ -337,6 +335,7 @@ DEVICE void copy_async(void *shared, const void *global, EMULATOR_SITE) {
 }
 DEVICE void copy_async_wait(EMULATOR_SITE) { emulator::copy_by_lane_wait(file, line); }
 
+DEVICE bool copies_in_bulk() { return emulator::copies_in_bulk(); }
 struct bulk_barrier {
     uint64_t state;
 };
@@ -385,6 +384,10 @@ template <class... P, class... A> static int launch_early(void (*kernel)(P...), 
 }
 template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
     return emulator::allow_shared_bytes(reinterpret_cast<const void *>(kernel));
+}
+template <class... P> static int code_copies_in_bulk(void (*)(P...), bool *copies) {
+    *copies = emulator::copies_in_bulk();
+    return static_cast<int>(cudaSuccess);
 }
 static inline int most_shared_bytes(size_t *bytes) {
     int most = 0;

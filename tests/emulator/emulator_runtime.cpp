@@ -233,6 +233,7 @@ namespace emulator {
 unsigned processors() { return state().processors; }
 size_t memory_rate() { return state().memory_rate; }
 unsigned major_capability() { return state().major; }
+bool copies_in_bulk() { return state().major >= 9; }
 } // namespace emulator
 
 /* ---- errors ---- */

@@ -82,6 +82,7 @@ struct launch_shape {
     bool cooperative;
 };
 int launch(const void *kernel, const launch_shape &shape, void *stream, std::function<void()> body);
+bool copies_in_bulk();
 int allow_shared_bytes(const void *kernel);
 int resident_blocks(const void *kernel, unsigned threads, size_t shared_bytes, unsigned *blocks);
 size_t memory_rate();

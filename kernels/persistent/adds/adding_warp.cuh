@@ -1,94 +1,73 @@
-/* Stage 2 inside the fused kernel: one block adds up the chunks' totals from left to right, as they appear, and
- * publishes the seeds. It is on everybody's way. The additions of a column come one after the other; so the warp that
+/* Stage 2 by an adding warp: one block adds up the chunks' totals from left to right, as they appear, and publishes the
+ * seeds. It is on everybody's way. The additions of a column come one after the other; so the warp that
  * makes them, a lane a column, does nothing else. Fetching warps bring totals from global memory into a ring in shared
  * memory, where each sum takes the place of its total, and publishing warps write the sums out as seeds. */
 #ifndef PERSISTENT_ADDS_ADDING_WARP_CUH
 #define PERSISTENT_ADDS_ADDING_WARP_CUH
 
-#include "persistent/words/marked.cuh"
+#include "persistent/state.cuh"
 #include "tile/shape.cuh"
 
-constexpr unsigned SPINE_COLUMNS = WARP_LANES; /* of one spine block */
-constexpr unsigned SPINE_BATCH = 8;            /* words of a lane, and additions of one, in one go */
-constexpr unsigned SPINE_GROUP = 32;           /* chunks that a fetching warp looks at together, at most */
-constexpr unsigned SPINE_LONG = 16;            /* additions in one go where so many totals are there */
+constexpr unsigned ADDING_COLUMNS = WARP_LANES; /* of one adding block */
+constexpr unsigned ADDING_BATCH = 8;            /* words of a lane, and additions of one, in one go */
+constexpr unsigned ADDING_GROUP = 32;           /* chunks that a fetching warp looks at together, at most */
+constexpr unsigned ADDING_LONG = 16;            /* additions in one go where 16 totals are there */
 
-/* Every so many warps share a scheduler. The adding warp has one for itself: the others there do nothing. */
+/* Warps whose numbers differ by SCHEDULERS share a scheduler. The adding warp has one for itself: the other warps of
+ * that scheduler do nothing. */
 constexpr unsigned SCHEDULERS = 4;
-constexpr unsigned SPINE_PUBLISHERS = 2;
-
-/* What the blocks of a fused pass share. Words are a row of columns for each tile that shares a chunk, all zeros at the
- * beginning, and before them a row for the first seed. A chunk's last total is read by one block of stage 2 alone: the
- * next chunk's seed takes its place, so that words are few, as all of them go to memory in the end. */
-template <class SUM> struct fused_state {
-    uint32_t *ticket;
-    uint32_t *parts; /* for each block that does stage 2 the number of its multiprocessor */
-    exchange_word<SUM> *totals;
-    exchange_word<SUM> *seeds; /* rows as far apart as chunks */
-    bool alone;                /* those blocks have a multiprocessor each to themselves */
-    bool bulk;                 /* asynchronous bulk copies may be used */
-    const SUM *carry_in;
-    SUM *carry_out;
-    uint32_t *magnitudes; /* of each chunk's values (overflow/in_tile.cuh); NULL: not wanted */
-};
+constexpr unsigned ADDING_PUBLISHERS = 2;
 
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
-template <class SUM> HOST_DEVICE constexpr unsigned spine_apart(unsigned length) { return length + 16 / sizeof(SUM); }
+template <class SUM> HOST_DEVICE constexpr unsigned adding_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
-/* Of a block of so many WARPS. Of each column the ring has the chunks of some groups, in order: ROUNDS of them for each
- * fetching warp. How far each is, in chunks from the beginning of the table on: totals that are there, and seeds that
- * are published, of each group; sums, of each column. */
-template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct spine_ring {
-    static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - SPINE_PUBLISHERS;
+/* The ring of a block of WARPS warps. Of each column it has the chunks of some groups, in order: ROUNDS groups for each
+ * fetching warp. `fetched` and `published` tell for each group, and `added` for each column, how far totals, seeds and
+ * sums are, in chunks from the beginning of the table on. */
+template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring {
+    static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - ADDING_PUBLISHERS;
     static constexpr unsigned ROUNDS = ROUNDS_, SLOTS = ROUNDS * FETCHERS;
-    vector_of<SUM, 16 / sizeof(SUM)> values[SPINE_COLUMNS * spine_apart<SUM>(SLOTS * SPINE_BATCH) * sizeof(SUM) / 16];
-    uint32_t fetched[SLOTS], published[SLOTS], added[SPINE_COLUMNS];
+    vector_of<SUM, 16 / sizeof(SUM)>
+        values[ADDING_COLUMNS * adding_apart<SUM>(SLOTS * ADDING_BATCH) * sizeof(SUM) / 16];
+    uint32_t fetched[SLOTS], published[SLOTS], added[ADDING_COLUMNS];
 };
 
-/* The columns of one spine block, `width` of them. So many lanes of a warp lie across them, and the others down. */
-struct spine_panel {
+/* The columns of one adding block, `width` of them: `across` lanes of a warp lie across them, and `down` lanes one
+ * below the other. */
+struct adding_panel {
     size_t first, columns; /* columns: of the table */
     unsigned chunks, width, across, down, group;
 };
 
 /* Where a lane that fetches or publishes is: its column, and its first chunk in a group. */
-struct spine_lane {
+struct adding_lane {
     unsigned column, own;
     bool active;
 };
-DEVICE spine_lane spine_lane_of(const spine_panel &panel) {
+DEVICE adding_lane adding_lane_of(const adding_panel &panel) {
     const unsigned lane = thread_index() % WARP_LANES, column = lane % panel.across;
-    return spine_lane{column, lane / panel.across, column < panel.width};
+    return adding_lane{column, lane / panel.across, column < panel.width};
 }
 
-template <class SUM, class RING> DEVICE SUM *spine_values(const spine_panel &panel, RING &ring, unsigned column) {
-    return reinterpret_cast<SUM *>(ring.values) + column * spine_apart<SUM>(ring.SLOTS * panel.group);
+template <class SUM, class RING> DEVICE SUM *adding_values(const adding_panel &panel, RING &ring, unsigned column) {
+    return reinterpret_cast<SUM *>(ring.values) + column * adding_apart<SUM>(ring.SLOTS * panel.group);
 }
 
-/* A word that another warp releases, as lane 0 sees it: all lanes go on with the same, and with what was written before
- * it was released. */
-DEVICE unsigned acquire_by_warp(const uint32_t *word) {
-    const unsigned known = thread_index() % WARP_LANES == 0 ? load_acquire_block(word) : 0;
-    const unsigned same = warp_shuffle(WARP_ALL, known, 0);
-    warp_barrier(WARP_ALL);
-    return same;
-}
-
-/* For how many chunks, which so many tiles share, a lane looks in one go: as many as its registers hold. */
-template <unsigned SHARES, class SUM> HOST_DEVICE constexpr unsigned spine_batch() {
-    return SHARES > 1 && sizeof(SUM) == 8 ? SPINE_BATCH / 2 : SPINE_BATCH;
+/* The chunks for which a lane looks in one go, given that SHARES tiles share a chunk: as many as its registers hold. */
+template <unsigned SHARES, class SUM> HOST_DEVICE constexpr unsigned adding_batch() {
+    return SHARES > 1 && sizeof(SUM) == 8 ? ADDING_BATCH / 2 : ADDING_BATCH;
 }
 
 /* The chunks of a group. The fewer, the sooner its warp looks at one of them again; but all warps together have to look
  * at as many as are under way. */
-template <unsigned SHARES, class SUM> DEVICE unsigned spine_group(unsigned down) {
-    const unsigned most = sizeof(SUM) == 8 && down <= SPINE_BATCH / 2 ? SPINE_GROUP / 2 : SPINE_GROUP;
-    const unsigned chunks = spine_batch<SHARES, SUM>() * down;
+template <unsigned SHARES, class SUM> DEVICE unsigned adding_group(unsigned down) {
+    const unsigned most = sizeof(SUM) == 8 && down <= ADDING_BATCH / 2 ? ADDING_GROUP / 2 : ADDING_GROUP;
+    const unsigned chunks = adding_batch<SHARES, SUM>() * down;
     return chunks < most ? chunks : most;
 }
 
 /* How many chunks of a group are there, from the first one on, given which words of each lane are missing. */
-DEVICE unsigned spine_fetched(const spine_panel &panel, unsigned missing) {
+DEVICE unsigned adding_fetched(const adding_panel &panel, unsigned missing) {
     const unsigned any = ~warp_and(WARP_ALL, ~missing);
     const unsigned k = any == 0 ? panel.group / panel.down : lowest_bit(any);
     const unsigned lanes = warp_ballot(WARP_ALL, any != 0 && (missing >> k & 1) != 0);
@@ -97,33 +76,34 @@ DEVICE unsigned spine_fetched(const spine_panel &panel, unsigned missing) {
 
 /* Looks for the missing totals of each lane, `stride` words apart, and brings those that are there into the ring; they
  * are returned. The vote keeps the compiler from waiting for one look before the next. */
-template <class SUM> DEVICE unsigned spine_look(const spine_panel &panel, const exchange_word<SUM> *totals,
-                                                size_t stride, unsigned missing, SUM *values) {
-    SUM value[SPINE_BATCH];
+template <class SUM> DEVICE unsigned adding_look(const adding_panel &panel, const exchange_word<SUM> *totals,
+                                                 size_t stride, unsigned missing, SUM *values) {
+    SUM value[ADDING_BATCH];
     unsigned there = 0;
     UNROLL
-    for (unsigned k = 0; k < SPINE_BATCH; k++)
+    for (unsigned k = 0; k < ADDING_BATCH; k++)
         if ((missing >> k & 1) != 0 && look(totals + k * stride, &value[k]) != 0)
             there |= 1u << k;
     there = warp_all(WARP_ALL, there == missing) ? missing : there;
     UNROLL
-    for (unsigned k = 0; k < SPINE_BATCH; k++)
+    for (unsigned k = 0; k < ADDING_BATCH; k++)
         if (there >> k & 1)
             values[k * panel.down] = value[k];
     return there;
 }
 
-/* The same of chunks that two tiles share: one total below the other, and both are wanted. Their marks are kept as they
- * come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at once. */
-template <unsigned BYTES> struct spine_mark { typedef uint32_t type; };
-template <> struct spine_mark<8> { typedef bool type; };
-template <class SUM> DEVICE unsigned spine_look_pairs(const spine_panel &panel, const exchange_word<SUM> *totals,
-                                                      size_t stride, unsigned missing, SUM *values) {
+/* adding_look() for chunks that two tiles share: one total lies below the other, and both are wanted. Their marks are
+ * kept as they come, or of 8-byte sums as flags: whichever takes fewer registers, so that all looks are under way at
+ * once. */
+template <unsigned BYTES> struct adding_mark { typedef uint32_t type; };
+template <> struct adding_mark<8> { typedef bool type; };
+template <class SUM> DEVICE unsigned adding_look_pairs(const adding_panel &panel, const exchange_word<SUM> *totals,
+                                                       size_t stride, unsigned missing, SUM *values) {
     static_assert(MARK_TOTAL == 1, "marks are taken as flags");
-    constexpr unsigned AT_ONCE = spine_batch<2, SUM>();
+    constexpr unsigned AT_ONCE = adding_batch<2, SUM>();
     missing &= (1u << AT_ONCE) - 1; /* as it is: without being told, the compiler lets 4-byte tiles spill */
     SUM upper[AT_ONCE], lower[AT_ONCE];
-    typename spine_mark<sizeof(SUM)>::type above[AT_ONCE], below[AT_ONCE];
+    typename adding_mark<sizeof(SUM)>::type above[AT_ONCE], below[AT_ONCE];
     unsigned there = 0;
     UNROLL
     for (unsigned k = 0; k < AT_ONCE; k++, totals += stride) {
@@ -146,19 +126,19 @@ template <class SUM> DEVICE unsigned spine_look_pairs(const spine_panel &panel, 
 
 /* Brings the totals of a group into the ring as they appear. No total is waited for before an earlier one is passed on,
  * as it may itself be waiting for the seed that comes of that. */
-template <unsigned SHARES, class SUM> DEVICE void spine_fetch_group(const spine_panel &panel, const spine_lane &lane,
-                                                                    const exchange_word<SUM> *totals, unsigned first,
-                                                                    SUM *values, uint32_t *fetched) {
+template <unsigned SHARES, class SUM> DEVICE void adding_fetch_group(const adding_panel &panel, const adding_lane &lane,
+                                                                     const exchange_word<SUM> *totals, unsigned first,
+                                                                     SUM *values, uint32_t *fetched) {
     const size_t stride = SHARES * panel.down * panel.columns;
     unsigned missing = 0;
     for (unsigned k = 0; lane.active && k * panel.down < panel.group; k++)
         missing |= first + lane.own + k * panel.down < panel.chunks ? 1u << k : 0;
     for (unsigned before = 0; before < panel.group;) {
         if (SHARES == 1)
-            missing &= ~spine_look(panel, totals, stride, missing, values);
+            missing &= ~adding_look(panel, totals, stride, missing, values);
         else
-            missing &= ~spine_look_pairs(panel, totals, stride, missing, values);
-        const unsigned now = spine_fetched(panel, missing);
+            missing &= ~adding_look_pairs(panel, totals, stride, missing, values);
+        const unsigned now = adding_fetched(panel, missing);
         warp_barrier(WARP_ALL);
         if (now > before && thread_index() % WARP_LANES == 0)
             store_release_block(fetched, first + now);
@@ -168,17 +148,17 @@ template <unsigned SHARES, class SUM> DEVICE void spine_fetch_group(const spine_
 
 /* All groups of a fetching warp. */
 template <unsigned SHARES, class SUM, class RING>
-DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state, RING &ring, unsigned fetcher) {
-    const spine_lane lane = spine_lane_of(panel);
+DEVICE void adding_fetch(const adding_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned fetcher) {
+    const adding_lane lane = adding_lane_of(panel);
     const unsigned length = ring.SLOTS * panel.group;
-    SUM *values = spine_values<SUM>(panel, ring, lane.column) + lane.own;
+    SUM *values = adding_values<SUM>(panel, ring, lane.column) + lane.own;
     unsigned slot = fetcher;
     for (unsigned first = fetcher * panel.group; first < panel.chunks; first += ring.FETCHERS * panel.group) {
         while (first >= length && acquire_by_warp(&ring.published[slot]) + length < first + panel.group)
             wait_a_little(100);
         const size_t row = size_t(SHARES) * (first + lane.own);
-        spine_fetch_group<SHARES>(panel, lane, state.totals + row * panel.columns + panel.first + lane.column, first,
-                                  values + slot * panel.group, &ring.fetched[slot]);
+        adding_fetch_group<SHARES>(panel, lane, state.totals + row * panel.columns + panel.first + lane.column, first,
+                                   values + slot * panel.group, &ring.fetched[slot]);
         if (ring.ROUNDS > 1)
             slot = slot + ring.FETCHERS < ring.SLOTS ? slot + ring.FETCHERS : fetcher;
     }
@@ -186,8 +166,8 @@ DEVICE void spine_fetch(const spine_panel &panel, const fused_state<SUM> &state,
 
 /* Writes the sums of a group out as they appear: those of a chunk are the seeds of the next one. */
 template <unsigned SHARES, class SUM>
-DEVICE void spine_publish_group(const spine_panel &panel, const spine_lane &lane, exchange_word<SUM> *seeds,
-                                unsigned first, const SUM *values, const uint32_t *added, uint32_t *published) {
+DEVICE void adding_publish_group(const adding_panel &panel, const adding_lane &lane, exchange_word<SUM> *seeds,
+                                 unsigned first, const SUM *values, const uint32_t *added, uint32_t *published) {
     const size_t stride = SHARES * panel.down * panel.columns;
     const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
     for (unsigned before = 0; before < end;) {
@@ -196,7 +176,7 @@ DEVICE void spine_publish_group(const spine_panel &panel, const spine_lane &lane
         if (now == before)
             continue;
         UNROLL
-        for (unsigned k = 0; k < SPINE_BATCH; k++) {
+        for (unsigned k = 0; k < ADDING_BATCH; k++) {
             const unsigned chunk = k * panel.down + lane.own;
             if (lane.active && chunk >= before && chunk < now)
                 publish(seeds + k * stride, values[k * panel.down], MARK_SEED);
@@ -208,20 +188,20 @@ DEVICE void spine_publish_group(const spine_panel &panel, const spine_lane &lane
         store_release_block(published, first + panel.group);
 }
 
-/* Every group of so many as there are publishing warps. */
+/* Writes out every ADDING_PUBLISHERS-th group, from the publisher's own on. */
 template <unsigned SHARES, class SUM, class RING>
-DEVICE void spine_publish(const spine_panel &panel, const fused_state<SUM> &state, RING &ring, unsigned publisher) {
-    const spine_lane lane = spine_lane_of(panel);
-    const SUM *values = spine_values<SUM>(panel, ring, lane.column) + lane.own;
-    for (unsigned group = publisher; group * panel.group < panel.chunks; group += SPINE_PUBLISHERS) {
+DEVICE void adding_publish(const adding_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned publisher) {
+    const adding_lane lane = adding_lane_of(panel);
+    const SUM *values = adding_values<SUM>(panel, ring, lane.column) + lane.own;
+    for (unsigned group = publisher; group * panel.group < panel.chunks; group += ADDING_PUBLISHERS) {
         const unsigned first = group * panel.group, slot = group % ring.SLOTS;
         const size_t row = SHARES * (first + lane.own + size_t(1));
-        spine_publish_group<SHARES>(panel, lane, state.seeds + row * panel.columns + panel.first + lane.column, first,
-                                    values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
+        adding_publish_group<SHARES>(panel, lane, state.seeds + row * panel.columns + panel.first + lane.column, first,
+                                     values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
     }
 }
 
-/* Makes sums of so many totals, whole vectors of them; they take their places. */
+/* Makes sums of COUNT totals, which are whole vectors; the sums take the places of the totals. */
 template <unsigned COUNT, class SUM> DEVICE void add_batch(SUM *values, SUM &seed) {
     constexpr unsigned LENGTH = 16 / sizeof(SUM);
     typedef vector_of<SUM, LENGTH> vector;
@@ -237,25 +217,25 @@ template <unsigned COUNT, class SUM> DEVICE void add_batch(SUM *values, SUM &see
         reinterpret_cast<vector *>(values)[v] = batch[v];
 }
 
-/* The same of less than a batch. What is not there yet is not read. */
+/* add_batch() of `count` totals, less than a batch. What is not there yet is not read. */
 template <class SUM> DEVICE void add_some(SUM *values, unsigned count, SUM &seed) {
     UNROLL
-    for (unsigned k = 0; k < SPINE_BATCH; k++)
+    for (unsigned k = 0; k < ADDING_BATCH; k++)
         if (k < count)
             values[k] = seed = seed + values[k];
 }
 
-/* The same of the next totals of those that are there, from the group's `done`th on; returns how many. */
+/* Adds the next totals of a group, from its `done`th on, `there` of which have come; returns how many it added. */
 template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigned there, bool active, SUM &seed) {
     SUM *values = group + done;
-    if (done % SPINE_LONG == 0 && there >= SPINE_LONG) {
+    if (done % ADDING_LONG == 0 && there >= ADDING_LONG) {
         if (active)
-            add_batch<SPINE_LONG>(values, seed);
-        return SPINE_LONG;
+            add_batch<ADDING_LONG>(values, seed);
+        return ADDING_LONG;
     }
-    const unsigned left = SPINE_BATCH - done % SPINE_BATCH, count = there < left ? there : left;
-    if (active && count == SPINE_BATCH)
-        add_batch<SPINE_BATCH>(values, seed);
+    const unsigned left = ADDING_BATCH - done % ADDING_BATCH, count = there < left ? there : left;
+    if (active && count == ADDING_BATCH)
+        add_batch<ADDING_BATCH>(values, seed);
     else if (active)
         add_some(values, count, seed);
     return count;
@@ -263,10 +243,10 @@ template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigne
 
 /* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
 template <class SUM, class RING>
-DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, RING &ring) {
+DEVICE void adding_add(const adding_panel &panel, const pass_state<SUM> &state, RING &ring) {
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
-    SUM *values = spine_values<SUM>(panel, ring, active ? lane : 0);
+    SUM *values = adding_values<SUM>(panel, ring, active ? lane : 0);
     SUM seed = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
     if (active)
         publish(state.seeds + panel.first + lane, seed, MARK_SEED);
@@ -286,11 +266,11 @@ DEVICE void spine_add(const spine_panel &panel, const fused_state<SUM> &state, R
         store_carry(state.carry_out, panel.first + lane, seed);
 }
 
-/* All that a spine block does for its columns, from `first` on. So many tiles share a chunk. */
+/* All that an adding block does for `width` columns, from `first` on. SHARES tiles share a chunk. */
 template <unsigned SHARES, class SUM, class RING> DEVICE void
-spine(const fused_state<SUM> &state, RING &ring, size_t columns, unsigned chunks, size_t first, unsigned width) {
+add_by_warp(const pass_state<SUM> &state, RING &ring, size_t columns, unsigned chunks, size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;
-    spine_panel panel;
+    adding_panel panel;
     panel.first = first;
     panel.columns = columns;
     panel.chunks = chunks;
@@ -299,19 +279,19 @@ spine(const fused_state<SUM> &state, RING &ring, size_t columns, unsigned chunks
     while (panel.across < panel.width)
         panel.across *= 2;
     panel.down = WARP_LANES / panel.across;
-    panel.group = spine_group<SHARES, SUM>(panel.down);
+    panel.group = adding_group<SHARES, SUM>(panel.down);
     if (thread_index() < ring.SLOTS)
         ring.fetched[thread_index()] = ring.published[thread_index()] = 0;
-    if (thread_index() < SPINE_COLUMNS)
+    if (thread_index() < ADDING_COLUMNS)
         ring.added[thread_index()] = 0;
     block_barrier();
     const unsigned helper = warp - 1 - warp / SCHEDULERS;
     if (warp == 0)
-        spine_add(panel, state, ring);
-    else if (warp % SCHEDULERS != 0 && helper < SPINE_PUBLISHERS)
-        spine_publish<SHARES>(panel, state, ring, helper);
+        adding_add(panel, state, ring);
+    else if (warp % SCHEDULERS != 0 && helper < ADDING_PUBLISHERS)
+        adding_publish<SHARES>(panel, state, ring, helper);
     else if (warp % SCHEDULERS != 0)
-        spine_fetch<SHARES>(panel, state, ring, helper - SPINE_PUBLISHERS);
+        adding_fetch<SHARES>(panel, state, ring, helper - ADDING_PUBLISHERS);
 }
 
 #endif

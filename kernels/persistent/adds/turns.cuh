@@ -1,9 +1,9 @@
-/* Stage 2 inside the fused kernel of rows: the warps of one block take turns, or of each of its teams, where rows are
- * so wide that a team has time enough. Each looks for the totals of its next chunks while others add, takes the sum of
- * all before from the warp whose turn it was, hands on its own, and then publishes the seeds. What takes long is the
- * way of a look to memory and back, so that many are under way at once; but the more words a warp looks at, the longer
- * it waits for the last of them. So a lane has one chunk, or as few as make the same number of words, and where chunks
- * come fast few columns lie across a warp, and parts of it have chunks one below the other. */
+/* Stage 2 by turns: the warps of one block take turns, or those of each of its teams, where rows are so wide that a
+ * team has time enough. Each looks for the totals of its next chunks while others add, takes the sum of all before from
+ * the warp whose turn it was, hands on its own, and then publishes the seeds. What takes long is the way of a look to
+ * memory and back, so that many are under way at once; but the more words a warp looks at, the longer it waits for the
+ * last of them. So a lane has one chunk, or as few as make the same number of words, and where chunks come fast few
+ * columns lie across a warp, and parts of it have chunks one below the other. */
 #ifndef PERSISTENT_ADDS_TURNS_CUH
 #define PERSISTENT_ADDS_TURNS_CUH
 
@@ -22,15 +22,15 @@ template <class SHAPE> struct turn_block {
 template <class SHAPE> struct turn_lane {
     typedef typename SHAPE::Sum Sum;
     const exchange_word<Sum> *totals; /* of the lane's column, of the ring's first chunk */
-    exchange_word<Sum> *seeds;        /* likewise */
-    unsigned columns;                 /* of the table: words are so far apart */
-    bool active;                      /* the lane has one */
+    exchange_word<Sum> *seeds;        /* of the lane's column, of the ring's first chunk */
+    unsigned columns;                 /* of the table: a chunk's words are that far from the next one's */
+    bool active;                      /* the lane has a column */
     unsigned first;                   /* of the warp's chunks that is the lane's first */
-    row_slot slot;                    /* of that one */
+    row_slot slot;                    /* of the lane's first chunk */
     unsigned missing;                 /* totals that have not been seen yet */
     unsigned done;                    /* chunks of the warp whose sums are made */
     Sum total[SHAPE::TURN_CHUNKS][SHAPE::SHARES];
-    Sum sum; /* through the last of them that is made; of the warp's first lane there first that of all before */
+    Sum sum; /* through the last chunk that is made; before the turn, in the warp's first lane, the sum of all before */
 };
 
 /* For a turn whose first chunk is `first`. Tiles that would be below the table, of which there are `rows`, add nothing.
@@ -139,7 +139,7 @@ DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &b
 }
 
 /* One turn of a warp, whose first chunk is `first`. */
-template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                              size_t column, unsigned rows, unsigned first, unsigned parity,
                                              turn_lane<SHAPE> &mine) {
     const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
@@ -165,7 +165,7 @@ template <class SHAPE> DEVICE void take_turn(const row_state<typename SHAPE::Sum
 }
 
 /* All that a block does for its columns, from `first` on; of `rows` of tiles. */
-template <class SHAPE> DEVICE void take_turns(const row_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                               size_t columns, unsigned rows, size_t first) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned COLUMNS = turn_block<SHAPE>::COLUMNS, CHUNKS = turn_block<SHAPE>::CHUNKS;

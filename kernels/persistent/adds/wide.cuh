@@ -1,19 +1,19 @@
-/* Stage 2 inside the fused kernel for rows so wide that there is time: one block has many columns, a lane each, which
- * looks into a ring of totals and publishes the seeds itself. The other half of the threads fill the ring. */
+/* Stage 2 for rows so wide that there is time: one block has many columns, a lane each, which looks into a ring of
+ * totals and publishes the seeds itself. The other half of the threads fill the ring. */
 #ifndef PERSISTENT_ADDS_WIDE_CUH
 #define PERSISTENT_ADDS_WIDE_CUH
 
 #include "persistent/adds/adding_warp.cuh"
 
 constexpr unsigned WIDE_LOOKERS = BLOCK_THREADS / 2;
-constexpr unsigned WIDE_COLUMNS = BLOCK_THREADS - WIDE_LOOKERS; /* of one spine block */
+constexpr unsigned WIDE_COLUMNS = BLOCK_THREADS - WIDE_LOOKERS; /* of one adding block */
 constexpr unsigned WIDE_AHEAD = 4;                              /* words that a looker has under way */
 constexpr unsigned WIDE_BATCH = 4;                              /* chunks that a lane looks for in one go */
 constexpr unsigned WIDE_RING = 2048;
 
 template <class SUM> struct wide_ring { exchange_word<SUM> words[WIDE_RING + WIDE_COLUMNS]; };
 
-/* The columns of one spine block, `width` of them. */
+/* The columns of one adding block, `width` of them. */
 struct wide_panel {
     size_t first, columns, chunks; /* columns: of the table */
     unsigned width, rows;          /* rows: of the ring, a power of two */
@@ -31,7 +31,7 @@ DEVICE exchange_word<SUM> *wide_word(const wide_panel &panel, wide_ring<SUM> &ri
 /* Brings the totals into the ring. A looker stays in one column and takes every `stride`th chunk, WIDE_AHEAD words at a
  * time; so the words of one place in the ring all come from one looker, and in order. */
 template <unsigned SHARES, class SUM>
-DEVICE void wide_look(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
+DEVICE void wide_look(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring, unsigned looker) {
     constexpr unsigned AHEAD = WIDE_AHEAD / SHARES;
     const unsigned across = WIDE_RING / panel.rows, stride = WIDE_LOOKERS / across;
     const unsigned column = looker % across;
@@ -75,7 +75,7 @@ DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES
 
 /* All additions, a lane a column: as many of the next chunks as are in the ring. */
 template <unsigned SHARES, class SUM>
-DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wide_ring<SUM> &ring) {
+DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring) {
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
@@ -107,9 +107,9 @@ DEVICE void wide_fold(const wide_panel &panel, const fused_state<SUM> &state, wi
         store_carry(state.carry_out, panel.first + column, seed);
 }
 
-/* All that a spine block does for its columns, from `first` on. */
-template <unsigned SHARES, class SUM> DEVICE void spine_wide(const fused_state<SUM> &state, wide_ring<SUM> &ring,
-                                                             size_t columns, unsigned chunks, size_t first) {
+/* All that an adding block does for its columns, from `first` on. */
+template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM> &state, wide_ring<SUM> &ring,
+                                                           size_t columns, unsigned chunks, size_t first) {
     wide_panel panel;
     panel.first = first;
     panel.columns = columns;

@@ -5,7 +5,8 @@
 
 #include "device.cuh"
 
-/* Of a ticket and what else is counted, at the beginning of the workspace; the words behind are aligned. */
+/* The bytes of the ticket and of what else is counted, at the beginning of the workspace; the words behind are aligned.
+ */
 constexpr size_t TICKET_BYTES = 256;
 
 template <class SUM, unsigned BYTES = sizeof(SUM)> struct exchange_word;

@@ -1,17 +1,16 @@
-/* What a tile of the fused kernel tells the others, and what it waits for. */
+/* What a parked tile tells the others, and what it waits for: one word a column and chunk. */
 #ifndef PERSISTENT_WORDS_PER_CHUNK_CUH
 #define PERSISTENT_WORDS_PER_CHUNK_CUH
 
 #include "overflow/in_tile.cuh"
-#include "persistent/adds/adding_warp.cuh"
-#include "persistent/packed_tile.cuh"
+#include "persistent/parked_tile.cuh"
 
-/* Tiles are numbered row by row of them: one beside the other, then those below. */
+/* Tiles are numbered like words on a page: one beside the other, and then the next row of tiles. */
 DEVICE size_t tile_row(const tile_pass &pass, unsigned tile) { return tile / pass.panels; }
 
-/* Whether no rows of the table are below the tiles of that row. */
+/* Whether no rows of the table are below the tiles of a row of tiles. */
 template <class SHAPE> DEVICE bool is_last_row(const tile_pass &pass, size_t row) {
-    return pass.rows - row * SHAPE::CHUNK_ROWS <= SHAPE::CHUNK_ROWS;
+    return pass.rows - row * SHAPE::TILE_ROWS <= SHAPE::TILE_ROWS;
 }
 
 template <class SHAPE> DEVICE bool ends_chunk(const tile_pass &pass, size_t row) {
@@ -22,18 +21,13 @@ template <class SHAPE> DEVICE bool ends_chunk(const tile_pass &pass, size_t row)
 template <class SHAPE>
 DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, unsigned thread, size_t *column) {
     *column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + thread;
-    if constexpr (SHAPE::PACKED) {
-        const bool any = thread < pass.panel_columns + pass.overlap && *column < pass.columns + pass.overlap;
-        *column = overlapped_column(pass, *column);
-        return any;
-    }
     return thread < pass.panel_columns && *column < pass.columns;
 }
 
 /* What the check for overflow is to know of a tile's values (after_pass.cuh). By one warp: sixteen atomic operations
  * on one word, one of each, cost more than all else of the check. */
 template <class SHAPE> DEVICE void publish_magnitude(const tile_pass &pass,
-                                                     const fused_state<typename SHAPE::Sum> &state, unsigned tile,
+                                                     const pass_state<typename SHAPE::Sum> &state, unsigned tile,
                                                      const tile_magnitude &magnitudes) {
     if (!looks_at_values<SHAPE>() || !state.magnitudes || thread_index() >= WARP_LANES)
         return;
@@ -43,12 +37,10 @@ template <class SHAPE> DEVICE void publish_magnitude(const tile_pass &pass,
 }
 
 /* A tile that shares its chunk speaks for the one, too, that would be below it and is not in the table. */
-template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
+template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state,
                                                   unsigned tile, const warp_rows<SHAPE> &totals) {
     size_t column, row = tile_row(pass, tile);
     if (!exchange_column<SHAPE>(pass, tile, thread_index(), &column))
-        return;
-    if (SHAPE::PACKED && thread_index() < pass.overlap) /* those are the panel's before */
         return;
     publish(&state.totals[row * pass.columns + column], total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index()),
             MARK_TOTAL);
@@ -65,7 +57,7 @@ template <class SUM> DEVICE SUM wait_for(const exchange_word<SUM> *word, uint32_
 
 /* The total of the chunk that ends with these tiles, by the block of one of them, which has published its own. */
 template <class SHAPE> DEVICE typename SHAPE::Sum
-chunk_total(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state, size_t row, size_t column) {
+chunk_total(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state, size_t row, size_t column) {
     typename SHAPE::Sum total;
     if constexpr (SHAPE::SHARES > 1) {
         const auto *first = &state.totals[row / SHAPE::SHARES * SHAPE::SHARES * pass.columns + column];
@@ -80,7 +72,7 @@ chunk_total(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state
 /* The seed of a tile's chunk. In a chain the first tile of the table alone reads the carry, whose place the last one
  * may write, and the last tile of a chunk hands on the next seed; its block has published the chunk's total. */
 template <class SHAPE, bool CHECKED> DEVICE void wait_for_seed(const tile_pass &pass,
-                                                               const fused_state<typename SHAPE::Sum> &state,
+                                                               const pass_state<typename SHAPE::Sum> &state,
                                                                unsigned tile, bool chain, warp_row<SHAPE> &seeds) {
     typedef typename SHAPE::Sum Sum;
     const size_t row = tile_row(pass, tile);
@@ -106,7 +98,7 @@ template <class SHAPE, bool CHECKED> DEVICE void wait_for_seed(const tile_pass &
 }
 
 /* Of two tiles that share a chunk, the lower one adds the total of the upper one, the left half in the tree. */
-template <class SHAPE> DEVICE void wait_for_left(const tile_pass &pass, const fused_state<typename SHAPE::Sum> &state,
+template <class SHAPE> DEVICE void wait_for_left(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state,
                                                  unsigned tile, warp_row<SHAPE> &left) {
     const unsigned in_panel = thread_index() % SHAPE::PANEL;
     const size_t row = tile_row(pass, tile);
@@ -120,7 +112,7 @@ template <class SHAPE> DEVICE void wait_for_left(const tile_pass &pass, const fu
 /* All that a tile waits for: a thread for each value, as it is the way to memory and back that takes time. Its role is
  * found by division: found by comparison, the whole tile spills. */
 template <class SHAPE, bool CHECKED> DEVICE void wait_for_seeds(const tile_pass &pass,
-                                                                const fused_state<typename SHAPE::Sum> &state,
+                                                                const pass_state<typename SHAPE::Sum> &state,
                                                                 unsigned tile, bool chain, tile_seeds<SHAPE> &seeds) {
     static_assert(SHAPE::SHARES * SHAPE::PANEL <= SHAPE::THREADS, "threads for all");
     if (SHAPE::SHARES == 1 || thread_index() / SHAPE::PANEL == 0)

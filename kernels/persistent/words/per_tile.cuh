@@ -9,7 +9,7 @@
 constexpr uint32_t TOLD = 0x80000000u; /* the mark of a tile's total, which is far less */
 
 /* Tells the totals of a tile that has been read for the first time; by a thread for each column. */
-template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const fused_state<uint32_t> &state,
+template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const pass_state<uint32_t> &state,
                                                const byte_layout &layout, unsigned tile, unsigned column,
                                                byte_turn<SHAPE> &turn) {
     if (column >= pass.columns)
@@ -31,7 +31,7 @@ template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const fuse
         publish(&state.totals[of_chunk], static_cast<uint32_t>(before) + sum, MARK_TOTAL);
 }
 
-/* What a column of a tile is seeded with, as far as it is there. */
+/* What a column of a tile is seeded with, as far as it has come. */
 template <class SHAPE> struct byte_seed { uint32_t seed, mark, above[SHAPE::TILES - 1]; };
 template <class SHAPE> DEVICE bool is_there(const byte_seed<SHAPE> &seed) {
     static_assert((MARK_SEED << 30 & TOLD) != 0 && (MARK_TOTAL << 30 & TOLD) == 0, "one bit tells a seed");
@@ -41,7 +41,7 @@ template <class SHAPE> DEVICE bool is_there(const byte_seed<SHAPE> &seed) {
         all &= seed.above[k];
     return (all & TOLD) != 0;
 }
-template <class SHAPE> DEVICE void look_for_seed(const tile_pass &pass, const fused_state<uint32_t> &state,
+template <class SHAPE> DEVICE void look_for_seed(const tile_pass &pass, const pass_state<uint32_t> &state,
                                                  const byte_layout &layout, unsigned tile, byte_seed<SHAPE> &seed) {
     const size_t chunk = tile / SHAPE::TILES, column = thread_index();
     seed.mark = MARK_SEED;
@@ -58,8 +58,8 @@ template <class SHAPE> DEVICE void look_for_seed(const tile_pass &pass, const fu
             seed.above[k] = load_relaxed(above);
 }
 
-/* Waits for it, if it is not there; by the threads of the columns. */
-template <class SHAPE> DEVICE void put_seed(const tile_pass &pass, const fused_state<uint32_t> &state,
+/* Waits for a column's seed, and puts it into shared memory; by the threads of the columns. */
+template <class SHAPE> DEVICE void put_seed(const tile_pass &pass, const pass_state<uint32_t> &state,
                                             const byte_layout &layout, unsigned tile, byte_seed<SHAPE> &seed,
                                             byte_turn<SHAPE> &turn) {
     while (!is_there(seed)) {

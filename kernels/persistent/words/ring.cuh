@@ -7,14 +7,7 @@
 
 #include <type_traits>
 
-#include "persistent/adds/adding_warp.cuh"
-
-/* totals has a row for each tile of the ring's chunks, seeds one for each of the chunks. */
-template <class SUM> struct row_state : fused_state<SUM> {
-    uint32_t *done; /* for each chunk of the ring and panel: tiles that have read all they wait for, in all laps */
-    unsigned ring;  /* chunks, at least 2 */
-    exchange_word<SUM> *all_seeds; /* of all chunks, once more, which nobody clears; NULL: no check wants them */
-};
+#include "persistent/state.cuh"
 
 /* Where a chunk is in the ring. */
 struct row_slot {
@@ -30,15 +23,16 @@ DEVICE row_slot slot_below(unsigned ring, const row_slot &slot) {
 }
 
 template <class SUM>
-DEVICE uint32_t *done_word(const row_state<SUM> &state, const row_slot &slot, unsigned panel, unsigned panels) {
+DEVICE uint32_t *done_word(const ring_state<SUM> &state, const row_slot &slot, unsigned panel, unsigned panels) {
     return state.done + static_cast<size_t>(slot.number) * panels + panel;
 }
 
 /* Waits until the chunk's words may be written: until whoever waits for what is in their place has it. A chunk's words
- * are read by its own tiles, and by stage 2 for the next one's seed, which is done when a tile there has that. They
- * were drawn long ago. By one thread; it asks for no order of memory, as what was read cannot change any more. */
+ * are read by its own tiles, and by stage 2 for the next chunk's seed, which is made when a tile of that chunk has it.
+ * Those tiles were drawn long ago, so that the wait is short. One thread calls it; it asks for no order of memory, as
+ * what was read cannot change any more. */
 template <unsigned SHARES, class SUM>
-DEVICE void wait_for_ring(const row_state<SUM> &state, unsigned chunk, unsigned panel, unsigned panels) {
+DEVICE void wait_for_ring(const ring_state<SUM> &state, unsigned chunk, unsigned panel, unsigned panels) {
     UNROLL
     for (unsigned k = 0; k < 2; k++) {
         const row_slot slot = row_slot_of(state.ring, chunk + k);
@@ -47,7 +41,7 @@ DEVICE void wait_for_ring(const row_state<SUM> &state, unsigned chunk, unsigned 
     }
 }
 
-/* publish() and look() of words that the cache keeps. */
+/* publish_kept() and look_kept() are publish() and look() of words that the cache keeps. */
 template <class SUM> DEVICE void publish_kept(exchange_word<SUM, 4> *word, SUM value, uint32_t mark) {
     store_relaxed_kept(&word->bits, exchange_bits(value, mark));
 }
@@ -61,9 +55,9 @@ template <class SUM> DEVICE uint32_t look_kept(const exchange_word<SUM, 8> *word
     return exchange_mark(load_pair_relaxed_kept(&word->pair), value);
 }
 
-/* A chunk's seed for the check, if any wants it: by whom it is no delay. */
+/* Keeps a chunk's seed for the overflow check. Called by a tile: in stage 2 it would delay everybody. */
 template <class SUM>
-DEVICE void keep_seed(const row_state<SUM> &state, size_t chunk, size_t column, size_t columns, SUM seed) {
+DEVICE void keep_seed(const ring_state<SUM> &state, size_t chunk, size_t column, size_t columns, SUM seed) {
     if constexpr (std::is_integral<SUM>::value)
         if (state.all_seeds)
             publish(state.all_seeds + chunk * columns + column, seed, MARK_SEED);

@@ -1,22 +1,22 @@
-/* What a tile of rows tells the others, and what it waits for. */
-#ifndef PERSISTENT_WORDS_ROW_EXCHANGE_CUH
-#define PERSISTENT_WORDS_ROW_EXCHANGE_CUH
+/* What a tile of rows tells the others, and what it waits for: words of a ring. */
+#ifndef PERSISTENT_WORDS_PER_ROW_TILE_CUH
+#define PERSISTENT_WORDS_PER_ROW_TILE_CUH
 
 #include "persistent/row_tile.cuh"
 #include "persistent/words/ring.cuh"
 
-template <class SHAPE> DEVICE row_slot slot_of(const row_state<typename SHAPE::Sum> &state, const row_place &place) {
+template <class SHAPE> DEVICE row_slot slot_of(const ring_state<typename SHAPE::Sum> &state, const row_place &place) {
     return row_slot_of(state.ring, place.row / SHAPE::SHARES);
 }
 template <class SHAPE>
 DEVICE exchange_word<typename SHAPE::Sum> *total_word(const tile_pass &pass,
-                                                      const row_state<typename SHAPE::Sum> &state, const row_slot &slot,
-                                                      unsigned share, size_t column) {
+                                                      const ring_state<typename SHAPE::Sum> &state,
+                                                      const row_slot &slot, unsigned share, size_t column) {
     return state.totals + (static_cast<size_t>(slot.number) * SHAPE::SHARES + share) * pass.columns + column;
 }
 
 /* The tile's totals and magnitude. Thread c has column c of the panel. */
-template <class SHAPE> DEVICE void publish_rows(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state,
+template <class SHAPE> DEVICE void publish_rows(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
                                                 const row_place &place, const row_memory<SHAPE> &memory,
                                                 const row_block<SHAPE> &block) {
     const unsigned thread = thread_index_anew();
@@ -47,7 +47,7 @@ template <class SHAPE> DEVICE void begin_looks(const row_place &place, row_looks
 }
 
 /* One look at all that is missing. */
-template <class SHAPE> DEVICE void look_for_lefts(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state,
+template <class SHAPE> DEVICE void look_for_lefts(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
                                                   const row_place &place, const row_slot &slot, size_t column,
                                                   row_looks<SHAPE> &looks) {
     const unsigned share = place.row % SHAPE::SHARES;
@@ -66,8 +66,8 @@ template <class SHAPE> DEVICE void look_for_lefts(const tile_pass &pass, const r
         looks.missing &= mark[k] == slot.mark ? ~(1u << k) : ~0u;
 }
 
-/* All that the tile waits for, into shared memory. */
-template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const row_state<typename SHAPE::Sum> &state,
+/* Waits for all that is to the left of the tile, and puts it into shared memory. */
+template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
                                                   const row_place &place, const row_memory<SHAPE> &memory) {
     typedef typename SHAPE::Sum Sum;
     const unsigned thread = thread_index_anew();

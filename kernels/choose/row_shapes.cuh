@@ -1,0 +1,104 @@
+/* Tuning as data: the tiles of rows whose lanes have single columns (persistent/row_tile.cuh), for each kind of values
+ * and sums, in the order in which they are asked for. Measured on an H100: docs/tuning.md#columns-in-lanes, and of
+ * pieces docs/tuning.md#pieces. */
+#ifndef CHOOSE_ROW_SHAPES_CUH
+#define CHOOSE_ROW_SHAPES_CUH
+
+#include "persistent/row_tile.cuh"
+
+/* Whole rows: COLUMNS of a lane, as few as cover a row; columns of a block of stage 2 (TURN); ROWS of a strip, as many
+ * as that number of BLOCKS of a multiprocessor has room for; and LANES of a strip. */
+template <unsigned COLUMNS, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, unsigned LANES = WARP_LANES>
+struct whole {
+    static constexpr unsigned PANEL = 0; /* as wide as the table */
+    template <class INPUT, class SUM> using shape =
+        row_shape<INPUT, SUM, row_kind::APART, COLUMNS, TURN, ROWS, BLOCKS, LANES>;
+};
+
+/* Pieces of rows, of a multiple of COLUMNS * WARP_LANES columns. */
+template <unsigned COLUMNS, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS> struct pieces {
+    static constexpr unsigned PANEL = COLUMNS * WARP_LANES;
+    template <class INPUT, class SUM> using shape =
+        row_shape<INPUT, SUM, row_kind::PIECES, COLUMNS, TURN, ROWS, BLOCKS>;
+};
+
+/* Rows of at most MOST columns have tiles of TILE. */
+constexpr size_t ANY = ~size_t(0);
+template <size_t MOST, class TILE> struct up_to {
+    typedef TILE tile;
+    static constexpr bool MAY_FAIL = false;
+    static constexpr bool takes(size_t columns) { return columns <= MOST; }
+};
+/* Rows of more than LEAST columns have tiles of TILE, unless stage 2 finds no room beside them: then the next ones. */
+template <size_t LEAST, class TILE> struct beyond {
+    typedef TILE tile;
+    static constexpr bool MAY_FAIL = true;
+    static constexpr bool takes(size_t columns) { return columns > LEAST; }
+};
+template <class... ROWS> struct row_table {};
+
+/* The shorter rows are, the more of them a strip has, or else chunks come faster than stage 2 gets through them; floats
+ * have no more than the tree's chunk allows. The wider rows are, the more time there is for a chunk, and the fewer
+ * blocks do stage 2. */
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<24, whole<1, 16, 128>>, up_to<32, whole<1, 16, 64>>,
+                  up_to<48, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>,
+                  up_to<128, whole<4, 32, 32, 3>>, up_to<256, whole<8, 16, 16, 3>>, up_to<900, pieces<6, 64, 16, 3>>,
+                  up_to<ANY, pieces<6, 128, 16, 3>>>
+    rows_of_u8_sums_of_4;
+
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<24, whole<1, 16, 128>>, up_to<32, whole<1, 16, 64>>,
+                  up_to<48, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>,
+                  up_to<128, whole<4, 32, 32, 3>>, up_to<256, whole<8, 32, 16, 2>>, up_to<650, pieces<8, 64, 16, 2>>,
+                  up_to<ANY, pieces<8, 128, 16, 2>>>
+    rows_of_u16_sums_of_4;
+
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<64, whole<2, 16, 32>>,
+                  up_to<70, whole<3, 16, 32, 3>>, up_to<96, whole<3, 16, 16>>, up_to<128, whole<4, 16, 16>>,
+                  up_to<160, whole<5, 32, 16, 2>>, up_to<202, whole<7, 32, 16, 2>>, up_to<256, pieces<4, 32, 16>>,
+                  beyond<2048, pieces<5, 128, 16, 2>>, up_to<650, pieces<4, 64, 16>>, up_to<ANY, pieces<4, 128, 16>>>
+    rows_of_4_bytes;
+
+typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 64>>,
+                  up_to<32, whole<1, 16, 32>>, up_to<40, whole<2, 16, 32>>, up_to<64, whole<2, 16, 32, 3>>,
+                  up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 16, 16, 3>>, up_to<256, whole<8, 32, 16, 2>>,
+                  up_to<325, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
+    rows_of_1_or_2_sums_of_8;
+
+typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 64>>,
+                  up_to<32, whole<1, 16, 32>>, up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>,
+                  up_to<96, whole<3, 16, 16, 3>>, up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>,
+                  up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
+    rows_of_4_sums_of_8;
+
+typedef row_table<up_to<16, whole<1, 16, 32, 3, 16>>, up_to<24, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>,
+                  up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 16, 3>>,
+                  up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>,
+                  up_to<ANY, pieces<4, 128, 16, 3>>>
+    rows_of_f32_sums_of_f64;
+
+typedef row_table<up_to<16, whole<1, 16, 32, 3, 16>>, up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>,
+                  up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 32, 16, 2>>, up_to<101, whole<4, 32, 16, 2>>,
+                  up_to<128, pieces<2, 32, 16>>, beyond<576, pieces<3, 128, 16, 3>>, up_to<325, pieces<2, 64, 16>>,
+                  up_to<ANY, pieces<2, 128, 16>>>
+    rows_of_8_bytes;
+
+/* Which table is for which types. */
+template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() {
+    constexpr unsigned IN = sizeof(INPUT), OUT = sizeof(SUM);
+    if constexpr (OUT == 4 && IN == 1)
+        return rows_of_u8_sums_of_4();
+    else if constexpr (OUT == 4 && IN == 2)
+        return rows_of_u16_sums_of_4();
+    else if constexpr (OUT == 4)
+        return rows_of_4_bytes();
+    else if constexpr (IN < 4)
+        return rows_of_1_or_2_sums_of_8();
+    else if constexpr (IN == 4 && std::is_integral<SUM>::value)
+        return rows_of_4_sums_of_8();
+    else if constexpr (IN == 4)
+        return rows_of_f32_sums_of_f64();
+    else
+        return rows_of_8_bytes();
+}
+
+#endif

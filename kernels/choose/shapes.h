@@ -1,0 +1,148 @@
+/* Tuning as data: which persistent form takes which table, by facts.h alone. Every number was measured; the anchor
+ * behind it names the section of docs/tuning.md that says how, and what would change it. C and CUDA C.
+ *
+ * FORM_can() says that a form is able to sum such a table, wherever it is in memory, and has a workspace for it;
+ * FORM_takes() that the form was measured to be the best of those that are asked after it. Parked takes what is left.
+ * Neither looks at addresses, as a workspace is asked for before they are known: FORM::run() refuses what begins where
+ * it cannot read, and a device may refuse any launch. */
+#ifndef CHOOSE_SHAPES_H
+#define CHOOSE_SHAPES_H
+
+#include "choose/facts.h"
+
+/* The oldest GPU, major * 10 + minor, that has what the form's code is made of. */
+enum { PARKED_OLDEST_GPU = 80, BYTES_OLDEST_GPU = 80, ROWS_OLDEST_GPU = 90 };
+
+/* A table of more tiles than this on each multiprocessor does not fit in one wave. docs/tuning.md#wave */
+enum { TILES_AT_ONCE = 2 };
+
+/* Rows of chunks of the tree whose rows of sums are longer than half a line; shorter ones have twice as many. */
+enum { CHUNK_OF_LONG = 512 };
+
+/* Bytes of sums for each multiprocessor from which on rows are better not parked. docs/tuning.md#choosing-a-form */
+enum {
+    ROWS_FROM_BYTES = 800 << 10,   /* four rounds of four tiles */
+    RAGGED_FROM_BYTES = 200 << 10, /* one round: rows that are no whole vectors, if long, or of widened integers */
+    LONG_FROM_BYTES = 8 << 20      /* the words of parked tiles stay in the cache up to here: long or widened rows */
+};
+enum {
+    LONG_ROW_FROM_BYTES = 2048, /* of rows that begin on sectors. docs/tuning.md#pieces */
+    WIDENED_LINES_FROM_BYTES = 1024,
+    WIDENED_LINES_TO_BYTES = 4096 /* of widened rows of whole lines. docs/tuning.md#parked */
+};
+
+/* Vectors of 16 bytes in a row of sums. docs/tuning.md#rows, and #pieces for rows that a tile has only parts of. */
+enum { FEWEST_VECTORS = 18, MOST_VECTORS = 31 };
+enum { LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192, PIECE_VECTORS = 24 }; /* PAIRS: sums of 8 bytes */
+
+/* Columns of rows that are no whole vectors. docs/tuning.md#columns-in-lanes */
+enum { FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 13 };         /* LONG: with sums of 8 bytes */
+enum { FEWEST_PARKED_RAGGED = 12, MOST_PARKED_RAGGED = 16 }; /* of 4 bytes that are not widened: better parked */
+
+/* Bytes of a row of widened sums that does not begin on lines. docs/tuning.md#columns-in-lanes */
+enum { MOST_WIDENED_BYTES = 1024, MOST_WIDENED_LONG_BYTES = 576 }; /* with sums of 4 bytes; of 8 */
+
+/* Columns of bytes that become sums of 4 bytes. docs/tuning.md#bytes and docs/tuning.md#byte-rows */
+enum { WORD_BYTES = 4, FEWEST_BYTE_WORDS = 2, MOST_BYTE_WORDS = 16, MOST_BYTE_COLUMNS = MOST_BYTE_WORDS * WORD_BYTES };
+enum { HALF_BYTE_ROW = 64, WHOLE_BYTE_ROW = 128, WIDE_BYTE_ROW = 1024 };
+
+/* Bytes in a microsecond for each multiprocessor from which on memory is fast: an H100 has 25000, an H200 37000.
+ * docs/tuning.md#bytes */
+enum { FAST_MEMORY = 31000 };
+
+static inline bool is_byte_sum(const struct kernel_facts *facts) {
+    return facts->in_bytes == 1 && facts->out_bytes == sizeof(uint32_t);
+}
+
+/* Whether there are more tiles than run at once. */
+static inline bool fills_device(const struct kernel_facts *facts) {
+    return facts->chunks * facts->panels > (size_t)TILES_AT_ONCE * facts->processors;
+}
+
+/* ---- bytes: rows of bytes side by side, of few columns or of whole words. */
+
+static inline bool bytes_can(const struct kernel_facts *facts) {
+    const size_t columns = facts->columns;
+    if (!is_byte_sum(facts) || facts->rows == 0 || !facts->side_by_side)
+        return false;
+    return columns < FEWEST_BYTE_WORDS * WORD_BYTES || (columns % WORD_BYTES == 0 && columns <= MOST_BYTE_COLUMNS);
+}
+
+/* ---- rows: four kinds of tiles, of which the first that fits is taken. */
+
+/* Bytes in long rows, which may lie apart, of whole words: byte rows (docs/tuning.md#byte-rows). */
+static inline bool are_byte_rows(const struct kernel_facts *facts) {
+    if (!is_byte_sum(facts) || facts->rows == 0 || facts->columns % WORD_BYTES != 0 ||
+        facts->in_stride % WORD_BYTES != 0 || facts->out_stride % WORD_BYTES != 0)
+        return false;
+    return facts->columns >= HALF_BYTE_ROW;
+}
+
+/* How many vectors a tile has across, of rows side by side of whole vectors that are not widened: whole rows if a warp
+ * has lanes enough; or pieces of long ones, if rows begin on sectors, but not on lines. 0: not such rows. */
+static inline size_t row_tile_vectors(const struct kernel_facts *facts) {
+    const size_t vectors = facts->row_bytes / FACT_VECTOR_BYTES;
+    const size_t pieces_from = facts->out_bytes == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS;
+    if (facts->widened || facts->chunk_rows != CHUNK_OF_LONG || !facts->vectors || !facts->side_by_side ||
+        facts->rows == 0)
+        return 0;
+    if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
+        return vectors;
+    return vectors >= pieces_from && facts->sectors && !facts->lines ? PIECE_VECTORS : 0;
+}
+
+/* Rows of sums that are no whole vectors, as those of odd numbers of columns: all but the shortest, and some of 4
+ * bytes. */
+static inline bool is_odd_row(const struct kernel_facts *facts) {
+    const bool long_sums = facts->out_bytes == 8;
+    if (!long_sums && !facts->widened && facts->columns >= FEWEST_PARKED_RAGGED && facts->columns <= MOST_PARKED_RAGGED)
+        return false;
+    return !long_sums || (facts->widened && !facts->is_float) || facts->columns >= FEWEST_LONG_RAGGED;
+}
+
+/* Rows of sums that are whole vectors: those that do not begin on sectors, and some of widened values that do not begin
+ * on lines. */
+static inline bool is_even_row(const struct kernel_facts *facts) {
+    const size_t most = facts->out_bytes == 8 ? MOST_WIDENED_LONG_BYTES : MOST_WIDENED_BYTES;
+    if (!facts->widened)
+        return !facts->sectors && facts->row_bytes > 2 * FACT_LINE_BYTES;
+    if (is_byte_sum(facts))
+        return false;
+    if (!facts->sectors && facts->in_bytes < sizeof(uint32_t) && facts->out_bytes == 8)
+        return true;
+    return facts->row_bytes > FACT_LINE_BYTES && (!facts->sectors || (!facts->lines && facts->row_bytes <= most));
+}
+
+/* Rows side by side that begin anywhere, of which a lane has single columns. */
+static inline bool are_ragged_rows(const struct kernel_facts *facts) {
+    const size_t chunk = facts->row_bytes <= FACT_LINE_BYTES / 2 ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG;
+    if (facts->columns < FEWEST_RAGGED || facts->chunk_rows != chunk || facts->rows == 0 || !facts->side_by_side)
+        return false;
+    return facts->vectors ? row_tile_vectors(facts) == 0 && is_even_row(facts) : is_odd_row(facts);
+}
+
+static inline bool rows_can(const struct kernel_facts *facts) {
+    return are_byte_rows(facts) || are_ragged_rows(facts) || row_tile_vectors(facts) > 0;
+}
+
+/* Whether the data of such a table begins where the form can read and write it. */
+static inline bool rows_are_aligned(const struct kernel_facts *facts) {
+    if (are_byte_rows(facts))
+        return facts->in_start >= WORD_BYTES && facts->out_start >= FACT_VECTOR_BYTES;
+    return facts->in_start >= FACT_VECTOR_BYTES && (are_ragged_rows(facts) || facts->out_start >= FACT_VECTOR_BYTES);
+}
+
+/* Bytes of sums for each multiprocessor from which on a table goes by rows. */
+static inline size_t rows_from_bytes(const struct kernel_facts *facts) {
+    const size_t row = facts->row_bytes;
+    const bool widened_lines = facts->lines && row >= WIDENED_LINES_FROM_BYTES && row <= WIDENED_LINES_TO_BYTES;
+    const bool long_row = facts->sectors && row >= LONG_ROW_FROM_BYTES;
+    if (!facts->vectors)
+        return row > FACT_LINE_BYTES || (facts->widened && !facts->is_float) ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
+    return (facts->widened ? widened_lines : long_row) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
+}
+static inline bool rows_takes(const struct kernel_facts *facts) {
+    return rows_can(facts) && facts->rows * facts->row_bytes / rows_from_bytes(facts) >= facts->processors;
+}
+
+#endif
