@@ -1,10 +1,4 @@
-/* Feeds the .npy parser of the command with what libFuzzer comes up with. Not part of `meson test`; by hand, from the
- * root of the project (clang and its runtime, in Debian libclang-rt-14-dev):
- *
- *   clang -g -O1 -std=c11 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Iinclude -Itools tests/fuzz_npy.c \
- *       tools/input/npy.c tools/input/literal.c tools/layout.c tools/memory.c src/table.c -o /tmp/fuzz_npy
- *   mkdir -p /tmp/corpus && /tmp/fuzz_npy -dict=tests/fuzz_npy.dict -max_len=600 -max_total_time=60 /tmp/corpus
- */
+/* Feeds the .npy parser of the command with what clang's libFuzzer comes up with: tests/fuzz-npy.sh runs it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,21 +25,53 @@ static void expect(int holds) {
         abort();
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
-    struct input_request request = {0};
-    struct table_layout layout;
+/* Whether the bytes are a table of such elements; if not, there is a reason. */
+static bool is_table(const unsigned char *bytes, size_t count, const struct input_request *request,
+                     struct table_layout *layout) {
     struct input_reason reason = {.code = 0};
+    const bool accepted = input_npy.locate(bytes, count, request, layout, &reason);
+    expect(accepted || (reason.code != 0 && reason.text[0] != '\0' && strlen(reason.text) < sizeof reason.text));
+    return accepted;
+}
+
+static void expect_sound(const struct table_layout *layout, size_t count) {
     char shape[LAYOUT_SHAPE_TEXT];
-    if (!input_npy.locate(bytes, count, &request, &layout, &reason)) {
-        expect(reason.code != 0 && reason.text[0] != '\0' && strlen(reason.text) < sizeof reason.text);
-        return 0;
-    }
-    expect(layout.offset <= count && layout.bytes == count - layout.offset);
-    expect(layout.columns > 0 && layout.dimensions > 0 && layout.dimensions <= MAX_DIMENSIONS);
-    expect(layout.rows * layout.columns * table_type_size(layout.type) == layout.bytes);
-    expect(layout.rows == 0 || layout.bytes / layout.rows / layout.columns == table_type_size(layout.type));
-    layout_shape_text(&layout, shape);
+    const size_t element = layout_element_bytes(layout);
+    expect(layout->offset <= count && layout->bytes == count - layout->offset);
+    expect(layout->columns > 0 && layout->dimensions > 0 && layout->dimensions <= MAX_DIMENSIONS && element > 0);
+    expect(layout->rows * layout->columns * element == layout->bytes);
+    expect(layout->rows == 0 || layout->bytes / layout->rows / layout->columns == element);
+    layout_shape_text(layout, shape);
     expect(strlen(shape) + 1 < sizeof shape);
+}
+
+static void expect_inside(const struct input_field *field, const struct table_layout *layout) {
+    const size_t element = layout_element_bytes(layout), size = table_type_size(field->type);
+    if (field->found)
+        expect(size > 0 && field->values > 0 && field->offset < element &&
+               field->values <= (element - field->offset) / size);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
+    struct input_field fields[] = {{.name = "a"}, {.name = "b"}};
+    const struct input_request values = {.elements = INPUT_VALUES}, anything = {.elements = INPUT_ANYTHING},
+                               records = {.elements = INPUT_RECORDS, .fields = fields, .field_count = 2};
+    struct table_layout layout;
+    const bool has_values = is_table(bytes, count, &values, &layout);
+    if (has_values) {
+        expect_sound(&layout, count);
+        expect(layout.type != 0);
+    }
+    const bool has_records = is_table(bytes, count, &records, &layout);
+    if (has_records) {
+        expect_sound(&layout, count);
+        expect_inside(&fields[0], &layout);
+        expect_inside(&fields[1], &layout);
+    }
+    if (is_table(bytes, count, &anything, &layout))
+        expect_sound(&layout, count);
+    else
+        expect(!has_values && !has_records);
     return 0;
 }
 

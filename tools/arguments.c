@@ -45,6 +45,7 @@ enum code {
     VALUES_OUT,
     VALUE_BYTES,
     DESCENDING,
+    BY,
     ARGSORT
 };
 
@@ -67,7 +68,7 @@ static const struct rule {
     {"quiet", no_argument, 'q', FOR_SCAN | FOR_VERIFY | ON_KEYS},
     {"json", no_argument, JSON, READS_TABLE | FOR_DEVICES},
     {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
-    {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN},
+    {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN | FOR_SORT},
     {"skip", required_argument, SKIP, READS_TABLE},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
@@ -98,6 +99,7 @@ static const struct rule {
     {"values-out", required_argument, VALUES_OUT, FOR_SORT},
     {"value-bytes", required_argument, VALUE_BYTES, FOR_SORT},
     {"descending", no_argument, DESCENDING, FOR_COUNT | FOR_SORT},
+    {"by", required_argument, BY, FOR_SORT},
     {"argsort", no_argument, ARGSORT, FOR_SORT},
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
@@ -210,6 +212,13 @@ static int take_integer(const char *option, const char *text, int64_t *number) {
     return GO_ON;
 }
 
+static int take_by(struct arguments *arguments, const char *text) {
+    if (arguments->by_count == BY_MOST)
+        return fail(EX_USAGE, "--by %s: is one more than the %d that are possible", text, BY_MOST);
+    arguments->by[arguments->by_count++] = text;
+    return GO_ON;
+}
+
 /* The options of count, hist and sort. */
 static int take_key_option(struct arguments *arguments, int code, const char *value) {
     switch (code) {
@@ -251,6 +260,8 @@ static int take_key_option(struct arguments *arguments, int code, const char *va
     case DESCENDING:
         arguments->descending = true;
         return GO_ON;
+    case BY:
+        return take_by(arguments, value);
     default: /* ARGSORT */
         arguments->argsort = true;
         return GO_ON;

@@ -21,7 +21,7 @@ enum {
     FOR_SORT = 256
 };
 
-enum { GO_ON = -1 };
+enum { GO_ON = -1, BY_MOST = 16 };
 
 struct arguments {
     const char *operands[2];
@@ -44,6 +44,8 @@ struct arguments {
     double low, high; /* hist: of the range */
     int64_t first;    /* hist: of bins of one integer each */
     const char *edges, *weights, *values, *values_out;
+    const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
+    unsigned by_count;
     bool ranks, plot, descending, argsort;
     bool exclusive, check_overflow, wrap, json, force, quiet;
 };

@@ -13,6 +13,7 @@
 static const char help[] =
     "usage: tuplescan count KEYS -o OUTPUT [options]\n"
     "\n"
+    "Takes all values of KEYS as one list, whatever their shape: columns are not told apart.\n"
     "Writes a table with one row for each chunk of consecutive keys and one column for each digit: how many keys of\n"
     "the chunk have that digit. A file that is no .npy has bytes for keys, whose digits are the bytes themselves. The\n"
     "running sums of the table (tuplescan scan) give the counts of any range of chunks by one subtraction (tuplescan\n"
@@ -137,6 +138,8 @@ static int calculate(struct count_job *job) {
         code = count(job);
     stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
+        code = input_unchanged(&job->input);
+    if (code == EX_OK)
         code = write_whole(&job->output, job->format, &job->layout, job->counters);
     if (code == EX_OK)
         code = atomic_file_publish(&job->output);
@@ -145,7 +148,7 @@ static int calculate(struct count_job *job) {
 }
 
 static int run(struct count_job *job) {
-    char times[STOPWATCH_TEXT];
+    char times[STOPWATCH_TEXT], list[LIST_TEXT];
     const int code = calculate(job);
     if (code != EX_OK)
         return code;
@@ -156,9 +159,10 @@ static int run(struct count_job *job) {
     if (job->arguments.json)
         print_json(job);
     else if (!job->arguments.quiet)
-        message("%zu keys of %s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys,
-                table_type_name(job->input.layout.type), job->layout.rows, job->report.chunk_length,
-                job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds), times);
+        message("%zu keys of %s%s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys,
+                table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
+                job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
+                times);
     if (!job->arguments.quiet)
         say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
     return EX_OK;

@@ -14,6 +14,7 @@
 static const char help[] =
     "usage: tuplescan hist VALUES [--bins N] [--range A:B | --edges FILE | --first I] [options]\n"
     "\n"
+    "Takes all values of VALUES as one list, whatever their shape: columns are not told apart.\n"
     "Prints a line for each bin: where it begins, where it ends, and how many of the values are in it. A bin has its\n"
     "left end, and the last one its right end too. Values in no bin, and NaNs, are counted apart, in lines that begin\n"
     "with #. A file that is no .npy has bytes for values unless --type says more.\n"
@@ -87,7 +88,7 @@ static int check_range(const struct hist_job *job) {
 
 static int read_edges(struct hist_job *job) {
     const table_type type = job->input.layout.type;
-    int code = open_beside_keys(&job->edges, job->arguments.edges, type);
+    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true);
     if (code != EX_OK)
         return code;
     const table_view edges = keys_view(&job->edges);
@@ -126,9 +127,10 @@ static int choose_bins(struct hist_job *job) {
 
 static int read_weights(struct hist_job *job) {
     const char *path = job->arguments.weights;
+    char list[LIST_TEXT];
     if (!path)
         return EX_OK;
-    int code = open_beside_keys(&job->weights, path, TABLE_F64);
+    int code = open_beside_keys(&job->weights, path, TABLE_F64, false);
     if (code != EX_OK)
         return code;
     const table_view weights = keys_view(&job->weights), values = keys_view(&job->input);
@@ -136,7 +138,8 @@ static int read_weights(struct hist_job *job) {
         return fail(EX_DATAERR, "%s: its type is %s, and weights are f32 or f64", job->weights.name,
                     table_type_name(weights.type));
     if (weights.rows != values.rows)
-        return fail(EX_DATAERR, "%s: has %zu weights for %zu values", job->weights.name, weights.rows, values.rows);
+        return fail(EX_DATAERR, "%s: has %zu weights for %zu values%s", job->weights.name, weights.rows, values.rows,
+                    list_text(&job->input, list));
     return EX_OK;
 }
 
@@ -174,6 +177,14 @@ static int count(struct hist_job *job) {
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
 
+/* Before anything is written or printed. */
+static int inputs_unchanged(const struct hist_job *job) {
+    int code = input_unchanged(&job->input);
+    if (code == EX_OK)
+        code = input_unchanged(&job->edges);
+    return code == EX_OK ? input_unchanged(&job->weights) : code;
+}
+
 static int write_output(struct hist_job *job) {
     if (!job->arguments.output)
         return EX_OK;
@@ -182,11 +193,11 @@ static int write_output(struct hist_job *job) {
 }
 
 static void print_summary(const struct hist_job *job) {
-    char times[STOPWATCH_TEXT];
+    char times[STOPWATCH_TEXT], list[LIST_TEXT];
     stopwatch_text(&job->watch, times);
-    message("%zu values of %s in %zu bins: %.3g ms; %llu below, %llu above, %llu not a number; %s",
-            keys_view(&job->input).rows, table_type_name(job->input.layout.type), job->bins.count,
-            1e3 * job->report.seconds, (unsigned long long)job->outside[TABLE_OUTSIDE_BELOW],
+    message("%zu values of %s%s in %zu bins: %.3g ms; %llu below, %llu above, %llu not a number; %s",
+            keys_view(&job->input).rows, table_type_name(job->input.layout.type), list_text(&job->input, list),
+            job->bins.count, 1e3 * job->report.seconds, (unsigned long long)job->outside[TABLE_OUTSIDE_BELOW],
             (unsigned long long)job->outside[TABLE_OUTSIDE_ABOVE], (unsigned long long)job->outside[TABLE_OUTSIDE_NAN],
             times);
 }
@@ -217,6 +228,8 @@ static int run(struct hist_job *job) {
     stopwatch_step(&job->watch, STEP_WRITE);
     if (code == EX_OK)
         code = count(job);
+    if (code == EX_OK)
+        code = inputs_unchanged(job);
     stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
         code = write_output(job);

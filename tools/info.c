@@ -60,6 +60,8 @@ int info_main(int argc, char **argv) {
     code = open_input(&file, arguments.operands[0], &arguments, false);
     if (code == EX_OK)
         code = sum_type(&arguments, &file, &sums);
+    if (code == EX_OK)
+        code = input_unchanged(&file);
     if (code == EX_OK && arguments.json)
         print_json(&file, sums);
     else if (code == EX_OK)

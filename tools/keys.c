@@ -1,22 +1,27 @@
 #include "keys.h"
 
+#include <stdio.h>
 #include <sysexits.h>
 
 #include "json.h"
 
+struct input_request keys_request(const struct arguments *arguments) {
+    return (struct input_request){.format = arguments->input_format,
+                                  .type = arguments->type ? arguments->type : TABLE_U8,
+                                  .columns = arguments->columns ? arguments->columns : 1,
+                                  .skip = arguments->skip,
+                                  .type_is_a_hint = !arguments->type && !arguments->columns && !arguments->skip,
+                                  .whole = true};
+}
+
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {
-    const bool described = arguments->type || arguments->skip;
-    struct input_request request = {.format = arguments->input_format,
-                                    .type = arguments->type ? arguments->type : TABLE_U8,
-                                    .columns = 1,
-                                    .skip = arguments->skip,
-                                    .type_is_a_hint = !described,
-                                    .whole = true};
+    const struct input_request request = keys_request(arguments);
     return input_open(file, path, &request);
 }
 
-int open_beside_keys(struct input_file *file, const char *path, table_type type) {
-    struct input_request request = {.type = type, .columns = 1, .type_is_a_hint = true, .whole = true};
+int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own) {
+    const struct input_request request = {
+        .type = type, .columns = 1, .type_is_a_hint = true, .whole = true, .own = own};
     return input_open(file, path, &request);
 }
 
@@ -25,6 +30,14 @@ table_view keys_view(const struct input_file *file) {
     view.rows *= view.columns;
     view.columns = 1;
     return view;
+}
+
+const char *list_text(const struct input_file *file, char text[LIST_TEXT]) {
+    const struct table_layout *layout = &file->layout;
+    text[0] = '\0';
+    if (layout->columns > 1)
+        snprintf(text, LIST_TEXT, " (%zu x %zu, as one list)", layout->rows, layout->columns);
+    return text;
 }
 
 double key_as_double(const table_view *keys, size_t i) {
@@ -54,6 +67,16 @@ int write_whole(struct atomic_file *file, const struct output_format *format, co
     int code = write_header(file, format, layout);
     if (code == EX_OK)
         code = atomic_file_write(file, data, layout->bytes);
+    return code == EX_OK ? atomic_file_finish(file) : code;
+}
+
+int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
+             const void *data) {
+    if (!like->header || format != &output_npy)
+        return write_whole(file, format, &like->layout, data);
+    int code = atomic_file_write(file, like->header, like->layout.offset);
+    if (code == EX_OK)
+        code = atomic_file_write(file, data, like->layout.bytes);
     return code == EX_OK ? atomic_file_finish(file) : code;
 }
 

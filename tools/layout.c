@@ -4,6 +4,10 @@
 
 #include "memory.h"
 
+size_t layout_element_bytes(const struct table_layout *layout) {
+    return layout->type ? table_type_size(layout->type) : layout->element_bytes;
+}
+
 bool layout_finish(struct table_layout *layout) {
     size_t row;
     layout->rows = layout->shape[0];
@@ -11,7 +15,7 @@ bool layout_finish(struct table_layout *layout) {
     for (unsigned i = 1; i < layout->dimensions; i++)
         if (!size_multiply(layout->columns, layout->shape[i], &layout->columns))
             return false;
-    return size_multiply(layout->columns, table_type_size(layout->type), &row) &&
+    return size_multiply(layout->columns, layout_element_bytes(layout), &row) &&
            size_multiply(row, layout->rows, &layout->bytes);
 }
 

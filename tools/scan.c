@@ -296,6 +296,8 @@ static int run(struct job *job) {
         code = sum_up(job);
     stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
+        code = input_unchanged(&job->input);
+    if (code == EX_OK)
         code = write_outputs(job);
     stopwatch_step(&job->watch, STEP_WRITE);
     if (code != EX_OK)

@@ -1,4 +1,4 @@
-/* tuplescan sort: keys in order, values with them, or the order alone. */
+/* tuplescan sort: rows in the order of their keys, values with them, or the order alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,43 +8,60 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "stopwatch.h"
 #include "threads.h"
 
 static const char help[] =
-    "usage: tuplescan sort KEYS -o OUTPUT [options]\n"
+    "usage: tuplescan sort TABLE [--by COLUMN|FIELD]... -o OUTPUT [options]\n"
     "\n"
-    "Writes the values of KEYS in order; keys that are equal keep their order. Floats are in the total order: -0.0\n"
-    "before +0.0, NaNs at the ends by their sign. A file that is no .npy has bytes for keys unless --type says more.\n"
+    "Writes the rows of TABLE in the order of their keys; rows whose keys are equal keep their order. A row stays\n"
+    "whole: it is what lies at one index of the first axis, such as a record of a structured .npy, whatever other\n"
+    "fields that has. Floats are in the total order: -0.0 before +0.0, NaNs at the ends by their sign. A file that is\n"
+    "no .npy has bytes for rows unless --type and --columns say more.\n"
     "\n"
+    "  --by COLUMN|FIELD     the key: a column, counted from 0 on, or a field of a structured .npy; one of several\n"
+    "                        values is compared from the first to the last. Up to 16 of them, the most significant\n"
+    "                        one first. Default: the column, where there is one only\n"
     "  -o, --output FILE     where to, - is standard output; in which format, as for scan\n"
     "  -f, --force           replace OUTPUT (and the file of --values-out) if it exists, as scan does\n"
-    "  --values FILE         a value for each key, which moves with it: a .npy with as many rows as there are keys,\n"
-    "                        or raw values of --value-bytes\n"
-    "  --value-bytes N       bytes of a raw value. Default: the size of the file divided by the number of keys\n"
+    "  --values FILE         a value for each row, which moves with it: a .npy with as many rows, of any type but\n"
+    "                        Python objects (text, dates, records, ...), or raw values of --value-bytes\n"
+    "  --value-bytes N       bytes of a raw value. Default: the size of the file divided by the number of rows\n"
     "  --values-out FILE     where the values go to, in the format of their file unless the name says another\n"
-    "  --argsort             write the index of each key instead of the key: u32, or u64 beyond 2^32 keys\n"
+    "  --argsort             write the index of each row instead of the row: u32, or u64 beyond 2^32 rows\n"
     "  --descending          the greatest key first\n"
     "  --first-bit N, --bits N\n"
-    "                        sort by these bits of the keys alone; 0 is the lowest bit\n"
-    "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
+    "                        sort by these bits of the key alone; 0 is the lowest bit\n"
+    "  --backend B           auto, cpu or cuda; auto is cpu, as the rows are in host memory\n"
     "  --threads N           CPU threads at most; 0 is as many as help\n"
-    "  --type T, --skip BYTES, --input-format F, --output-format F\n"
-    "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --type T, --columns C, --skip BYTES, --input-format F, --output-format F\n"
+    "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
     "examples:\n"
     "  tuplescan sort ages.npy -o sorted.npy --values names.npy --values-out names-by-age.npy\n"
+    "  tuplescan sort people.npy --by age --by height -o sorted.npy\n"
     "  tuplescan sort words.bin --type u32 --argsort -o order.npy\n";
+
+/* What moves when the keys are sorted. */
+struct moved {
+    void *data;
+    size_t bytes; /* of each */
+};
 
 struct sort_job {
     struct arguments arguments;
     struct input_file input, value_file;
     struct atomic_file output, value_output;
-    struct table_layout layout, value_layout;
-    size_t value_bytes;
-    void *keys, *values;
+    struct input_field by[BY_MOST]; /* the columns or fields, and where they are in a row */
+    unsigned by_count;
+    size_t rows, row_bytes, value_bytes;
+    bool row_is_key;
+    void *keys;  /* of one column; NULL where rows are keys */
+    void *order; /* --argsort */
+    struct table_layout order_layout;
     const struct output_format *format, *value_format;
     table_pipeline_report report;
     struct stopwatch watch;
@@ -64,115 +81,247 @@ static int check_arguments(const struct arguments *arguments) {
     return check_outputs(arguments, "--values-out", arguments->values_out);
 }
 
-/* A copy that may be sorted in place. */
-static int copy_of(const struct input_file *file, void **copy) {
-    *copy = memory_allocate(file->layout.bytes);
-    if (!*copy)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, file->layout.bytes);
-    memcpy(*copy, file->data, file->layout.bytes);
+/* The only column of a table that has no more, or one for each --by that is no field. */
+static int choose_column(const struct sort_job *job, const char *by, struct input_field *field) {
+    const struct table_layout *layout = &job->input.layout;
+    uint64_t column = 0;
+    if (!layout->type)
+        return by ? fail(EX_USAGE, "%s: --by %s: its records have no such field", job->input.name, by)
+                  : fail(EX_USAGE, "%s: has records, which stay whole: --by FIELD says what to sort them by",
+                         job->input.name);
+    if (!by && layout->columns > 1)
+        return fail(EX_USAGE,
+                    "%s: has %zu columns, and its rows stay whole: --by COLUMN, from 0 on, says what to sort them by",
+                    job->input.name, layout->columns);
+    if (by && (!parse_number(by, SIZE_MAX, &column) || column >= layout->columns))
+        return fail(EX_USAGE, "%s: --by %s: is none of its columns, 0 to %zu", job->input.name, by,
+                    layout->columns - 1);
+    *field = (struct input_field){
+        .type = layout->type, .values = 1, .offset = (size_t)column * table_type_size(layout->type)};
     return EX_OK;
+}
+
+static int choose_keys(struct sort_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const struct table_layout *layout = &job->input.layout;
+    if (!layout->type && layout->columns > 1)
+        return fail(EX_DATAERR, "%s: has rows of %zu records, and such rows have no key", job->input.name,
+                    layout->columns);
+    job->by_count = arguments->by_count > 0 ? arguments->by_count : 1;
+    for (unsigned i = 0; i < job->by_count; i++) {
+        const int code = job->by[i].found ? EX_OK : choose_column(job, arguments->by[i], &job->by[i]);
+        if (code != EX_OK)
+            return code;
+    }
+    const struct input_field *first = &job->by[0];
+    const size_t size = table_type_size(first->type), width = 8 * size;
+    const bool lone = job->by_count == 1 && first->values == 1;
+    if ((arguments->has_bits || arguments->first_bit) && !lone)
+        return fail(EX_USAGE, "--first-bit and --bits are for one key of one value");
+    if (arguments->first_bit >= width || arguments->bits > width - arguments->first_bit)
+        return fail(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit,
+                    arguments->bits, table_type_name(first->type), width);
+    job->row_is_key = lone && size == job->row_bytes;
+    return EX_OK;
+}
+
+static int read_rows(struct sort_job *job) {
+    struct input_request request = keys_request(&job->arguments);
+    for (unsigned i = 0; i < job->arguments.by_count; i++)
+        job->by[i].name = job->arguments.by[i];
+    request.own = true;
+    request.elements = INPUT_RECORDS;
+    request.fields = job->by;
+    request.field_count = job->arguments.by_count;
+    const int code = input_open(&job->input, job->arguments.operands[0], &request);
+    if (code != EX_OK)
+        return code;
+    job->rows = job->input.layout.rows;
+    job->row_bytes = job->input.layout.columns * layout_element_bytes(&job->input.layout);
+    return choose_keys(job);
 }
 
 static int read_values(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const size_t keys = keys_view(&job->input).rows;
+    const struct input_request request = {
+        .type = TABLE_U8, .columns = 1, .type_is_a_hint = true, .whole = true, .own = true, .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
+    struct table_layout *layout = &file->layout;
     if (!arguments->values)
         return EX_OK;
-    int code = open_beside_keys(file, arguments->values, TABLE_U8);
+    int code = input_open(file, arguments->values, &request);
     if (code != EX_OK)
         return code;
-    const struct table_layout *layout = &file->layout;
-    const bool raw = strcmp(file->format->name, "raw") == 0;
+    const bool raw = file->format == &input_raw;
     if (!raw && arguments->value_bytes)
         return fail(EX_USAGE, "%s: is a .npy file, which says the size of a value itself: leave out --value-bytes",
                     file->name);
-    job->value_bytes = !raw                     ? layout->columns * table_type_size(layout->type)
+    job->value_bytes = !raw                     ? layout->columns * layout_element_bytes(layout)
                        : arguments->value_bytes ? arguments->value_bytes
-                       : keys > 0               ? layout->bytes / keys
+                       : job->rows > 0          ? layout->bytes / job->rows
                                                 : 1;
-    if (job->value_bytes == 0 || layout->bytes % job->value_bytes != 0 || layout->bytes / job->value_bytes != keys)
-        return fail(EX_DATAERR, "%s: has %zu bytes, which are not one value for each of the %zu keys", file->name,
-                    layout->bytes, keys);
-    job->value_layout = *layout;
-    if (raw && !layout_set(&job->value_layout, TABLE_U8, keys, job->value_bytes))
+    if (job->value_bytes == 0 || layout->bytes % job->value_bytes != 0 || layout->bytes / job->value_bytes != job->rows)
+        return fail(EX_DATAERR, "%s: has %zu bytes, which are not one value for each of the %zu rows", file->name,
+                    layout->bytes, job->rows);
+    if (raw && !layout_set(layout, TABLE_U8, job->rows, job->value_bytes))
         return fail(EX_DATAERR, "%s: is beyond the address space", file->name);
-    return copy_of(file, &job->values);
+    return EX_OK;
 }
 
-static int read_keys(struct sort_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    int code = open_keys(&job->input, arguments->operands[0], arguments);
-    if (code != EX_OK)
-        return code;
-    const size_t width = 8 * table_type_size(job->input.layout.type);
-    if (arguments->first_bit >= width || arguments->bits > width - arguments->first_bit)
-        return fail(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit,
-                    arguments->bits, table_type_name(job->input.layout.type), width);
-    const table_view keys = keys_view(&job->input);
-    job->layout = job->input.layout;
-    if (!arguments->argsort)
+static int choose_order(struct sort_job *job) {
+    const table_type type = job->rows > UINT32_MAX ? TABLE_U64 : TABLE_U32;
+    if (!job->arguments.argsort)
         return EX_OK;
-    const table_type type = keys.rows > UINT32_MAX ? TABLE_U64 : TABLE_U32;
-    job->layout = (struct table_layout){.type = type, .dimensions = 1, .shape = {keys.rows}};
-    return layout_finish(&job->layout) ? EX_OK
-                                       : fail(EX_DATAERR, "%s: its order is beyond the address space", job->input.name);
+    job->order_layout = (struct table_layout){.type = type, .dimensions = 1, .shape = {job->rows}};
+    return layout_finish(&job->order_layout)
+               ? EX_OK
+               : fail(EX_DATAERR, "%s: its order is beyond the address space", job->input.name);
 }
 
-static int sort_keys(struct sort_job *job, const table_sort_options *options) {
-    table_view keys = keys_view(&job->input);
-    int code = copy_of(&job->input, &job->keys);
-    if (code != EX_OK)
-        return code;
-    keys.data = job->keys;
-    const table_status status = table_radix_sort(&keys, job->values, job->value_bytes, options);
-    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+static int make_order(struct sort_job *job) {
+    if (!job->arguments.argsort)
+        return EX_OK;
+    job->order = memory_allocate(job->order_layout.bytes);
+    if (!job->order)
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes", job->input.name, job->order_layout.bytes);
+    for (size_t i = 0; i < job->rows; i++) {
+        if (job->order_layout.type == TABLE_U32)
+            ((uint32_t *)job->order)[i] = (uint32_t)i;
+        else
+            ((uint64_t *)job->order)[i] = i;
+    }
+    return EX_OK;
 }
 
-static int sort_order(struct sort_job *job, const table_sort_options *options) {
-    const table_view keys = keys_view(&job->input);
-    job->keys = memory_allocate(job->layout.bytes);
-    if (!job->keys)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes", job->input.name, job->layout.bytes);
-    const table_view order = {job->keys, keys.rows, 1, 0, job->layout.type};
-    const table_status status = table_argsort(&keys, &order, options);
-    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+static int make_keys(struct sort_job *job) {
+    size_t most = 1, bytes;
+    if (job->row_is_key)
+        return EX_OK;
+    for (unsigned i = 0; i < job->by_count; i++)
+        most = table_type_size(job->by[i].type) > most ? table_type_size(job->by[i].type) : most;
+    job->keys = size_multiply(job->rows, most, &bytes) ? memory_allocate(bytes) : NULL;
+    return job->keys ? EX_OK : fail(EX_OSERR, "%s: out of memory for the keys of its rows", job->input.name);
 }
 
-static int sort(struct sort_job *job) {
+#define TAKE(TYPE)                                                                                                     \
+    for (size_t i = 0; i < job->rows; i++)                                                                             \
+    memcpy((TYPE *)job->keys + i, rows + i * job->row_bytes, sizeof(TYPE))
+
+/* The keys of one column: in the rows, or brought together out of them. */
+static table_view take_keys(struct sort_job *job, table_type type, size_t offset) {
+    const char *rows = (const char *)job->input.data + offset;
+    if (job->row_is_key)
+        return keys_view(&job->input);
+    switch (table_type_size(type)) {
+    case 1:
+        TAKE(uint8_t);
+        break;
+    case 2:
+        TAKE(uint16_t);
+        break;
+    case 4:
+        TAKE(uint32_t);
+        break;
+    default:
+        TAKE(uint64_t);
+    }
+    return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = type};
+}
+
+static void add_report(table_pipeline_report *sum, const table_pipeline_report *report) {
+    sum->backend = report->backend;
+    sum->threads = report->threads;
+    sum->passes += report->passes;
+    sum->count_seconds += report->count_seconds;
+    sum->scan_seconds += report->scan_seconds;
+    sum->move_seconds += report->move_seconds;
+    sum->seconds += report->seconds;
+}
+
+/* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; if it is the
+ * order alone that is written, nobody takes more keys from them after the last column. */
+static int sort_by_column(struct sort_job *job, table_type type, size_t offset, bool is_last) {
     const struct arguments *arguments = &job->arguments;
+    table_pipeline_report report;
     const table_sort_options options = {
-        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
+        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &report},
         .descending = arguments->descending,
         .first_bit = arguments->first_bit,
         .bits = arguments->bits};
-    return arguments->argsort ? sort_order(job, &options) : sort_keys(job, &options);
+    struct moved moved[2];
+    unsigned count = 0;
+    if (job->order)
+        moved[count++] = (struct moved){job->order, table_type_size(job->order_layout.type)};
+    if (job->arguments.values)
+        moved[count++] = (struct moved){job->value_file.memory, job->value_bytes};
+    if (!job->row_is_key && !(job->order && is_last))
+        moved[count++] = (struct moved){job->input.memory, job->row_bytes};
+    if (count == 0)
+        moved[count++] = (struct moved){NULL, 0};
+    for (unsigned i = 0; i < count; i++) {
+        const table_view keys = take_keys(job, type, offset);
+        const table_status status = table_radix_sort(&keys, moved[i].data, moved[i].bytes, &options);
+        if (status != TABLE_OK)
+            return fail_status(job->input.name, status);
+        add_report(&job->report, &report);
+    }
+    return EX_OK;
+}
+
+/* By the least significant column first: each sort leaves rows alike in the order of those before it. */
+static int sort(struct sort_job *job) {
+    int code = make_order(job);
+    if (code == EX_OK)
+        code = make_keys(job);
+    for (unsigned i = job->by_count; i-- > 0;) {
+        const struct input_field *field = &job->by[i];
+        const size_t size = table_type_size(field->type);
+        for (size_t value = field->values; value-- > 0 && code == EX_OK;)
+            code = sort_by_column(job, field->type, field->offset + value * size, i == 0 && value == 0);
+    }
+    free(job->keys);
+    job->keys = NULL;
+    return code;
 }
 
 static int open_outputs(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
+    const struct input_file *values = &job->value_file;
     job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
-    int code = open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
-    if (code != EX_OK || !job->values)
+    int code = open_output(&job->output, arguments->output, arguments->force, job->format,
+                           arguments->argsort ? &job->order_layout : &job->input.layout);
+    if (code != EX_OK || !arguments->values)
         return code;
-    job->value_format = output_format_for(arguments->values_out, NULL, job->value_file.format->name);
-    return open_output(&job->value_output, arguments->values_out, arguments->force, job->value_format,
-                       &job->value_layout);
+    job->value_format = output_format_for(arguments->values_out, NULL, values->format->name);
+    return open_output(&job->value_output, arguments->values_out, arguments->force, job->value_format, &values->layout);
 }
 
 static int write_outputs(struct sort_job *job) {
-    int code = write_whole(&job->output, job->format, &job->layout, job->keys);
-    if (code == EX_OK && job->values)
-        code = write_whole(&job->value_output, job->value_format, &job->value_layout, job->values);
-    return code == EX_OK ? atomic_file_publish_both(&job->output, job->values ? &job->value_output : NULL) : code;
+    const struct arguments *arguments = &job->arguments;
+    const struct input_file *values = &job->value_file;
+    int code = input_unchanged(&job->input);
+    if (code == EX_OK)
+        code = input_unchanged(values);
+    if (code != EX_OK)
+        return code;
+    code = arguments->argsort ? write_whole(&job->output, job->format, &job->order_layout, job->order)
+                              : write_as(&job->output, job->format, &job->input, job->input.data);
+    if (code == EX_OK && arguments->values)
+        code = write_as(&job->value_output, job->value_format, values, values->data);
+    return code == EX_OK ? atomic_file_publish_both(&job->output, arguments->values ? &job->value_output : NULL) : code;
 }
 
 static void print_json(const struct sort_job *job) {
     json_object(NULL);
     json_string("keys", job->input.name);
     json_string("output", job->arguments.output);
-    json_string("type", table_type_name(job->input.layout.type));
-    json_size("key_count", keys_view(&job->input).rows);
+    json_string("type", table_type_name(job->by[0].type));
+    json_size("key_count", job->rows);
+    json_array("by");
+    for (unsigned i = 0; i < job->arguments.by_count; i++)
+        json_string(NULL, job->arguments.by[i]);
+    json_end();
+    json_size("row_bytes", job->row_bytes);
     json_size("value_bytes", job->value_bytes);
     json_bool("argsort", job->arguments.argsort);
     json_bool("descending", job->arguments.descending);
@@ -182,18 +331,28 @@ static void print_json(const struct sort_job *job) {
     json_end();
 }
 
+static void print_summary(const struct sort_job *job) {
+    char times[STOPWATCH_TEXT];
+    stopwatch_text(&job->watch, times);
+    message("%zu rows of %zu bytes by %s in %u pass%s: %.3g ms; %s", job->rows, job->row_bytes,
+            table_type_name(job->by[0].type), job->report.passes, job->report.passes == 1 ? "" : "es",
+            1e3 * job->report.seconds, times);
+}
+
 static void free_tables(struct sort_job *job) {
     input_release(&job->input);
     input_release(&job->value_file);
     free(job->keys);
-    free(job->values);
-    job->keys = job->values = NULL;
+    free(job->order);
+    job->keys = job->order = NULL;
 }
 
 static int calculate(struct sort_job *job) {
-    int code = read_keys(job);
+    int code = read_rows(job);
     if (code == EX_OK)
         code = read_values(job);
+    if (code == EX_OK)
+        code = choose_order(job);
     stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = open_outputs(job);
@@ -208,19 +367,15 @@ static int calculate(struct sort_job *job) {
 }
 
 static int run(struct sort_job *job) {
-    char times[STOPWATCH_TEXT];
     const int code = calculate(job);
     if (code != EX_OK)
         return code;
     free_tables(job);
     stopwatch_step(&job->watch, STEP_FREE);
-    stopwatch_text(&job->watch, times);
     if (job->arguments.json)
         print_json(job);
     else if (!job->arguments.quiet)
-        message("%zu keys of %s in %u pass%s: %.3g ms; %s", keys_view(&job->input).rows,
-                table_type_name(job->input.layout.type), job->report.passes, job->report.passes == 1 ? "" : "es",
-                1e3 * job->report.seconds, times);
+        print_summary(job);
     if (!job->arguments.quiet)
         say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
     return EX_OK;

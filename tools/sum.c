@@ -94,6 +94,8 @@ static int subtract_and_print(const struct input_file *scanned, const struct arg
         }
     }
     if (code == EX_OK)
+        code = input_unchanged(scanned);
+    if (code == EX_OK)
         print(scanned, arguments, sums, wrapped);
     if (code == EX_OK && wrapped < layout->columns)
         message("%s: column %zu: the running sums have wrapped, or their difference has: what is printed is right only "

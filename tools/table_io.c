@@ -109,6 +109,8 @@ int read_row(const char *path, table_type type, size_t columns, void **row) {
     int code = input_open(&file, path, &request);
     if (code == EX_OK)
         code = copy_row(&file, type, columns, row);
+    if (code == EX_OK)
+        code = input_unchanged(&file);
     input_close(&file);
     return code;
 }

@@ -138,6 +138,11 @@ static int verify(const struct arguments *arguments, const struct input_file *in
     int found = find_difference(input, scanned, carry, arguments->exclusive, &difference, &overflow);
     if (found < 0)
         return fail(EX_OSERR, "out of memory");
+    int code = input_unchanged(input);
+    if (code == EX_OK)
+        code = input_unchanged(scanned);
+    if (code != EX_OK)
+        return code;
     if (arguments->json)
         print_json(input, scanned, found ? &difference : NULL, &overflow);
     if (found)

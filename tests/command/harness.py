@@ -40,6 +40,26 @@ def random_table(type_name, shape):
     return RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
 
 
+def sort_keys(keys):
+    """The order of pipeline.h: unsigned integers that ascend as the keys do."""
+    bits = keys.view("u%d" % keys.itemsize)
+    top = bits.dtype.type(1 << (8 * keys.itemsize - 1))
+    if keys.dtype.kind == "f":
+        return numpy.where(bits & top, ~bits, bits ^ top)
+    return bits ^ top if keys.dtype.kind == "i" else bits
+
+
+def special_keys(type_name, count):
+    keys = random_table(type_name, count)
+    if keys.dtype.kind == "f":
+        keys[::7] = numpy.nan
+        keys[1::11] = -0.0
+        keys[2::11] = 0.0
+        keys[3::13] = -numpy.inf
+    keys[count // 2:] = keys[:count - count // 2]  # each twice, so that being stable shows
+    return keys
+
+
 def running_sums(table, out_type, carry=None, exclusive=False):
     """The definition in prefix_sum.h, by halves, all columns and chunks at a time."""
     dtype = numpy.dtype(NAMES[out_type])

@@ -8,29 +8,9 @@ import subprocess
 import termios
 
 from harness import (COMMAND, CANNOT_CREATE, DATA, NAMES, NO_INPUT, RNG, SEED, USAGE, CommandTest, main, numpy,
-                     random_table)
+                     random_table, sort_keys, special_keys)
 
 TYPES = list(NAMES)
-
-
-def sort_keys(keys):
-    """The order of pipeline.h: unsigned integers that ascend as the keys do."""
-    bits = keys.view("u%d" % keys.itemsize)
-    top = bits.dtype.type(1 << (8 * keys.itemsize - 1))
-    if keys.dtype.kind == "f":
-        return numpy.where(bits & top, ~bits, bits ^ top)
-    return bits ^ top if keys.dtype.kind == "i" else bits
-
-
-def special_keys(type_name, count):
-    keys = random_table(type_name, count)
-    if keys.dtype.kind == "f":
-        keys[::7] = numpy.nan
-        keys[1::11] = -0.0
-        keys[2::11] = 0.0
-        keys[3::13] = -numpy.inf
-    keys[count // 2:] = keys[:count - count // 2]  # each twice, so that being stable shows
-    return keys
 
 
 class Count(CommandTest):
@@ -137,6 +117,22 @@ class Hist(CommandTest):
             if edges[0] <= value <= edges[-1]:
                 expected[i // 1000, min(bin, 18)] += weight
         self.assert_same(sums, expected)
+
+    def test_tables_are_one_list_and_it_is_said(self):
+        table = random_table("u8", (50, 4))
+        self.save("table.npy", table)
+        self.save("weights.npy", numpy.ones(50))
+        for command in (["hist"], ["count"]):
+            said = self.run_command(*command, "table.npy", "-o", "out.npy", "-f").stderr.decode()
+            self.assertIn("200 ", said)
+            self.assertIn("(50 x 4, as one list)", said)
+            self.assertEqual(numpy.load(self.path("out.npy"))[0].tolist(),
+                             numpy.bincount(table.reshape(-1), minlength=256).tolist())
+            self.assertIn("as one list", self.run_command("help", *command).stdout.decode())
+        self.save("list.npy", table[:, 0])
+        self.assertNotIn(b"list)", self.run_command("hist", "list.npy", "-fo", "out.npy").stderr)
+        self.assert_refused(DATA, "hist", "table.npy", "--weights", "weights.npy",
+                            says="50 weights for 200 values (50 x 4, as one list)")
 
     def test_text_and_plot(self):
         self.save("values.npy", numpy.array([0, 1, 1, 2, 2, 2, 9], "<i4"))
@@ -249,12 +245,6 @@ class Sort(CommandTest):
         self.run_command("sort", "keys.npy", "-qo", "out.npy", "--values", "values.bin", "--values-out", "moved.npy")
         self.assert_same(numpy.load(self.path("moved.npy")), values[numpy.argsort(keys, kind="stable")])
 
-    def test_shape_is_kept(self):
-        keys = random_table("i64", (20, 5))
-        self.save("keys.npy", keys)
-        self.run_command("sort", "keys.npy", "-o", "out.npy", "-q")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.sort(keys, axis=None).reshape(20, 5))
-
     def test_refusals(self):
         self.save("keys.npy", random_table("u32", 10))
         self.save("short.npy", random_table("u32", 9))
@@ -262,9 +252,9 @@ class Sort(CommandTest):
         self.write("there", b"there")
         sort = ["sort", "keys.npy", "-o", "out.npy"]
         with_values = [*sort, "--values-out", "moved", "--values"]
-        self.assert_refused(DATA, *with_values, "short.npy", says=["short.npy", "10 keys"])
-        self.assert_refused(DATA, *with_values, "short.bin", says=["short.bin", "39 bytes", "10 keys"])
-        self.assert_refused(DATA, *with_values, "short.bin", "--value-bytes", 4, says=["short.bin", "10 keys"])
+        self.assert_refused(DATA, *with_values, "short.npy", says=["short.npy", "10 rows"])
+        self.assert_refused(DATA, *with_values, "short.bin", says=["short.bin", "39 bytes", "10 rows"])
+        self.assert_refused(DATA, *with_values, "short.bin", "--value-bytes", 4, says=["short.bin", "10 rows"])
         self.assert_refused(USAGE, *with_values, "short.npy", "--value-bytes", 4, says="short.npy")
         self.assert_refused(USAGE, *with_values, "short.npy", "--argsort", says="--argsort")
         self.assert_refused(USAGE, *sort, "--values", "short.npy", says="--values-out")

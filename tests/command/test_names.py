@@ -31,7 +31,7 @@ class Formats(CommandTest):
 
     def test_of_every_command(self):
         keys = ["in.bin", "--type", "u32"]
-        for command in (["count"], ["hist"], ["sort"]):
+        for command in (["count"], ["hist"], ["sort", "--by", "0"]):
             self.run_command(*command, "in.npy", "-fqo", "out")
             self.assertTrue(self.read("out").startswith(NPY), command)
             self.run_command(*command, *keys, "-fqo", "out")

@@ -75,6 +75,10 @@ static int bring_in(struct input_file *file, int fd, bool whole) {
         return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
     if (S_ISDIR(status.st_mode))
         return fail(EX_NOINPUT, "%s: is a directory", file->name);
+    file->fd = fd;
+    file->is_regular = S_ISREG(status.st_mode);
+    file->size = status.st_size;
+    file->modified = status.st_mtim;
     bool at_start = fd != STDIN_FILENO || lseek(fd, 0, SEEK_CUR) == 0;
     if (!S_ISREG(status.st_mode) || status.st_size == 0 || !at_start)
         return read_all(file, fd);
@@ -91,9 +95,9 @@ static int read_file(struct input_file *file, const char *path, bool whole) {
     int fd = transfer_open(path, O_RDONLY);
     if (fd < 0)
         return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
-    int code = bring_in(file, fd, whole);
-    close(fd);
-    return code;
+    file->is_open = true;
+    file->fd = fd;
+    return bring_in(file, fd, whole);
 }
 
 static bool ends_in_npy(const char *path) {
@@ -117,18 +121,34 @@ static bool choose_format(struct input_file *file, const struct input_request *r
     return true;
 }
 
-/* A table that begins at an odd place of the file is copied to where its type may lie. */
-static int align_data(struct input_file *file) {
-    if ((uintptr_t)file->data % table_type_size(file->layout.type) == 0)
-        return EX_OK;
+static int out_of_memory(const struct input_file *file, size_t bytes) {
+    return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, bytes);
+}
+
+static int copy_data(struct input_file *file) {
     void *copy = memory_allocate(file->layout.bytes);
     if (!copy)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, file->layout.bytes);
+        return out_of_memory(file, file->layout.bytes);
     memcpy(copy, file->data, file->layout.bytes);
     free(file->memory);
     file->memory = copy;
     file->data = copy;
     return EX_OK;
+}
+
+/* A table that begins at an odd place of the file is copied to where its type may lie. */
+static int align_data(struct input_file *file) {
+    return (uintptr_t)file->data % table_type_size(file->layout.type) == 0 ? EX_OK : copy_data(file);
+}
+
+static int own_data(struct input_file *file) {
+    const size_t bytes = file->layout.offset;
+    if (file->format == &input_npy) {
+        if (!(file->header = malloc(bytes)))
+            return out_of_memory(file, bytes);
+        memcpy(file->header, (const char *)file->data - bytes, bytes);
+    }
+    return copy_data(file);
 }
 
 int input_open(struct input_file *file, const char *path, const struct input_request *request) {
@@ -142,20 +162,36 @@ int input_open(struct input_file *file, const char *path, const struct input_req
         !file->format->locate(file->data, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     file->data = (const char *)file->data + file->layout.offset;
-    return request->whole ? align_data(file) : EX_OK;
+    return request->own ? own_data(file) : request->whole ? align_data(file) : EX_OK;
 }
 
 void input_release(struct input_file *file) {
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);
-    file->mapping = file->memory = NULL;
+    free(file->header);
+    if (file->is_open)
+        close(file->fd);
+    file->mapping = file->memory = file->header = NULL;
     file->data = NULL;
+    file->is_open = file->is_regular = false;
 }
 
 void input_close(struct input_file *file) {
     input_release(file);
     *file = (struct input_file){0};
+}
+
+int input_unchanged(const struct input_file *file) {
+    struct stat status;
+    if (!file->is_regular)
+        return EX_OK;
+    if (fstat(file->fd, &status) != 0)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    if (status.st_size != file->size || status.st_mtim.tv_sec != file->modified.tv_sec ||
+        status.st_mtim.tv_nsec != file->modified.tv_nsec)
+        return fail(EX_IOERR, "%s: changed while it was read", file->name);
+    return EX_OK;
 }
 
 table_view input_view(const struct input_file *file) {
