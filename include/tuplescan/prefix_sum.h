@@ -122,6 +122,8 @@ typedef struct table_scan_options {
  * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
  * stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces, so they may be larger than its memory.
+ * On the CPU a call, like every other one of the library, takes less than 64 KiB of stack and is no cancellation point;
+ * threads that it starts block all signals but those of faults, and have ended when it returns.
  *
  * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE and BACKEND are found before anything is written.
  * HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out and *first_overflow unspecified.
