@@ -1,4 +1,5 @@
 /* The small calls: statuses, types, chunks, devices. */
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,6 +200,19 @@ static void test_reported_threads(void **state) {
     free(keys);
 }
 
+/* The example in prefix_sum.h of what very large floats come to, and of how it is avoided. */
+static void test_very_large_floats(void **state) {
+    float values[] = {-3e38F, 0, 3e38F, 3e38F}, sums[4];
+    double wide[4];
+    const table_view in = {values, 4, 1, 0, TABLE_F32}, out = {sums, 4, 1, 0, TABLE_F32},
+                     to = {wide, 4, 1, 0, TABLE_F64};
+    (void)state;
+    assert_int_equal(table_prefix_sum(&in, &out, NULL), TABLE_OK);
+    assert_true(sums[2] == 0 && isinf(sums[3]) && sums[3] > 0);
+    assert_int_equal(table_prefix_sum(&in, &to, NULL), TABLE_OK);
+    assert_true(wide[2] == 0 && wide[3] == (double)3e38F);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_detail_is_the_threads_own),
@@ -209,6 +223,7 @@ int main(void) {
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_workspace_of_a_bound_thread),
         cmocka_unit_test(test_reported_threads),
+        cmocka_unit_test(test_very_large_floats),
     };
     return cmocka_run_group_tests_name("basics", tests, NULL, NULL);
 }

@@ -28,6 +28,11 @@
  * Pieces: a table cut at any multiple of N rows and fed piece by piece, each piece's carry out being the next one's
  * carry in, gives the same bits as the whole. Cut elsewhere, integers are still the same; floats may round differently.
  *
+ * Very large floats: T(left half) + P_right(i) adds up the right half before the left one. Sums inside of a right half
+ * may thus leave the range of the type, and be infinite, where the sums from top to bottom would not; and infinities of
+ * both signs add up to what is no number. The last row of the f32 column -3e38, 0, 3e38, 3e38 is 3e38 from top to
+ * bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. Sums of a wider type, f64 of f32, have room for such values.
+ *
  * A result that is not a number is not a number everywhere; which of the many NaN bit patterns it is, is not promised.
  */
 #ifndef TUPLESCAN_PREFIX_SUM_H
