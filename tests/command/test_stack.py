@@ -18,7 +18,7 @@ class SmallStack(CommandTest):
     def setUp(self):
         super().setUp()
         self.keys = random_table("u32", (200000,))
-        self.save("table.npy", random_table("u64", (50000, 5)))
+        self.save("table.npy", random_table("u8", (50000, 5)).astype("u8"))
         self.save("keys.npy", self.keys)
         self.save("bytes.npy", self.keys.astype("u1"))
         self.save("weights.npy", RNG.standard_normal(200000))
