@@ -108,12 +108,21 @@ int kernel_digit_scatter(const struct kernel_keys *keys, const struct kernel_mov
 int kernel_gather(void *to, const void *from, size_t value_bytes, const void *order, size_t order_bytes, size_t count,
                   void *stream);
 
+/* Even bins: a guess, which is corrected against the bin's left edge, low + guess * width, unless it is exact. See
+ * src/even_bins.h. */
+struct kernel_even_bins {
+    double low, high, guess_low, scale, width;
+    int exact;
+    uint64_t greatest; /* of integers of 64 bits: the last one that is not above, as its bits */
+};
+
 /* Rows of `result` = the histograms of the chunks: see tuplescan/histogram.h. */
 struct kernel_histogram_pass {
     const void *values;
     table_type type;
-    size_t count, chunk_length; /* neither is 0 */
-    struct table_bins bins;     /* edges is device memory */
+    size_t count, chunk_length;   /* neither is 0 */
+    struct table_bins bins;       /* edges is device memory */
+    struct kernel_even_bins even; /* if bins are of that kind */
     struct kernel_counters result;
     uint64_t *outside;   /* TABLE_OUTSIDE_WORDS words, added to */
     const void *weights; /* NULL: each value counts 1 */

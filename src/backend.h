@@ -22,9 +22,9 @@ struct backend {
 
     /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend or NULL
      * (zeros, not wanted), perhaps the same row. Sets first_overflow, not only lowers it. The workspace has
-     * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. A backend that may refuse the
-     * pass for want of room on a device that others use, too, returns TABLE_ERROR_STRATEGY then, and has done nothing:
-     * the pipeline takes the three stages. */
+     * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. A backend that may refuse
+     * the pass for want of room on a device that others use, too, returns TABLE_ERROR_STRATEGY then, and has done
+     * nothing: the pipeline takes the three stages. */
     bool fused_may_be_refused;
     size_t (*fused_workspace)(const struct scan *scan);
     table_status (*fused)(const struct scan *scan, void *workspace);

@@ -136,11 +136,7 @@ static table_status validate_bins(const table_bins *bins, table_type type) {
         return status_fail(TABLE_ERROR_ARGUMENT, "bins->count is %zu, not 1 to %d", bins->count, TABLE_BINS_MOST);
     switch (bins->kind) {
     case TABLE_BINS_EVEN:
-        if (!isfinite(bins->low) || !isfinite(bins->high) || !(bins->low < bins->high) ||
-            !isfinite(bins->high - bins->low) || !isfinite((double)bins->count / (bins->high - bins->low)))
-            return status_fail(TABLE_ERROR_ARGUMENT, "bins: the range from low %g to high %g is empty, or not finite",
-                               bins->low, bins->high);
-        return TABLE_OK;
+        return even_bins_check(bins);
     case TABLE_BINS_EDGES:
         return validate_edges(bins, type);
     case TABLE_BINS_INTEGER:
@@ -203,18 +199,18 @@ static table_status validate_outside(uint64_t *outside, struct histogram_call *h
     return status;
 }
 
-/* Values of 16 and 32 bits in even bins over all that there are need no search. A double holds them exactly, so that
- * the result is that of the search. */
+/* Integers of 16 bits and more in even bins over all that there are need no search: the bins begin at multiples of a
+ * power of two, which are doubles. */
 static unsigned digit_bits_of(const struct histogram_pass *pass) {
     const struct table_bins *bins = &pass->bins;
     const table_type type = pass->values.type;
     const unsigned width = 8 * (unsigned)table_type_size(type);
-    const double all = (double)((uint64_t)1 << (width % 64)), least = type == TABLE_I32 ? -all / 2 : 0;
+    const double all = ldexp(1, (int)width), least = type == TABLE_I32 || type == TABLE_I64 ? -all / 2 : 0;
     unsigned bits = 0;
     while (((size_t)1 << bits) < bins->count)
         bits++;
-    if ((type != TABLE_U16 && type != TABLE_U32 && type != TABLE_I32) || pass->weights.data ||
-        bins->kind != TABLE_BINS_EVEN || bins->low != least || bins->high - bins->low != all)
+    if (!plan_is_integer(type) || type == TABLE_U8 || pass->weights.data || bins->kind != TABLE_BINS_EVEN ||
+        bins->low != least || bins->high - bins->low != all)
         return 0;
     return bins->count == (size_t)1 << bits && bits <= TABLE_DIGIT_BITS_MOST && bits <= width ? bits : 0;
 }
@@ -229,6 +225,13 @@ static void choose_chunks(const struct key_call *call, const table_histogram_opt
         pass->chunk_length = length > least ? length : least;
     }
     pass->chunks = divide_up(rows, pass->chunk_length);
+}
+
+/* Trying a bin of even_bins.h takes about as long as what it saves with so many values. */
+static size_t trials_of(const struct key_call *call) {
+    enum { CPU_VALUES = 64, GPU_VALUES = 4096, MOST = 16384 };
+    const size_t trials = call->call.scan.in.rows / (key_call_on_host(call) ? CPU_VALUES : GPU_VALUES);
+    return trials < MOST ? trials : MOST;
 }
 
 static table_status plan_work(struct key_call *call, bool per_chunk, struct histogram_call *histogram) {
@@ -302,6 +305,8 @@ static table_status prepare(const table_view *values, const table_bins *bins, co
     if (options->weights)
         key_call_stage_table(call, &pass->weights, true, false);
     pass->digit_bits = digit_bits_of(pass);
+    if (bins->kind == TABLE_BINS_EVEN)
+        pass->even = even_bins_make(bins, pass->values.type, trials_of(call));
     choose_chunks(call, options, pass);
     return plan_work(call, options->per_chunk, histogram);
 }

@@ -9,6 +9,8 @@
 #include <tuplescan/histogram.h>
 #include <tuplescan/radix_sort.h>
 
+#include "even_bins.h"
+
 /* Keys side by side, in chunks, and the digit that is looked at: see tuplescan/digit_counts.h. */
 struct digit_pass {
     struct table_view keys;
@@ -43,6 +45,7 @@ struct histogram_pass {
     struct table_view values;
     struct table_view weights; /* data is NULL: each value counts 1 */
     struct table_bins bins;    /* edges is memory of the backend */
+    struct even_bins even;     /* if bins are of that kind */
     unsigned digit_bits;       /* the bins are this many top bits of the values' sort keys; 0: they are not */
     size_t chunk_length, chunks;
     struct table_view result; /* chunks x bins.count; written whole */

@@ -12,35 +12,43 @@ static table_status mark(const struct backend *backend, const struct scan *scan,
     return scan->clock ? backend->clock_mark(scan, number) : TABLE_OK;
 }
 
-/* Whether the backend can work on that memory of the caller's itself. */
-static bool reaches(const struct backend *backend, const struct scan *scan, const void *memory) {
-    const int device = backend->copy_rows && memory ? backend_device_of(memory) : -1;
-    return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
-}
-
 /* Rows and the overflow's word that the backend cannot reach have a place in the workspace. */
 static table_status stage_rows(const struct backend *backend, const struct plan *plan, struct scan *inner,
                                char *workspace, size_t row_bytes) {
     table_status status = TABLE_OK;
-    if (!reaches(backend, inner, inner->carry_in)) {
+    if (!plan_reaches(backend, inner, inner->carry_in)) {
         void *row = workspace + plan->carry_in_offset;
         status = backend->copy(inner, row, inner->carry_in, row_bytes);
         inner->carry_in = row;
     }
-    if (!reaches(backend, inner, inner->carry_out))
+    if (!plan_reaches(backend, inner, inner->carry_out))
         inner->carry_out = workspace + plan->carry_out_offset;
-    if (!reaches(backend, inner, inner->first_overflow))
+    if (!plan_reaches(backend, inner, inner->first_overflow))
         inner->first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
     return status;
+}
+
+/* Zeros are made by the backend, in memory of its own. */
+static table_status put_zeros(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                              char *workspace, size_t row_bytes) {
+    char *row = workspace + plan->carry_out_offset;
+    if (!plan_needs_zeros(backend, scan))
+        return backend->fill(scan, scan->carry_out, 0, row_bytes);
+    const table_status status = backend->fill(scan, row, 0, row_bytes);
+    return status == TABLE_OK ? backend->copy(scan, scan->carry_out, row, row_bytes) : status;
 }
 
 /* No rows: the carry goes through, and nothing overflows. */
 static table_status run_nothing(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                 char *workspace, size_t row_bytes) {
-    char *carry = workspace + plan->carry_in_offset, *found = workspace + plan->overflow_offset;
-    table_status status = put_carry_in(backend, scan, carry, row_bytes);
-    if (status == TABLE_OK && scan->carry_out)
-        status = backend->copy(scan, scan->carry_out, carry, row_bytes);
+    char *found = workspace + plan->overflow_offset;
+    table_status status = TABLE_OK;
+    for (unsigned number = 0; number <= STAGES && status == TABLE_OK; number++)
+        status = mark(backend, scan, number);
+    if (status == TABLE_OK && scan->carry_out && !scan->carry_in)
+        status = put_zeros(backend, plan, scan, workspace, row_bytes);
+    else if (status == TABLE_OK && scan->carry_out && scan->carry_out != scan->carry_in)
+        status = backend->copy(scan, scan->carry_out, scan->carry_in, row_bytes);
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->fill(scan, found, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
     if (status == TABLE_OK && scan->first_overflow)
@@ -59,15 +67,15 @@ static table_status run_stage2(const struct backend *backend, const struct plan 
 static table_status run_seeds(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               char *seeds, char *workspace, size_t row_bytes) {
     table_status status = mark(backend, scan, 0);
-    if (status == TABLE_OK && scan->chunks > 0)
+    if (status == TABLE_OK)
         status = backend->stage1_local_counts(scan, seeds);
     if (status == TABLE_OK)
         status = mark(backend, scan, 1);
-    if (status == TABLE_OK && scan->chunks > 0)
+    if (status == TABLE_OK)
         status = run_stage2(backend, plan, scan, seeds, workspace);
     if (status == TABLE_OK)
         status = mark(backend, scan, 2);
-    if (status == TABLE_OK && scan->chunks > 0 && scan->out.data)
+    if (status == TABLE_OK && scan->out.data)
         status = backend->stage3_global_pass(scan, seeds);
     if (status == TABLE_OK)
         status = mark(backend, scan, 3);
@@ -126,15 +134,14 @@ static table_status run_fused(const struct backend *backend, const struct plan *
     if (status == TABLE_OK)
         status = mark(backend, scan, 0);
     if (status == TABLE_OK)
-        status = scan->chunks > 0 ? backend->fused(&inner, workspace + plan->fused_offset)
-                                  : run_nothing(backend, plan, scan, workspace, row_bytes);
+        status = backend->fused(&inner, workspace + plan->fused_offset);
     if (status == TABLE_ERROR_STRATEGY)
         return run_stages(backend, plan, scan, workspace, row_bytes);
     if (status == TABLE_OK)
         status = mark(backend, scan, STAGES);
-    if (status == TABLE_OK && scan->chunks > 0 && inner.carry_out != scan->carry_out)
+    if (status == TABLE_OK && inner.carry_out != scan->carry_out)
         status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
-    if (status == TABLE_OK && scan->chunks > 0 && inner.first_overflow != scan->first_overflow)
+    if (status == TABLE_OK && inner.first_overflow != scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status;
 }
@@ -142,6 +149,8 @@ static table_status run_fused(const struct backend *backend, const struct plan *
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    if (scan->chunks == 0)
+        return run_nothing(backend, plan, scan, workspace, row_bytes);
     return plan->strategy == TABLE_STRATEGY_FUSED ? run_fused(backend, plan, scan, workspace, row_bytes)
                                                   : run_stages(backend, plan, scan, workspace, row_bytes);
 }

@@ -45,7 +45,9 @@ static bool place_levels(struct plan *plan, const struct scan *scan, size_t row_
         const size_t chunks = divide_up(rows, scan->chunk_rows);
         size_t bytes;
         rows = chunks + 1;
-        if (!checked_multiply(rows, row_bytes, &bytes) || !place(plan, bytes, &plan->level_offset[plan->levels]))
+        if (!checked_multiply(rows, row_bytes, &bytes))
+            return false;
+        if (plan->strategy != TABLE_STRATEGY_HOST && !place(plan, bytes, &plan->level_offset[plan->levels]))
             return false;
         plan->level_rows[plan->levels++] = rows;
         more = plan->strategy != TABLE_STRATEGY_HOST && plan_is_integer(scan->out.type) && chunks > 1;
@@ -53,10 +55,24 @@ static bool place_levels(struct plan *plan, const struct scan *scan, size_t row_
     return true;
 }
 
+bool plan_reaches(const struct backend *backend, const struct scan *scan, const void *memory) {
+    const int device = backend->copy_rows && memory ? backend_device_of(memory) : -1;
+    return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
+}
+
+bool plan_needs_zeros(const struct backend *backend, const struct scan *scan) {
+    return scan->carry_out && !scan->carry_in && backend->copy_rows && backend_device_of(scan->carry_out) < 0;
+}
+
+static bool place_carries(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    return place(plan, plan_reaches(backend, scan, scan->carry_in) ? 0 : row_bytes, &plan->carry_in_offset) &&
+           place(plan, plan_reaches(backend, scan, scan->carry_out) ? 0 : row_bytes, &plan->carry_out_offset);
+}
+
 /* A fused pass has rows for carries that the backend cannot reach, and a workspace. The stages that take its place when
  * it is refused have the same room. */
 static bool place_fused(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    if (!place(plan, row_bytes, &plan->carry_in_offset) || !place(plan, row_bytes, &plan->carry_out_offset))
+    if (!place_carries(plan, backend, scan, row_bytes))
         return false;
     const size_t rows_end = plan->bytes;
     if (!place(plan, backend->fused_workspace(scan), &plan->fused_offset))
@@ -85,7 +101,9 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
     *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only)};
     bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset);
-    if (plan->strategy == TABLE_STRATEGY_FUSED)
+    if (scan->in.rows == 0)
+        fits = fits && place(plan, plan_needs_zeros(backend, scan) ? row_bytes : 0, &plan->carry_out_offset);
+    else if (plan->strategy == TABLE_STRATEGY_FUSED)
         fits = fits && place_fused(plan, backend, scan, row_bytes);
     else
         fits = fits && place_levels(plan, scan, row_bytes);

@@ -13,18 +13,25 @@ enum { PLAN_LEVELS = 9 };
 struct plan {
     table_strategy strategy; /* never AUTO */
     size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
-    size_t carry_in_offset;  /* of a fused pass: a row */
+    size_t carry_in_offset;  /* rows for carries that the backend cannot reach; without them not used */
     size_t carry_out_offset;
     size_t fused_offset; /* the backend's own workspace for a fused pass */
 
-    /* Seeds tables, in the place of the fused pass's workspace where that may be refused. Level 0 belongs to the table. Level k + 1 belongs to the seeds of
-     * level k when integers recurse; levels counts them. */
+    /* Seeds tables, in the place of the fused pass's workspace where that may be refused. Level 0 belongs to the table;
+     * strategy HOST has it in host memory. Level k + 1 belongs to the seeds of level k when integers recurse; levels
+     * counts them. */
     unsigned levels;
     size_t level_rows[PLAN_LEVELS];
     size_t level_offset[PLAN_LEVELS];
 
     size_t bytes; /* all of it */
 };
+
+/* Whether the backend can work on that memory of the caller's itself, if there is any. */
+bool plan_reaches(const struct backend *backend, const struct scan *scan, const void *memory);
+
+/* Whether a scan of no rows needs a row of the backend's to make zeros in. */
+bool plan_needs_zeros(const struct backend *backend, const struct scan *scan);
 
 /* Whether sums of this type may be added in any order. */
 static inline bool plan_is_integer(table_type type) { return type != TABLE_F32 && type != TABLE_F64; }

@@ -34,7 +34,7 @@ table_status validate_view(const char *name, const struct table_view *view, stru
         checked->stride = view->columns;
     if (view->rows > 0 && !view->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->data is a null pointer", name);
-    if ((uintptr_t)view->data % size != 0)
+    if (((uintptr_t)view->data & (size - 1)) != 0) /* sizes are powers of two */
         return status_fail(TABLE_ERROR_ALIGNMENT, "%s->data %p is not aligned to the %zu bytes of %s", name, view->data,
                            size, table_type_name(view->type));
     size_t row_bytes;
@@ -82,6 +82,9 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
 /* A row of the options may lie in neither table. */
 static table_status validate_option(const char *name, const void *row, size_t columns, table_type type,
                                     const struct scan *scan, struct table_view *view) {
+    *view = (struct table_view){0};
+    if (!row)
+        return TABLE_OK;
     table_status status = validate_row(name, row, columns, type, view);
     if (status == TABLE_OK)
         status = validate_apart(name, view, "in", &scan->in, false);

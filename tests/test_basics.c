@@ -1,4 +1,5 @@
 /* The small calls: statuses, types, chunks, devices. */
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -141,6 +142,50 @@ static table_view wide_table(void *data) {
     return (table_view){.data = data, .rows = 1024, .columns = 4096, .type = TABLE_U32};
 }
 
+/* Whatever the shape, the workspace on the CPU is rows of seeds of chunks, and what threads need. */
+static void test_workspace_is_what_the_rows_need(void **state) {
+    static const struct {
+        size_t rows, columns, most; /* rows of sums, besides SOME */
+        table_type type;
+        table_strategy strategy;
+    } cases[] = {{1, 91750400, 0, TABLE_U64, TABLE_STRATEGY_AUTO},
+                 {2, 100000000, 0, TABLE_F32, TABLE_STRATEGY_AUTO},
+                 {1000000, 7, 0, TABLE_F32, TABLE_STRATEGY_FUSED},
+                 {0, (size_t)1 << 40, 0, TABLE_U64, TABLE_STRATEGY_AUTO},
+                 {0, (size_t)1 << 40, 0, TABLE_F32, TABLE_STRATEGY_HOST},
+                 {0, (size_t)1 << 40, 0, TABLE_I32, TABLE_STRATEGY_RECURSIVE},
+                 {5, 91750400, 0, TABLE_U64, TABLE_STRATEGY_HOST},
+                 {5, 91750400, 2, TABLE_U64, TABLE_STRATEGY_RECURSIVE}};
+    enum { SOME = 16 << 20 };
+    static uint64_t there[2];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const table_view table = {there, cases[i].rows, cases[i].columns, 0, cases[i].type};
+        const table_scan_options options = {.strategy = cases[i].strategy, .backend = TABLE_BACKEND_CPU};
+        size_t bytes = SIZE_MAX;
+        assert_int_equal(table_prefix_sum_workspace(&table, &table, &options, &bytes), TABLE_OK);
+        if (bytes > SOME + cases[i].most * cases[i].columns * table_type_size(cases[i].type))
+            fail_msg("%zu x %zu of %s, strategy %d: %zu bytes of workspace", table.rows, table.columns,
+                     table_type_name(table.type), (int)options.strategy, bytes);
+    }
+}
+
+/* No rows, of more columns than there is memory for sums of. */
+static void test_no_rows_and_many_columns(void **state) {
+    uint64_t overflow = 5;
+    table_report report;
+    (void)state;
+    for (int strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
+        const table_view table = {NULL, 0, (size_t)1 << 40, 0, TABLE_U64};
+        const table_scan_options options = {.strategy = (table_strategy)strategy,
+                                            .backend = TABLE_BACKEND_CPU,
+                                            .first_overflow = &overflow,
+                                            .report = &report};
+        assert_int_equal(table_prefix_sum(&table, &table, &options), TABLE_OK);
+        assert_true(overflow == TABLE_NO_OVERFLOW && report.seconds >= 0);
+    }
+}
+
 static void *workspace_on_one_processor(void *bytes) {
     const table_view table = wide_table(bytes);
     cpu_set_t one;
@@ -199,6 +244,19 @@ static void test_reported_threads(void **state) {
     free(keys);
 }
 
+/* The example in prefix_sum.h of what very large floats come to, and of how it is avoided. */
+static void test_very_large_floats(void **state) {
+    float values[] = {-3e38F, 0, 3e38F, 3e38F}, sums[4];
+    double wide[4];
+    const table_view in = {values, 4, 1, 0, TABLE_F32}, out = {sums, 4, 1, 0, TABLE_F32},
+                     to = {wide, 4, 1, 0, TABLE_F64};
+    (void)state;
+    assert_int_equal(table_prefix_sum(&in, &out, NULL), TABLE_OK);
+    assert_true(sums[2] == 0 && isinf(sums[3]) && sums[3] > 0);
+    assert_int_equal(table_prefix_sum(&in, &to, NULL), TABLE_OK);
+    assert_true(wide[2] == 0 && wide[3] == (double)3e38F);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_detail_is_the_threads_own),
@@ -208,7 +266,10 @@ int main(void) {
         cmocka_unit_test(test_chunk_rows),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_workspace_of_a_bound_thread),
+        cmocka_unit_test(test_workspace_is_what_the_rows_need),
+        cmocka_unit_test(test_no_rows_and_many_columns),
         cmocka_unit_test(test_reported_threads),
+        cmocka_unit_test(test_very_large_floats),
     };
     return cmocka_run_group_tests_name("basics", tests, NULL, NULL);
 }

@@ -85,6 +85,36 @@ static bool is_less(struct number a, struct number b) {
     return a.kind == FLOATING ? a.f < b.f : a.kind == SIGNED ? a.i < b.i : a.u < b.u;
 }
 
+/* Exactly; x is finite. */
+static bool is_below(struct number a, double x) {
+    if (a.kind == FLOATING)
+        return a.f < x;
+    const wide_integer value = a.kind == SIGNED ? (wide_integer)a.i : (wide_integer)a.u;
+    return x >= 0x1p65 || (x > -0x1p65 && value < (wide_integer)ceil(x));
+}
+static bool is_above(struct number a, double x) {
+    if (a.kind == FLOATING)
+        return a.f > x;
+    const wide_integer value = a.kind == SIGNED ? (wide_integer)a.i : (wide_integer)a.u;
+    return x <= -0x1p65 || (x < 0x1p65 && value > (wide_integer)floor(x));
+}
+
+static size_t plain_even_bin(const table_bins *bins, struct number value) {
+    const double width = (bins->high - bins->low) / (double)bins->count;
+    if (is_below(value, bins->low) || is_above(value, bins->high))
+        return bins->count + (is_below(value, bins->low) ? TABLE_OUTSIDE_BELOW : TABLE_OUTSIDE_ABOVE);
+    size_t bin = 0;
+    for (size_t end = bins->count; end - bin > 1;) {
+        const size_t middle = bin + (end - bin) / 2;
+        const double from_low = (double)middle * width, edge = bins->low + from_low;
+        if (is_below(value, edge))
+            end = middle;
+        else
+            bin = middle;
+    }
+    return bin;
+}
+
 /* The bin of a value; count + 0, 1, 2: below, above, not a number. */
 static size_t plain_bin(const struct filling *filling, const void *values, size_t i) {
     const table_bins *bins = &filling->bins;
@@ -93,12 +123,8 @@ static size_t plain_bin(const struct filling *filling, const void *values, size_
     const double v = as_double(value);
     if (isnan(v))
         return bins->count + TABLE_OUTSIDE_NAN;
-    if (bins->kind == TABLE_BINS_EVEN) {
-        if (v < bins->low || v > bins->high)
-            return bins->count + (v < bins->low ? TABLE_OUTSIDE_BELOW : TABLE_OUTSIDE_ABOVE);
-        const double scale = (double)bins->count / (bins->high - bins->low), bin = floor((v - bins->low) * scale);
-        return bin < (double)(bins->count - 1) ? (size_t)bin : bins->count - 1;
-    }
+    if (bins->kind == TABLE_BINS_EVEN)
+        return plain_even_bin(bins, value);
     if (bins->kind == TABLE_BINS_EDGES) {
         if (is_less(value, number_at(bins->edges, type, 0)))
             return bins->count + TABLE_OUTSIDE_BELOW;
@@ -314,9 +340,10 @@ static void put_near(void *values, table_type type, size_t i, double end, int st
     static const double least[] = {
         [TABLE_U8] = 0,        [TABLE_U16] = 0,       [TABLE_U32] = 0,        [TABLE_U64] = 0,
         [TABLE_I32] = -0x1p31, [TABLE_I64] = -0x1p63, [TABLE_F32] = -FLT_MAX, [TABLE_F64] = -DBL_MAX};
-    static const double most[] = {
-        [TABLE_U8] = 0xFF,        [TABLE_U16] = 0xFFFF, [TABLE_U32] = 0x1p32 - 1, [TABLE_U64] = 0x1p63,
-        [TABLE_I32] = 0x1p31 - 1, [TABLE_I64] = 0x1p62, [TABLE_F32] = FLT_MAX,    [TABLE_F64] = DBL_MAX};
+    static const double most[] = {[TABLE_U8] = 0xFF,        [TABLE_U16] = 0xFFFF,
+                                  [TABLE_U32] = 0x1p32 - 1, [TABLE_U64] = 0x1p64 - 0x1p11,
+                                  [TABLE_I32] = 0x1p31 - 1, [TABLE_I64] = 0x1p63 - 0x1p10,
+                                  [TABLE_F32] = FLT_MAX,    [TABLE_F64] = DBL_MAX};
     const double there = end < least[type] ? least[type] : end > most[type] ? most[type] : end;
     float single = (float)there;
     uint32_t bits;
@@ -333,35 +360,61 @@ static void put_near(void *values, table_type type, size_t i, double end, int st
     memcpy((char *)values + i * table_type_size(type), &word, table_type_size(type)); /* least byte first */
 }
 
-/* Enough values next to the ends of even bins for all that is done by blocks, and some more. */
+/* Enough values next to the ends of even bins for all that is done by blocks, and some more; and now and then so many
+ * that guesses are tried (even_bins.h). */
 static void test_neighbours_of_even_bins(void **state) {
-    static const double ranges[][2] = {
-        {0, 256},         {0, 0x1p16}, {0, 0x1p32}, {-0x1p31, 0x1p31}, {0, 0x1p64},     {-1, 1},     {-1e30, 1e30},
-        {0.1, 1234567.9}, {3, 4},      {-1000, 0},  {1, 1e-300},       {-5e-324, 1000}, {100, 1e10}, {-7, 0.1f}};
+    static const double ranges[][2] = {{0, 256},
+                                       {0, 0x1p16},
+                                       {0, 0x1p32},
+                                       {-0x1p31, 0x1p31},
+                                       {0, 0x1p64},
+                                       {-1, 1},
+                                       {-1e30, 1e30},
+                                       {0.1, 1234567.9},
+                                       {3, 4},
+                                       {-1000, 0},
+                                       {1, 1e-300},
+                                       {-5e-324, 1000},
+                                       {100, 1e10},
+                                       {-7, 0.1f},
+                                       {0, 196},
+                                       {0, 1},
+                                       {0, 0x1p53},
+                                       {-0x1p53, 5},
+                                       {1e13, 1e13 + 77},
+                                       {-0x1p63, 0x1p63},
+                                       {0x1p62, 0x1p63},
+                                       {9e18, 1.1e19},
+                                       {-1e19, -3e18},
+                                       {3e-306, 7e-305},
+                                       {1.7e18, 1.7e18 + 1e9},
+                                       {-1e300, 1e300}};
+    enum { RANGES = sizeof ranges / sizeof *ranges };
     static const size_t counts[] = {1, 2, 3, 10, 200, 255, 256, 257};
     struct random random = {run_seed() + 52};
-    enum { COUNT = 9001 };
-    struct host host = {malloc(COUNT * sizeof(uint64_t)), NULL, NULL};
+    enum { FEW = 9001, MANY = 50000 };
+    struct host host = {malloc(MANY * sizeof(uint64_t)), NULL, NULL};
     char what[200];
     (void)state;
     assert_non_null(host.values);
-    for (size_t round = 0; round < KEY_TYPE_COUNT * 14u * 8u; round++) {
+    for (size_t round = 0; round < KEY_TYPE_COUNT * RANGES * 8u; round++) {
         const table_type type = key_types[round % KEY_TYPE_COUNT];
-        const double *range = ranges[round / KEY_TYPE_COUNT % 14], first = fmin(range[0], range[1]);
-        struct filling filling = {.values = {NULL, COUNT, 1, 0, type},
+        const double *range = ranges[round / KEY_TYPE_COUNT % RANGES], first = fmin(range[0], range[1]);
+        const size_t number = random_once_in(&random, 4) ? MANY : FEW;
+        struct filling filling = {.values = {NULL, number, 1, 0, type},
                                   .bins = {.kind = TABLE_BINS_EVEN,
-                                           .count = counts[round / KEY_TYPE_COUNT / 14],
+                                           .count = counts[round / KEY_TYPE_COUNT / RANGES],
                                            .low = first,
                                            .high = fmax(range[0], range[1])}};
         const double width = (filling.bins.high - first) / (double)filling.bins.count;
         if (!random_once_in(&random, run_small() ? 8 : run_few()))
             continue;
-        for (size_t i = 0; i < COUNT; i++)
+        for (size_t i = 0; i < number; i++)
             put_near(host.values, type, i, first + width * (double)random_below(&random, filling.bins.count + 1),
                      (int)random_below(&random, 5) - 2);
         filling.result = (table_view){.columns = filling.bins.count, .stride = filling.bins.count, .type = TABLE_U64};
-        snprintf(what, sizeof what, "%s values next to the ends of %zu bins from %g to %g", table_type_name(type),
-                 filling.bins.count, filling.bins.low, filling.bins.high);
+        snprintf(what, sizeof what, "%zu %s values next to the ends of %zu bins from %g to %g", number,
+                 table_type_name(type), filling.bins.count, filling.bins.low, filling.bins.high);
         for (size_t w = 0; w < way_count; w++)
             check_filling(&ways[w], &filling, &host, false, true, &random, what);
     }
@@ -389,10 +442,77 @@ static void test_edges_of_bins(void **state) {
     assert_memory_equal(outside, expected_outside, sizeof outside);
 }
 
+/* What public bug reports and the issue name: values on edges, which are in the bin that begins there. */
+static void test_values_on_edges(void **state) {
+    const uint8_t bytes[] = {48, 49, 50, 97, 98, 99};
+    const double tenths[] = {0.1, 0.2, 0.3, 0.30000000000000004, 0.6, 0.6000000000000001, 0.7, 0.7000000000000001, 1};
+    const int64_t large[] = {((int64_t)1 << 60) - 1, (int64_t)1 << 60, ((int64_t)1 << 60) + 1, INT64_MAX};
+    uint64_t counts[10], outside[3];
+    const table_histogram_options options = {.outside = outside};
+    const table_view four = {counts, 1, 4, 0, TABLE_U64}, ten = {counts, 1, 10, 0, TABLE_U64};
+    const table_view few = {(void *)(uintptr_t)bytes, 6, 1, 0, TABLE_U8};
+    const table_bins to_196 = {.kind = TABLE_BINS_EVEN, .count = 4, .high = 196};
+    (void)state;
+    assert_int_equal(table_histogram(&few, &to_196, &four, &options), TABLE_OK);
+    const uint64_t expected[] = {1, 3, 2, 0};
+    assert_memory_equal(counts, expected, sizeof expected);
+
+    const table_view doubles = {(void *)(uintptr_t)tenths, 9, 1, 0, TABLE_F64};
+    const table_bins to_1 = {.kind = TABLE_BINS_EVEN, .count = 10, .high = 1};
+    assert_true(table_even_edge(0, 1, 10, 3) == 0.30000000000000004 && table_even_edge(0, 1, 10, 10) == 1);
+    assert_int_equal(table_histogram(&doubles, &to_1, &ten, &options), TABLE_OK);
+    const uint64_t expected_tenths[] = {0, 1, 2, 1, 0, 1, 2, 1, 0, 1};
+    assert_memory_equal(counts, expected_tenths, sizeof expected_tenths);
+
+    const table_view integers = {(void *)(uintptr_t)large, 4, 1, 0, TABLE_I64};
+    const table_bins quarters = {.kind = TABLE_BINS_EVEN, .count = 4, .high = 0x1p62};
+    assert_int_equal(table_histogram(&integers, &quarters, &four, &options), TABLE_OK);
+    const uint64_t expected_large[] = {1, 2, 0, 0}, expected_above[] = {0, 1, 0};
+    assert_memory_equal(counts, expected_large, sizeof expected_large);
+    assert_memory_equal(outside, expected_above, sizeof outside);
+}
+
+static table_status fill_range(double low, double high, size_t count) {
+    static double values[1] = {1};
+    static uint64_t counts[100000];
+    const table_view view = {values, 1, 1, 0, TABLE_F64}, result = {counts, 1, count, 0, TABLE_U64};
+    const table_bins bins = {.kind = TABLE_BINS_EVEN, .count = count, .low = low, .high = high};
+    return table_histogram(&view, &bins, &result, NULL);
+}
+
+/* Bins whose edges doubles cannot tell apart, or hardly, are refused, and it is said why. */
+static void test_ranges_that_are_too_small(void **state) {
+    static const struct {
+        double low, high;
+        size_t count;
+        table_status status;
+        const char *says;
+    } cases[] = {{1e16, 1e16 + 4, 10, TABLE_ERROR_ARGUMENT, "too narrow"},
+                 {0x1p53, 0x1p53 + 8, 8, TABLE_ERROR_ARGUMENT, "too narrow"},
+                 {0, 5e-324, 1, TABLE_ERROR_ARGUMENT, "too narrow"},
+                 {0, 1e-310, 10, TABLE_ERROR_ARGUMENT, "too narrow"},
+                 {1e-303, 2e-303, 100000, TABLE_ERROR_ARGUMENT, "too narrow"},
+                 {1e-303, 2e-303, 1000, TABLE_OK, NULL},
+                 {1, 1 + 0x1p-40, 64, TABLE_OK, NULL},
+                 {1, 1 + 0x1p-40, 256, TABLE_ERROR_ARGUMENT, "too narrow"},
+                 {1, 1, 1, TABLE_ERROR_ARGUMENT, "is empty"},
+                 {2, 1, 1, TABLE_ERROR_ARGUMENT, "is empty"},
+                 {-1e308, 1e308, 1, TABLE_ERROR_ARGUMENT, "is not finite"},
+                 {NAN, 1, 1, TABLE_ERROR_ARGUMENT, "is not finite"},
+                 {0, INFINITY, 1, TABLE_ERROR_ARGUMENT, "is not finite"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(fill_range(cases[i].low, cases[i].high, cases[i].count), cases[i].status);
+        if (cases[i].says)
+            assert_non_null(strstr(table_error_detail(), cases[i].says));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes),
                                        cmocka_unit_test(test_neighbours_of_even_bins),
-                                       cmocka_unit_test(test_edges_of_bins)};
+                                       cmocka_unit_test(test_edges_of_bins), cmocka_unit_test(test_values_on_edges),
+                                       cmocka_unit_test(test_ranges_that_are_too_small)};
     const char *unavailable = ways_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);

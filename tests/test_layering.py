@@ -1,4 +1,4 @@
-"""Who may include whom, and what kernels may not use. Usage: test_layering.py SOURCE_ROOT"""
+"""Who may include whom, what kernels may not use, and how wide lines may be. Usage: test_layering.py SOURCE_ROOT"""
 import re
 import sys
 from pathlib import Path
@@ -26,6 +26,7 @@ BARE_DEVICE = re.compile(r'<<<|\basm\b|\b(thread|block)Idx\b|\b(block|grid)Dim\b
                          r'|\batomic(Add|Min|Max|CAS|Exch)\b|__shared__|__global__|__device__')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
+WIDTH = 120  # which the formatter does not hold comments to
 SUFFIXES = {'.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'}
 
 
@@ -56,7 +57,8 @@ def check_file(path, root):
         return []
     name, folders, forbidden = part
     text = path.read_text(encoding='utf-8')
-    faults = []
+    faults = [f'{relative}:{number}: is wider than {WIDTH} columns'
+              for number, line in enumerate(text.splitlines(), 1) if len(line) > WIDTH]
     for match in INCLUDE.finditer(text):
         quote, included = match.groups()
         line = text.count('\n', 0, match.start()) + 1

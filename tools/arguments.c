@@ -2,6 +2,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,17 @@ static int take_bits(const char *option, const char *text, unsigned *bits) {
     return code;
 }
 
+/* Whether a text begins with the digits of an integer that is no double. */
+static bool is_rounded_integer(const char *text, double number) {
+    char exact[400];
+    const char *const digits = text + (*text == '-');
+    const size_t length = strspn(digits, "0123456789"), zeros = strspn(digits, "0");
+    if (fabs(number) <= 0x1p53 || !isfinite(number) || (digits[length] != ':' && digits[length] != 0))
+        return false;
+    snprintf(exact, sizeof exact, "%.0f", fabs(number));
+    return strlen(exact) != length - zeros || strncmp(exact, digits + zeros, length - zeros) != 0;
+}
+
 /* A:B, two numbers of any kind; what they may be is for the library to say. */
 static int take_range(const char *text, double *low, double *high) {
     char *end = NULL, *last = NULL;
@@ -200,6 +212,9 @@ static int take_range(const char *text, double *low, double *high) {
     *high = strtod(end + 1, &last);
     if (last == end + 1 || *last)
         return fail(EX_USAGE, "--range %s: not A:B with two numbers", text);
+    if (is_rounded_integer(text, *low) || is_rounded_integer(end + 1, *high))
+        return fail(EX_USAGE, "--range %s: the ends of a range are doubles, of which the nearest are %.0f and %.0f",
+                    text, *low, *high);
     return GO_ON;
 }
 

@@ -16,12 +16,16 @@ static const char help[] =
     "\n"
     "Takes all values of VALUES as one list, whatever their shape: columns are not told apart.\n"
     "Prints a line for each bin: where it begins, where it ends, and how many of the values are in it. A bin has its\n"
-    "left end, and the last one its right end too. Values in no bin, and NaNs, are counted apart, in lines that begin\n"
-    "with #. A file that is no .npy has bytes for values unless --type says more.\n"
+    "left end, and the last one its right end too: exactly as they are printed. Values in no bin, and NaNs, are "
+    "counted\n"
+    "apart, in lines that begin with #. A file that is no .npy has bytes for values unless --type says more.\n"
     "\n"
     "  --bins N              that many bins, up to 2^20. Default: 10; 256 for bytes without --range\n"
-    "  --range A:B           of one width, from A to B. Default: from the least to the greatest value, NaNs and\n"
-    "                        infinities aside; for bytes 0:256\n"
+    "  --range A:B           of one width, from A to B; refused where doubles cannot tell the bins' ends apart. "
+    "Default:\n"
+    "                        from the least to the greatest value, NaNs and infinities aside, and beyond where the "
+    "bins\n"
+    "                        would be too narrow; for bytes 0:256\n"
     "  --edges FILE          between the edges in a table file of the type of the values, which ascend\n"
     "  --first I             of one integer each, from I on\n"
     "  --weights FILE        sum up what each value weighs, f32 or f64, instead of counting; a raw file has f64\n"
@@ -55,35 +59,49 @@ static int check_arguments(const struct arguments *arguments) {
     return check_outputs(arguments, NULL, NULL);
 }
 
-/* From the least to the greatest, as NumPy does it: half a unit to both sides of a single value; or as much as can be
- * seen beside it. */
+/* Whether a value is below, or above, what it was rounded to: integers of 64 bits may be. */
+static bool is_rounded_up(const table_view *values, size_t i, double rounded) {
+    if (values->type == TABLE_U64)
+        return rounded >= 0x1p64 || (uint64_t)rounded > ((const uint64_t *)values->data)[i];
+    return values->type == TABLE_I64 && (rounded >= 0x1p63 || (int64_t)rounded > ((const int64_t *)values->data)[i]);
+}
+static bool is_rounded_down(const table_view *values, size_t i, double rounded) {
+    if (values->type == TABLE_U64)
+        return rounded < 0x1p64 && (uint64_t)rounded < ((const uint64_t *)values->data)[i];
+    return values->type == TABLE_I64 && rounded < 0x1p63 && (int64_t)rounded < ((const int64_t *)values->data)[i];
+}
+
+/* Half a unit to both sides of a single value, as NumPy does it; and wide enough for bins whose edges are doubles. */
+static void widen_range(table_bins *bins) {
+    enum { FACTOR = 4 }; /* from what the library asks for, after all rounding */
+    const double most = fmax(fabs(bins->low), fabs(bins->high)), width = fmax(most * 0x1p-47, 0x1p-1022);
+    const double least = fmax(bins->low < bins->high ? 0 : 1, FACTOR * width * (double)bins->count);
+    if (bins->high - bins->low < least) {
+        const double middle = bins->low + (bins->high - bins->low) / 2;
+        bins->low = middle - least / 2;
+        bins->high = middle + least / 2;
+    }
+}
+
+/* From the least to the greatest value. */
 static int find_range(struct hist_job *job) {
     const table_view values = keys_view(&job->input);
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < values.rows; i++) {
         const double value = key_as_double(&values, i);
-        if (isfinite(value) && value < low)
-            low = value;
-        if (isfinite(value) && value > high)
-            high = value;
+        if (!isfinite(value))
+            continue;
+        if (value <= low)
+            low = is_rounded_up(&values, i, value) ? nextafter(value, -INFINITY) : value;
+        if (value >= high)
+            high = is_rounded_down(&values, i, value) ? nextafter(value, INFINITY) : value;
     }
     if (low > high)
         return fail(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
-    job->bins.low = low < high ? low : fmin(low - 0.5, nextafter(low, -INFINITY));
-    job->bins.high = low < high ? high : fmax(high + 0.5, nextafter(high, INFINITY));
+    job->bins.low = low;
+    job->bins.high = high;
+    widen_range(&job->bins);
     return EX_OK;
-}
-
-/* What the library asks of a range, and of the number of bins to a unit. */
-static int check_range(const struct hist_job *job) {
-    const double low = job->bins.low, high = job->bins.high, width = high - low;
-    if (isfinite(low) && isfinite(high) && low < high && isfinite(width) && isfinite((double)job->bins.count / width))
-        return EX_OK;
-    if (job->arguments.has_range)
-        return fail(EX_USAGE, "--range %g:%g: is empty, or not finite, or too small for %zu bins", low, high,
-                    job->bins.count);
-    return fail(EX_DATAERR, "%s: %g to %g is too large a range, or too small, for %zu bins; --range says one",
-                job->input.name, low, high, job->bins.count);
 }
 
 static int read_edges(struct hist_job *job) {
@@ -121,8 +139,7 @@ static int choose_bins(struct hist_job *job) {
         job->bins.first = arguments->first;
         return EX_OK;
     }
-    const int code = arguments->has_range || bytes ? EX_OK : find_range(job);
-    return code == EX_OK ? check_range(job) : code;
+    return arguments->has_range || bytes ? EX_OK : find_range(job);
 }
 
 static int read_weights(struct hist_job *job) {
@@ -172,6 +189,10 @@ static int count(struct hist_job *job) {
         .weights = arguments->weights ? &weights : NULL,
         .outside = job->outside};
     const table_status status = table_histogram(&values, &job->bins, &result, &options);
+    if (status == TABLE_ERROR_ARGUMENT && arguments->has_range)
+        return fail(EX_USAGE, "--range: %s", table_error_detail());
+    if (status == TABLE_ERROR_ARGUMENT && job->bins.kind == TABLE_BINS_EVEN)
+        return fail(EX_DATAERR, "%s: %s; --range says another", job->input.name, table_error_detail());
     if (status == TABLE_ERROR_ARGUMENT && arguments->edges) /* of 64 bits, which are alike as doubles */
         return fail(EX_DATAERR, "%s: %s", job->edges.name, table_error_detail());
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,12 +12,17 @@
 /* Characters of the longest bar where nobody looks at a terminal, and at least. */
 enum { BAR = 50, BAR_LEAST = 10 };
 
-/* As many as tell one edge from the next, however far from 0 they are. */
-static int digits_of_edges(const table_bins *bins) {
-    enum { FEWEST = 10, MOST = 17, BELOW_WIDTH = 3 };
-    const double width = (bins->high - bins->low) / (double)bins->count;
-    const double digits = ceil(log10(fmax(fabs(bins->low), fabs(bins->high)) / width)) + BELOW_WIDTH;
-    return digits > MOST ? MOST : digits > FEWEST ? (int)digits : FEWEST;
+static double even_edge(const table_bins *bins, size_t edge) {
+    return table_even_edge(bins->low, bins->high, bins->count, edge);
+}
+
+/* As few digits as make the same number when they are read. */
+static void double_text(double number, char text[VALUE_TEXT]) {
+    enum { FEWEST = 15, MOST = 17 };
+    int digits = FEWEST;
+    do
+        snprintf(text, VALUE_TEXT, "%.*g", digits, number);
+    while (digits++ < MOST && strtod(text, NULL) != number);
 }
 
 /* The left edge of bin `bin`; the right one of the bin before. */
@@ -29,9 +35,7 @@ static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TE
         snprintf(text, VALUE_TEXT, job->input.layout.type == TABLE_U64 && bins->first >= 0 ? "%llu" : "%lld",
                  (unsigned long long)bins->first + bin);
     else
-        snprintf(text, VALUE_TEXT, "%.*g", digits_of_edges(bins),
-                 bin == bins->count ? bins->high
-                                    : bins->low + (double)bin * ((bins->high - bins->low) / (double)bins->count));
+        double_text(even_edge(bins, bin), text);
 }
 
 static void print_outside(const struct hist_job *job) {
@@ -120,9 +124,7 @@ static void print_edges(const struct hist_job *job) {
     const table_type type = job->input.layout.type;
     json_array("edges");
     for (size_t bin = 0; bin <= bins->count && bins->kind != TABLE_BINS_INTEGER; bin++) {
-        const double edge = bin == bins->count
-                                ? bins->high
-                                : bins->low + (double)bin * ((bins->high - bins->low) / (double)bins->count);
+        const double edge = even_edge(bins, bin);
         if (bins->kind == TABLE_BINS_EDGES)
             print_edge(type, (const char *)bins->edges + bin * table_type_size(type));
         else

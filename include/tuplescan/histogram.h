@@ -3,9 +3,11 @@
  *
  * Bins
  * ----
- *   EVEN     `count` bins of one width from low to high. A value v with low <= v <= high is in bin
- *            min(floor((v - low) * (count / (high - low))), count - 1), each operation rounded as a double; integers
- *            are converted to double first (64-bit ones may round). The last bin thus contains high.
+ *   EVEN     `count` bins of one width from low to high, between the edges that table_even_edge() names: doubles, even
+ *            but for their rounding. A value v with low <= v <= high is in the last bin whose left edge is not above v.
+ *            The last bin thus contains high. Comparisons are exact, of 64-bit integers too. Bins are wide enough for
+ *            doubles: at least 2^-47 of the greater of |low| and |high|, so that rounding moves no edge by more than an
+ *            eighth of a bin.
  *   EDGES    `count` bins between count + 1 edges that do not descend. A value v is in the last bin whose left edge is
  *            not above v, provided that v is not above the last edge; the last bin contains its right edge. A bin
  *            between two equal edges stays empty, unless it is the last.
@@ -34,7 +36,7 @@ typedef struct table_bins {
     table_bins_kind kind;
     size_t count; /* 1 to 2^20 */
 
-    double low, high; /* EVEN: finite, low < high, and high - low finite */
+    double low, high; /* EVEN: finite, low < high, and high - low finite; not too near each other for `count` bins */
 
     /* EDGES: count + 1 values of the type of the values, in host memory; no NaN. Looked at, and on CUDA copied, before
      * the call returns; but a captured graph reads them again whenever it is launched, and a stream form on CUDA reads
@@ -67,6 +69,10 @@ typedef struct table_histogram_options {
     uint64_t *outside;
 } table_histogram_options;
 
+/* Where even bins begin: low + edge * ((high - low) / count), each operation rounded as a double; high for
+ * edge >= count, where the last one ends. */
+TABLE_API double table_even_edge(double low, double high, size_t count, size_t edge);
+
 /* The chunk length that 0 stands for: 65536 values, or 16 for each bin if that is more. */
 TABLE_API size_t table_histogram_chunk_length(size_t bins);
 
@@ -75,9 +81,9 @@ TABLE_API size_t table_histogram_chunk_length(size_t bins);
  *   result  1 row, or with per_chunk values->rows / chunk_length rows, rounded up; bins->count columns; any stride;
  *           apart from values and weights, on the same side. Without weights u32 (up to 2^32 - 1 values, TOO_LARGE) or
  *           u64; of f32 weights f32 or f64, of f64 weights f64.
- * Errors: pipeline.h. A count of bins that is not 1 to 2^20, a range that is empty, infinite or NaN, edges that descend
- * or are NaN are ARGUMENT errors; INTEGER bins of floats and weights of another type are TYPE errors; fewer weights
- * than values is a SHAPE error. */
+ * Errors: pipeline.h. A count of bins that is not 1 to 2^20, a range that is empty, infinite, NaN or too small for its
+ * bins, edges that descend or are NaN are ARGUMENT errors; INTEGER bins of floats and weights of another type are TYPE
+ * errors; fewer weights than values is a SHAPE error. */
 TABLE_API table_status table_histogram(const table_view *values, const table_bins *bins, const table_view *result,
                                        const table_histogram_options *options);
 TABLE_API table_status table_histogram_workspace(const table_view *values, const table_bins *bins,

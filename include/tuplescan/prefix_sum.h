@@ -28,6 +28,11 @@
  * Pieces: a table cut at any multiple of N rows and fed piece by piece, each piece's carry out being the next one's
  * carry in, gives the same bits as the whole. Cut elsewhere, integers are still the same; floats may round differently.
  *
+ * Very large floats: T(left half) + P_right(i) adds up the right half before the left one. Sums inside of a right half
+ * may thus leave the range of the type, and be infinite, where the sums from top to bottom would not; and infinities of
+ * both signs add up to what is no number. The last row of the f32 column -3e38, 0, 3e38, 3e38 is 3e38 from top to
+ * bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. Sums of a wider type, f64 of f32, have room for such values.
+ *
  * A result that is not a number is not a number everywhere; which of the many NaN bit patterns it is, is not promised.
  */
 #ifndef TUPLESCAN_PREFIX_SUM_H
@@ -122,6 +127,8 @@ typedef struct table_scan_options {
  * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
  * stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces, so they may be larger than its memory.
+ * On the CPU a call, like every other one of the library, takes less than 64 KiB of stack and is no cancellation point;
+ * threads that it starts block all signals but those of faults, and have ended when it returns.
  *
  * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE and BACKEND are found before anything is written.
  * HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out and *first_overflow unspecified.

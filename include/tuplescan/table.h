@@ -24,9 +24,12 @@ typedef enum table_type {
 
 /* A row-major table in memory that the caller owns: value (i, j) is at ((T *)data)[i * stride + j].
  *   data     host memory (page-locked, too), or memory of one CUDA device (managed, too); aligned to its element. May
- * be NULL when rows is 0. rows     any number, 0 too columns  at least 1 stride   elements from one row to the next, at
- * least columns; 0 means columns (rows lie side by side). Of one row it says nothing The values between columns and
- * stride are neither read nor written. The library never keeps a view. */
+ *            be NULL when rows is 0.
+ *   rows     any number, 0 too
+ *   columns  at least 1
+ *   stride   elements from one row to the next, at least columns; 0 means columns (rows lie side by side). Says nothing
+ *            in a table of one row.
+ * The values between columns and stride are neither read nor written. The library never keeps a view. */
 typedef struct table_view {
     void *data;
     size_t rows;

@@ -1,8 +1,8 @@
 /* The device layer: all that a kernel may use of the machine, each thing one small inline function or macro.
  *
  * Kernels contain no bare <<<>>>, no built-in variables and no PTX; they find all of it here. That is what lets the
- * very same kernel sources run on the CPU in the tests: tests/emulator/device.cuh offers the same names and checks
- * their use. Whatever is added here is added there too. */
+ * very same kernel sources run on the CPU in the tests: tests/emulator/device.cuh offers the same names and checks how
+ * they are used. Whatever is added here is added there too. */
 #ifndef DEVICE_CUH
 #define DEVICE_CUH
 

@@ -41,21 +41,44 @@ template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KE
     }
 }
 
+/* A value as a double, to be compared with doubles as if it were not rounded: integers of 64 bits that are no doubles
+ * are told by `up`, 1 where the double is greater than the integer. */
+template <class VALUE> struct rounded_value {
+    double value;
+    bool up;
+    DEVICE explicit rounded_value(VALUE exact) : value(static_cast<double>(exact)), up(false) {
+        if constexpr (std::is_integral<VALUE>::value && sizeof(VALUE) == 8) {
+            constexpr double end = std::is_signed<VALUE>::value ? 0x1p63 : 0x1p64;
+            up = value >= end || static_cast<VALUE>(value) > exact;
+        }
+    }
+    DEVICE bool is_below(double edge) const { return up ? value <= edge : value < edge; }
+};
+
+/* The arithmetic is that of src/even_bins.h, operation by operation: this file is compiled without contracting a
+ * multiplication and an addition. */
 template <class VALUE> struct even_bins {
     typedef VALUE Key;
     static constexpr bool OUTSIDE = true;
-    double low, high, scale;
+    static constexpr bool LONG_INTEGER = std::is_integral<VALUE>::value && sizeof(VALUE) == 8;
+    kernel_even_bins even;
     unsigned count;
     DEVICE unsigned operator()(VALUE key) const {
-        const double value = static_cast<double>(key);
-        if (value < low)
+        constexpr double ROUNDING = 0x1.8p52; /* added and taken away: rounds to an integer */
+        const rounded_value<VALUE> rounded(key);
+        if (rounded.is_below(even.low))
             return count + TABLE_OUTSIDE_BELOW;
-        if (value > high)
+        if (rounded.value > even.high || (LONG_INTEGER && key > static_cast<VALUE>(even.greatest)))
             return count + TABLE_OUTSIDE_ABOVE;
-        if (value != value)
+        if (rounded.value != rounded.value)
             return count + TABLE_OUTSIDE_NAN;
-        const double bin = (value - low) * scale;
-        return bin < static_cast<double>(count - 1) ? static_cast<unsigned>(bin) : count - 1;
+        const double place = (rounded.value - even.guess_low) * even.scale, last = static_cast<double>(count - 1);
+        const double guess = (place < last ? place : last) + ROUNDING - ROUNDING;
+        const unsigned bin = static_cast<unsigned>(guess);
+        if (even.exact)
+            return bin;
+        const double from_low = guess * even.width;
+        return rounded.is_below(even.low + from_low) ? bin - 1 : bin;
     }
 };
 
@@ -106,8 +129,7 @@ static int run_bins(const kernel_histogram_pass &pass, const LAUNCHER &launcher)
     const table_bins &bins = pass.bins;
     const unsigned count = static_cast<unsigned>(bins.count);
     if (bins.kind == TABLE_BINS_EVEN)
-        return launcher.run(
-            even_bins<VALUE>{bins.low, bins.high, static_cast<double>(bins.count) / (bins.high - bins.low), count});
+        return launcher.run(even_bins<VALUE>{pass.even, count});
     if (bins.kind == TABLE_BINS_EDGES)
         return launcher.run(edge_bins<VALUE>{static_cast<const VALUE *>(bins.edges), count});
     return static_cast<int>(cudaErrorInvalidValue);

@@ -5,6 +5,6 @@
 #include "key_kernels.h"
 
 /* False where a search for these values and bins is not to be done by bytes. */
-bool byte_search_make(const struct bin_search *bins, table_type type, struct byte_search *search);
+bool byte_search_make(const struct even_bins *even, table_type type, struct byte_search *search);
 
 #endif

@@ -29,8 +29,10 @@ static size_t sum_bytes(const struct scan *scan) { return table_type_size(scan->
 
 unsigned division_threads(const struct scan *scan) {
     const size_t bytes = scan->in.rows * scan->in.columns * sum_bytes(scan);
+    if (scan->threads < 2 || bytes < division_limits.thread_bytes)
+        return 1;
     const size_t worth = smaller(bytes / division_limits.thread_bytes, POOL_THREADS_MOST);
-    if (worth < 2 || scan->threads < 2)
+    if (worth < 2)
         return 1;
     const unsigned most = division_limits.threads ? division_limits.threads : backend_cpu_processors();
     return (unsigned)smaller(smaller(scan->threads, most), worth);
@@ -54,6 +56,11 @@ static bool leaves_caches(const struct division *division) {
 /* Panels of whole lines, as even as they can be. */
 static void cut_columns(struct division *division, enum division_kind kind) {
     const size_t columns = division->scan->in.columns, row = columns * division->value_bytes;
+    if (row <= COLUMNS_PANEL) { /* what follows comes to the same, by divisions that small tables would feel */
+        division->panel_columns = columns;
+        division->panels = 1;
+        return;
+    }
     const size_t wide = leaves_caches(division) && kernels_of(division)->wide.turns ? TURNED_PANEL : WIDE_PANEL;
     size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : wide);
     if (kind == DIVISION_COLUMNS) {
@@ -124,8 +131,9 @@ struct division division_make(const struct scan *scan, enum division_kind kind, 
 
 struct unit division_unit(const struct division *division, enum division_kind kind, size_t index) {
     const struct scan *scan = division->scan;
-    struct unit unit = {.panel = index % division->panels, .rows = scan->in.rows};
+    struct unit unit = {.panel = index, .rows = scan->in.rows};
     if (kind != DIVISION_COLUMNS) {
+        unit.panel = index % division->panels;
         unit.chunk = index / division->panels;
         unit.first_row = unit.chunk * scan->chunk_rows;
         unit.rows = smaller(scan->chunk_rows, scan->in.rows - unit.first_row);

@@ -40,8 +40,7 @@ struct division {
  * are worked on as large ones on large machines are. */
 struct division_limits {
     size_t thread_bytes; /* this many bytes of sums for each thread: it is worth starting */
-    size_t
-        stream_bytes; /* from here on results leave the caches before anyone reads them: they are written past them */
+    size_t stream_bytes; /* results of this many bytes leave the caches before they are read: they are written past */
     /* Rows of a panel that are written past the caches without being staged; shorter ones have too many lines that they
      * share with their neighbours (256 columns of f32: 1.5 times as long as memcpy, and staged 0.9). */
     size_t turned_bytes;

@@ -35,10 +35,14 @@ static struct division divide(const struct scan *scan, enum division_kind *kind)
     return division_make(scan, *kind, threads);
 }
 
-/* The workspace: the row of sums, the progress of each panel, the workers' memory. */
+/* The workspace: the workers' memory; and for chunks in a cache the row of sums and the progress of each panel. */
 static size_t sums_bytes(const struct division *division) {
     const size_t row_bytes = division->scan->in.columns * division->value_bytes;
     return divide_up(row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+}
+
+static size_t shared_bytes(const struct division *division) {
+    return sums_bytes(division) + division->panels * sizeof(struct progress);
 }
 
 /* Separate stages read everything twice. */
@@ -50,7 +54,8 @@ bool cpu_prefers_fused(const struct scan *scan) {
 size_t cpu_fused_workspace(const struct scan *scan) {
     enum division_kind kind;
     const struct division division = divide(scan, &kind);
-    return sums_bytes(&division) + division.panels * sizeof(struct progress) + division.threads * division.worker_bytes;
+    const size_t shared = kind == DIVISION_CACHED ? shared_bytes(&division) : 0;
+    return shared + division.threads * division.worker_bytes;
 }
 
 static void only_total(struct worker *worker, const struct division *division, const struct unit *unit) {
@@ -67,13 +72,18 @@ static void only_total(struct worker *worker, const struct division *division, c
 
 static void scan_columns(struct team *team, struct worker *worker, const struct unit *unit) {
     const struct division *division = team->division;
-    char *sums = division_sums(division, team->seeds, 0, unit);
-    memcpy(worker->sums, sums, unit->columns * division->value_bytes);
+    const struct scan *scan = division->scan;
+    const size_t bytes = unit->columns * division->value_bytes;
+    if (scan->carry_in)
+        memcpy(worker->sums, division_sums(division, scan->carry_in, 0, unit), bytes);
+    else
+        memset(worker->sums, 0, bytes);
     if (division->scan->out.data)
         worker_scan(worker, division, unit);
     else
         only_total(worker, division, unit);
-    memcpy(sums, worker->sums, unit->columns * division->value_bytes);
+    if (scan->carry_out)
+        memcpy(division_sums(division, scan->carry_out, 0, unit), worker->sums, bytes);
 }
 
 static void wait_for(atomic_size_t *chunks, size_t wanted) {
@@ -97,25 +107,36 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct un
         worker_scan(worker, division, unit);
 }
 
-table_status cpu_fused(const struct scan *scan, void *workspace) {
-    enum division_kind kind;
-    const struct division division = divide(scan, &kind);
-    const size_t row_bytes = scan->in.columns * division.value_bytes;
-    struct team team = {.division = &division, .kind = kind};
-    team.work = kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
-    team.seeds = workspace;
-    team.progress = (char *)workspace + sums_bytes(&division);
-    team.memory = (char *)team.progress + division.panels * sizeof(struct progress);
-    for (size_t panel = 0; panel < division.panels; panel++)
-        atomic_init(&((struct progress *)team.progress)[panel].chunks, 0);
+/* The row of sums goes from the carry in to the carry out. */
+static void run_cached(struct team *team, char *workspace) {
+    const struct division *division = team->division;
+    const struct scan *scan = division->scan;
+    const size_t row_bytes = scan->in.columns * division->value_bytes;
+    struct progress *progress = (void *)(workspace + sums_bytes(division));
+    team->seeds = workspace;
+    team->progress = progress;
+    team->memory = workspace + shared_bytes(division);
+    for (size_t panel = 0; panel < division->panels; panel++)
+        atomic_init(&progress[panel].chunks, 0);
     if (scan->carry_in)
         memcpy(workspace, scan->carry_in, row_bytes);
     else
         memset(workspace, 0, row_bytes);
-    if (scan->first_overflow)
-        *scan->first_overflow = TABLE_NO_OVERFLOW;
-    team_run(&team);
+    team_run(team);
     if (scan->carry_out)
         memcpy(scan->carry_out, workspace, row_bytes);
+}
+
+table_status cpu_fused(const struct scan *scan, void *workspace) {
+    enum division_kind kind;
+    const struct division division = divide(scan, &kind);
+    struct team team = {.division = &division, .kind = kind, .memory = workspace};
+    team.work = kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
+    if (scan->first_overflow)
+        *scan->first_overflow = TABLE_NO_OVERFLOW;
+    if (kind == DIVISION_CACHED)
+        run_cached(&team, workspace);
+    else
+        team_run(&team);
     return TABLE_OK;
 }

@@ -33,10 +33,9 @@ static struct filling filling_of(const struct histogram_pass *pass) {
     const bool bytes_alone =
         pass->values.type == TABLE_U8 && !pass->weights.data; /* what bins they are in is looked up */
     struct filling filling = {
-        .pass = pass, .search.bins = pass->bins, .digit_bits = bytes_alone ? 8 : pass->digit_bits, .group = 1};
+        .pass = pass, .search = {pass->bins, pass->even}, .digit_bits = bytes_alone ? 8 : pass->digit_bits, .group = 1};
     const size_t bins = pass->bins.count + TABLE_OUTSIDE_WORDS;
     size_t bytes;
-    filling.search.scale = (double)pass->bins.count / (pass->bins.high - pass->bins.low);
     filling.pitch = divide_up(bins, KEY_LINE) * KEY_LINE;
     if (pass->weights.data) {
         filling.group = bins <= BINS_IN_CHUNKS ? BIN_CHUNKS : 1;
@@ -82,18 +81,17 @@ static size_t count_bytes(const struct filling *filling, const char *values, siz
     const struct cpu_key_kernels *kernels = filling->kernels;
     const table_type type = filling->pass->values.type;
     const size_t blocks = count / BYTE_BLOCK, block_bytes = BYTE_BLOCK * table_type_size(type);
-    uint64_t apart[BYTES_APART] = {0};
-    uint8_t bytes[BYTE_BLOCK];
+    uint64_t outside[TABLE_OUTSIDE_WORDS] = {0};
+    _Alignas(KEY_LINE) uint8_t bytes[BYTE_BLOCK];
     for (size_t block = 0; block < blocks; block++, values += block_bytes) {
-        kernels->find_bytes[type](&filling->byte_search, values, bytes, apart);
+        kernels->find_bytes[type](&filling->byte_search, values, bytes, outside);
         kernels->count_bytes(bytes, (unsigned)bins->count, table, values + (block + 1 < blocks ? block_bytes : 0),
                              block_bytes);
     }
-    table[bins->count - 1] += (uint32_t)apart[BYTES_IN_LAST];
-    for (unsigned i = 0; i < BYTES_APART; i++)
-        table[0] -= (uint32_t)apart[i];
-    for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++)
-        table[bins->count + i] += (uint32_t)apart[i];
+    for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++) {
+        table[0] -= (uint32_t)outside[i];
+        table[bins->count + i] += (uint32_t)outside[i];
+    }
     return blocks * BYTE_BLOCK;
 }
 
@@ -101,7 +99,7 @@ static size_t count_bytes(const struct filling *filling, const char *values, siz
 static void count_values(const struct filling *filling, const char *values, size_t count, uint32_t *tables) {
     const struct histogram_pass *pass = filling->pass;
     const size_t size = table_type_size(pass->values.type), pitch = filling->tables > 1 ? filling->pitch : 0;
-    uint32_t bins[BIN_BLOCK];
+    _Alignas(KEY_LINE) uint32_t bins[BIN_BLOCK];
     if (filling->digit_bits > 0) {
         const struct key_digits digits = {.keys = values,
                                           .count = count,
@@ -114,9 +112,12 @@ static void count_values(const struct filling *filling, const char *values, size
     }
     for (size_t done = filling->by_bytes ? count_bytes(filling, values, count, tables) : 0; done < count;) {
         const size_t some = count - done < BIN_BLOCK ? count - done : BIN_BLOCK;
+        const size_t left = count - done - some, next = left < BIN_BLOCK ? left : BIN_BLOCK;
         filling->kernels->find[pass->values.type][pass->bins.kind](&filling->search, values + done * size, some, bins);
-        filling->kernels->add_ones(tables, pitch, bins, some);
         done += some;
+        for (size_t line = 0; line < next * size; line += KEY_LINE)
+            __builtin_prefetch(values + done * size + line); /* or memory would rest while bins are counted */
+        filling->kernels->add_ones(tables, pitch, bins, some);
     }
 }
 
@@ -193,7 +194,7 @@ static void weigh_chunks(const struct filling *filling, size_t first_chunk, unsi
     const size_t table_bytes = filling->pitch * table_type_size(pass->result.type);
     const unsigned types = pass->weights.type == TABLE_F64 ? 2 : pass->result.type == TABLE_F64 ? 1 : 0;
     bin_add *add = (chunks == BIN_CHUNKS ? filling->kernels->add_weights : filling->kernels->add_weights_alone)[types];
-    uint32_t bins[BIN_CHUNKS][BIN_BLOCK];
+    _Alignas(KEY_LINE) uint32_t bins[BIN_CHUNKS][BIN_BLOCK];
     for (size_t done = from; done < to;) {
         const size_t some = to - done < BIN_BLOCK ? to - done : BIN_BLOCK;
         struct chunks work = {0};
@@ -235,7 +236,7 @@ table_status cpu_histogram(const struct scan *scan, const struct histogram_pass 
     filling.kernels = isa_kernels_in_use()->keys;
     filling.by_bytes = pass->bins.kind == TABLE_BINS_EVEN && pass->bins.count <= BYTE_BINS && !pass->weights.data &&
                        pass->chunk_length >= BYTE_BLOCK && filling.kernels->find_bytes[pass->values.type] &&
-                       byte_search_make(&filling.search, pass->values.type, &filling.byte_search);
+                       byte_search_make(&filling.search.even, pass->values.type, &filling.byte_search);
     filling.workspace = workspace;
     struct jobs jobs = {.work = pass->weights.data ? weigh_group : count_chunk,
                         .context = &filling,

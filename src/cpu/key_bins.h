@@ -1,24 +1,60 @@
-/* Finding bins, for values of one type. Expects VALUE, TAG, VALUE_SIGNED and KEY_FLOATING, for key_kernels.c. Without
- * branches, so that vectors can be made of the loops. Included once for each type. */
+/* Finding bins, for values of one type. Expects VALUE, VALUE_BITS, TAG, VALUE_SIGNED and KEY_FLOATING, for
+ * key_kernels.c. Without branches, so that vectors can be made of the loops. Included once for each type. */
 #define BINS_NAME(what) PASTE(what, TAG)
 
-/* All of it in doubles, up to the conversion of what is then the number of a bin in any case. */
-static void BINS_NAME(find_even)(const struct bin_search *search, const void *data, size_t count,
-                                 uint32_t *restrict bins) {
-    const VALUE *restrict values = data;
-    const double low = search->bins.low, high = search->bins.high, scale = search->scale;
-    const double all = (double)search->bins.count, last = all - 1;
+#if VALUE_BITS == 64 && !KEY_FLOATING
+/* Whether an integer became a double that is greater than itself. */
+INLINE bool BINS_NAME(rounded_up)(VALUE value, double rounded) {
+    const double end = VALUE_SIGNED ? 0x1p63 : 0x1p64, last = VALUE_SIGNED ? 0x1p63 - 0x1p10 : 0x1p64 - 0x1p11;
+    return (rounded >= end) | ((VALUE)(rounded < last ? rounded : last) > value);
+}
+#endif
+
+/* All of it in doubles, with EVEN_ROUNDING added to the number of a bin, which is then in the lowest bits in any case.
+ * `exact` and `wide` are those of even_bins.h, known where this is inlined. */
+INLINE void BINS_NAME(find_even_by)(const struct even_bins *even, const VALUE *restrict values, size_t count,
+                                    uint32_t *restrict bins, bool exact, bool wide) {
+    const double low = even->low, high = even->high, guess_low = even->guess_low, scale = even->scale;
+    const double all = (double)even->count, last = all - 1, width = even->width;
+    const VALUE greatest = (VALUE)even->greatest;
     for (size_t i = 0; i < count; i++) {
         const double value = (double)values[i];
-        double bin = (value - low) * scale;
-        bin = bin < last ? bin : last;
-        bin = value < low ? all : bin;
-        bin = value > high ? all + 1 : bin;
-#if KEY_FLOATING
-        bin = value == value ? bin : all + 2;
+        bool up = false, beyond = false;
+#if VALUE_BITS == 64 && !KEY_FLOATING
+        up = wide & BINS_NAME(rounded_up)(values[i], value);
+        beyond = wide & (values[i] > greatest);
+#else
+        (void)greatest;
+        (void)wide;
 #endif
-        bins[i] = (uint32_t)(int32_t)bin;
+        double place = (value - guess_low) * scale;
+        place = place < last ? place : last;
+        union {
+            double number;
+            uint64_t bits;
+        } bin = {place + EVEN_ROUNDING};
+        if (!exact) {
+            const double from_low = (bin.number - EVEN_ROUNDING) * width, edge = low + from_low;
+            bin.number = ((value < edge) | (up & (value == edge))) ? bin.number - 1 : bin.number;
+        }
+        bin.number = ((value < low) | (up & (value == low))) ? EVEN_ROUNDING + all : bin.number;
+        bin.number = ((value > high) | beyond) ? EVEN_ROUNDING + (all + 1) : bin.number;
+#if KEY_FLOATING
+        bin.number = value == value ? bin.number : EVEN_ROUNDING + (all + 2);
+#endif
+        bins[i] = (uint32_t)bin.bits;
     }
+}
+
+static void BINS_NAME(find_even)(const struct bin_search *search, const void *data, size_t count,
+                                 uint32_t *restrict bins) {
+    const struct even_bins *even = &search->even;
+    if (even->exact)
+        BINS_NAME(find_even_by)(even, data, count, bins, true, false);
+    else if (VALUE_BITS == 64 && !KEY_FLOATING && even->wide)
+        BINS_NAME(find_even_by)(even, data, count, bins, false, true);
+    else
+        BINS_NAME(find_even_by)(even, data, count, bins, false, false);
 }
 
 /* By halves, all values of a block in step. */
@@ -66,6 +102,7 @@ static void BINS_NAME(find_integer)(const struct bin_search *search, const void 
 
 #undef BINS_NAME
 #undef VALUE
+#undef VALUE_BITS
 #undef VALUE_SIGNED
 #undef KEY_FLOATING
 #undef TAG

@@ -64,48 +64,56 @@
 #include "key_digits.h"
 
 #define VALUE        uint8_t
+#define VALUE_BITS   8
 #define TAG          u8
 #define VALUE_SIGNED 0
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
 #define VALUE        uint16_t
+#define VALUE_BITS   16
 #define TAG          u16
 #define VALUE_SIGNED 0
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
 #define VALUE        uint32_t
+#define VALUE_BITS   32
 #define TAG          u32
 #define VALUE_SIGNED 0
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
 #define VALUE        uint64_t
+#define VALUE_BITS   64
 #define TAG          u64
 #define VALUE_SIGNED 0
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
 #define VALUE        int32_t
+#define VALUE_BITS   32
 #define TAG          i32
 #define VALUE_SIGNED 1
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
 #define VALUE        int64_t
+#define VALUE_BITS   64
 #define TAG          i64
 #define VALUE_SIGNED 1
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
 #define VALUE        float
+#define VALUE_BITS   32
 #define TAG          f32
 #define VALUE_SIGNED 1
 #define KEY_FLOATING 1
 #include "key_bins.h"
 
 #define VALUE        double
+#define VALUE_BITS   64
 #define TAG          f64
 #define VALUE_SIGNED 1
 #define KEY_FLOATING 1

@@ -11,6 +11,8 @@
 
 #include <tuplescan/histogram.h>
 
+#include "../even_bins.h"
+
 enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };
 
 /* Bytes that are counted at a time, and digits that are counted as bytes: see count_bytes.h. */
@@ -50,25 +52,22 @@ struct key_places {
 /* bins, below: bins->count, above: bins->count + 1, not a number: bins->count + 2. */
 struct bin_search {
     struct table_bins bins;
-    double scale; /* EVEN: bins in a unit */
+    struct even_bins even; /* EVEN */
 };
 
-/* Even bins, up to BYTE_BINS of them, as bytes. The least and the greatest value in the range, and the greatest one
- * that does not have to be put into the last bin by force, exactly: see byte_bins.h. */
+/* Even bins, up to BYTE_BINS of them, as bytes. The least and the greatest value of the type in the range: integers of
+ * 64 bits as their bits, floats and smaller integers as doubles. */
 struct byte_search {
-    double low, scale; /* as in bin_search */
-    double least, greatest, greatest_by_itself;
+    struct even_bins even;
+    double least, greatest;
+    uint64_t least_bits, greatest_bits;
 };
-
-/* What has the byte 0 and is counted apart: what is outside, in TABLE_OUTSIDE_ order, and what is in the last bin by
- * force. */
-enum { BYTES_APART = TABLE_OUTSIDE_WORDS + 1, BYTES_IN_LAST = TABLE_OUTSIDE_WORDS };
 
 typedef void key_count(const struct key_digits *digits, uint32_t *tables);
 typedef void key_scatter(const struct key_digits *digits, const struct key_places *places);
 typedef void bin_find(const struct bin_search *search, const void *values, size_t count, uint32_t *bins);
 typedef void byte_find(const struct byte_search *search, const void *values, uint8_t *bytes,
-                       uint64_t apart[BYTES_APART]);
+                       uint64_t outside[TABLE_OUTSIDE_WORDS]);
 typedef void bin_add(void *const sums[BIN_CHUNKS], uint32_t *const bins[BIN_CHUNKS],
                      const void *const weights[BIN_CHUNKS], size_t count);
 
@@ -80,8 +79,8 @@ struct cpu_key_kernels {
     /* [value type][kind of bins] the bins of up to BIN_BLOCK values. */
     bin_find *find[KEY_TYPES][4];
 
-    /* The bins of BYTE_BLOCK values as bytes; apart += those that are counted apart. NULL for a type, or for all, where
-     * there is no such thing; and then: */
+    /* The bins of BYTE_BLOCK values as bytes, 0 for values outside of the range; outside += how many those are. NULL
+     * for a type, or for all, where there is no such thing; and then: */
     byte_find *find_bytes[KEY_TYPES];
 
     /* One more for each of BYTE_BLOCK bytes, all less than `counters`, in a table whose length is that, rounded up to

@@ -7,11 +7,19 @@ size_t cuda_histogram_workspace(const struct scan *scan, const struct histogram_
 }
 
 table_status cuda_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace) {
+    const struct even_bins *even = &pass->even;
     const struct kernel_histogram_pass histogram = {.values = pass->values.data,
                                                     .type = pass->values.type,
                                                     .count = pass->values.rows,
                                                     .chunk_length = pass->chunk_length,
                                                     .bins = pass->bins,
+                                                    .even = {.low = even->low,
+                                                             .high = even->high,
+                                                             .guess_low = even->guess_low,
+                                                             .scale = even->scale,
+                                                             .width = even->width,
+                                                             .exact = even->exact,
+                                                             .greatest = even->greatest},
                                                     .result = cuda_counters(&pass->result),
                                                     .outside = pass->outside,
                                                     .weights = pass->weights.data,

@@ -167,14 +167,21 @@ static bool values_are_right(const struct bench *bench, const struct line *line)
 static void count_plainly(const struct bench *bench, const struct line *line) {
     const table_bins *bins = &line->subject->bins;
     const table_view values = {bench->given, line->keys, 1, 0, line->subject->type};
-    const double scale = (double)bins->count / (bins->high - bins->low);
+    const double width = (bins->high - bins->low) / (double)bins->count;
     memset(bench->expected, 0, bins->count * sizeof *bench->expected);
     for (size_t i = 0; i < line->keys; i++) {
         const double value = key_as_double(&values, i);
+        const long double exact =
+            values.type == TABLE_U64 ? (long double)((const uint64_t *)values.data)[i] : (long double)value;
         if (!(value >= bins->low && value <= bins->high))
             continue;
-        const size_t bin = (size_t)((value - bins->low) * scale);
-        bench->expected[bin < bins->count ? bin : bins->count - 1]++;
+        size_t bin = (size_t)((value - bins->low) / width); /* or one beside it */
+        bin = bin < bins->count ? bin : bins->count - 1;
+        if (exact < bins->low + (double)bin * width)
+            bin--;
+        else if (bin + 1 < bins->count && exact >= bins->low + (double)(bin + 1) * width)
+            bin++;
+        bench->expected[bin]++;
     }
 }
 
