@@ -8,9 +8,10 @@
  * adds the same number. A block that finds another key clears the panel's words and begins to count anew, or waits
  * until another block has done it; so it is, too, when the count has run over into the key.
  *
- * Whatever a workspace holds, each wait here ends, and the results are right. Epochs are for launches out of place, in
- * which a thread that has looked in vain for long makes the totals itself (wave_exchange.cuh). So an epoch only has to
- * keep a block from taking for a total of this launch what is none; a total that is lost costs time and nothing else.
+ * Whatever a workspace holds, each wait here ends, and the results are right unless it was made to look like this
+ * launch's own. Epochs are for launches out of place, in which a thread that has looked in vain for long makes the
+ * totals itself (wave_exchange.cuh). So an epoch only has to keep a block from taking for a total of this launch what
+ * is none; a total that is lost costs time and nothing else.
  *
  * - While a block clears, the word has the key's complement. Contents that were crafted, or are left from a launch that
  *   was torn, may look like that while nobody clears. So a block looks PATIENCE times, and then clears, too.
@@ -20,9 +21,9 @@
  *   and leaves the count alone, so no block draws a number twice, and the tags of a launch are those of one epoch. All
  *   words were cleared before the first compare-and-swap by the block that did it, so no tag of an earlier life of
  *   the epoch is left.
- * - Contents crafted with the key itself, and a count in the middle of an epoch, part the blocks of a launch between
- *   two tags. Each then waits for totals that come under another tag, and makes them itself. Only the word of the first
- *   overflow is anything then, as nobody may have drawn first, who sets it.
+ * - Contents crafted with the key itself could hold anything under the right tag, and no launch can tell. Where the
+ *   count is in the middle of an epoch, the blocks of a launch have two tags. All of it ends, as who misses totals
+ *   makes them, but they may be those of the launch before.
  *
  * Launches in place cannot make totals again, and so they do not count: they are cooperative, each block clears its own
  * words, and all meet before the first of them is published. */
@@ -65,13 +66,14 @@ DEVICE uint64_t busy_key(const wave_epoch &epoch) { return ~epoch.key & ~DRAW_MA
 /* The tag of all who drew in one launch. A cleared word has the tag 0, which no launch has. */
 DEVICE uint64_t tag_of(const wave_epoch &epoch, uint64_t draw) { return draw | (epoch.each - 1); }
 
-/* The block draws, by its first thread, which does something else until it looks at what came. In the first epoch after
- * words were cleared, the clearing may have been in this launch, and has to be seen. */
+/* The block draws, by its first thread, which does something else until it looks at what came. In the first two epochs
+ * of a count, one of which is the first after words were cleared, that may have been in this launch, and has to be
+ * seen. */
 DEVICE uint64_t begin_draw(const wave_epoch &epoch, unsigned panel) {
     return thread_index() == 0 ? atomic_add(&epoch.draws[panel], uint64_t(1)) : 0;
 }
 DEVICE uint64_t end_draw(const wave_epoch &epoch, unsigned panel, uint64_t draw) {
-    if (has_key(draw, epoch.key) && (draw & DRAW_MASK) < epoch.each)
+    if (has_key(draw, epoch.key) && (draw & DRAW_MASK) < 2 * epoch.each)
         load_acquire(&epoch.draws[panel]);
     return draw;
 }
@@ -109,14 +111,14 @@ DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel, uint64_t &overfl
 }
 
 /* The panel's words are cleared: its count begins anew, if it has not by another block. Called by one thread. The word
- * overflow_set is cleared, too, but not by a late block: it would take away what the launch has set meanwhile. */
+ * overflow_set is left as it is, and the count begins where no tag is what that word holds. */
 DEVICE void begin_anew(const wave_epoch &epoch, unsigned panel, uint64_t overflow_set) {
     uint64_t *const word = &epoch.draws[panel];
-    atomic_cas(epoch.overflow_set, overflow_set, 0);
+    const uint64_t begin = overflow_set == tag_of(epoch, epoch.key) ? epoch.key + epoch.each : epoch.key;
     fence_device();
     uint64_t seen = load_acquire(word);
     while (has_key(seen, busy_key(epoch))) {
-        const uint64_t before = atomic_cas(word, seen, epoch.key);
+        const uint64_t before = atomic_cas(word, seen, begin);
         if (before == seen)
             return;
         seen = before;

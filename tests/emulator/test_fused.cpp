@@ -155,10 +155,9 @@ static outcome by_cpu(const request &what, prepared data) {
 
 /* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or a part;
  * or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or somebody
- * means harm: the word of the count says that a block is clearing, or that a replay is under way, in which case the
- * first overflow is anything. The count is on a boundary of 256 bytes, wherever in the workspace the wave has its part.
- */
-enum disturbance { NOTHING, ALL, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, CLEARS, UNDER_WAY, DISTURBANCES };
+ * means harm: the word of the count says that a block is clearing. The count is on a boundary of 256 bytes, wherever in
+ * the workspace the wave has its part. */
+enum disturbance { NOTHING, ALL, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, CLEARS, DISTURBANCES };
 static disturbance harm = NOTHING; /* what happens each time; NOTHING: any of them */
 
 static uint64_t disturbed_count(uint64_t word, disturbance how) {
@@ -170,17 +169,14 @@ static uint64_t disturbed_count(uint64_t word, disturbance how) {
         return drawn != 0 ? word | (0xfffff & ~((drawn & (~drawn + 1)) - 1)) : word;
     case CLEARS:
         return ~word;
-    case UNDER_WAY:
-        return word + 1;
     default:
         return word;
     }
 }
 
-static void disturb(const device_bytes &workspace, size_t count, bool overflow) {
+static void disturb(const device_bytes &workspace, size_t count) {
     constexpr size_t BOUNDARY = 256;
-    const disturbance how =
-        harm ? harm : static_cast<disturbance>(random_bits() % (overflow ? UNDER_WAY : DISTURBANCES));
+    const disturbance how = harm ? harm : static_cast<disturbance>(random_bits() % DISTURBANCES);
     bytes held = workspace.host(count);
     if (how == ALL)
         held.assign(count, one_in(2) ? 0 : 0xff);
@@ -225,7 +221,7 @@ static outcome by_graph(const request &what, const prepared &data, unsigned roun
     cudaGraphInstantiate(&exec, graph, 0);
     for (unsigned round = 0; round < rounds; round++) {
         if (round > 0)
-            disturb(workspace, options.workspace_bytes, what.overflow);
+            disturb(workspace, options.workspace_bytes);
         in.set(round + 1 < rounds ? bytes(data.in.size(), 1) : data.in);
         out.set(data.out);
         carry.set(data.carry);
@@ -428,16 +424,14 @@ static void check_overflow_of_wave(unsigned times) {
 
 /* Workspaces of a wave that somebody means harm with: all of it ends, and is right. */
 static void check_harmed_wave(unsigned times) {
-    for (const disturbance how : {CLEARS, UNDER_WAY})
-        for (const size_t width : {1, 3, 8, 40})
-            for (unsigned k = 0; k < times; k++) {
-                request made = vary(PAIRS[random_bits() % PAIR_COUNT], 0, width);
-                made.rows = (1 + random_bits() % 5) * table_chunk_rows(made.types.out, width) / 2;
-                made.overflow = made.overflow && how != UNDER_WAY;
-                harm = how;
-                check(made, FORM_WAVE);
-                harm = NOTHING;
-            }
+    harm = CLEARS;
+    for (const size_t width : {1, 3, 8, 40})
+        for (unsigned k = 0; k < times; k++) {
+            request made = vary(PAIRS[random_bits() % PAIR_COUNT], 0, width);
+            made.rows = (1 + random_bits() % 5) * table_chunk_rows(made.types.out, width) / 2;
+            check(made, FORM_WAVE);
+        }
+    harm = NOTHING;
 }
 
 /* Rows of whole vectors and more than a line of memory, so that two tiles share a chunk: chunks of which the lower
