@@ -14,11 +14,11 @@
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
-/* Whether exclusive passes have a kernel of their own: of vectors of floats, which spill up to 28 bytes in a kernel
- * that does both. */
+/* Whether exclusive passes have a kernel of their own: those of floats, as inclusive ones spill up to 28 bytes in a
+ * kernel that does both. */
 enum class row_results { EITHER, INCLUSIVE, EXCLUSIVE };
 template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
-    return !SHAPE::APART && SHAPE::KEPT_ROWS > 0 && !std::is_integral<typename SHAPE::Sum>::value;
+    return !std::is_integral<typename SHAPE::Sum>::value;
 }
 
 template <class SHAPE, row_results RESULTS> struct rows_form {
