@@ -51,7 +51,10 @@ template <class SHAPE> struct bytes_form {
         : pass(pass_), state(state_), layout(state_.layout), adders(adders_), arrival(arrival_), memory(memory_) {}
 
     DEVICE bool adds() const { return block_index() < adders; }
-    DEVICE void add() { add_chunks<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block_index()); }
+    DEVICE void add() {
+        meet_blocks(arrival);
+        add_chunks<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block_index());
+    }
     /* The first tiles are read while the words are cleared that the blocks share: a seed seen then is none. */
     DEVICE void take() {
         byte_block<SHAPE> &shared = *reinterpret_cast<byte_block<SHAPE> *>(memory);

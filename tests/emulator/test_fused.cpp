@@ -634,7 +634,7 @@ int main() {
         check_ring(6, one_of(WORDS), 19, 80, 2);
         check_rows(34, WORDS, {520}, 16); /* in pieces: 17, of 32 columns each */
         check_rows(26, LONG_WORDS, {388}, 16);
-        check_ring(10, one_of(WORDS), 68, 30, 2);
+        check_ring(10, one_of(WORDS), 72, 30, 2);
         check_ring(34, one_of(WORDS), 520, 24, 1);
         check_long_bytes(16, {68, 72, 100, 128}, 6); /* up to eight */
         check_long_bytes(18, {132, 136, 264}, 12);   /* of 32 columns each */
