@@ -48,7 +48,8 @@ template <class FORM> DEVICE void take_tiles(FORM &form, unsigned tile, unsigned
 /* The first `adders` blocks do stage 2. Both sides ask for themselves which one they are: with an `else` between them,
  * they share fewer registers, parked tiles spill, and a pass had 0.92 or 0.50 of the speed
  * (docs/tuning.md#registers). The word of the first overflow is set at the end: set at the beginning, it let parked
- * tiles of u32 to u64 and of u8 to u32 spill 8 and 16 bytes. */
+ * tiles of u32 to u64 and of u8 to u32 spill 8 and 16 bytes; and left out for floats, which are never checked, wide
+ * ones of f32 spill 20. */
 template <class FORM> KERNEL LAUNCH_BOUNDS(FORM::THREADS, FORM::BLOCKS)
     persistent_kernel(tile_pass pass, typename FORM::State state, unsigned tiles, unsigned adders, unsigned pairs) {
     SHARED_DYNAMIC(unsigned char, memory);
