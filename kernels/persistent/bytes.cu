@@ -52,7 +52,7 @@ template <class SHAPE> struct bytes_form {
 
     DEVICE bool adds() const { return block_index() < adders; }
     DEVICE void add() {
-        meet_blocks(arrival);
+        grid_meet(arrival);
         add_chunks<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block_index());
     }
     /* The first tiles are read while the words are cleared that the blocks share: a seed seen then is none. */
