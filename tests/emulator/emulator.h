@@ -50,7 +50,7 @@ enum emulator_fault {
     EMULATOR_FAULT_RELAXED_RELEASE, /* store_release() orders nothing */
     EMULATOR_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
     EMULATOR_FAULT_MASK,            /* masks of warp operations are short by the lane `which` */
-    EMULATOR_FAULT_TAIL,            /* kernels are given `which` rows more than there are */
+    EMULATOR_FAULT_TAIL,            /* kernels are told of `which` rows more than there are */
     EMULATOR_FAULT_COPY_WAIT,       /* bulk_barrier_passed() and copy_async_wait() do not wait */
     EMULATOR_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
     EMULATOR_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
@@ -60,8 +60,6 @@ void emulator_set_fault(enum emulator_fault fault, int which);
 int emulator_barriers(void);
 /* Where the `which`-th of them is, "file:line". */
 const char *emulator_barrier_place(int which);
-/* The rows that EMULATOR_FAULT_TAIL adds, for the kernels' door; 0 without the fault. */
-int emulator_fault_rows(void);
 
 #ifdef __cplusplus
 }

@@ -61,6 +61,7 @@ bool fault_is(emulator_fault which) { return fault == which; }
 int fault_which() { return fault_number; }
 bool fault_relaxed_release() { return fault == EMULATOR_FAULT_RELAXED_RELEASE; }
 bool fault_relaxed_acquire() { return fault == EMULATOR_FAULT_RELAXED_ACQUIRE; }
+int fault_rows() { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
 
 bool fault_removes_barrier(place at) {
     locked guard;
@@ -130,7 +131,6 @@ const char *emulator_barrier_place(int which) {
     snprintf(text, sizeof text, "%s:%d", at.file, at.line);
     return text;
 }
-int emulator_fault_rows(void) { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
 
 namespace emulator {
 void report_clear() { report[0] = '\0'; }

@@ -1,6 +1,5 @@
 /* Who runs next, and when nobody can. */
 #include <cstdio>
-#include <ctime>
 #include <sched.h>
 
 #include "internal.h"
@@ -9,17 +8,10 @@ namespace emulator {
 
 namespace {
 
-/* Without progress, all blocks on one thread of the system: more than the check for overflow reads of a table here. */
-constexpr uint64_t MOST_POLLS = 8000000;
-constexpr double MOST_SECONDS = EMULATOR_SANITIZED ? 30 : 15; /* the same with several */
+/* Without progress: more than the check for overflow reads of a table here. A count, not a time: a machine that is slow
+ * asks as often as another one. */
+constexpr uint64_t MOST_POLLS = 8000000, POLLS_BETWEEN_LOOKS = 4096;
 constexpr uint64_t STARVED_POLLS = 256;
-
-double now() {
-    const as_worker engine;
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-}
 
 unsigned choose_bit(uint32_t bits, unsigned order, random_numbers &random) {
     if (order == 0)
@@ -111,6 +103,19 @@ void stuck(block &in, const char *why) {
     misuse_of(*who, who->at, "%s:%s", why, text);
 }
 
+/* Whether every worker has asked in vain for so long, all of them since the same change. One that the system lets wait
+ * has not asked; so it is not this machine's doing. */
+bool all_wait_forever(worker &self) {
+    launch_state &work = *self.work;
+    __atomic_store_n(&work.in_vain[self.index], self.seen_progress, __ATOMIC_SEQ_CST);
+    for (const uint64_t &other : work.in_vain) {
+        const uint64_t since = __atomic_load_n(&other, __ATOMIC_SEQ_CST);
+        if (since != self.seen_progress && since != HAS_ENDED)
+            return false;
+    }
+    return __atomic_load_n(&work.progress, __ATOMIC_SEQ_CST) == self.seen_progress;
+}
+
 /* Nothing came of all that waiting: what may be late comes now, and if that was all, it would be forever. */
 void look_for_hang(worker &self) {
     launch_state &work = *self.work;
@@ -126,12 +131,7 @@ void look_for_hang(worker &self) {
     if (self.polls % 64 == 1)
         for (block *each : self.resident)
             complete_some_copy(*each, self.random);
-    if (self.polls == STARVED_POLLS)
-        self.seen_at = now();
-    const bool forever = work.plan.system_threads
-                             ? self.polls % 4096 == 0 && self.polls > 4096 && now() - self.seen_at > MOST_SECONDS
-                             : self.polls > MOST_POLLS;
-    if (forever)
+    if (self.polls > MOST_POLLS && self.polls % POLLS_BETWEEN_LOOKS == 0 && all_wait_forever(self))
         stuck(*self.current->home, work.next < work.blocks
                                        ? "waits forever; blocks that have not started are waited for, or nothing is"
                                        : "waits forever");
