@@ -135,12 +135,15 @@ struct block {
     char barrier_sync[2];
 };
 
+constexpr unsigned NEVER = 1u << 30; /* one in so many */
+
 struct schedule {
     unsigned order;    /* of blocks: 0 forwards, 1 backwards, 2 any, 3 any and one starved */
     unsigned resident; /* blocks at a time */
     bool system_threads;
     unsigned warp_order, lane_order; /* 0 forwards, 1 backwards, 2 any */
     unsigned leave_warp;             /* one in so many choices of the next thread leaves the warp */
+    unsigned leave_block;            /* the same of the block, before each of its warps had its turn */
     unsigned give_way;               /* one in so many calls that could gives way */
     unsigned copy_delay;             /* one in so many waits completes a copy */
     unsigned late;                   /* stores: 0 at once, 1 late, 2 either */

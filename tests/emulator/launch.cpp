@@ -246,7 +246,8 @@ schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned most) {
     plan.system_threads = plan.system_threads && blocks > 1 && plan.resident > 1;
     plan.warp_order = random.below(3);
     plan.lane_order = random.below(3);
-    plan.leave_warp = random.one_in(3) ? 4 : 1u << 30;
+    plan.leave_warp = random.one_in(3) ? 4 : NEVER;
+    plan.leave_block = random.one_in(3) ? 32 : NEVER;
     plan.give_way = rates[random.below(4)];
     plan.copy_delay = rates[random.below(4)];
     plan.late = EMULATOR_TSAN ? 0 : random.below(3);

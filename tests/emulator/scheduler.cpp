@@ -62,6 +62,15 @@ block *choose_block(worker &self) {
     return chosen;
 }
 
+/* A thread of a block that another one was left for. Where blocks are left before all warps had their turn, any of them
+ * have it now: if it were always the first ones, the last might never have it. */
+thread *enter_block(worker &self, block &in) {
+    in.turn = self.work->plan.leave_block == NEVER ? ~uint32_t(0) : static_cast<uint32_t>(self.random.next());
+    if (!(in.ready_warps & in.turn))
+        in.turn = ~uint32_t(0);
+    return choose_warp(self, in);
+}
+
 /* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
 void list_waiting(const block &in, char *text, size_t room) {
     size_t used = 0;
@@ -164,14 +173,13 @@ void go_on() {
     }
     if (!in.ready_warps)
         stuck(in, "waits forever");
-    thread *to = choose_in_block(self, in, from.index / LANES);
+    thread *to =
+        self.random.one_in(self.work->plan.leave_block) ? nullptr : choose_in_block(self, in, from.index / LANES);
     if (!to) {
         in.turn = ~uint32_t(0);
         if (self.work->plan.system_threads)
             sched_yield();
-        block *next = choose_block(self);
-        next->turn = ~uint32_t(0);
-        to = choose_warp(self, *next);
+        to = enter_block(self, *choose_block(self));
     }
     if (to == &from)
         return;
@@ -192,11 +200,7 @@ void give_way(const char *file, int line, bool waiting) {
         go_on();
 }
 
-void schedule_first(worker &self) {
-    block *in = choose_block(self);
-    in->turn = ~uint32_t(0);
-    self.current = choose_warp(self, *in);
-}
+void schedule_first(worker &self) { self.current = enter_block(self, *choose_block(self)); }
 
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }
 
