@@ -15,7 +15,7 @@
 #include "fault_parts.h"
 #include "fiber.h"
 
-constexpr uint64_t MOST_SEEDS = 48, SEEDS_WITHOUT_FAULT = 3;
+constexpr uint64_t MOST_SEEDS = 24, SEEDS_WITHOUT_FAULT = 3;
 
 struct planted {
     std::string name;
