@@ -295,9 +295,9 @@ static const plan PLANS[] = {
     {check_ring, FORM_ROWS, 18, 9, WORDS, {263}, 1, "in pieces", 24},
     {check_ring, FORM_ROWS, 6, 9, LONG_WORDS, {17}, 2, "no whole vectors, long words", 80},
     {check_ring, FORM_ROWS, 6, 9, WORDS, {19}, 2, "no whole vectors", 80},
-    {check_ring, FORM_ROWS, 10, 9, WORDS, {68}, 2, "whole vectors", 30},
+    {check_ring, FORM_ROWS, 14, 9, WORDS, {68}, 2, "whole vectors", 30},
     {check_ring, FORM_ROWS, 34, 9, WORDS, {520}, 1, "in 17 pieces", 24},
-    {check_ring, FORM_ROWS, 10, 9, BYTES, {72}, 2, "bytes", 40},
+    {check_ring, FORM_ROWS, 16, 9, BYTES, {72}, 2, "bytes", 40},
     {check_ring, FORM_ROWS, 18, 9, BYTES, {1032}, 1, "bytes in pieces", 24},
 
     {check_full_wave, FORM_WAVE, 20, 9, ALL, {1, 3, 4, 40}, 1, "the wave is full, and one row more"},
