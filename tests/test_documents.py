@@ -72,7 +72,7 @@ class Reader:
 
     def run(self, script, wanted=0):
         done = subprocess.run(['bash', '-eu', '-o', 'pipefail', '-c', script], cwd=self.folder, env=self.environment, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
+                              stdin=subprocess.DEVNULL, capture_output=True)
         self.printed = done.stdout
         if done.returncode != wanted:
             self.faults.append(f'exit status {done.returncode}, not {wanted}:\n{script}\n{done.stderr}')

@@ -72,9 +72,8 @@ def main():
         run(*cc, '-std=c11', program, '-o', str(place / 'static'), *flags, *folders)
         run(str(place / 'static'))
         check_static_alone(source, place / 'static-alone')
-        command = only(place, 'tuplescan') if not list(place.rglob('bin/tuplescan')) else only(place, 'bin/tuplescan')
-        if command.is_file():
-            run(str(command), '--version', env={**os.environ, 'LD_LIBRARY_PATH': str(library.parent)})
+        for command in place.rglob('bin/tuplescan'):  # it finds the library by itself
+            run(str(command), '--version', env={k: v for k, v in os.environ.items() if k != 'LD_LIBRARY_PATH'})
 
 
 if __name__ == '__main__':

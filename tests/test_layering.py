@@ -1,4 +1,5 @@
-"""Who may include whom, what kernels may not use, and how wide lines may be. Usage: test_layering.py SOURCE_ROOT"""
+"""Who may include whom, what kernels may not use, how wide lines may be, and what tests may not wait for.
+Usage: test_layering.py SOURCE_ROOT"""
 import re
 import sys
 from pathlib import Path
@@ -25,6 +26,8 @@ PARTS = [
 BARE_DEVICE = re.compile(r'<<<|\basm\b|\b(thread|block)Idx\b|\b(block|grid)Dim\b|__syncthreads|__shfl|__ballot|__nanosleep'
                          r'|\batomic(Add|Min|Max|CAS|Exch)\b|__shared__|__global__|__device__')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+# No test's verdict depends on how fast the machine is: what hangs is ended by the limit in meson.build, for all alike.
+TIME_LIMIT = re.compile(r'\btimeout *[:=]|\bwait\(\d|communicate\(timeout|\balarm\(')
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 WIDTH = 120  # which the formatter does not hold comments to
 SUFFIXES = {'.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'}
@@ -78,11 +81,21 @@ def check_file(path, root):
     return faults
 
 
+def check_patience(path, root):
+    text = path.read_text(encoding='utf-8')
+    return [f'{path.relative_to(root)}:{number}: a time limit of its own: a slow machine would fail the test'
+            for number, line in enumerate(text.split('\n'), 1) if TIME_LIMIT.search(line) and 'TIME_LIMIT' not in line]
+
+
 def main():
     root = Path(sys.argv[1]).resolve()
     files = [path for top in ('include', 'src', 'kernels', 'tools', 'tests') for path in sorted((root / top).rglob('*'))
              if path.suffix in SUFFIXES]
     faults = [fault for path in files for fault in check_file(path, root)]
+    for pattern in ('**/*.py', '**/meson.build', '**/*.c', '**/*.cpp'):
+        faults += [fault for path in sorted((root / 'tests').glob(pattern)) if not path.name.startswith('test_gpu_')
+                   for fault in check_patience(path, root)]
+    faults += check_patience(root / 'tools/meson.build', root)
     for fault in faults:
         print(fault)
     print(f'{len(files)} files, {len(faults)} faults')

@@ -142,10 +142,20 @@ configure() {
     fi
 }
 
+# has_gpu: whether there is one here to build for.
+has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU' || [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; }
+
+# minutes_of_kernels: what to say of the time that the kernels take, if there is a GPU to compile them for.
+minutes_of_kernels() {
+    if has_gpu && nvcc --version >/dev/null 2>&1; then
+        echo ", and up to 10 more, or 2 on 16 cores, for the kernels of one GPU"
+    fi
+}
+
 # for_gpus_here OPTION: Meson's options for kernels that are to run here: for these GPUs alone, where nvcc knows them,
 # which takes a third to a half of the time. Where there is no GPU: OPTION, which is to follow the one that it replaces.
 for_gpus_here() {
-    if ! nvidia-smi -L 2>/dev/null | grep -q '^GPU' && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
+    if ! has_gpu; then
         say "No GPU here: building with $1" >&2
         echo "$1"
         return 0

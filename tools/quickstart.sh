@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 say "Installing what is missing"
 need_build
 
-say "Building into build/"
+say "Building into build/: up to 2 minutes on 2 cores$(minutes_of_kernels)"
 # shellcheck disable=SC2046 # a list of options
 configure build -Dtests=disabled -Dcuda=auto $(for_gpus_here -Dcuda=disabled)
 ninja -C build

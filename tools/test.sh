@@ -8,9 +8,10 @@ cd "$(dirname "$0")/.."
 say "Installing what is missing"
 need_tests
 
-say "Building into build-test/"
+say "Building into build-test/ and testing: together up to 10 minutes on 2 cores$(minutes_of_kernels)"
 # shellcheck disable=SC2046 # a list of options
-configure build-test -Dtests=enabled -Dgpu_fast_compile=false $(for_gpus_here -Dgpu_fast_compile=true)
+configure build-test -Dtests=enabled -Dgpu_fast_compile=false -Dgpu_architectures=75,80,90 \
+    $(for_gpus_here "-Dgpu_fast_compile=true -Dgpu_architectures=90")
 ninja -C build-test
 
 say "Testing"

@@ -138,13 +138,13 @@ class CommandTest(unittest.TestCase):
     def strace(self, inject, *arguments, **more):
         """The unmodified command, with system calls that fail."""
         return subprocess.run([*self.strace_line("-f", "-o", "/dev/null", "-e", "inject=" + inject), COMMAND,
-                               *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=120, **more)
+                               *map(str, arguments)], cwd=self.folder, capture_output=True, **more)
 
     def traced(self, calls, *arguments, **more):
         """The lines that strace writes of these calls of the first thread, and what came of the command."""
         log = self.path("trace.txt")
         result = subprocess.run([*self.strace_line("-o", log, "-e", "trace=" + calls), COMMAND, *map(str, arguments)],
-                                cwd=self.folder, capture_output=True, timeout=120, **more)
+                                cwd=self.folder, capture_output=True, **more)
         with open(log, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
         os.unlink(log)
@@ -162,9 +162,16 @@ class CommandTest(unittest.TestCase):
     def run_command(self, *arguments, code=0, input=None, **more):
         """Runs it in the folder; fails the test, with what it said, when the exit code is another one."""
         result = subprocess.run([COMMAND, *map(str, arguments)], cwd=self.folder, input=input, capture_output=True,
-                                timeout=120, **more)
+                                **more)
         self.assertEqual(result.returncode, code, "%s\n%s" % (arguments, result.stderr.decode(errors="replace")))
         return result
+
+    def wait_until(self, happened, process):
+        """Until happened() is true, which the process is to see to; however slow the machine is."""
+        while not happened():
+            if process.poll() is not None and not happened():
+                self.fail("the command ended with %d before it came to that" % process.returncode)
+            time.sleep(0.01)
 
     def assert_refused(self, code, *arguments, says=(), **more):
         """Exit code, one line on stderr that says all of `says`, nothing on stdout, no file more or less."""

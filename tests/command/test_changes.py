@@ -71,7 +71,7 @@ class Changes(CommandTest):
                 stopped = re.search(r"^(\d+) .*stopped by SIGSTOP", self.log.read_text("utf-8"), re.M)
             change(path)
             os.kill(int(stopped.group(1)), signal.SIGCONT)
-            out, said = process.communicate(timeout=120)
+            out, said = process.communicate()
         except BaseException:
             process.kill()
             process.communicate()
@@ -142,7 +142,7 @@ class Races(CommandTest):
         try:
             for command in self.COMMANDS * 4:
                 result = subprocess.run([COMMAND, *command, "-o", "out.npy", "-qf"], cwd=self.folder,
-                                        capture_output=True, timeout=120)
+                                        capture_output=True)
                 self.assertIn(result.returncode, (0, IO_ERROR), (command, result.stderr))
         finally:
             done.set()

@@ -196,7 +196,7 @@ class Hist(CommandTest):
             ours, theirs = pty.openpty()
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             subprocess.run([COMMAND, "hist", "values.npy", "--first", "0", "--bins", "2", "--plot"], cwd=self.folder,
-                           stdout=theirs, check=True, timeout=60)
+                           stdout=theirs, check=True)
             os.close(theirs)
             text = b""
             while text.count(b"\n") < 2:

@@ -47,7 +47,7 @@ class Plot(CommandTest):
         """The pictures, and what was said on standard error."""
         environment = dict(os.environ, PYTHONPATH=self.path("modules"))
         result = subprocess.run([sys.executable, PLOT, "-o", "out", *arguments], cwd=self.folder, env=environment,
-                                capture_output=True, timeout=120)
+                                capture_output=True)
         self.assertEqual(result.returncode, code, result.stderr.decode())
         return sorted(os.listdir(self.path("out"))), result.stderr.decode()
 

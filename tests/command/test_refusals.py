@@ -160,7 +160,7 @@ class BadInput(CommandTest):
         with open(self.path("carry"), "wb") as carry:  # it waits here, with the input mapped
             os.truncate(self.path("in.npy"), 4096)
             carry.write(bytes(8))
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate()[1]
         self.assertEqual(process.returncode, IO_ERROR)
         self.assertIn(b"input could not be read to its end", error)
         self.assertEqual(self.listing(), ["carry", "in.npy"])

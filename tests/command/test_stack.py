@@ -11,7 +11,7 @@ class SmallStack(CommandTest):
     def run_small(self, *arguments):
         environment = dict(os.environ, TUPLESCAN_TEST_FILLER="x" * self.ENVIRONMENT_BYTES)
         command = ["sh", "-c", 'ulimit -s %d && exec "$@"' % self.KIB, "sh", COMMAND, *arguments]
-        result = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=120, env=environment)
+        result = subprocess.run(command, cwd=self.folder, capture_output=True, env=environment)
         self.assertEqual(result.returncode, 0, "%s\n%s" % (arguments, result.stderr.decode(errors="replace")))
         return result.stdout
 

@@ -42,7 +42,7 @@ class Streams(CommandTest):
         feeder.join()
         error = process.stderr.read()
         process.stderr.close()
-        self.assertEqual(process.wait(60), 0, error)
+        self.assertEqual(process.wait(), 0, error)
         return found
 
     def test_those_that_do_not_wait(self):
@@ -64,7 +64,7 @@ class Streams(CommandTest):
             os.close(out_write)
             self.assertEqual(len(os.read(out_read, 10)), 10)
             os.close(out_read)
-            error = process.communicate(timeout=60)[1]
+            error = process.communicate()[1]
             self.assertEqual((process.returncode, error), (-signal.SIGPIPE, b""))
             self.assertEqual(self.listing(), ["in.npy", "values"])
 
@@ -79,7 +79,7 @@ class Streams(CommandTest):
             process.stdout.close()
             error = process.stderr.read()
             process.stderr.close()
-            self.assertEqual(process.wait(60), IO_ERROR)
+            self.assertEqual(process.wait(), IO_ERROR)
             self.assertIn(b"standard output: Broken pipe\n", error)
 
 

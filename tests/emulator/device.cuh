@@ -362,17 +362,32 @@ DEVICE void bulk_store_wait_read(EMULATOR_SITE) { emulator::copy_store_wait(true
 DEVICE void bulk_store_wait(EMULATOR_SITE) { emulator::copy_store_wait(false, 0, file, line); }
 DEVICE void bulk_fence(EMULATOR_SITE) { emulator::copy_fence(file, line); }
 
+namespace emulator {
+/* The `rows` of what describes a table to a kernel is where EMULATOR_FAULT_TAIL is put. */
+template <class T, class = void> struct describes_a_table : std::false_type {};
+template <class T> struct describes_a_table<T, std::void_t<decltype(std::declval<T &>().rows)>> : std::true_type {};
+template <class A> A with_tail_fault(A argument) {
+    if constexpr (describes_a_table<A>::value)
+        argument.rows += static_cast<size_t>(fault_rows());
+    return argument;
+}
+
+template <class... P, class... A>
+int launch_kernel(void (*kernel)(P...), const launch_shape &shape, void *stream, A... arguments) {
+    return launch(reinterpret_cast<const void *>(kernel), shape, stream,
+                  [=] { kernel(with_tail_fault<P>(P(arguments))...); });
+}
+} // namespace emulator
+
 /* Arguments are converted and kept as the launch does it; each thread gets its own copies. */
 template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                     size_t shared_bytes, void *stream, A... arguments) {
-    return emulator::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, false}, stream,
-                            [=] { kernel(P(arguments)...); });
+    return emulator::launch_kernel(kernel, {blocks, threads, shared_bytes, false}, stream, arguments...);
 }
 constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
-    const int error = emulator::launch(reinterpret_cast<const void *>(kernel), {blocks, threads, shared_bytes, true},
-                                       stream, [=] { kernel(P(arguments)...); });
+    const int error = emulator::launch_kernel(kernel, {blocks, threads, shared_bytes, true}, stream, arguments...);
     if (error != static_cast<int>(cudaErrorCooperativeLaunchTooLarge) && error != LAUNCH_REFUSED)
         return error;
     cudaGetLastError();

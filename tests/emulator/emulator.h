@@ -45,23 +45,25 @@ void emulator_devices(int count);
 /* Deliberate faults, to see that the tests notice them. Applied by the emulator, so that the kernels need no hooks. */
 enum emulator_fault {
     EMULATOR_FAULT_NONE,
-    EMULATOR_FAULT_BARRIER,         /* the `which`-th block_barrier() of the sources does nothing */
+    EMULATOR_FAULT_BARRIER,         /* one block_barrier() of the sources does nothing */
     EMULATOR_FAULT_WARP_BARRIER,    /* warp_barrier() does nothing */
     EMULATOR_FAULT_RELAXED_RELEASE, /* store_release() orders nothing */
     EMULATOR_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
     EMULATOR_FAULT_MASK,            /* masks of warp operations are short by the lane `which` */
-    EMULATOR_FAULT_TAIL,            /* kernels are given `which` rows more than there are */
+    EMULATOR_FAULT_TAIL,            /* kernels are told of `which` rows more than there are */
     EMULATOR_FAULT_COPY_WAIT,       /* bulk_barrier_passed() and copy_async_wait() do not wait */
     EMULATOR_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
     EMULATOR_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
 };
 void emulator_set_fault(enum emulator_fault fault, int which);
-/* How many different block_barrier() calls in the sources have run since the program's start. */
+/* The place of the barrier that EMULATOR_FAULT_BARRIER takes away, "file:line". */
+void emulator_set_fault_place(const char *place);
+
+/* The block_barrier() calls of the sources that have run since the program's start: how many there are, where one of
+ * them is, "file:line", and how often a thread came to it. */
 int emulator_barriers(void);
-/* Where the `which`-th of them is, "file:line". */
 const char *emulator_barrier_place(int which);
-/* The rows that EMULATOR_FAULT_TAIL adds, for the kernels' door; 0 without the fault. */
-int emulator_fault_rows(void);
+uint64_t emulator_barrier_visits(int which);
 
 #ifdef __cplusplus
 }

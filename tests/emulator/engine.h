@@ -61,6 +61,7 @@ void load_sixteen(const void *from, void *value);
 /* Deliberate faults, chosen by emulator_set_fault(); see emulator.h. */
 bool fault_relaxed_release();
 bool fault_relaxed_acquire();
+int fault_rows(); /* more than there are, for EMULATOR_FAULT_TAIL; 0 without it */
 
 /* Bulk copies. */
 void copy_barrier_init(void *barrier, unsigned arrivals, EMULATOR_SITE_PLAIN);

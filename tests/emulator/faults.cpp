@@ -18,7 +18,14 @@ bool seed_known = false;
 uint64_t launches = 0;
 emulator_fault fault = EMULATOR_FAULT_NONE;
 int fault_number = 0;
-place barriers[512]; /* the block_barrier() calls of the sources, in the order of their first run */
+char fault_place[512];
+
+struct barrier_of_sources {
+    place at;
+    uint64_t visits;
+    bool removed;
+};
+barrier_of_sources barriers[512]; /* in the order of their first run */
 size_t barrier_count = 0;
 
 struct locked { /* not a mutex, in which ThreadSanitizer would see an order between blocks */
@@ -61,15 +68,22 @@ bool fault_is(emulator_fault which) { return fault == which; }
 int fault_which() { return fault_number; }
 bool fault_relaxed_release() { return fault == EMULATOR_FAULT_RELAXED_RELEASE; }
 bool fault_relaxed_acquire() { return fault == EMULATOR_FAULT_RELAXED_ACQUIRE; }
+int fault_rows() { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
 
 bool fault_removes_barrier(place at) {
     locked guard;
     size_t index = 0;
-    while (index < barrier_count && (barriers[index].line != at.line || strcmp(barriers[index].file, at.file) != 0))
+    while (index < barrier_count &&
+           (barriers[index].at.line != at.line || strcmp(barriers[index].at.file, at.file) != 0))
         index++;
-    if (index == barrier_count && barrier_count < sizeof barriers / sizeof *barriers)
-        barriers[barrier_count++] = at;
-    return fault == EMULATOR_FAULT_BARRIER && static_cast<size_t>(fault_number) == index;
+    if (index == sizeof barriers / sizeof *barriers)
+        return false;
+    if (index == barrier_count) {
+        barriers[index].at = at;
+        barriers[index].removed = strcmp(emulator_barrier_place(static_cast<int>(barrier_count++)), fault_place) == 0;
+    }
+    barriers[index].visits++;
+    return fault == EMULATOR_FAULT_BARRIER && barriers[index].removed;
 }
 
 void misuse_at(const thread *who, place at, const char *format, va_list arguments) {
@@ -126,11 +140,12 @@ void emulator_set_fault(enum emulator_fault value, int which) {
 int emulator_barriers(void) { return static_cast<int>(barrier_count); }
 const char *emulator_barrier_place(int which) {
     static char text[512];
-    const place &at = barriers[which];
+    const place &at = barriers[which].at;
     snprintf(text, sizeof text, "%s:%d", at.file, at.line);
     return text;
 }
-int emulator_fault_rows(void) { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
+uint64_t emulator_barrier_visits(int which) { return barriers[which].visits; }
+void emulator_set_fault_place(const char *where) { snprintf(fault_place, sizeof fault_place, "%s", where); }
 
 namespace emulator {
 void report_clear() { report[0] = '\0'; }

@@ -135,18 +135,24 @@ struct block {
     char barrier_sync[2];
 };
 
+constexpr unsigned NEVER = 1u << 30; /* one in so many */
+
 struct schedule {
     unsigned order;    /* of blocks: 0 forwards, 1 backwards, 2 any, 3 any and one starved */
     unsigned resident; /* blocks at a time */
     bool system_threads;
     unsigned warp_order, lane_order; /* 0 forwards, 1 backwards, 2 any */
     unsigned leave_warp;             /* one in so many choices of the next thread leaves the warp */
+    unsigned leave_block;            /* the same of the block, before each of its warps had its turn */
     unsigned give_way;               /* one in so many calls that could gives way */
     unsigned copy_delay;             /* one in so many waits completes a copy */
     unsigned late;                   /* stores: 0 at once, 1 late, 2 either */
     bool view;                       /* the copy engine sees shared memory as of the last fence */
     unsigned char fill;              /* what shared memory holds at first */
 };
+
+/* Of a worker, instead of a number of changes. */
+constexpr uint64_t HAS_ENDED = ~uint64_t(0), HAS_HOPE = HAS_ENDED - 1;
 
 struct launch_state {
     unsigned blocks, threads;
@@ -157,10 +163,11 @@ struct launch_state {
     uint64_t seed;
     std::vector<unsigned> order; /* of blocks */
     unsigned starved;
-    unsigned next = 0;       /* of `order`; the following are shared by all workers: atomic */
-    unsigned unfinished = 0; /* blocks */
-    uint64_t progress = 0;
-    size_t arrived = 0; /* threads, for grid_wait() */
+    unsigned next = 0;             /* of `order`; the following are shared by all workers: atomic */
+    unsigned unfinished = 0;       /* blocks */
+    uint64_t progress = 0;         /* changes that others may be waiting for */
+    std::vector<uint64_t> in_vain; /* for each worker: the change since which it has waited in vain for long */
+    size_t arrived = 0;            /* threads, for grid_wait() */
     bool failed = false;
     char met;  /* an address for ThreadSanitizer: that meeting */
     char sync; /* an address for ThreadSanitizer: the end of the launch */
@@ -175,8 +182,8 @@ struct worker {
     random_numbers random;
     std::vector<block *> resident;
     size_t room;
+    unsigned index = 0;
     uint64_t polls = 0, seen_progress = 0;
-    double seen_at = 0;
 };
 
 /* The worker of this thread of the system, or NULL when no launch runs here. */

@@ -179,6 +179,7 @@ void close_block(block &in) {
 void run_worker(launch_state &work, unsigned index, size_t room) {
     worker self;
     self.work = &work;
+    self.index = index;
     self.room = room;
     self.random.state = work.seed ^ (index + 1) * 0x9e3779b97f4a7c15u;
     this_worker = &self;
@@ -208,6 +209,7 @@ void run_worker(launch_state &work, unsigned index, size_t room) {
     }
     for (block *left : self.resident)
         close_block(*left);
+    __atomic_store_n(&work.in_vain[index], HAS_ENDED, __ATOMIC_SEQ_CST);
     tsan_ignore(false);
     this_worker = nullptr;
 }
@@ -244,7 +246,8 @@ schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned most) {
     plan.system_threads = plan.system_threads && blocks > 1 && plan.resident > 1;
     plan.warp_order = random.below(3);
     plan.lane_order = random.below(3);
-    plan.leave_warp = random.one_in(3) ? 4 : 1u << 30;
+    plan.leave_warp = random.one_in(3) ? 4 : NEVER;
+    plan.leave_block = random.one_in(3) ? 32 : NEVER;
     plan.give_way = rates[random.below(4)];
     plan.copy_delay = rates[random.below(4)];
     plan.late = EMULATOR_TSAN ? 0 : random.below(3);
@@ -269,6 +272,7 @@ void run_launch(launch_state &work) {
     work.starved = random.below(work.blocks);
     work.order = order_of_blocks(work, random);
     work.unfinished = work.blocks;
+    work.in_vain.assign(work.plan.system_threads ? work.plan.resident : 1, HAS_HOPE);
     device_memory_reachable(true);
     tsan_release(&work.sync);
     if (work.plan.system_threads) {

@@ -1,6 +1,5 @@
 /* Who runs next, and when nobody can. */
 #include <cstdio>
-#include <ctime>
 #include <sched.h>
 
 #include "internal.h"
@@ -9,17 +8,10 @@ namespace emulator {
 
 namespace {
 
-/* Without progress, all blocks on one thread of the system: more than the check for overflow reads of a table here. */
-constexpr uint64_t MOST_POLLS = 8000000;
-constexpr double MOST_SECONDS = EMULATOR_SANITIZED ? 30 : 15; /* the same with several */
+/* Without progress: more than the check for overflow reads of a table here. A count, not a time: a machine that is slow
+ * asks as often as another one. */
+constexpr uint64_t MOST_POLLS = 8000000, POLLS_BETWEEN_LOOKS = 4096;
 constexpr uint64_t STARVED_POLLS = 256;
-
-double now() {
-    const as_worker engine;
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-}
 
 unsigned choose_bit(uint32_t bits, unsigned order, random_numbers &random) {
     if (order == 0)
@@ -70,6 +62,15 @@ block *choose_block(worker &self) {
     return chosen;
 }
 
+/* A thread of a block that another one was left for. Where blocks are left before all warps had their turn, any of them
+ * have it now: if it were always the first ones, the last might never have it. */
+thread *enter_block(worker &self, block &in) {
+    in.turn = self.work->plan.leave_block == NEVER ? ~uint32_t(0) : static_cast<uint32_t>(self.random.next());
+    if (!(in.ready_warps & in.turn))
+        in.turn = ~uint32_t(0);
+    return choose_warp(self, in);
+}
+
 /* "thread 5 at warp_shuffle (file:line)" for the first few threads that wait. */
 void list_waiting(const block &in, char *text, size_t room) {
     size_t used = 0;
@@ -111,6 +112,19 @@ void stuck(block &in, const char *why) {
     misuse_of(*who, who->at, "%s:%s", why, text);
 }
 
+/* Whether every worker has asked in vain for so long, all of them since the same change. One that the system lets wait
+ * has not asked; so it is not this machine's doing. */
+bool all_wait_forever(worker &self) {
+    launch_state &work = *self.work;
+    __atomic_store_n(&work.in_vain[self.index], self.seen_progress, __ATOMIC_SEQ_CST);
+    for (const uint64_t &other : work.in_vain) {
+        const uint64_t since = __atomic_load_n(&other, __ATOMIC_SEQ_CST);
+        if (since != self.seen_progress && since != HAS_ENDED)
+            return false;
+    }
+    return __atomic_load_n(&work.progress, __ATOMIC_SEQ_CST) == self.seen_progress;
+}
+
 /* Nothing came of all that waiting: what may be late comes now, and if that was all, it would be forever. */
 void look_for_hang(worker &self) {
     launch_state &work = *self.work;
@@ -126,12 +140,7 @@ void look_for_hang(worker &self) {
     if (self.polls % 64 == 1)
         for (block *each : self.resident)
             complete_some_copy(*each, self.random);
-    if (self.polls == STARVED_POLLS)
-        self.seen_at = now();
-    const bool forever = work.plan.system_threads
-                             ? self.polls % 4096 == 0 && self.polls > 4096 && now() - self.seen_at > MOST_SECONDS
-                             : self.polls > MOST_POLLS;
-    if (forever)
+    if (self.polls > MOST_POLLS && self.polls % POLLS_BETWEEN_LOOKS == 0 && all_wait_forever(self))
         stuck(*self.current->home, work.next < work.blocks
                                        ? "waits forever; blocks that have not started are waited for, or nothing is"
                                        : "waits forever");
@@ -164,14 +173,13 @@ void go_on() {
     }
     if (!in.ready_warps)
         stuck(in, "waits forever");
-    thread *to = choose_in_block(self, in, from.index / LANES);
+    thread *to =
+        self.random.one_in(self.work->plan.leave_block) ? nullptr : choose_in_block(self, in, from.index / LANES);
     if (!to) {
         in.turn = ~uint32_t(0);
         if (self.work->plan.system_threads)
             sched_yield();
-        block *next = choose_block(self);
-        next->turn = ~uint32_t(0);
-        to = choose_warp(self, *next);
+        to = enter_block(self, *choose_block(self));
     }
     if (to == &from)
         return;
@@ -192,11 +200,7 @@ void give_way(const char *file, int line, bool waiting) {
         go_on();
 }
 
-void schedule_first(worker &self) {
-    block *in = choose_block(self);
-    in->turn = ~uint32_t(0);
-    self.current = choose_warp(self, *in);
-}
+void schedule_first(worker &self) { self.current = enter_block(self, *choose_block(self)); }
 
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }
 

@@ -1,0 +1,55 @@
+/* One call of the fused pass with a form by force: on the emulator and by the CPU backend, all bits alike, with all
+ * that a call may ask for; captured in a graph, whose nodes are counted, and as one call. */
+#ifndef FUSED_CASE_H
+#define FUSED_CASE_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tuplescan/tuplescan.h>
+
+extern "C" {
+#include "../../src/cuda/fused.h"
+}
+#include "support/forms.h"
+
+/* All random choices follow from it. */
+void seed_choices(uint64_t seed);
+uint64_t random_bits();
+bool one_in(unsigned times);
+
+struct pair {
+    table_type in, out;
+};
+constexpr pair PAIRS[] = {
+    {TABLE_U32, TABLE_U32}, {TABLE_I32, TABLE_I32}, {TABLE_F32, TABLE_F32}, {TABLE_U64, TABLE_U64},
+    {TABLE_I64, TABLE_I64}, {TABLE_F64, TABLE_F64}, {TABLE_U8, TABLE_U32},  {TABLE_U8, TABLE_U64},
+    {TABLE_U16, TABLE_U32}, {TABLE_U16, TABLE_U64}, {TABLE_U32, TABLE_U64}, {TABLE_I32, TABLE_I64},
+    {TABLE_F32, TABLE_F64},
+};
+constexpr size_t PAIR_COUNT = sizeof PAIRS / sizeof *PAIRS;
+
+struct request {
+    pair types;
+    size_t rows, columns, in_gap, out_gap, offset;
+    bool in_place, exclusive, carry_in, carry_out, same_carry, overflow;
+    unsigned width; /* of integers, in bits; 64: any */
+};
+
+/* Any such table and call. */
+request vary(pair types, size_t rows, size_t columns);
+/* Every other time at least the carry is read by the first tile and written by the last one. */
+void share_carry(request &made);
+
+/* The device that is played from now on. */
+void play_device(unsigned processors, unsigned major);
+
+/* From now on, between two replays of a graph a wave's count is made to say that a block is clearing; or no more. */
+void harm_counts(bool each_time);
+
+/* A form by its name, or FORM_BEST. What is wrong is printed and counted. */
+void check(const request &what, const char *form);
+int checks_passed();
+int checks_failed();
+
+#endif

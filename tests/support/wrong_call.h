@@ -1,0 +1,38 @@
+/* A call of the scan that is right as it stands, of which a test makes one thing wrong; and what such a call gets: the
+ * right status, the reason in table_error_detail(), and nothing written. */
+#ifndef SUPPORT_WRONG_CALL_H
+#define SUPPORT_WRONG_CALL_H
+
+#include <stdint.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { ROWS = 10, COLUMNS = 4, CELLS = 2 * ROWS * COLUMNS };
+
+struct call {
+    table_view in, out;
+    table_scan_options options;
+};
+
+/* All memory that the calls could write to. */
+struct call_memory {
+    _Alignas(TABLE_WORKSPACE_ALIGNMENT) unsigned char workspace[4096];
+    uint64_t in[CELLS], out[CELLS], carry_in[COLUMNS], carry_out[COLUMNS], overflow[2];
+    table_report report;
+};
+extern struct call_memory memory;
+
+/* Fills the memory, too. */
+struct call right_call(void);
+
+/* keep() remembers what the memory holds; expect() fails the test when a call of the function since then has another
+ * status, a reason without the word, or has written anything. */
+void keep(void);
+void expect(table_status found, table_status expected, const char *word, const char *function);
+
+/* Both, of the one-call form, of both stream forms, and of all three. */
+void expect_call(struct call call, table_status status, const char *word);
+void expect_stream(struct call call, table_status status, const char *word);
+void expect_all(struct call call, table_status status, const char *word);
+
+#endif
