@@ -322,10 +322,7 @@ DEVICE void prefetch_l2(const void *from, unsigned bytes, EMULATOR_SITE) {
 }
 
 DEVICE unsigned grid_arrive(EMULATOR_SITE) { return emulator::grid_arrive(file, line); }
-DEVICE void grid_meet(unsigned, EMULATOR_SITE) {
-    emulator::grid_wait(file, line);
-    block_barrier(file, line);
-}
+DEVICE void grid_meet(unsigned, EMULATOR_SITE) { emulator::grid_meet(file, line); }
 
 constexpr unsigned PATIENCE = 64;
 DEVICE void wait_a_little(unsigned, EMULATOR_SITE) { emulator::give_way(file, line, true); }

@@ -35,7 +35,7 @@ void block_barrier(EMULATOR_SITE_PLAIN);
 
 /* All blocks of a cooperative launch, once in it. */
 unsigned grid_arrive(EMULATOR_SITE_PLAIN);
-void grid_wait(EMULATOR_SITE_PLAIN);
+void grid_meet(EMULATOR_SITE_PLAIN);
 
 /* Shared memory of the block. `key`: the declaration, one for each instantiation. */
 void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, EMULATOR_SITE_PLAIN);

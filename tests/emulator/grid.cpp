@@ -17,11 +17,18 @@ unsigned grid_arrive(const char *file, int line) {
     return 0;
 }
 
-void grid_wait(const char *file, int line) {
-    launch_state &work = *current().home->work;
-    while (__atomic_load_n(&work.arrived, __ATOMIC_ACQUIRE) < size_t(work.blocks) * work.threads)
-        give_way(file, line, true);
-    tsan_acquire(&work.met);
+/* As a barrier that a fault removes it is left out whole. */
+void grid_meet(const char *file, int line) {
+    const thread &self = current();
+    launch_state &work = *self.home->work;
+    if (fault_removes_barrier({file, line}))
+        return;
+    if (self.index == 0) {
+        while (__atomic_load_n(&work.arrived, __ATOMIC_ACQUIRE) < size_t(work.blocks) * work.threads)
+            give_way(file, line, true);
+        tsan_acquire(&work.met);
+    }
+    block_barrier(file, line);
 }
 
 } // namespace emulator

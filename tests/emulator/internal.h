@@ -167,7 +167,7 @@ struct launch_state {
     unsigned unfinished = 0;       /* blocks */
     uint64_t progress = 0;         /* changes that others may be waiting for */
     std::vector<uint64_t> in_vain; /* for each worker: the change since which it has waited in vain for long */
-    size_t arrived = 0;            /* threads, for grid_wait() */
+    size_t arrived = 0;            /* threads, for grid_meet() */
     bool failed = false;
     char met;  /* an address for ThreadSanitizer: that meeting */
     char sync; /* an address for ThreadSanitizer: the end of the launch */
