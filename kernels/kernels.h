@@ -55,6 +55,9 @@ struct kernel_form {
     /* Whether it was measured to be the fastest for such a call. */
     bool (*takes)(const struct kernel_facts *facts);
 
+    /* Whether run() is never refused for a call that the form takes: no block waits for another one. */
+    bool is_certain;
+
     /* Bytes, for a table that may be anywhere in memory: strides are looked at, pointers are not. */
     size_t (*workspace)(const struct kernel_pass *pass);
 

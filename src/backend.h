@@ -25,7 +25,7 @@ struct backend {
      * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. A backend that may refuse
      * the pass for want of room on a device that others use, too, returns TABLE_ERROR_STRATEGY then, and has done
      * nothing: the pipeline takes the three stages. */
-    bool fused_may_be_refused;
+    bool (*fused_may_be_refused)(const struct scan *scan); /* NULL: never */
     size_t (*fused_workspace)(const struct scan *scan);
     table_status (*fused)(const struct scan *scan, void *workspace);
 

@@ -77,7 +77,7 @@ static bool place_fused(struct plan *plan, const struct backend *backend, const 
     const size_t rows_end = plan->bytes;
     if (!place(plan, backend->fused_workspace(scan), &plan->fused_offset))
         return false;
-    if (!backend->fused_may_be_refused)
+    if (!backend->fused_may_be_refused || !backend->fused_may_be_refused(scan))
         return true;
     const size_t fused_end = plan->bytes;
     plan->bytes = rows_end;

@@ -319,6 +319,20 @@ static void test_workspace(void **state) {
     assert_int_equal(table_prefix_sum_async(device_in(), device_out(), &options), TABLE_ERROR_WORKSPACE);
 }
 
+/* A table of few rows needs no workspace as large as a row of its sums. Only addresses are looked at. */
+static void test_flat_tables_want_no_workspace(void **state) {
+    static const size_t rows[] = {1, 2, 17, 64};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int type = TABLE_U32; type <= TABLE_F64; type++) {
+            const table_view table = {device_values, rows[i], 91750400, 0, (table_type)type};
+            const table_scan_options options = {.strategy = TABLE_STRATEGY_FUSED, .backend = TABLE_BACKEND_CUDA};
+            size_t bytes = SIZE_MAX;
+            assert_int_equal(table_prefix_sum_workspace(&table, &table, &options, &bytes), TABLE_OK);
+            assert_in_range(bytes, 0, 4096);
+        }
+}
+
 /* Device pointers need no option to be found. */
 static void test_auto_goes_where_the_data_is(void **state) {
     table_report report;
@@ -396,13 +410,21 @@ static void test_out_of_device_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream_host),         cmocka_unit_test(test_stream_recursive),
-        cmocka_unit_test(test_stream_fused),        cmocka_unit_test(test_graph_recursive),
-        cmocka_unit_test(test_graph_fused),         cmocka_unit_test(test_graph_nodes),
-        cmocka_unit_test(test_graph_any_workspace), cmocka_unit_test(test_two_sides),
-        cmocka_unit_test(test_workspace),           cmocka_unit_test(test_auto_goes_where_the_data_is),
-        cmocka_unit_test(test_trim_memory),         cmocka_unit_test(test_error_before),
-        cmocka_unit_test(test_capture_beside),      cmocka_unit_test(test_out_of_device_memory),
+        cmocka_unit_test(test_stream_host),
+        cmocka_unit_test(test_stream_recursive),
+        cmocka_unit_test(test_stream_fused),
+        cmocka_unit_test(test_graph_recursive),
+        cmocka_unit_test(test_graph_fused),
+        cmocka_unit_test(test_graph_nodes),
+        cmocka_unit_test(test_graph_any_workspace),
+        cmocka_unit_test(test_two_sides),
+        cmocka_unit_test(test_flat_tables_want_no_workspace),
+        cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_auto_goes_where_the_data_is),
+        cmocka_unit_test(test_trim_memory),
+        cmocka_unit_test(test_error_before),
+        cmocka_unit_test(test_capture_beside),
+        cmocka_unit_test(test_out_of_device_memory),
     };
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());

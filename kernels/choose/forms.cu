@@ -6,9 +6,14 @@
 #include "choose/shapes.h"
 #include "device.cuh"
 
-/* One chunk, of which a lone block for each panel has at most a quarter; each has a multiprocessor to itself. */
+/* Rows of a table so flat that what the other forms share would be a tenth of it or more: six words for each column. */
+constexpr size_t FLAT_ROWS = 64;
+
+/* One chunk, of which a lone block for each panel has at most a quarter. Each block has a multiprocessor to itself,
+ * unless the table is flat. */
 static bool alone_takes(const kernel_facts *facts) {
-    return facts->chunks == 1 && facts->rows <= facts->chunk_rows / ALONE_SHARES && facts->panels <= facts->processors;
+    return facts->chunks == 1 && facts->rows <= facts->chunk_rows / ALONE_SHARES &&
+           (facts->panels <= facts->processors || facts->rows <= FLAT_ROWS);
 }
 
 /* Tables whose tiles all run at once. */
@@ -47,13 +52,13 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
 }
 
 const kernel_form kernel_forms[] = {
-    {"alone", 75, alone_takes, no_workspace, run_alone},
-    {"wave", 90, wave_takes, form_wave::workspace, run_wave},
-    {"rows", ROWS_OLDEST_GPU, rows_takes, form_rows::workspace, run_part_of<form_rows>},
-    {"bytes", BYTES_OLDEST_GPU, bytes_can, form_bytes::workspace, form_bytes::run},
-    {"parked", 90, takes_all, form_parked::workspace, run_part_of<form_parked>},
-    {"general", PARKED_OLDEST_GPU, takes_all, form_parked::workspace, run_part_of<form_general>},
-    {nullptr, INT_MAX, nullptr, nullptr, nullptr},
+    {"alone", 75, alone_takes, true, no_workspace, run_alone},
+    {"wave", 90, wave_takes, false, form_wave::workspace, run_wave},
+    {"rows", ROWS_OLDEST_GPU, rows_takes, false, form_rows::workspace, run_part_of<form_rows>},
+    {"bytes", BYTES_OLDEST_GPU, bytes_can, false, form_bytes::workspace, form_bytes::run},
+    {"parked", 90, takes_all, false, form_parked::workspace, run_part_of<form_parked>},
+    {"general", PARKED_OLDEST_GPU, takes_all, false, form_parked::workspace, run_part_of<form_general>},
+    {nullptr, INT_MAX, nullptr, false, nullptr, nullptr},
 };
 
 /* Blocks that wait for each other must all be resident. Where somebody else has a part of the device, or the device has

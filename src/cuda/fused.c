@@ -51,16 +51,31 @@ static bool takes(const struct kernel_form *form, const struct kernel_facts *fac
 /* As measured on an H200; the forms that older devices have were never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) { return gpu_of(device_of(scan)) >= HOPPER; }
 
-/* Room for each of the forms that the table may be given. */
-size_t cuda_fused_workspace(const struct scan *scan) {
+/* Room for each of the forms that the table may be given: those that take it, up to one that is never refused. */
+static size_t room_for_forms(const struct scan *scan, bool *may_be_refused) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_facts facts = facts_of(scan, &pass);
     size_t most = 0;
-    for (const struct kernel_form *form = kernel_forms; form->name; form++) {
-        const size_t bytes = takes(form, &facts) ? form->workspace(&pass) : 0;
+    *may_be_refused = true;
+    for (const struct kernel_form *form = kernel_forms; form->name && *may_be_refused; form++) {
+        if (!takes(form, &facts))
+            continue;
+        const size_t bytes = form->workspace(&pass);
         most = bytes > most ? bytes : most;
+        *may_be_refused = cuda_forced_form || !form->is_certain;
     }
     return most;
+}
+
+size_t cuda_fused_workspace(const struct scan *scan) {
+    bool may_be_refused;
+    return room_for_forms(scan, &may_be_refused);
+}
+
+bool cuda_fused_may_be_refused(const struct scan *scan) {
+    bool may_be_refused;
+    room_for_forms(scan, &may_be_refused);
+    return may_be_refused;
 }
 
 table_status cuda_fused(const struct scan *scan, void *workspace) {
