@@ -58,7 +58,8 @@ int tables_make(struct tables *tables, const struct array *in, const struct arra
         PyErr_SetString(PyExc_ValueError, "in and out must have one shape, with that axis, on one device");
         return -1;
     }
-    *tables = (struct tables){0};
+    tables->count = 0;
+    tables->dims = 0;
     if (empty)
         return 1;
     if (!view_make(&tables->in, in, axis) || !view_make(&tables->out, out, axis) ||
@@ -107,8 +108,10 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
     table_scan_options options = run->options;
     size_t carry_bytes = out.columns * table_type_size(out.type);
-    Py_ssize_t at[ARRAY_DIMS_MOST] = {0};
+    Py_ssize_t at[ARRAY_DIMS_MOST];
     uint64_t first;
+    for (int i = 0; i < tables->dims; i++)
+        at[i] = 0;
     run->overflow_row = SIZE_MAX;
     if (run->check)
         options.first_overflow = &first;
@@ -134,8 +137,10 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
 
 table_status tables_workspace(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
-    Py_ssize_t at[ARRAY_DIMS_MOST] = {0};
+    Py_ssize_t at[ARRAY_DIMS_MOST];
     run->workspace_bytes = 0;
+    for (int i = 0; i < tables->dims; i++)
+        at[i] = 0;
     for (size_t i = 0; i < tables->count; i++) { /* one may be aligned better than another, and take another way */
         size_t bytes = 0;
         table_status status = table_prefix_sum_workspace(&in, &out, &run->options, &bytes);

@@ -106,17 +106,17 @@ def test_histogram_errors():
         tuplescan.histogram([1, 2], (1 << 20) + 1)
 
 
-@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", ">i4"])
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4"])
 def test_bincount(kind):
     x = abs(values((5000,), kind).astype("i8")).astype(kind)
     weights = RANDOM.normal(size=5000)
     for view in (x, x[::-2]):
         for least in (0, 3, 1000):
-            got, wanted = tuplescan.bincount(view, minlength=least), np.bincount(view, minlength=least)
+            got, wanted = tuplescan.bincount(view, minlength=least), np.bincount(view.astype("i8"), minlength=least)
             np.testing.assert_array_equal(got, wanted)
             assert got.dtype == wanted.dtype
         weighed = tuplescan.bincount(view, weights[: len(view)])
-        np.testing.assert_allclose(weighed, np.bincount(view, weights[: len(view)]), atol=1e-9)
+        np.testing.assert_allclose(weighed, np.bincount(view.astype("i8"), weights[: len(view)]), atol=1e-9)
 
 
 def test_bincount_errors():
@@ -124,7 +124,7 @@ def test_bincount_errors():
     assert tuplescan.bincount(np.array([], "i4"), minlength=3).tolist() == [0, 0, 0]
     assert tuplescan.bincount([1 << 21])[1 << 21] == 1
     for bad, exception in [
-        ([-1], ValueError), ([[1]], ValueError), (3, ValueError), (np.array([1.5]), TypeError), (np.array([1], "u8"), TypeError)
+        ([-1], ValueError), ([[1]], ValueError), (3, ValueError), (np.array([1.5]), TypeError)
     ]:  # fmt: skip
         with pytest.raises(exception):
             tuplescan.bincount(bad)

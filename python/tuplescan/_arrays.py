@@ -57,7 +57,10 @@ def row_to_start_with(start, shape, dtype):
     """`start` as a row of that shape; only what loses nothing of its kind is converted."""
     row = np.asarray(start)
     if row.dtype.kind in "iu" and dtype.kind in "iu" and row.ndim == 0:
-        row = np.array(row.item(), dtype)  # a number that the type cannot hold is an OverflowError
+        number, limits = row.item(), np.iinfo(dtype)
+        if not limits.min <= number <= limits.max:
+            raise OverflowError(f"start: {number} is out of bounds for {dtype}")
+        row = np.array(number, dtype)
     elif not np.can_cast(row.dtype, dtype, "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
     return np.ascontiguousarray(np.broadcast_to(row.astype(dtype, copy=False), shape))

@@ -137,7 +137,7 @@ def bincount(x, weights=None, minlength=0):
     values = np.asarray(x)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth")
-    if values.size and not np.can_cast(values.dtype, np.int64, "safe"):
+    if values.size and not np.can_cast(values.dtype, np.int64, "safe") and values.dtype != np.uint64:
         raise TypeError(f"Cannot cast array data from {values.dtype!r} to dtype('int64') according to the rule 'safe'")
     minlength = operator.index(minlength)
     if minlength < 0:
@@ -151,7 +151,7 @@ def bincount(x, weights=None, minlength=0):
         raise ValueError("'list' argument must have no negative elements")
     bins = max(int(values.max()) + 1, minlength)
     if bins > _BINS_MOST:
-        return np.bincount(values, weights, minlength)
+        return np.bincount(values.astype(np.int64), weights, minlength)
     return _count(values, None if weights is None else np.asarray(weights), bins, None, 0)
 
 
