@@ -41,7 +41,7 @@ fi
 say "Building the wheel"
 PATH="$here/tools/bin:$PATH"
 rm -rf "$here/dist" "$here/venv"
-"$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation -Cbuild-dir="$here/build" \
+"$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation --config-settings=build-dir="$here/build" \
     --wheel-dir "$here/dist" .
 wheel=$(echo "$here"/dist/*.whl)
 ls -l "$wheel"

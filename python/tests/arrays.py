@@ -2,7 +2,7 @@
 
 import numpy as np
 
-KINDS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i2", ">u2", ">i4", ">u8", ">f2", ">f4", ">f8"]
+KINDS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i2", ">u2", ">i4", ">u8", ">f2", ">f4", ">f8", "c8", "c16", ">c8"]
 SHAPES = [
     (), (0,), (1,), (5,), (4, 3), (0, 3), (3, 0), (1, 7), (7, 1), (2, 3, 4), (2, 0, 3), (3, 2, 1, 5),
     (3000, 1), (1, 3000), (300, 40), (40, 300), (70001,), (6000, 3, 2), (2, 3, 6000), (3, 5000, 2),
@@ -12,8 +12,13 @@ SHAPES = [
 def values(shape, kind, seed=1):
     """Small whole numbers, so that the running sums of floats are exact, and there is one right answer."""
     dtype = np.dtype(kind)
-    low, high = {"b": (0, 2), "u": (0, 200), "i": (-100, 100), "f": (-3, 4)}[dtype.kind]
-    return np.random.default_rng(seed).integers(low, high, shape).astype(dtype)
+    low, high = {"b": (0, 2), "u": (0, 200), "i": (-100, 100), "f": (-3, 4), "c": (-3, 4)}[dtype.kind]
+    generator = np.random.default_rng(seed)
+    x = generator.integers(low, high, shape)
+    x = np.array(x, dtype)
+    if dtype.kind == "c":
+        x.imag = generator.integers(low, high, shape)
+    return x
 
 
 def _strided(x, step):

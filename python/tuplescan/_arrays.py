@@ -23,6 +23,9 @@ _ADDED_IN = {
     for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8", "f2": "f4"}.items()
 }
 
+# Complex numbers are two columns of floats.
+_PARTS = {np.dtype(of): np.dtype(by) for of, by in {"c8": "f4", "c16": "f8"}.items()}
+
 # Values of a buffer that stays in a core's cache, and columns of a piece of a wide table in it.
 _BUFFER_VALUES = 1 << 17
 _PIECE_COLUMNS = 256
@@ -43,7 +46,7 @@ def sums_type(x_type, dtype, out):
     else:
         chosen = x_type
     native = chosen.newbyteorder("=")
-    if native not in _ADDED_IN and native not in _NUMBERS:
+    if native not in _ADDED_IN and native not in _NUMBERS and native not in _PARTS:
         raise TypeError(f"ufunc 'add' did not contain a loop with signature matching types ({chosen!r}, {chosen!r})")
     return native
 
@@ -173,6 +176,21 @@ def _sum(x, out, axis, dtype, exclusive, reverse, start, check):
     return _sum_through_buffer(x, out, axis, dtype, exclusive, start, check)
 
 
+def _parts(x):
+    """A complex array with one axis more, behind the others: the real and the imaginary part."""
+    return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
+
+
+def _sum_complex(x, out, axis, dtype, exclusive, reverse, start):
+    x = x.astype(dtype, copy=False)
+    sums = out if out.dtype == dtype else np.empty(out.shape, dtype)
+    start = None if start is None else _parts(start)
+    if x.size:
+        _sum(_parts(x), _parts(sums), axis, _PARTS[dtype], exclusive, reverse, start, False)
+    if sums is not out:
+        np.copyto(out, sums, casting="unsafe")
+
+
 def _prepared_out(out, shape):
     if not isinstance(out, np.ndarray):
         raise TypeError("output must be an array")
@@ -239,7 +257,11 @@ def cumsum(
         start = row_to_start_with(start, rest, sums)
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
-    first = _sum(values, result, axis, sums, bool(exclusive), bool(reverse), start, bool(check_overflow))
+    first = None
+    if sums in _PARTS:
+        _sum_complex(values, result, axis, sums, bool(exclusive), bool(reverse), start)
+    else:
+        first = _sum(values, result, axis, sums, bool(exclusive), bool(reverse), start, bool(check_overflow))
     if first:
         raise OverflowAt(values.shape[axis] - 1 - first[0] if reverse else first[0], first[1])
     if out is not None:

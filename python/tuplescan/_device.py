@@ -126,6 +126,8 @@ class _OnCuda(_OnHost):
 
     def _sum(self, x, axis, dtype, out, exclusive, reverse, start, check, stream):
         sums, added_in = self.types_for(x, dtype, out)
+        if np.dtype(added_in).kind == "c":
+            raise TypeError("complex arrays on CUDA are not summed here")
         if check and np.dtype(added_in).kind == "f":
             raise ValueError("check_overflow: is for sums of integers")
         if check and sums != self.type_named(added_in):
