@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the wheel of the Python package, checks it, installs it in an empty environment and runs python/tests there. All
+# Builds the wheel of the Python package, checks it, installs it in an empty environment, runs python/tests there. All
 # that is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Another Python:
 # PYTHON=python3.13 tools/test-python.sh. Arguments go to pytest, such as -k overflow.
 # The last line is "N passed, N failed, N skipped".
@@ -41,8 +41,8 @@ fi
 say "Building the wheel"
 PATH="$here/tools/bin:$PATH"
 rm -rf "$here/dist" "$here/venv"
-"$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation --config-settings=build-dir="$here/build" \
-    --wheel-dir "$here/dist" .
+"$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation \
+    --config-settings=build-dir="$here/build" --wheel-dir "$here/dist" .
 wheel=$(echo "$here"/dist/*.whl)
 ls -l "$wheel"
 

@@ -2,7 +2,30 @@
 
 import numpy as np
 
-KINDS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i2", ">u2", ">i4", ">u8", ">f2", ">f4", ">f8", "c8", "c16", ">c8"]
+KINDS = [
+    "?",
+    "i1",
+    "u1",
+    "i2",
+    "u2",
+    "i4",
+    "u4",
+    "i8",
+    "u8",
+    "f2",
+    "f4",
+    "f8",
+    ">i2",
+    ">u2",
+    ">i4",
+    ">u8",
+    ">f2",
+    ">f4",
+    ">f8",
+    "c8",
+    "c16",
+    ">c8",
+]
 SHAPES = [
     (), (0,), (1,), (5,), (4, 3), (0, 3), (3, 0), (1, 7), (7, 1), (2, 3, 4), (2, 0, 3), (3, 2, 1, 5),
     (3000, 1), (1, 3000), (300, 40), (40, 300), (70001,), (6000, 3, 2), (2, 3, 6000), (3, 5000, 2),
@@ -84,9 +107,15 @@ def reference(x, axis, dtype=None, exclusive=False, reverse=False, start=None):
     sums = np.cumsum(x, axis, dtype)
     if exclusive:
         zero = np.zeros_like(np.take(sums, [0] * (sums.shape[axis] > 0), axis))
-        sums = np.concatenate([zero, np.take(sums, range(sums.shape[axis] - 1), axis)], axis) if sums.shape[axis] else sums
+        sums = (
+            np.concatenate([zero, np.take(sums, range(sums.shape[axis] - 1), axis)], axis) if sums.shape[axis] else sums
+        )
     if start is not None:
-        sums = sums + np.expand_dims(np.asarray(start).astype(sums.dtype), axis) if np.ndim(start) else sums + sums.dtype.type(start)
+        sums = (
+            sums + np.expand_dims(np.asarray(start).astype(sums.dtype), axis)
+            if np.ndim(start)
+            else sums + sums.dtype.type(start)
+        )
     return np.flip(sums, axis) if reverse else sums
 
 

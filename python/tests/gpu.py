@@ -1,9 +1,9 @@
 """What needs a GPU: arrays of CuPy and torch on CUDA, where they are. Run by hand: python python/tests/gpu.py, where a
-package that was built with CUDA is installed, with CuPy, torch or both. Each result is compared with the same call on the
-CPU, to the bit. The last line is "N passed, N failed, N skipped"; the exit code is 0 if none failed.
+package that was built with CUDA is installed, with CuPy, torch or both. Each result is compared with the same call
+on the CPU, to the bit. The last line is "N passed, N failed, N skipped"; the exit code is 0 if none failed.
 
-Without pip, a package is: meson setup build-py -Dpython=enabled -Ddefault_library=static -Dcuda=enabled &&
-ninja -C build-py python/_core.abi3.so, and python/tuplescan/* beside that file in a folder tuplescan in PYTHONPATH.
+Without pip, a package is: meson setup build-py -Dpython=enabled -Ddefault_library=static -Dcuda=enabled && ninja -C
+build-py python/_core.abi3.so, and python/tuplescan/* beside that file in a folder tuplescan in PYTHONPATH.
 """
 
 import itertools
@@ -13,7 +13,6 @@ import time
 import traceback
 
 import numpy as np
-
 import tuplescan
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -168,8 +167,10 @@ def check_out_and_dtype(lib):
     same(lib.get(in_place), tuplescan.cumsum(x, dtype="int32"))
     device = lib.put(x)
     same(lib.get(tuplescan.cumsum(lib.strided(device))), tuplescan.cumsum(x[:, ::2]))
-    same(lib.get(tuplescan.cumulative_sum(device, axis=0, include_initial=True)),
-         tuplescan.cumulative_sum(x, axis=0, include_initial=True))
+    same(
+        lib.get(tuplescan.cumulative_sum(device, axis=0, include_initial=True)),
+        tuplescan.cumulative_sum(x, axis=0, include_initial=True),
+    )
 
 
 def check_overflow(lib):

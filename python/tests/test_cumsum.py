@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-
 import tuplescan
 from arrays import KINDS, LAYOUTS, SHAPES, axes, reference, same, values
 

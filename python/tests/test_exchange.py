@@ -4,7 +4,6 @@ import ctypes
 
 import numpy as np
 import pytest
-
 import tuplescan
 from tuplescan import _core
 

@@ -12,7 +12,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-
 import tuplescan
 from tuplescan import __main__ as command
 
@@ -93,7 +92,9 @@ def test_no_leaks(number):
 
 
 def test_numpy_is_imported_when_it_is_needed():
-    code = "import sys, tuplescan; assert 'numpy' not in sys.modules; tuplescan.cumsum([1]); assert 'numpy' in sys.modules"
+    code = (
+        "import sys, tuplescan; assert 'numpy' not in sys.modules; tuplescan.cumsum([1]); assert 'numpy' in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

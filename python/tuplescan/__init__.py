@@ -4,7 +4,8 @@ cumsum() is numpy.cumsum() with more options; README.md of the package says what
 imported when it is first needed.
 """
 
-from ._core import __version__, cumsum
+from ._core import __version__ as __version__
+from ._core import cumsum
 from ._errors import OverflowAt
 
 __all__ = [

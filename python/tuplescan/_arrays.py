@@ -104,8 +104,8 @@ def _first_outside(sums, dtype):
 
 
 def _sum_piece(x, out, dtype, exclusive, start, check):
-    """Sums x along its first axis into out, through a buffer that takes some rows at a time. Returns the first overflow,
-    (row, column of the piece) or None."""
+    """Sums x along its first axis into out, through a buffer that takes some rows at a time. Returns the first
+    overflow, (row, column of the piece), or None."""
     adding = added_in(dtype)
     columns = out[0].size
     chunk = _core.chunk_rows(_NUMBERS[adding], columns)
@@ -147,10 +147,6 @@ def _sum_through_buffer(x, out, axis, dtype, exclusive, start, check):
     return first
 
 
-# A call of the library for a table takes as long as this many values: tables with fewer go through the buffer together.
-_TABLE_VALUES = 1024
-
-
 def _sum(x, out, axis, dtype, exclusive, reverse, start, check):
     """Sums into out. Returns the first overflow, (row, column) or None, in the order in which rows are summed."""
     if x.size == 0:
@@ -162,10 +158,7 @@ def _sum(x, out, axis, dtype, exclusive, reverse, start, check):
     if reverse:
         last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
         x, out = x[last_first], out[last_first]
-    values = 1
-    for extent in x.shape[axis:]:
-        values *= extent
-    if out.dtype == dtype and (values >= _TABLE_VALUES or values == x.size):
+    if out.dtype == dtype:
         row = None if start is None else np.ascontiguousarray(start).reshape(-1)
         try:
             found = _core.scan(x, out, axis, exclusive, row, None, check)
@@ -267,4 +260,3 @@ def cumsum(
     if out is not None:
         return out
     return result if subclass is None else _like_subclass(subclass, result)
-

@@ -66,13 +66,27 @@ class _OnHost:
     def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream):
         if out is not None and not isinstance(out, np.ndarray):
             _arrays.cumsum(
-                self.to_numpy(x), axis, dtype, self.to_numpy(out), exclusive=exclusive, reverse=reverse, start=start,
-                check_overflow=check_overflow, stream=stream,
+                self.to_numpy(x),
+                axis,
+                dtype,
+                self.to_numpy(out),
+                exclusive=exclusive,
+                reverse=reverse,
+                start=start,
+                check_overflow=check_overflow,
+                stream=stream,
             )
             return out
         sums = _arrays.cumsum(
-            self.to_numpy(x), axis, dtype, out, exclusive=exclusive, reverse=reverse, start=start,
-            check_overflow=check_overflow, stream=stream,
+            self.to_numpy(x),
+            axis,
+            dtype,
+            out,
+            exclusive=exclusive,
+            reverse=reverse,
+            start=start,
+            check_overflow=check_overflow,
+            stream=stream,
         )
         return sums if out is not None else self.from_numpy(sums)
 
@@ -193,8 +207,13 @@ class _OnCuda(_OnHost):
 
 
 _PAIRS = {
-    ("uint8", "uint32"), ("uint8", "uint64"), ("uint16", "uint32"), ("uint16", "uint64"), ("uint32", "uint64"),
-    ("int32", "int64"), ("float32", "float64"),
+    ("uint8", "uint32"),
+    ("uint8", "uint64"),
+    ("uint16", "uint32"),
+    ("uint16", "uint64"),
+    ("uint32", "uint64"),
+    ("int32", "int64"),
+    ("float32", "float64"),
 }
 
 

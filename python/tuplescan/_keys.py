@@ -8,9 +8,7 @@ from . import _arrays, _core
 
 _BINS_MOST = 1 << 20
 _DIRECT = frozenset(np.dtype(name) for name in _arrays.TYPES.values())
-_KEYS = {
-    np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()
-}
+_KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
 
 
 def column_totals(x, dtype=None, *, start=None):
@@ -46,9 +44,9 @@ def column_totals(x, dtype=None, *, start=None):
         totals = np.empty(columns, sums)
         carry = None if start is None else row.reshape(-1)
         for table in (values, np.ascontiguousarray(values, sums)):
-            if table.flags.c_contiguous and table.flags.aligned and table.dtype in _DIRECT:
-                if _core.column_totals(table.reshape(len(table), columns), totals, carry) is None:
-                    return totals.reshape(rest)
+            usable = table.flags.c_contiguous and table.flags.aligned and table.dtype in _DIRECT
+            if usable and _core.column_totals(table.reshape(len(table), columns), totals, carry) is None:
+                return totals.reshape(rest)
     running = _arrays.cumsum(values, 0, sums, start=start)
     return running[-1].copy()
 
@@ -92,7 +90,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     edges = np.histogram_bin_edges(values, bins, range, weight_values)
     looked_up = edges.dtype if values.dtype == edges.dtype and edges.dtype in _DIRECT else np.dtype(np.float64)
     counts = _count(
-        np.ascontiguousarray(values, looked_up), weight_values, len(edges) - 1, np.ascontiguousarray(edges, looked_up), 0
+        np.ascontiguousarray(values, looked_up),
+        weight_values,
+        len(edges) - 1,
+        np.ascontiguousarray(edges, looked_up),
+        0,
     )
     if density:
         return counts / np.diff(edges) / counts.sum(), edges
