@@ -20,7 +20,7 @@ def cumsum(
     x: NDArray[Any],
     axis: SupportsIndex | None = 0,
     dtype: DTypeLike | None = None,
-    out: None = None,
+    out: NDArray[Any] | None = None,
     *,
     exclusive: bool = False,
     reverse: bool = False,
