@@ -15,6 +15,7 @@ PARTS = [
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device'], CUDA),
     ('tools', ['tools'], None),
+    ('python/src', ['python/src'], CUDA),
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
     ('tests/emulator', ['src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
@@ -89,8 +90,8 @@ def check_patience(path, root):
 
 def main():
     root = Path(sys.argv[1]).resolve()
-    files = [path for top in ('include', 'src', 'kernels', 'tools', 'tests') for path in sorted((root / top).rglob('*'))
-             if path.suffix in SUFFIXES]
+    tops = ('include', 'src', 'kernels', 'python', 'tools', 'tests')
+    files = [path for top in tops for path in sorted((root / top).rglob('*')) if path.suffix in SUFFIXES]
     faults = [fault for path in files for fault in check_file(path, root)]
     for pattern in ('**/*.py', '**/meson.build', '**/*.c', '**/*.cpp'):
         faults += [fault for path in sorted((root / 'tests').glob(pattern)) if not path.name.startswith('test_gpu_')

@@ -1,0 +1,77 @@
+#include "array.h"
+
+#include <string.h>
+
+/* The type that a format of the struct module means, 0 if the library has none. numpy writes native types without a
+ * byte order; '<' is native here, where the library is little-endian. */
+static table_type type_of_format(const char *format, Py_ssize_t itemsize) {
+    if (!format)
+        return itemsize == 1 ? TABLE_U8 : 0;
+    if (*format == '@' || *format == '=' || (*format == '<' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
+        format++;
+    if (!*format || format[1])
+        return 0;
+    if (strchr("BHILQN", *format))
+        return itemsize == 1   ? TABLE_U8
+               : itemsize == 2 ? TABLE_U16
+               : itemsize == 4 ? TABLE_U32
+               : itemsize == 8 ? TABLE_U64
+                               : 0;
+    if (strchr("ilqn", *format))
+        return itemsize == 4 ? TABLE_I32 : itemsize == 8 ? TABLE_I64 : 0;
+    if (*format == 'f' && itemsize == 4)
+        return TABLE_F32;
+    return *format == 'd' && itemsize == 8 ? TABLE_F64 : 0;
+}
+
+static int open_buffer(struct array *array, PyObject *object, bool writable, const char *name) {
+    Py_buffer *buffer = &array->buffer;
+    if (PyObject_GetBuffer(object, buffer, PyBUF_FORMAT | PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0)) != 0)
+        return -1;
+    if (buffer->ndim > ARRAY_DIMS_MOST) {
+        PyErr_Format(PyExc_ValueError, "%s: %d dimensions are too many", name, buffer->ndim);
+        PyBuffer_Release(buffer);
+        return -1;
+    }
+    array->data = buffer->buf;
+    array->dims = buffer->ndim;
+    array->device = -1;
+    array->type = type_of_format(buffer->format, buffer->itemsize);
+    array->itemsize = buffer->itemsize;
+    for (int i = 0; i < buffer->ndim; i++) {
+        array->shape[i] = buffer->shape[i];
+        array->stride[i] = buffer->strides[i];
+    }
+    return 0;
+}
+
+int array_open(struct array *array, PyObject *object, bool writable, const char *name) {
+    array->capsule = NULL;
+    array->buffer.obj = NULL;
+    if (PyObject_CheckBuffer(object))
+        return open_buffer(array, object, writable, name);
+    int opened = array_open_dlpack(array, object, writable, name);
+    if (opened == 0)
+        PyErr_Format(PyExc_TypeError, "%s: %R is no array (it has neither the buffer protocol nor DLPack)", name,
+                     (PyObject *)Py_TYPE(object));
+    return opened == 1 ? 0 : -1;
+}
+
+void array_close(struct array *array) {
+    if (array->buffer.obj)
+        PyBuffer_Release(&array->buffer);
+    Py_CLEAR(array->capsule);
+}
+
+int array_as_column(const struct array *array, table_type type, table_view *view, const char *name) {
+    if (array->dims != 1 || (array->shape[0] > 1 && array->stride[0] != array->itemsize)) {
+        PyErr_Format(PyExc_ValueError, "%s: must have one dimension and values that lie side by side", name);
+        return -1;
+    }
+    if (!array->type || (type && array->type != type)) {
+        PyErr_Format(PyExc_TypeError, "%s: has elements of the wrong type", name);
+        return -1;
+    }
+    *view = (table_view){array->data, (size_t)array->shape[0], 1, 0, array->type};
+    return 0;
+}

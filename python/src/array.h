@@ -1,0 +1,38 @@
+/* Arrays of other libraries, seen without a copy: by the buffer protocol, DLPack's C exchange table or __dlpack__. */
+#ifndef TUPLESCAN_PYTHON_ARRAY_H
+#define TUPLESCAN_PYTHON_ARRAY_H
+
+#include <Python.h>
+#include <stdbool.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { ARRAY_DIMS_MOST = 64 };
+
+struct array {
+    char *data;
+    int dims;
+    int device;      /* the CUDA device's number; -1 for host memory */
+    table_type type; /* 0 for an element type that the library does not have */
+    Py_ssize_t itemsize;
+    Py_ssize_t shape[ARRAY_DIMS_MOST];
+    Py_ssize_t stride[ARRAY_DIMS_MOST]; /* in bytes */
+
+    /* What is given back by array_close(), if any. */
+    Py_buffer buffer;
+    PyObject *capsule;
+};
+
+/* Fills in `array`, which array_close() gives back; `name` is the argument's, for messages. -1 and an exception if the
+ * object is no array, has its memory elsewhere, or is to be written and cannot be. */
+int array_open(struct array *array, PyObject *object, bool writable, const char *name);
+void array_close(struct array *array);
+
+/* As array_open(), for objects with DLPack. 0 and no exception if `object` has none. */
+int array_open_dlpack(struct array *array, PyObject *object, bool writable, const char *name);
+
+/* The values of a one-dimensional array whose values lie side by side, as a table of one column. `type` 0: of any type
+ * that the library has. -1 and an exception for any other array. */
+int array_as_column(const struct array *array, table_type type, table_view *view, const char *name);
+
+#endif

@@ -1,0 +1,221 @@
+/* cumsum() itself: the calls that are a table prefix sum as they stand, at once; all others go to tuplescan._arrays,
+ * which knows numpy. */
+#include "module.h"
+#include "tables.h"
+
+#include <string.h>
+
+const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
+                               "       reverse=False, start=None, check_overflow=False, stream=None)\n"
+                               "--\n\n"
+                               "Running sums along an axis: numpy.cumsum() with the first axis as the default.\n"
+                               "\n"
+                               "result[i] = start + x[0] + ... + x[i], for each place of the other axes. Float\n"
+                               "results have the same bits on every machine and with any number of threads.\n"
+                               "\n"
+                               "Parameters\n"
+                               "----------\n"
+                               "x : array of any shape\n"
+                               "    A numpy array or what numpy.asarray() takes; a CuPy or torch array on CUDA.\n"
+                               "    bool, integers of 8 to 64 bits, floats of 16, 32 and 64, complex numbers of\n"
+                               "    64 and 128 (not on CUDA). Written only if it is out, too.\n"
+                               "axis : int or None\n"
+                               "    The axis to sum along; None: x as one axis, in row-major order.\n"
+                               "dtype : dtype, optional\n"
+                               "    What x is converted to before it is summed, and the type of the sums. By\n"
+                               "    default as numpy has it: that of out, if given; otherwise 64 bits for\n"
+                               "    integers and bool, x's own type for floats. Integers wrap.\n"
+                               "out : array of the result's shape, optional\n"
+                               "    Where to put the result, cast as numpy casts it. May be x itself.\n"
+                               "exclusive : bool\n"
+                               "    result[i] = start + x[0] + ... + x[i - 1] instead.\n"
+                               "reverse : bool\n"
+                               "    Sum from the last place to the first.\n"
+                               "start : scalar or array, optional\n"
+                               "    What the sums begin with; its shape must broadcast to x's without the axis.\n"
+                               "check_overflow : bool\n"
+                               "    Integers only: raise OverflowAt if a sum leaves its type. out is written.\n"
+                               "stream : int or object with __cuda_stream__, optional\n"
+                               "    Arrays on CUDA only: the stream to work on, instead of the current one of\n"
+                               "    x's library.\n"
+                               "\n"
+                               "Returns\n"
+                               "-------\n"
+                               "out, or a new array of x's library; of x's shape, (1,) for a scalar.\n"
+                               "\n"
+                               "Raises\n"
+                               "------\n"
+                               "TypeError for types that are not summed here (complex, object, longdouble,\n"
+                               "times, text), ValueError for shapes that do not match and what contradicts\n"
+                               "itself, numpy.exceptions.AxisError for an axis that is not there, OverflowAt,\n"
+                               "MemoryError, RuntimeError if the CUDA backend fails or is not there.\n"
+                               "\n"
+                               "Not copied: aligned arrays of 32- and 64-bit types, u8 and u16, in this\n"
+                               "machine's byte order, whose axes behind `axis` lie side by side (or which are in\n"
+                               "Fortran's order). Others go through a buffer of about a megabyte.\n";
+
+enum { X, AXIS, DTYPE, OUT, EXCLUSIVE, REVERSE, START, CHECK_OVERFLOW, STREAM, PARAMETERS };
+enum { POSITIONAL = OUT + 1 };
+static const char *const parameter_names[PARAMETERS] = {"x",       "axis",  "dtype",          "out",   "exclusive",
+                                                        "reverse", "start", "check_overflow", "stream"};
+
+static int parameter_of(PyObject *name) {
+    for (int i = 0; i < PARAMETERS; i++)
+        if (PyUnicode_CompareWithASCIIString(name, parameter_names[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* Sorts the arguments by parameter; what was not given stays NULL. */
+static int read_arguments(PyObject **values, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    if (count > POSITIONAL) {
+        PyErr_Format(PyExc_TypeError, "cumsum() takes at most %d positional arguments, %zd were given", POSITIONAL,
+                     count);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        values[i] = arguments[i];
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        int parameter = parameter_of(name);
+        if (parameter < 0 || values[parameter]) {
+            PyErr_Format(PyExc_TypeError,
+                         parameter < 0 ? "cumsum() got an unexpected keyword argument %R"
+                                       : "cumsum() got several values for %R",
+                         name);
+            return -1;
+        }
+        values[parameter] = arguments[count + i];
+    }
+    if (!values[X])
+        PyErr_SetString(PyExc_TypeError, "cumsum() misses its argument x");
+    return values[X] ? 0 : -1;
+}
+
+/* The rest of numpy's behaviour, in Python. */
+static PyObject *general(struct module_state *state, PyObject *const *values) {
+    if (!state->general) {
+        PyObject *arrays = PyImport_ImportModule("tuplescan._arrays");
+        if (!arrays)
+            return NULL;
+        state->general = PyObject_GetAttrString(arrays, "cumsum");
+        Py_DECREF(arrays);
+        if (!state->general)
+            return NULL;
+    }
+    PyObject *options = PyDict_New(), *result = NULL;
+    PyObject *x = PyTuple_New(1);
+    for (int i = AXIS; options && i < PARAMETERS; i++)
+        if (values[i] && PyDict_SetItemString(options, parameter_names[i], values[i]) != 0)
+            Py_CLEAR(options);
+    if (options && x) {
+        PyTuple_SetItem(x, 0, Py_NewRef(values[X]));
+        result = PyObject_Call(state->general, x, options);
+    }
+    Py_XDECREF(x);
+    Py_XDECREF(options);
+    return result;
+}
+
+static table_type promoted(table_type type) {
+    switch (type) {
+    case TABLE_U8:
+    case TABLE_U16:
+    case TABLE_U32:
+        return TABLE_U64;
+    case TABLE_I32:
+        return TABLE_I64;
+    default:
+        return type;
+    }
+}
+
+static PyObject *empty_like(const struct module_state *state, const struct array *in) {
+    table_type type = promoted(in->type);
+    if (!type)
+        return Py_NewRef(Py_None);
+    PyObject *shape = PyTuple_New(in->dims), *result = NULL;
+    for (int i = 0; shape && i < in->dims; i++) {
+        PyObject *extent = PyLong_FromSsize_t(in->shape[i]);
+        if (!extent)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SetItem(shape, i, extent);
+    }
+    if (shape)
+        result = PyObject_CallFunctionObjArgs(state->empty, shape, state->types[type], NULL);
+    Py_XDECREF(shape);
+    return result;
+}
+
+/* None if the tables are not for the library as they lie, or overlap; otherwise the result. */
+static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, PyObject *result) {
+    struct tables tables;
+    bool same_shape = in->dims == out->dims && memcmp(in->shape, out->shape, sizeof in->shape[0] * in->dims) == 0;
+    if (!same_shape || tables_make(&tables, in, out, axis) != 1) {
+        PyErr_Clear();
+        return Py_NewRef(Py_None);
+    }
+    struct tables_run run = {0};
+    table_status status;
+    if (tables.count * tables.in.rows * tables.in.columns < VALUES_WITH_GIL)
+        status = tables_scan(&tables, &run);
+    else {
+        Py_BEGIN_ALLOW_THREADS;
+        status = tables_scan(&tables, &run);
+        Py_END_ALLOW_THREADS;
+    }
+    if (status == TABLE_ERROR_OVERLAP)
+        return Py_NewRef(Py_None);
+    return status == TABLE_OK ? Py_NewRef(result) : raise_status(status);
+}
+
+/* Python's None if the call is one for the general way. */
+static PyObject *sum_at_once(const struct module_state *state, PyObject *const *values) {
+    PyObject *out_object = values[OUT] && values[OUT] != Py_None ? Py_NewRef(values[OUT]) : NULL;
+    struct array in, out;
+    PyObject *result = NULL;
+    long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
+    if ((axis == -1 && PyErr_Occurred()) || array_open(&in, values[X], false, "x") != 0)
+        goto end;
+    if (axis < 0)
+        axis += in.dims;
+    if (axis < 0 || axis >= in.dims)
+        result = Py_NewRef(Py_None);
+    else if (out_object || (out_object = empty_like(state, &in)) != NULL) {
+        if (out_object == Py_None)
+            result = Py_NewRef(Py_None);
+        else if (array_open(&out, out_object, true, "out") == 0) {
+            result = sum_opened(&in, &out, (int)axis, out_object);
+            array_close(&out);
+        }
+    }
+    array_close(&in);
+end:
+    Py_XDECREF(out_object);
+    return result;
+}
+
+static bool left_out(PyObject *value, PyObject *usual) { return !value || value == Py_None || value == usual; }
+
+PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *values[PARAMETERS] = {0};
+    if (read_arguments(values, arguments, count, names) != 0)
+        return NULL;
+    PyTypeObject *ndarray = (PyTypeObject *)state->ndarray;
+    if (ndarray && Py_TYPE(values[X]) == ndarray && (left_out(values[OUT], NULL) || Py_TYPE(values[OUT]) == ndarray) &&
+        (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
+        left_out(values[EXCLUSIVE], Py_False) && left_out(values[REVERSE], Py_False) && left_out(values[START], NULL) &&
+        left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL)) {
+        PyObject *result = sum_at_once(state, values);
+        if (result && result != Py_None)
+            return result;
+        if (!result && PyErr_ExceptionMatches(PyExc_MemoryError))
+            return NULL;
+        Py_CLEAR(result); /* what is wrong, the general way says in numpy's words */
+        PyErr_Clear();
+    }
+    return general(state, values);
+}

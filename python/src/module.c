@@ -1,0 +1,104 @@
+#include "module.h"
+
+static void replace(PyObject **kept, PyObject *by) {
+    PyObject *old = *kept;
+    *kept = by;
+    Py_XDECREF(old);
+}
+
+/* numpy_is_here(ndarray, empty, {table_type: dtype}): what the fast way of cumsum() needs of numpy. */
+static PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *ndarray, *empty, *types;
+    if (!PyArg_ParseTuple(tuple, "OOO", &ndarray, &empty, &types))
+        return NULL;
+    for (int type = TABLE_U8; type <= TABLE_F64; type++) {
+        PyObject *number = PyLong_FromLong(type);
+        PyObject *found = number ? PyObject_GetItem(types, number) : NULL;
+        Py_XDECREF(number);
+        if (!found)
+            return NULL;
+        replace(&state->types[type], found);
+    }
+    replace(&state->empty, Py_NewRef(empty));
+    replace(&state->ndarray, Py_NewRef(ndarray));
+    Py_RETURN_NONE;
+}
+
+/* chunk_rows(table_type, columns): where a table of floats may be cut without another rounding. */
+static PyObject *core_chunk_rows(PyObject *module, PyObject *tuple) {
+    (void)module;
+    int type;
+    Py_ssize_t columns;
+    if (!PyArg_ParseTuple(tuple, "in", &type, &columns))
+        return NULL;
+    return PyLong_FromSize_t(table_chunk_rows((table_type)type, (size_t)columns));
+}
+
+static PyObject *core_cuda_unavailable(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+    const char *why = table_cuda_unavailable();
+    return why ? PyUnicode_FromString(why) : Py_NewRef(Py_None);
+}
+
+static PyMethodDef methods[] = {
+    {"cumsum", (PyCFunction)(void (*)(void))core_cumsum, METH_FASTCALL | METH_KEYWORDS, core_cumsum_doc},
+    {"scan", core_scan, METH_VARARGS, NULL},
+    {"scan_on_stream", core_scan_on_stream, METH_VARARGS, NULL},
+    {"column_totals", core_column_totals, METH_VARARGS, NULL},
+    {"histogram", core_histogram, METH_VARARGS, NULL},
+    {"sort", core_sort, METH_VARARGS, NULL},
+    {"argsort", core_argsort, METH_VARARGS, NULL},
+    {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
+    {"numpy_is_here", core_numpy_is_here, METH_VARARGS, NULL},
+    {"chunk_rows", core_chunk_rows, METH_VARARGS, NULL},
+    {"cuda_unavailable", core_cuda_unavailable, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module) { return PyModule_AddStringConstant(module, "__version__", table_version()); }
+
+static int traverse(PyObject *module, visitproc visit, void *arg) {
+    struct module_state *state = PyModule_GetState(module);
+    if (!state)
+        return 0;
+    Py_VISIT(state->ndarray);
+    Py_VISIT(state->empty);
+    Py_VISIT(state->general);
+    for (int type = TABLE_U8; type <= TABLE_F64; type++)
+        Py_VISIT(state->types[type]);
+    return 0;
+}
+
+static int clear(PyObject *module) {
+    struct module_state *state = PyModule_GetState(module);
+    if (!state)
+        return 0;
+    Py_CLEAR(state->ndarray);
+    Py_CLEAR(state->empty);
+    Py_CLEAR(state->general);
+    for (int type = TABLE_U8; type <= TABLE_F64; type++)
+        Py_CLEAR(state->types[type]);
+    return 0;
+}
+
+static void release(void *module) { clear(module); }
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)execute}, /* -Wpedantic: Python's own rule */
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "tuplescan._core",
+    .m_size = sizeof(struct module_state),
+    .m_methods = methods,
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }

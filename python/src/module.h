@@ -1,0 +1,37 @@
+/* The functions of tuplescan._core, by file. Each takes its arguments from Python as it gets them, checks what memory
+ * safety needs, and calls the library once for each table. What numpy does beyond that is in the .py files. */
+#ifndef TUPLESCAN_PYTHON_MODULE_H
+#define TUPLESCAN_PYTHON_MODULE_H
+
+#include "array.h"
+
+/* Calls of fewer values than this keep the GIL: releasing it takes 50 ns, summing them some microseconds. */
+enum { VALUES_WITH_GIL = 8192 };
+
+/* What the module keeps; numpy's parts are there once the general way has been imported. */
+struct module_state {
+    PyObject *ndarray;              /* numpy.ndarray; NULL before numpy is known */
+    PyObject *empty;                /* numpy.empty */
+    PyObject *types[TABLE_F64 + 1]; /* numpy's dtype objects, by table_type */
+    PyObject *general;              /* tuplescan._arrays.cumsum; NULL before it is imported */
+};
+
+/* NULL and the exception that the status stands for, with what exactly was wrong. */
+PyObject *raise_status(table_status status);
+
+/* cumsum.c */
+PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+extern const char core_cumsum_doc[];
+
+/* scan.c */
+PyObject *core_scan(PyObject *module, PyObject *arguments);
+PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
+PyObject *core_column_totals(PyObject *module, PyObject *arguments);
+
+/* keys.c */
+PyObject *core_histogram(PyObject *module, PyObject *arguments);
+PyObject *core_sort(PyObject *module, PyObject *arguments);
+PyObject *core_argsort(PyObject *module, PyObject *arguments);
+PyObject *core_digit_counts(PyObject *module, PyObject *arguments);
+
+#endif

@@ -1,0 +1,33 @@
+/* An N-dimensional array seen as tables: the axes before the one that is summed along count tables, the axes behind it
+ * make up the columns. */
+#ifndef TUPLESCAN_PYTHON_TABLES_H
+#define TUPLESCAN_PYTHON_TABLES_H
+
+#include "array.h"
+
+struct tables {
+    size_t count;       /* how many tables; 0 if there is no value */
+    table_view in, out; /* the first ones */
+    int dims;           /* the axes before the summed one, with more than one place */
+    Py_ssize_t shape[ARRAY_DIMS_MOST], in_stride[ARRAY_DIMS_MOST], out_stride[ARRAY_DIMS_MOST]; /* in bytes */
+};
+
+/* 1; or 0 if the library cannot take the arrays as they lie: columns or bytes apart, rows that do not ascend, types,
+ * tables that may share memory, many small tables in host memory. -1 and an exception if the arguments contradict each
+ * other. */
+int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis);
+
+/* What one call of the library gets for each table; carry rows lie side by side, table after table. */
+struct tables_run {
+    table_scan_options options;
+    bool on_stream;
+    size_t workspace_bytes;               /* the answer of tables_workspace() */
+    bool check;                           /* host memory only */
+    size_t overflow_row, overflow_column; /* with `check`: the first in row order; row SIZE_MAX if there was none */
+};
+
+/* Both need no GIL. */
+table_status tables_scan(const struct tables *tables, struct tables_run *run);
+table_status tables_workspace(const struct tables *tables, struct tables_run *run);
+
+#endif

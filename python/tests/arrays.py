@@ -1,0 +1,126 @@
+"""What the tests sum: kinds, shapes, layouts."""
+
+import numpy as np
+
+KINDS = [
+    "?",
+    "i1",
+    "u1",
+    "i2",
+    "u2",
+    "i4",
+    "u4",
+    "i8",
+    "u8",
+    "f2",
+    "f4",
+    "f8",
+    ">i2",
+    ">u2",
+    ">i4",
+    ">u8",
+    ">f2",
+    ">f4",
+    ">f8",
+    "c8",
+    "c16",
+    ">c8",
+]
+SHAPES = [
+    (), (0,), (1,), (5,), (4, 3), (0, 3), (3, 0), (1, 7), (7, 1), (2, 3, 4), (2, 0, 3), (3, 2, 1, 5),
+    (3000, 1), (1, 3000), (300, 40), (40, 300), (70001,), (6000, 3, 2), (2, 3, 6000), (3, 5000, 2),
+]  # fmt: skip
+
+
+def values(shape, kind, seed=1):
+    """Small whole numbers, so that the running sums of floats are exact, and there is one right answer."""
+    dtype = np.dtype(kind)
+    low, high = {"b": (0, 2), "u": (0, 200), "i": (-100, 100), "f": (-3, 4), "c": (-3, 4)}[dtype.kind]
+    generator = np.random.default_rng(seed)
+    x = generator.integers(low, high, shape)
+    x = np.array(x, dtype)
+    if dtype.kind == "c":
+        x.imag = generator.integers(low, high, shape)
+    return x
+
+
+def _strided(x, step):
+    wide = np.zeros([extent * abs(step) for extent in x.shape], x.dtype)
+    view = wide[(*(slice(None, None, step) for _ in x.shape), ...)]
+    view[...] = x
+    return view
+
+
+def _last_strided(x):
+    if x.ndim == 0:
+        return x
+    wide = np.zeros((*x.shape[:-1], x.shape[-1] * 3), x.dtype)
+    wide[..., ::3] = x
+    return wide[..., ::3]
+
+
+def _gaps(x):
+    if x.ndim == 0:
+        return x
+    wide = np.zeros((*x.shape[:-1], x.shape[-1] + 2), x.dtype)
+    wide[..., 1:-1] = x
+    return wide[..., 1:-1]
+
+
+def _unaligned(x):
+    memory = np.zeros(x.nbytes + 1, np.uint8)
+    view = memory[1:].view(x.dtype).reshape(x.shape) if x.size else x
+    view[...] = x
+    return view
+
+
+def _read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+LAYOUTS = {
+    "plain": lambda x: x,
+    "fortran": lambda x: x.copy("F"),
+    "strided": lambda x: _strided(x, 2),
+    "from the end": lambda x: _strided(x, -1),
+    "from the end, strided": lambda x: _strided(x, -2),
+    "columns apart": _last_strided,
+    "rows with gaps": _gaps,
+    "unaligned": _unaligned,
+    "read-only": _read_only,
+    "axes swapped": lambda x: np.moveaxis(x, 0, -1).copy().transpose(-1, *range(x.ndim - 1)) if x.ndim else x,
+}
+
+
+def axes(x):
+    return [None, *range(-x.ndim, x.ndim)] if x.ndim else [None, 0, -1]
+
+
+def reference(x, axis, dtype=None, exclusive=False, reverse=False, start=None):
+    """The definition, by numpy alone; start is a scalar or a row."""
+    if axis is None or x.ndim == 0:
+        x, axis = x.reshape(-1), 0
+    if reverse:
+        x = np.flip(x, axis)
+    sums = np.cumsum(x, axis, dtype)
+    if exclusive:
+        zero = np.zeros_like(np.take(sums, [0] * (sums.shape[axis] > 0), axis))
+        sums = (
+            np.concatenate([zero, np.take(sums, range(sums.shape[axis] - 1), axis)], axis) if sums.shape[axis] else sums
+        )
+    if start is not None:
+        sums = (
+            sums + np.expand_dims(np.asarray(start).astype(sums.dtype), axis)
+            if np.ndim(start)
+            else sums + sums.dtype.type(start)
+        )
+    return np.flip(sums, axis) if reverse else sums
+
+
+def same(got, wanted):
+    assert type(got) is type(wanted)
+    assert got.dtype == wanted.dtype and got.dtype.isnative, (got.dtype, wanted.dtype)
+    assert got.shape == wanted.shape
+    np.testing.assert_array_equal(got, wanted)

@@ -1,0 +1,284 @@
+import concurrent.futures
+import inspect
+import itertools
+
+import numpy as np
+import pytest
+import tuplescan
+from arrays import KINDS, LAYOUTS, SHAPES, axes, reference, same, values
+
+AxisError = getattr(np, "exceptions", np).AxisError
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_numpy(kind, layout):
+    for shape in SHAPES:
+        x = LAYOUTS[layout](values(shape, kind))
+        before = x.copy()
+        for axis in axes(x):
+            same(tuplescan.cumsum(x, axis), np.cumsum(x, axis))
+        assert np.array_equal(x, before)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_options(kind):
+    for shape, layout, exclusive, reverse in itertools.product(
+        [(5,), (4, 3), (300, 40), (70001,), (2, 3, 600), (0, 3), (3, 5000, 2)],
+        ["plain", "fortran", "from the end", "unaligned", "columns apart"],
+        [False, True],
+        [False, True],
+    ):
+        x = LAYOUTS[layout](values(shape, kind))
+        for axis in range(x.ndim):
+            rest = shape[:axis] + shape[axis + 1 :]
+            for start in (None, 3, values(rest, np.dtype(kind).newbyteorder("="), 2)):
+                if np.dtype(kind) == bool and start is not None:
+                    start = start * 1 if isinstance(start, int) else start
+                got = tuplescan.cumsum(x, axis, exclusive=exclusive, reverse=reverse, start=start)
+                same(got, reference(x, axis, None, exclusive, reverse, start))
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+@pytest.mark.parametrize("to", ["?", "i1", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">f4", ">i8", "c8", ">c16"])
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "u2", "i4", "u4", "i8", "f2", "f4", "f8", "c8"])
+def test_dtype_and_out(kind, to):
+    for shape in [(5,), (40, 3), (2, 3, 400)]:
+        x = values(shape, kind)
+        if np.dtype(to).kind == "u":  # a negative float has no unsigned value
+            x = abs(x.real).astype(kind)
+        for axis in axes(x):
+            wanted = np.cumsum(x, axis, to)
+            if np.dtype(to) == np.float16 and abs(np.cumsum(x, axis, "f8")).max() > 2048:
+                continue  # numpy rounds each sum to f16
+            same(tuplescan.cumsum(x, axis, to), wanted.astype(wanted.dtype.newbyteorder("=")))
+            out, numpy_out = np.empty(wanted.shape, to), np.empty(wanted.shape, to)
+            assert tuplescan.cumsum(x, axis, out=out) is out
+            np.testing.assert_array_equal(out, np.cumsum(x, axis, out=numpy_out))
+            out = np.empty(wanted.shape, to)
+            if to != "f2":
+                tuplescan.cumsum(x, axis, "f8", out)
+                np.testing.assert_array_equal(out, np.cumsum(x, axis, "f8", numpy_out))
+
+
+def test_half_floats_are_summed_in_f32():
+    x = np.ones(4000, np.float16)
+    assert np.cumsum(x)[-1] == 2048  # what numpy gives
+    assert tuplescan.cumsum(x)[-1] == np.float16(4000)
+
+
+def test_error_is_small():
+    x = np.random.default_rng(3).random((1 << 20, 1)).astype(np.float32)
+    exact = np.cumsum(x, 0, np.float64)
+    assert abs(tuplescan.cumsum(x) - exact).max() < 0.1 * abs(np.cumsum(x, 0) - exact).max()
+
+
+def test_same_bits_in_place_fresh_and_with_gaps():
+    x = np.random.default_rng(4).random((50000, 3)).astype(np.float32)
+    wanted = tuplescan.cumsum(x)
+    gaps = np.zeros((50000, 5), np.float32)
+    gaps[:, 1:4] = x
+    in_place = x.copy()
+    tuplescan.cumsum(in_place, out=in_place)
+    for got in (in_place, tuplescan.cumsum(gaps[:, 1:4]), tuplescan.cumsum(x[::-1], reverse=True)[::-1]):
+        assert got.tobytes() == wanted.tobytes()
+    assert LAYOUTS["unaligned"](x).ctypes.data % 4 != 0
+    for layout in LAYOUTS:  # through the buffer, too
+        if layout != "fortran" and layout != "axes swapped":
+            assert tuplescan.cumsum(LAYOUTS[layout](x)).tobytes() == wanted.tobytes(), layout
+
+
+def test_out_that_overlaps():
+    for kind, shift in itertools.product(["i8", "f8"], [-6, -3, -1, 0, 1, 3, 6]):
+        memory = values(3030, kind)
+        x, out = memory[10:3010], memory[10 + shift : 3010 + shift]
+        wanted = np.cumsum(x)
+        tuplescan.cumsum(x, out=out)
+        np.testing.assert_array_equal(out, wanted)
+    for axis in (0, 1):
+        square = values((60, 60), "i8")
+        wanted = np.cumsum(square, axis)
+        tuplescan.cumsum(square, axis, out=square.T)
+        np.testing.assert_array_equal(square.T, wanted)
+    batch = values((6, 2000, 1), "i8")
+    wanted = np.cumsum(batch[:5], 1)
+    tuplescan.cumsum(batch[:5], 1, out=batch[1:])
+    np.testing.assert_array_equal(batch[1:], wanted)
+    floats = values((500,), "f8")
+    wanted = np.cumsum(floats)
+    tuplescan.cumsum(floats, dtype="f8", out=floats.view("i8"))
+    np.testing.assert_array_equal(floats.view("i8"), wanted.astype("i8"))
+
+
+def test_what_is_no_ndarray():
+    same(tuplescan.cumsum([[1, 2], [3, 4]]), np.cumsum([[1, 2], [3, 4]], 0))
+    same(tuplescan.cumsum(5), np.cumsum(5))
+    same(tuplescan.cumsum(memoryview(bytearray(b"\1\2\3"))), np.cumsum(np.array([1, 2, 3], "u1")))
+    same(tuplescan.cumsum(np.int8(3)), np.cumsum(np.int8(3)))
+    same(tuplescan.cumsum([]), np.cumsum([]))
+
+
+class Subclass(np.ndarray):
+    def __array_finalize__(self, from_array):
+        self.note = getattr(from_array, "note", None)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_subclasses():
+    x = values((4, 3), "i4").view(Subclass)
+    x.note = "kept"
+    got = tuplescan.cumsum(x)
+    same(got, np.cumsum(x, 0))
+    assert got.note == "kept"
+    matrix = np.matrix([[1, 2], [3, 4]])
+    for axis in (None, 0, 1):
+        same(tuplescan.cumsum(matrix, axis), np.cumsum(matrix, axis))
+    masked = np.ma.array(values((4, 3), "i4"), mask=values((4, 3), "?"))
+    for axis in (None, 0, 1):
+        got, wanted = tuplescan.cumsum(masked, axis), np.cumsum(masked, axis)
+        assert type(got) is type(wanted)
+        np.testing.assert_array_equal(got.mask, wanted.mask)
+        np.testing.assert_array_equal(got.filled(-1), wanted.filled(-1))
+
+
+@pytest.mark.parametrize("x", [np.zeros(2, np.clongdouble), np.array([1, None]), np.array(["a"]), np.array([1], "M8[s]"),
+                               np.array([1], "m8[s]"), np.zeros(2, "V4"), np.zeros(2, np.longdouble)])  # fmt: skip
+def test_types_that_are_refused(x):
+    with pytest.raises(TypeError, match="ufunc 'add' did not contain a loop"):
+        tuplescan.cumsum(x)
+    with pytest.raises(TypeError, match="ufunc 'add' did not contain a loop"):
+        tuplescan.cumsum(np.zeros(2), dtype=x.dtype)
+
+
+def test_objects_with_a_type_to_sum_in():
+    same(tuplescan.cumsum(np.array([1, 2], object), dtype="i8"), np.array([1, 3]))
+
+
+def test_errors():
+    x = values((4, 3), "i4")
+    read_only = np.empty((4, 3), "i8")
+    read_only.flags.writeable = False
+    with pytest.raises(AxisError, match="axis 2 is out of bounds for array of dimension 2"):
+        tuplescan.cumsum(x, 2)
+    with pytest.raises(AxisError):
+        tuplescan.cumsum(x, -3)
+    for axis in (1.0, "0", (0,), True):
+        with pytest.raises(TypeError):
+            tuplescan.cumsum(x, axis)
+    with pytest.raises(TypeError, match="output must be an array"):
+        tuplescan.cumsum(x, out=[0] * 12)
+    for shape in [(4, 4), (3, 4), (12,), (1, 4, 3)]:
+        with pytest.raises(ValueError, match="out has shape"):
+            tuplescan.cumsum(x, out=np.empty(shape, "i8"))
+    with pytest.raises(ValueError, match="read-only"):
+        tuplescan.cumsum(x, out=read_only)
+    with pytest.raises(ValueError, match="stream"):
+        tuplescan.cumsum(x, stream=0)
+    with pytest.raises(ValueError, match="check_overflow"):
+        tuplescan.cumsum(x, dtype="f4", check_overflow=True)
+    with pytest.raises(ValueError, match="broadcast"):
+        tuplescan.cumsum(x, start=[1, 2])
+    with pytest.raises(TypeError, match="start"):
+        tuplescan.cumsum(x, start=1.5)
+    with pytest.raises(OverflowError):
+        tuplescan.cumsum(x, dtype="u8", start=-1)
+    with pytest.raises(TypeError, match="data type"):
+        tuplescan.cumsum(x, dtype="nonsense")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
+        tuplescan.cumsum(x, axes=0)
+    with pytest.raises(TypeError, match="several values for 'axis'"):
+        tuplescan.cumsum(x, 0, axis=0)
+    with pytest.raises(TypeError, match="at most 4 positional"):
+        tuplescan.cumsum(x, 0, None, None, True)
+    with pytest.raises(TypeError, match="misses its argument x"):
+        tuplescan.cumsum()
+
+
+def first_overflow(x, axis, dtype, start=0):
+    """(row, column) by Python's own integers."""
+    limits = np.iinfo(dtype)
+    moved = np.moveaxis(x, axis, 0).astype(object)
+    sums = np.cumsum(moved, 0) + start
+    sums = sums.reshape(len(sums), -1)
+    for row, column in itertools.product(*map(range, sums.shape)):
+        if not limits.min <= sums[row, column] <= limits.max:
+            return row, column
+    return None
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i4", "u4", "i8", "u8"])
+def test_check_overflow(kind):
+    dtype = np.dtype(kind)
+    for seed, shape in enumerate([(7,), (40, 3), (3, 40), (2, 50, 3), (3000, 2), (2, 3000)]):
+        generator = np.random.default_rng(seed)
+        for axis, layout in itertools.product(range(len(shape)), ["plain", "fortran", "from the end"]):
+            limits = np.iinfo(dtype)
+            part = max(shape[axis] // 3, 2)
+            x = generator.integers(limits.min // part, limits.max // part, shape, dtype, endpoint=True)
+            x = LAYOUTS[layout](x)
+            for reverse, exclusive, start in itertools.product([False, True], [False, True], [0, 5]):
+                wanted = first_overflow(np.flip(x, axis) if reverse else x, axis, dtype, start)
+                out = np.empty_like(x)
+                options = {"reverse": reverse, "exclusive": exclusive, "start": start, "out": out}
+                if wanted is None:
+                    tuplescan.cumsum(x, axis, dtype, check_overflow=True, **options)
+                else:
+                    with pytest.raises(tuplescan.OverflowAt) as raised:
+                        tuplescan.cumsum(x, axis, dtype, check_overflow=True, **options)
+                    row = shape[axis] - 1 - wanted[0] if reverse else wanted[0]
+                    assert (raised.value.row, raised.value.column) == (row, wanted[1])
+                with np.errstate(over="ignore"):
+                    np.testing.assert_array_equal(out, reference(x, axis, dtype, exclusive, reverse, start))
+
+
+def test_overflow_is_an_exception_of_its_own():
+    with pytest.raises(OverflowError, match="row 1, column 0") as raised:
+        tuplescan.cumsum(np.array([2**31 - 1, 1], "i4"), dtype="i4", check_overflow=True)
+    assert raised.value.args == (1, 0)
+
+
+def test_threads():
+    x = np.random.default_rng(5).random((100000, 4))
+    wanted = tuplescan.cumsum(x).tobytes()
+    turned = x[::-1]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        calls = [pool.submit(tuplescan.cumsum, *((x,) if i % 2 else (turned,)), reverse=not i % 2) for i in range(24)]
+        for i, call in enumerate(calls):
+            result = call.result() if i % 2 else call.result()[::-1]
+            assert result.tobytes() == wanted
+
+
+def test_signature():
+    parameters = inspect.signature(tuplescan.cumsum).parameters
+    assert list(parameters) == [
+        "x", "axis", "dtype", "out", "exclusive", "reverse", "start", "check_overflow", "stream"
+    ]  # fmt: skip
+    assert parameters["axis"].default == 0
+    assert parameters["exclusive"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+@pytest.mark.parametrize("kind", ["?", "i1", "u4", "i8", "f2", "f4", "f8", ">f4", "c8"])
+def test_cumulative_sum(kind):
+    for shape in [(5,), (0,), (4, 3), (0, 3), (3, 0), (2, 3, 400)]:
+        x = values(shape, kind)
+        for axis in [*range(-x.ndim, x.ndim), *([None] if x.ndim == 1 else [])]:
+            along = 0 if axis is None else axis
+            sums = np.cumsum(x, along)
+            zeros = np.zeros_like(sums, shape=[1 if i == along % x.ndim else n for i, n in enumerate(shape)])
+            same(tuplescan.cumulative_sum(x, axis=axis), sums)
+            with_zeros = tuplescan.cumulative_sum(x, axis=axis, include_initial=True)
+            same(with_zeros, np.concatenate([zeros, sums], along))
+            if hasattr(np, "cumulative_sum"):
+                same(with_zeros, np.cumulative_sum(x, axis=axis, include_initial=True))
+            if kind != "c8":
+                same(tuplescan.cumulative_sum(x, axis=axis, dtype="f8"), np.cumsum(x, along, "f8"))
+
+
+def test_cumulative_sum_errors():
+    with pytest.raises(ValueError, match="axis"):
+        tuplescan.cumulative_sum(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="at least one dimension"):
+        tuplescan.cumulative_sum(np.zeros(()))
+    with pytest.raises(AxisError):
+        tuplescan.cumulative_sum(np.zeros(2), axis=1)

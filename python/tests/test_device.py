@@ -1,0 +1,120 @@
+"""The way of arrays on CUDA, without a GPU: a library that calls itself cupy has its arrays in host memory, where the
+stream form of the C call works too. What a real one does is for gpu.py."""
+
+import contextlib
+import sys
+import types
+
+import gpu
+import numpy as np
+import pytest
+import tuplescan
+from tuplescan import _core, _device
+
+
+class Array:
+    def __init__(self, values):
+        self.values = values
+
+    shape = property(lambda self: self.values.shape)
+    dtype = property(lambda self: self.values.dtype)
+    ndim = property(lambda self: self.values.ndim)
+    size = property(lambda self: self.values.size)
+    device = property(lambda self: Device())
+
+    def reshape(self, *shape):
+        return Array(self.values.reshape(*shape))
+
+    def astype(self, dtype, copy=True):
+        return Array(self.values.astype(dtype, copy=copy))
+
+    def fill(self, value):
+        self.values.fill(value)
+
+    def tolist(self):
+        return self.values.tolist()
+
+    def __getitem__(self, at):
+        return Array(self.values[at])
+
+    def __setitem__(self, at, other):
+        self.values[at] = other.values
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+
+class Device(contextlib.nullcontext):
+    id = 0
+
+
+class Stream(contextlib.nullcontext):
+    ptr = 0
+
+    def __cuda_stream__(self):
+        return (0, 0)
+
+
+def plain(x):
+    return x.values if isinstance(x, Array) else x
+
+
+def empty(shape, dtype):
+    """Aligned as memory of CUDA is."""
+    memory = np.zeros(int(np.prod(shape)) * np.dtype(dtype).itemsize + 512, np.uint8)
+    first = -memory.ctypes.data % 512
+    return Array(memory[first : first + memory.size - 512].view(dtype).reshape(shape))
+
+
+@pytest.fixture
+def lib(monkeypatch):
+    cupy = types.ModuleType("cupy")
+    cupy.ndarray = Array
+    cupy.empty = empty
+    cupy.zeros = lambda shape, dtype: Array(np.zeros(shape, dtype))
+    cupy.ascontiguousarray = lambda x: Array(np.ascontiguousarray(x.values))
+    cupy.flip = lambda x, axis: Array(np.flip(x.values, axis))
+    cupy.moveaxis = lambda x, source, target: Array(np.moveaxis(x.values, source, target))
+    cupy.broadcast_to = lambda x, shape: Array(np.broadcast_to(x.values, shape).copy())
+    cupy.asarray = lambda x, dtype=None: Array(np.array(plain(x), dtype))
+    cupy.asnumpy = plain
+    cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
+    cupy.cuda = types.SimpleNamespace(get_current_stream=Stream, ExternalStream=lambda *_: Stream())
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(Array, "__module__", "cupy")
+    monkeypatch.setattr(_device, "_TABLES_MOST", 16)  # that of many small tables in host memory
+    return gpu.CuPy()
+
+
+@pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_bits, gpu.check_out_and_dtype,
+                                   gpu.check_overflow, gpu.check_errors])  # fmt: skip
+def test_as_on_the_cpu(lib, check, monkeypatch):
+    queued = []
+    scan_on_stream = _core.scan_on_stream
+    monkeypatch.setattr(_core, "scan_on_stream", lambda *arguments: queued.append(1) or scan_on_stream(*arguments))
+    check(lib)
+    assert queued or check is gpu.check_errors
+
+
+def test_stream(lib):
+    x = np.ones((5, 3), "f4")
+    for stream in (0, Stream()):
+        gpu.same(lib.get(tuplescan.cumsum(lib.put(x), stream=stream)), tuplescan.cumsum(x))
+    with pytest.raises(TypeError):
+        tuplescan.cumsum(lib.put(x), stream="default")
+
+
+def test_complex_numbers_are_refused(lib):
+    with pytest.raises(TypeError, match="complex"):
+        tuplescan.cumsum(lib.put(np.ones(3, "c8")))
+
+
+def test_arrays_of_unknown_libraries_on_cuda():
+    class OnCuda:
+        __cuda_array_interface__ = {}
+
+    with pytest.raises(TypeError, match="cupy.asarray"):
+        tuplescan.cumsum(OnCuda())

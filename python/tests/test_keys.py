@@ -1,0 +1,188 @@
+import numpy as np
+import pytest
+import tuplescan
+from arrays import LAYOUTS, values
+
+RANDOM = np.random.default_rng(11)
+FLOATS = np.concatenate([RANDOM.normal(size=3000), [0.0, -0.0, np.inf, -np.inf, 0.0, -0.0], np.repeat(0.25, 5)])
+
+
+def sortable(kind):
+    dtype = np.dtype(kind)
+    if dtype.kind == "f":
+        return FLOATS.astype(dtype)
+    limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return RANDOM.integers(*limits, 3000, dtype.newbyteorder("="), endpoint=True).astype(dtype)
+
+
+ALL = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i4", ">f8"]
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_sort(kind):
+    x = sortable(kind)
+    before = x.copy()
+    got = tuplescan.sort(x)
+    assert got.dtype == x.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(got, np.sort(x))
+    np.testing.assert_array_equal(tuplescan.sort(x, descending=True), np.sort(x)[::-1])
+    np.testing.assert_array_equal(tuplescan.argsort(x), np.argsort(x, kind="stable"))
+    order = tuplescan.argsort(x, descending=True)
+    assert order.dtype == np.int64
+    np.testing.assert_array_equal(order, (len(x) - 1 - np.argsort(x[::-1], kind="stable"))[::-1])
+    assert np.array_equal(x, before)
+    for axis in (None, 0, 1, -1):
+        table = x[:2994].reshape(-1, 3)
+        np.testing.assert_array_equal(tuplescan.sort(table, axis), np.sort(table, axis))
+        np.testing.assert_array_equal(tuplescan.argsort(table, axis), np.argsort(table, axis, kind="stable"))
+
+
+def test_sort_puts_nans_last():
+    x = FLOATS.astype("f4")
+    x[::7] = np.nan
+    x[3::7] = -np.float32(np.nan)
+    np.testing.assert_array_equal(tuplescan.sort(x), np.sort(x))
+    np.testing.assert_array_equal(tuplescan.argsort(x), np.argsort(x, kind="stable"))
+
+
+def test_sort_errors():
+    for call in (tuplescan.sort, tuplescan.argsort):
+        assert call([]).shape == (0,)
+        assert call(np.zeros((0, 3), "i4")).shape == (0, 3)
+        with pytest.raises(TypeError, match="cannot be sorted"):
+            call(np.zeros(3, "c8"))
+        with pytest.raises(getattr(np, "exceptions", np).AxisError):
+            call(np.zeros(3), 1)
+        with pytest.raises(getattr(np, "exceptions", np).AxisError):
+            call(np.zeros(()))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i4", "u4", "i8", "f2", "f4", "f8", ">f4"])
+def test_histogram(kind, layout):
+    x = LAYOUTS[layout](values((4001,), kind))
+    weights = RANDOM.integers(0, 50, 4001)
+    for bins, options in [
+        (10, {}),
+        (7, {"range": (-2.5, 2.0)}),
+        ([-3, -1, 0, 0.5, 60], {}),
+        ("sturges", {}),
+        (9, {"density": True}),
+        (10, {"weights": weights}),
+        (10, {"weights": weights.astype("f4"), "density": True}),
+    ]:
+        if kind == "?" or (bins == "sturges" and "weights" in options):
+            continue
+        counts, edges = tuplescan.histogram(x, bins, **options)
+        wanted, wanted_edges = np.histogram(x, bins, **options)
+        np.testing.assert_array_equal(edges, wanted_edges)
+        np.testing.assert_allclose(counts, wanted, rtol=1e-6)
+        if "weights" not in options:
+            assert counts.dtype == wanted.dtype
+    if kind == "?":
+        np.testing.assert_array_equal(tuplescan.histogram(x, 2)[0], np.histogram(x.astype("u1"), 2)[0])
+
+
+def test_histogram_at_the_edges_of_bins():
+    for kind in ("f4", "f8"):
+        x = (np.arange(2000) / 100).astype(kind)
+        for bins in (3, 10, 20, 100, 333):
+            np.testing.assert_array_equal(tuplescan.histogram(x, bins)[0], np.histogram(x, bins)[0])
+    assert tuplescan.histogram([])[0].sum() == 0
+    assert tuplescan.histogram([1, np.nan, 2], 2, (0, 4))[0].tolist() == [1, 1]
+
+
+def test_histogram_errors():
+    with pytest.raises(ValueError, match="bins"):
+        tuplescan.histogram([1, 2], [3, 2, 1])
+    with pytest.raises(ValueError, match="same shape"):
+        tuplescan.histogram([1, 2], weights=[1])
+    with pytest.raises(TypeError, match="histogram"):
+        tuplescan.histogram([1j])
+    with pytest.raises(TypeError, match="weights"):
+        tuplescan.histogram([1, 2], weights=[1j, 2])
+    with pytest.raises(ValueError, match="bins"):
+        tuplescan.histogram([1, 2], (1 << 20) + 1)
+
+
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4"])
+def test_bincount(kind):
+    x = abs(values((5000,), kind).astype("i8")).astype(kind)
+    weights = RANDOM.normal(size=5000)
+    for view in (x, x[::-2]):
+        for least in (0, 3, 1000):
+            got, wanted = tuplescan.bincount(view, minlength=least), np.bincount(view.astype("i8"), minlength=least)
+            np.testing.assert_array_equal(got, wanted)
+            assert got.dtype == wanted.dtype
+        weighed = tuplescan.bincount(view, weights[: len(view)])
+        np.testing.assert_allclose(weighed, np.bincount(view.astype("i8"), weights[: len(view)]), atol=1e-9)
+
+
+def test_bincount_errors():
+    assert tuplescan.bincount([]).shape == (0,)
+    assert tuplescan.bincount(np.array([], "i4"), minlength=3).tolist() == [0, 0, 0]
+    assert tuplescan.bincount([1 << 21])[1 << 21] == 1
+    for bad, exception in [
+        ([-1], ValueError), ([[1]], ValueError), (3, ValueError), (np.array([1.5]), TypeError)
+    ]:  # fmt: skip
+        with pytest.raises(exception):
+            tuplescan.bincount(bad)
+    with pytest.raises(ValueError, match="length"):
+        tuplescan.bincount([1, 2], [1.0])
+    with pytest.raises(ValueError, match="negative"):
+        tuplescan.bincount([1], minlength=-1)
+
+
+@pytest.mark.parametrize("kind", ["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"])
+def test_digit_counts(kind):
+    x = sortable(kind)[:2500]
+    bits = x.view(f"u{x.itemsize}").astype("u8")
+    top = np.uint64(1 << (x.itemsize * 8 - 1))
+    every = np.uint64((1 << x.itemsize * 8) - 1)
+    if x.dtype.kind == "i":
+        bits = bits ^ top
+    if x.dtype.kind == "f":
+        bits = np.where(bits & top, bits ^ every, bits ^ top)
+    for width, first, length in [(4, 0, 1000), (3, 2, 100), (8, 0, 0)]:
+        digits = (bits >> np.uint64(first) & np.uint64((1 << width) - 1)).astype(int)
+        chunk = length or 16384
+        wanted = [np.bincount(digits[i : i + chunk], minlength=1 << width) for i in range(0, len(x), chunk)]
+        got = tuplescan.digit_counts(x, width, first, chunk_length=length)
+        np.testing.assert_array_equal(got, wanted)
+        flipped = tuplescan.digit_counts(x[::-1][::-1], width, first, chunk_length=length, descending=True)
+        np.testing.assert_array_equal(flipped, got[:, ::-1])
+
+
+def test_digit_counts_errors():
+    keys = np.zeros(3, "u4")
+    assert tuplescan.digit_counts(keys[:0], 4).shape == (0, 16)
+    for bits, first in [(0, 0), (17, 0), (8, 32)]:
+        with pytest.raises(ValueError, match="bit"):
+            tuplescan.digit_counts(keys, bits, first)
+    with pytest.raises(ValueError, match="chunk_length"):
+        tuplescan.digit_counts(keys, chunk_length=-1)
+    with pytest.raises(TypeError, match="no digits"):
+        tuplescan.digit_counts(np.zeros(3, "c8"))
+    with pytest.raises(ValueError, match="one dimension"):
+        tuplescan.digit_counts(np.zeros((3, 3), "u4"))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", ">f4", "c8"])
+def test_column_totals(kind, layout):
+    for shape in [(1,), (5000,), (0, 3), (3, 0), (1000, 3), (50, 40, 2)]:
+        x = LAYOUTS[layout](values(shape, kind))
+        wanted = np.cumsum(x, 0)[-1] if shape[0] else np.zeros(shape[1:], np.cumsum(x, 0).dtype)
+        got = tuplescan.column_totals(x)
+        np.testing.assert_array_equal(got, wanted)
+        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        np.testing.assert_array_equal(tuplescan.column_totals(x, "c16", start=5), wanted + 5.0)
+
+
+def test_column_totals_are_the_last_row():
+    x = RANDOM.random((100000, 3)).astype("f4")
+    assert tuplescan.column_totals(x).tobytes() == tuplescan.cumsum(x)[-1].tobytes()
+    with pytest.raises(ValueError, match="dimension"):
+        tuplescan.column_totals(3)
+    with pytest.raises(TypeError, match="did not contain a loop"):
+        tuplescan.column_totals([None])

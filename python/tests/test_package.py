@@ -1,0 +1,159 @@
+"""What is around the functions: references, documents, stubs, the command."""
+
+import ast
+import gc
+import importlib.metadata
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+import tuplescan
+from tuplescan import __main__ as command
+
+TREE = pathlib.Path(__file__).parent.parent
+
+
+def try_to(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except (TypeError, ValueError, OverflowError):
+        pass
+
+
+def each_way():
+    x, out = np.ones((40, 3), np.float32), np.empty((40, 3), np.float32)
+    keys = np.arange(40, dtype="u4")
+    backwards, small, exporter = x[::-1], np.ones((40, 3), np.int8), memoryview(x)
+    read_only = out.view()
+    read_only.flags.writeable = False
+    return [
+        lambda: tuplescan.cumsum(x),
+        lambda: tuplescan.cumsum(x, 0, None, out),
+        lambda: tuplescan.cumsum(x, axis=1, out=out, exclusive=True),
+        lambda: tuplescan.cumsum(backwards),
+        lambda: tuplescan.cumsum(small, 1, start=3, reverse=True),
+        lambda: tuplescan.cumsum(exporter),
+        lambda: tuplescan.cumulative_sum(x, axis=1, include_initial=True),
+        lambda: try_to(tuplescan.cumsum, x, 2),
+        lambda: try_to(tuplescan.cumsum, x, out=read_only),
+        lambda: try_to(tuplescan.cumsum, x, out=out[:3]),
+        lambda: try_to(tuplescan.cumsum, x, nonsense=1),
+        lambda: try_to(tuplescan.cumsum, [None]),
+        lambda: try_to(tuplescan.cumsum, small * 127, 0, "i1", check_overflow=True),
+        lambda: tuplescan.column_totals(x, start=[1, 2, 3]),
+        lambda: tuplescan.sort(x),
+        lambda: tuplescan.argsort(x),
+        lambda: tuplescan.histogram(x, 3, weights=x),
+        lambda: tuplescan.bincount(keys, keys),
+        lambda: tuplescan.digit_counts(keys, 4),
+        lambda: try_to(tuplescan.digit_counts, keys, 40),
+        lambda: try_to(tuplescan._core.histogram, x[0], None, keys, x[0], 0),
+        lambda: try_to(tuplescan._core.scan, 3, x, 0, False, None, None, False),
+        lambda: try_to(tuplescan._core.scan, x, x, 7, False, None, None, False),
+        lambda: try_to(tuplescan._core.scan, x, x, 0, False, x[0, :2], None, False),
+        lambda: try_to(tuplescan._core.scan, x, x, 0, False, None, keys, False),
+        lambda: try_to(tuplescan._core.column_totals, x, keys, None),
+    ]
+
+
+def references(call):
+    """Of what a call's closure holds, and of what all calls share."""
+    held = [cell.cell_contents for cell in call.__closure__ or ()]
+    shared = [np.ndarray, np.empty, np.dtype("f4"), np.dtype("i8"), tuplescan.OverflowAt]
+    if sys.version_info < (3, 12):  # later ones are immortal, and an extension on the limited API may count them or not
+        shared += [None, True, False, 0, 1]
+    return [sys.getrefcount(value) for value in held + shared]
+
+
+@pytest.mark.parametrize("number", range(len(each_way())))
+def test_no_leaks(number):
+    call = each_way()[number]
+    for _ in range(5):
+        call()
+    gc.collect()
+    before = references(call)
+    tracemalloc.start()
+    for _ in range(50):
+        call()
+    gc.collect()
+    bytes_before, _ = tracemalloc.get_traced_memory()
+    for _ in range(300):
+        call()
+    gc.collect()
+    bytes_after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert all(abs(a - b) < 20 for a, b in zip(before, references(call)))
+    assert bytes_after - bytes_before < 300 * 16
+
+
+def test_numpy_is_imported_when_it_is_needed():
+    code = (
+        "import sys, tuplescan; assert 'numpy' not in sys.modules; tuplescan.cumsum([1]); assert 'numpy' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_function_says_what_it_does():
+    for name in tuplescan.__all__:
+        documented = inspect.getdoc(getattr(tuplescan, name))
+        assert documented and name in dir(tuplescan)
+        if name not in ("OverflowAt", "cuda_unavailable"):
+            assert all(part in documented for part in ("Parameters\n", "Returns\n", "Raises\n")), name
+    with pytest.raises(AttributeError, match="'nonsense'"):
+        tuplescan.nonsense
+
+
+def test_stubs_have_the_parameters():
+    stubs = ast.parse((pathlib.Path(tuplescan.__file__).parent / "__init__.pyi").read_text())
+    assert (pathlib.Path(tuplescan.__file__).parent / "py.typed").exists()
+    found = set()
+    for stub in stubs.body:
+        if isinstance(stub, ast.FunctionDef):
+            found.add(stub.name)
+            arguments = stub.args
+            parameters = inspect.signature(getattr(tuplescan, stub.name)).parameters.values()
+            names = [argument.arg for argument in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
+            assert names == [parameter.name for parameter in parameters], stub.name
+            assert [argument.arg for argument in arguments.kwonlyargs] == [
+                parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            ]
+    assert found == set(tuplescan.__all__) - {"OverflowAt"}
+
+
+@pytest.mark.skipif(not (TREE / "README.md").exists(), reason="the tests alone were copied")
+def test_readme():
+    examples = re.findall(r"```python\n(.*?)```", (TREE / "README.md").read_text(), re.S)
+    assert examples
+    for example in examples:
+        exec(example, {})
+
+
+def installed():
+    try:
+        return command.command()
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@pytest.mark.skipif(not installed(), reason="not installed with the command")
+def test_command(tmp_path):
+    def run(*arguments):
+        return subprocess.run([sys.executable, "-m", "tuplescan", *arguments], capture_output=True, text=True)
+
+    assert run("--version").stdout == f"tuplescan {tuplescan.__version__}\n"
+    x = np.random.default_rng(1).random((5000, 3)).astype("f4")
+    np.save(tmp_path / "x.npy", x)
+    assert run("scan", tmp_path / "x.npy", "-o", tmp_path / "sums.npy").returncode == 0
+    assert np.load(tmp_path / "sums.npy").tobytes() == tuplescan.cumsum(x).tobytes()
+    assert run("nonsense").returncode == 64
+
+
+def test_bench():
+    options = [sys.executable, "-m", "tuplescan.bench", "--small", "--seconds", "0"]
+    shown = subprocess.run(options, capture_output=True, text=True, check=True).stdout
+    assert shown.count("tuplescan, out=") == 5 and "numpy" in shown

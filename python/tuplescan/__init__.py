@@ -1,0 +1,70 @@
+"""Running sums along any axis of arrays, fast and with the same bits everywhere.
+
+cumsum() is numpy.cumsum() with more options; README.md of the package says what is copied and what is not. numpy is
+imported when it is first needed.
+"""
+
+from ._core import __version__ as __version__
+from ._core import cumsum
+from ._errors import OverflowAt
+
+__all__ = [
+    "OverflowAt",
+    "argsort",
+    "bincount",
+    "column_totals",
+    "cumsum",
+    "cumulative_sum",
+    "cuda_unavailable",
+    "digit_counts",
+    "histogram",
+    "sort",
+]
+
+_FROM_KEYS = ("argsort", "bincount", "column_totals", "digit_counts", "histogram", "sort")
+
+
+def __getattr__(name):
+    if name in _FROM_KEYS:
+        from . import _keys
+
+        value = globals()[name] = getattr(_keys, name)
+        return value
+    raise AttributeError(f"module 'tuplescan' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
+
+
+def cuda_unavailable():
+    """Why arrays on CUDA cannot be summed here, as a sentence; None if they can."""
+    from . import _core
+
+    return _core.cuda_unavailable()
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+    """Running sums by the letter of the Python array API standard.
+
+    Parameters
+    ----------
+    x : array of at least one dimension
+    axis : int, optional
+        May be left out if x has one dimension.
+    dtype : dtype, optional
+        As for cumsum().
+    include_initial : bool
+        Begin with a zero: the result is one longer along the axis.
+
+    Returns
+    -------
+    array of x's shape, one longer along the axis with include_initial
+
+    Raises
+    ------
+    ValueError if x has no dimension, or more than one and no axis is given; otherwise as cumsum().
+    """
+    from . import _device
+
+    return _device.cumulative_sum(x, axis, dtype, include_initial)

@@ -1,0 +1,75 @@
+from typing import Any, Protocol, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__version__: str
+__all__: list[str]
+
+class _CudaStream(Protocol):
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+class OverflowAt(OverflowError):
+    row: int
+    column: int
+    def __init__(self, row: int, column: int) -> None: ...
+
+# An array of CuPy, torch or JAX gives one of its own kind: Any.
+@overload
+def cumsum(
+    x: NDArray[Any],
+    axis: SupportsIndex | None = 0,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: ArrayLike | None = None,
+    check_overflow: bool = False,
+    stream: None = None,
+) -> NDArray[Any]: ...
+@overload
+def cumsum(
+    x: Any,
+    axis: SupportsIndex | None = 0,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: Any = None,
+    check_overflow: bool = False,
+    stream: int | _CudaStream | None = None,
+) -> Any: ...
+@overload
+def cumulative_sum(
+    x: NDArray[Any],
+    /,
+    *,
+    axis: SupportsIndex | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
+) -> NDArray[Any]: ...
+@overload
+def cumulative_sum(
+    x: Any, /, *, axis: SupportsIndex | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any: ...
+def column_totals(x: ArrayLike, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None) -> NDArray[Any]: ...
+def histogram(
+    a: ArrayLike,
+    bins: SupportsIndex | str | ArrayLike = 10,
+    range: tuple[float, float] | None = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: SupportsIndex = 0) -> NDArray[Any]: ...
+def sort(
+    a: ArrayLike, axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
+) -> NDArray[Any]: ...
+def argsort(
+    a: ArrayLike, axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
+) -> NDArray[np.int64]: ...
+def digit_counts(
+    keys: ArrayLike, bits: int = 8, first_bit: int = 0, *, chunk_length: int = 0, descending: bool = False
+) -> NDArray[Any]: ...
+def cuda_unavailable() -> str | None: ...

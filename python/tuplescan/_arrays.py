@@ -1,0 +1,262 @@
+"""numpy.cumsum()'s behaviour around the one call that the C library has. The calls that need none of it do not come
+here: _core.cumsum() makes them at once."""
+
+import operator
+
+import numpy as np
+
+from . import _core
+from ._errors import OverflowAt
+
+try:
+    from numpy.lib.array_utils import normalize_axis_index
+except ImportError:  # numpy 1
+    from numpy.core.multiarray import normalize_axis_index
+
+# The numbers of C's enum table_type.
+TYPES = {1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "i8", 7: "f4", 8: "f8"}
+_NUMBERS = {np.dtype(name): number for number, name in TYPES.items()}
+
+# What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32.
+_ADDED_IN = {
+    np.dtype(of): np.dtype(by)
+    for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8", "f2": "f4"}.items()
+}
+
+# Complex numbers are two columns of floats.
+_PARTS = {np.dtype(of): np.dtype(by) for of, by in {"c8": "f4", "c16": "f8"}.items()}
+
+# Values of a buffer that stays in a core's cache, and columns of a piece of a wide table in it.
+_BUFFER_VALUES = 1 << 17
+_PIECE_COLUMNS = 256
+
+_core.numpy_is_here(np.ndarray, np.empty, {number: np.dtype(name) for number, name in TYPES.items()})
+
+
+def sums_type(x_type, dtype, out):
+    """The type of the sums, as numpy.add.accumulate() chooses it: native, and one that can be summed."""
+    if dtype is not None:
+        chosen = np.dtype(dtype)
+    elif out is not None:
+        chosen = np.result_type(x_type, out.dtype)
+    elif x_type.kind in "bi" and x_type.itemsize < 8:
+        chosen = np.dtype(np.int64)
+    elif x_type.kind == "u" and x_type.itemsize < 8:
+        chosen = np.dtype(np.uint64)
+    else:
+        chosen = x_type
+    native = chosen.newbyteorder("=")
+    if native not in _ADDED_IN and native not in _NUMBERS and native not in _PARTS:
+        raise TypeError(f"ufunc 'add' did not contain a loop with signature matching types ({chosen!r}, {chosen!r})")
+    return native
+
+
+def added_in(dtype):
+    """The type in which sums of that type are added up."""
+    return _ADDED_IN.get(dtype, dtype)
+
+
+def row_to_start_with(start, shape, dtype):
+    """`start` as a row of that shape; only what loses nothing of its kind is converted."""
+    row = np.asarray(start)
+    if row.dtype.kind in "iu" and dtype.kind in "iu" and row.ndim == 0:
+        number, limits = row.item(), np.iinfo(dtype)
+        if not limits.min <= number <= limits.max:
+            raise OverflowError(f"start: {number} is out of bounds for {dtype}")
+        row = np.array(number, dtype)
+    elif not np.can_cast(row.dtype, dtype, "same_kind"):
+        raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
+    return np.ascontiguousarray(np.broadcast_to(row.astype(dtype, copy=False), shape))
+
+
+def _same_memory(x, out):
+    return (
+        x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
+        and x.dtype == out.dtype
+        and x.strides == out.strides
+    )
+
+
+def _pieces(shape, most):
+    """Cuts an array of that shape into boxes of about `most` values: tuples of slices."""
+    inner = 1
+    for extent in shape[1:]:
+        inner *= extent
+    if not shape or shape[0] * inner <= most:
+        yield tuple(slice(None) for _ in shape)
+    elif inner >= most:
+        for i in range(shape[0]):
+            for behind in _pieces(shape[1:], most):
+                yield (slice(i, i + 1), *behind)
+    else:
+        step = most // inner
+        for i in range(0, shape[0], step):
+            yield (slice(i, i + step), *(slice(None) for _ in shape[1:]))
+
+
+def _first_outside(sums, dtype):
+    """The first (row, column) of a table of 64-bit sums that the type cannot hold; None if there is none."""
+    limits = np.iinfo(dtype)
+    outside = (sums < limits.min) | (sums > limits.max)
+    if not outside.any():
+        return None
+    return divmod(int(outside.argmax()), sums.shape[1])
+
+
+def _sum_piece(x, out, dtype, exclusive, start, check):
+    """Sums x along its first axis into out, through a buffer that takes some rows at a time. Returns the first
+    overflow, (row, column of the piece), or None."""
+    adding = added_in(dtype)
+    columns = out[0].size
+    chunk = _core.chunk_rows(_NUMBERS[adding], columns)
+    rows = max(1, _BUFFER_VALUES // (chunk * columns)) * chunk
+    buffer = np.empty((min(rows, len(x)), *x.shape[1:]), adding)
+    carry = np.zeros(columns, adding)
+    if start is not None:
+        carry[:] = start.reshape(-1)
+    first = None
+    for i in range(0, len(x), rows):
+        part = x[i : i + rows]
+        sums = buffer[: len(part)]
+        np.copyto(sums, part if adding == dtype else part.astype(dtype, copy=False), casting="unsafe")
+        table = sums.reshape(len(part), columns)
+        found = None
+        if check and adding != dtype:
+            inclusive = np.empty_like(table)
+            _core.scan(table, inclusive, 0, False, carry, None, False)
+            found = _first_outside(inclusive, dtype)
+        found = _core.scan(table, table, 0, exclusive, carry, carry, check and adding == dtype) or found
+        if found and first is None:
+            first = (found[0] + i, found[1])
+        wrapped = sums if adding == dtype or out.dtype == dtype else sums.astype(dtype)
+        np.copyto(out[i : i + len(part)], wrapped, casting="unsafe")
+    return first
+
+
+def _sum_through_buffer(x, out, axis, dtype, exclusive, start, check):
+    x, out = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
+    shape = x.shape[1:]
+    places = np.arange(out[0].size).reshape(shape) if check else None
+    first = None
+    for piece in _pieces(shape, max(_PIECE_COLUMNS, _BUFFER_VALUES // len(x))):
+        at = (slice(None), *piece)
+        found = _sum_piece(x[at], out[at], dtype, exclusive, None if start is None else start[piece], check)
+        if found:
+            found = (found[0], int(places[piece].reshape(-1)[found[1]]))
+            first = min(first or found, found)
+    return first
+
+
+def _sum(x, out, axis, dtype, exclusive, reverse, start, check):
+    """Sums into out. Returns the first overflow, (row, column) or None, in the order in which rows are summed."""
+    if x.size == 0:
+        return None
+    if np.may_share_memory(x, out) and not _same_memory(x, out):
+        x = x.copy()
+    if x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous and not check:
+        return _sum(x.T, out.T, x.ndim - 1 - axis, dtype, exclusive, reverse, None if start is None else start.T, False)
+    if reverse:
+        last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
+        x, out = x[last_first], out[last_first]
+    if out.dtype == dtype:
+        row = None if start is None else np.ascontiguousarray(start).reshape(-1)
+        try:
+            found = _core.scan(x, out, axis, exclusive, row, None, check)
+        except BufferError:  # a type of numpy's that the buffer protocol does not have
+            found = False
+        if found is not False:
+            return found
+    return _sum_through_buffer(x, out, axis, dtype, exclusive, start, check)
+
+
+def _parts(x):
+    """A complex array with one axis more, behind the others: the real and the imaginary part."""
+    return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
+
+
+def _sum_complex(x, out, axis, dtype, exclusive, reverse, start):
+    x = x.astype(dtype, copy=False)
+    sums = out if out.dtype == dtype else np.empty(out.shape, dtype)
+    start = None if start is None else _parts(start)
+    if x.size:
+        _sum(_parts(x), _parts(sums), axis, _PARTS[dtype], exclusive, reverse, start, False)
+    if sums is not out:
+        np.copyto(out, sums, casting="unsafe")
+
+
+def _prepared_out(out, shape):
+    if not isinstance(out, np.ndarray):
+        raise TypeError("output must be an array")
+    if out.shape != shape:
+        raise ValueError(f"operands could not be broadcast together: out has shape {out.shape}, the sums {shape}")
+    if not out.flags.writeable:
+        raise ValueError("output array is read-only")
+    return out.view(np.ndarray)
+
+
+def _like_subclass(x, sums):
+    """The result as numpy gives it for a subclass of ndarray."""
+    wrapped = x.__array_wrap__(sums)
+    return wrapped if isinstance(wrapped, np.ndarray) else sums
+
+
+def _sum_masked(x, axis, options):
+    """As numpy.ma has it: what is masked counts 0 and stays masked."""
+    sums = cumsum(np.asarray(x.filled(0)), axis, **options)
+    if options["out"] is not None:
+        return sums
+    mask = np.ma.getmask(x)
+    return np.ma.array(sums, mask=mask.reshape(sums.shape) if mask is not np.ma.nomask else mask)
+
+
+def cumsum(
+    x,
+    axis=0,
+    dtype=None,
+    out=None,
+    *,
+    exclusive=False,
+    reverse=False,
+    start=None,
+    check_overflow=False,
+    stream=None,
+):
+    if not isinstance(x, np.ndarray):
+        from . import _device
+
+        foreign = _device.library_of(x)
+        if foreign:
+            return foreign.cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream)
+    if stream is not None:
+        raise ValueError("stream: is for arrays on CUDA")
+    if isinstance(x, np.ma.MaskedArray):
+        options = {"dtype": dtype, "out": out, "exclusive": exclusive, "reverse": reverse}
+        return _sum_masked(x, axis, {**options, "start": start, "check_overflow": check_overflow})
+    subclass = x if isinstance(x, np.ndarray) and type(x) is not np.ndarray else None
+    values = np.asarray(x)
+    if axis is None:
+        values, axis = values.reshape(-1), 0
+    else:
+        if isinstance(axis, (bool, np.bool_)):
+            raise TypeError("an integer is required for the axis")
+        values = values.reshape(values.shape or 1) if values.ndim == 0 else values
+        axis = normalize_axis_index(operator.index(axis), values.ndim)
+    result = None if out is None else _prepared_out(out, values.shape)
+    sums = sums_type(values.dtype, dtype, result)
+    if check_overflow and sums.kind not in "iu":
+        raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
+    rest = values.shape[:axis] + values.shape[axis + 1 :]
+    if start is not None:
+        start = row_to_start_with(start, rest, sums)
+    if result is None:
+        result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
+    first = None
+    if sums in _PARTS:
+        _sum_complex(values, result, axis, sums, bool(exclusive), bool(reverse), start)
+    else:
+        first = _sum(values, result, axis, sums, bool(exclusive), bool(reverse), start, bool(check_overflow))
+    if first:
+        raise OverflowAt(values.shape[axis] - 1 - first[0] if reverse else first[0], first[1])
+    if out is not None:
+        return out
+    return result if subclass is None else _like_subclass(subclass, result)

@@ -1,0 +1,272 @@
+"""Totals, histograms and sorts: numpy's arguments and types around the calls of the C library."""
+
+import operator
+
+import numpy as np
+
+from . import _arrays, _core
+
+_BINS_MOST = 1 << 20
+_DIRECT = frozenset(np.dtype(name) for name in _arrays.TYPES.values())
+_KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
+
+
+def column_totals(x, dtype=None, *, start=None):
+    """The sums of the columns of x: the last row of cumsum(x), bit for bit.
+
+    Parameters
+    ----------
+    x : array of shape (n, ...)
+        Of any type that cumsum() takes.
+    dtype : dtype, optional
+        The type of the sums, as for cumsum().
+    start : scalar or array, optional
+        What the sums begin with; its shape must broadcast to x.shape[1:].
+
+    Returns
+    -------
+    array of shape x.shape[1:]
+
+    Raises
+    ------
+    TypeError, ValueError as cumsum().
+    """
+    values = np.asarray(x)
+    if values.ndim == 0:
+        raise ValueError("x must have at least one dimension")
+    sums = _arrays.sums_type(values.dtype, dtype, None)
+    rest = values.shape[1:]
+    row = np.zeros(rest, sums) if start is None else _arrays.row_to_start_with(start, rest, sums)
+    if values.size == 0:
+        return row.copy()
+    columns = row.size
+    if sums in _DIRECT:
+        totals = np.empty(columns, sums)
+        carry = None if start is None else row.reshape(-1)
+        for table in (values, np.ascontiguousarray(values, sums)):
+            usable = table.flags.c_contiguous and table.flags.aligned and table.dtype in _DIRECT
+            if usable and _core.column_totals(table.reshape(len(table), columns), totals, carry) is None:
+                return totals.reshape(rest)
+    running = _arrays.cumsum(values, 0, sums, start=start)
+    return running[-1].copy()
+
+
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """How many values, or how much weight, is in each bin: numpy.histogram(), with the same bins.
+
+    Sums of float weights have the same bits with any number of threads.
+
+    Parameters
+    ----------
+    a : array
+        Flattened. bool, integers or floats.
+    bins : int, str or array
+        The number of bins, numpy's name of a rule for it, or their edges. At most 2^20 bins.
+    range : (float, float), optional
+        The lowest and the highest edge.
+    density : bool
+        Divide by the total and by the bins' widths.
+    weights : array of a's shape, optional
+
+    Returns
+    -------
+    (histogram, edges) : as numpy.histogram() has them
+
+    Raises
+    ------
+    TypeError, ValueError for what numpy.histogram() refuses, complex weights, more than 2^20 bins.
+    """
+    values = np.asarray(a)
+    weight_values = None if weights is None else np.asarray(weights)
+    if weight_values is not None and weight_values.shape != values.shape:
+        raise ValueError("weights should have the same shape as a.")
+    values = values.reshape(-1)
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        raise TypeError(f"a: {values.dtype!r} has no histogram")
+    if values.dtype == np.bool_:
+        values = values.astype(np.uint8)
+    if weight_values is not None:
+        weight_values = weight_values.reshape(-1)
+    edges = np.histogram_bin_edges(values, bins, range, weight_values)
+    looked_up = edges.dtype if values.dtype == edges.dtype and edges.dtype in _DIRECT else np.dtype(np.float64)
+    counts = _count(
+        np.ascontiguousarray(values, looked_up),
+        weight_values,
+        len(edges) - 1,
+        np.ascontiguousarray(edges, looked_up),
+        0,
+    )
+    if density:
+        return counts / np.diff(edges) / counts.sum(), edges
+    return counts, edges
+
+
+def _count(values, weights, bins, edges, first):
+    if not values.flags.aligned:
+        values = values.copy()
+    if weights is None:
+        counts = np.zeros(bins, np.uint64)
+        _core.histogram(values, None, counts, edges, first)
+        return counts.view(np.int64)
+    if weights.dtype.kind not in "biuf" or weights.dtype.itemsize > 8:
+        raise TypeError(f"weights: {weights.dtype!r} cannot be summed")
+    sums = np.zeros(bins, np.float64)
+    weighing = np.require(weights, np.float64, ["C", "A"])
+    _core.histogram(values, weighing, sums, edges, first)
+    return sums
+
+
+def bincount(x, weights=None, minlength=0):
+    """How often each of the integers 0, 1, ... occurs, or with how much weight: numpy.bincount().
+
+    Parameters
+    ----------
+    x : array of one dimension
+        Integers that are not negative.
+    weights : array of x's shape, optional
+    minlength : int
+        The least length of the result.
+
+    Returns
+    -------
+    array of length max(max(x) + 1, minlength), int64, or float64 with weights. Beyond 2^20 it is
+    numpy.bincount() itself that counts.
+
+    Raises
+    ------
+    TypeError, ValueError as numpy.bincount().
+    """
+    values = np.asarray(x)
+    if values.ndim != 1:
+        raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth")
+    if values.size and not np.can_cast(values.dtype, np.int64, "safe") and values.dtype != np.uint64:
+        raise TypeError(f"Cannot cast array data from {values.dtype!r} to dtype('int64') according to the rule 'safe'")
+    minlength = operator.index(minlength)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if weights is not None and np.asarray(weights).shape != values.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    if values.size == 0:
+        return np.zeros(minlength, np.int64 if weights is None else np.float64)
+    values = np.require(values, _KEYS.get(values.dtype, values.dtype.newbyteorder("=")), ["C", "A"])
+    if values.min() < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    bins = max(int(values.max()) + 1, minlength)
+    if bins > _BINS_MOST:
+        return np.bincount(values.astype(np.int64), weights, minlength)
+    return _count(values, None if weights is None else np.asarray(weights), bins, None, 0)
+
+
+def _sortable(a, axis):
+    """The array as lines along `axis`, in a copy of native keys."""
+    values = np.asarray(a)
+    if axis is None:
+        values, axis = values.reshape(-1), 0
+    elif values.ndim == 0:
+        raise np.exceptions.AxisError(axis, 0) if hasattr(np, "exceptions") else np.AxisError(axis, 0)
+    keys = _KEYS.get(values.dtype, values.dtype.newbyteorder("="))
+    if keys not in _DIRECT:
+        raise TypeError(f"{values.dtype!r} cannot be sorted here")
+    axis = _arrays.normalize_axis_index(operator.index(axis), values.ndim)
+    lines = np.array(np.moveaxis(values, axis, -1), keys, order="C", copy=True)
+    if keys.kind == "f":
+        np.copyto(lines, np.nan, where=np.isnan(lines))  # NaNs come last, whatever their sign
+    return values, axis, lines
+
+
+def sort(a, axis=-1, kind=None, *, descending=False):
+    """A sorted copy of an array: numpy.sort(). Always stable, by counting; NaNs come last.
+
+    Of zeros -0.0 comes before +0.0. With descending=True all of it is the other way round.
+
+    Parameters
+    ----------
+    a : array
+        bool, integers or floats of 16 to 64 bits.
+    axis : int or None
+        The axis to sort along; None: a as one axis.
+    kind : ignored
+        There for those who have it from numpy.
+    descending : bool
+
+    Returns
+    -------
+    array of a's shape and type
+
+    Raises
+    ------
+    TypeError for other types, AxisError.
+    """
+    values, axis, lines = _sortable(a, axis)
+    for line in lines.reshape(-1, lines.shape[-1]) if lines.size else ():
+        _core.sort(line, descending)
+    return np.moveaxis(lines.astype(values.dtype.newbyteorder("="), copy=False), -1, axis)
+
+
+def argsort(a, axis=-1, kind=None, *, descending=False):
+    """The places that sort an array: numpy.argsort(kind="stable").
+
+    What is equal keeps its order, also with descending=True; -0.0 and +0.0 are equal; NaNs come last, with
+    descending=True first.
+
+    Parameters
+    ----------
+    a, axis, kind, descending :
+        As for sort().
+
+    Returns
+    -------
+    array of int64, of a's shape
+
+    Raises
+    ------
+    TypeError, AxisError as sort().
+    """
+    _, axis, lines = _sortable(a, axis)
+    if lines.dtype.kind == "f":
+        lines += 0.0  # makes -0.0 +0.0
+    order = np.empty(lines.shape, np.uint64)
+    if lines.size:
+        for line, places in zip(lines.reshape(-1, lines.shape[-1]), order.reshape(-1, lines.shape[-1])):
+            _core.argsort(line, places, descending)
+    return np.moveaxis(order.view(np.int64), -1, axis)
+
+
+def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False):
+    """How many keys of each digit every chunk of keys has: the counters of radix sort.
+
+    The digit of a key is `bits` bits of its sort key from `first_bit` on: the value for unsigned integers; the value
+    with its top bit flipped for signed ones; for floats their bits, in the order of their values.
+
+    Parameters
+    ----------
+    keys : array of one dimension
+        Of 32- or 64-bit type, uint8 or uint16.
+    bits : int
+        1 to 16.
+    first_bit : int
+    chunk_length : int
+        Keys in a chunk; 0 stands for 16384, or 16 for each digit if that is more.
+    descending : bool
+        Take the sort keys with all bits flipped.
+
+    Returns
+    -------
+    array of shape (chunks, 2**bits), uint32, or uint64 for more than 2^32 - 1 keys
+
+    Raises
+    ------
+    TypeError for other types, ValueError for bits that the keys do not have.
+    """
+    values = np.asarray(keys)
+    if values.ndim != 1:
+        raise ValueError("keys must have one dimension")
+    native = values.dtype.newbyteorder("=")
+    if native not in _DIRECT:
+        raise TypeError(f"{values.dtype!r} has no digits here")
+    values = np.require(values, native, ["C", "A"])
+    chunks = _core.digit_counts(values, None, first_bit, bits, descending, chunk_length)
+    counters = np.zeros((chunks, 1 << bits), np.uint64 if len(values) >> 32 else np.uint32)
+    if chunks:
+        _core.digit_counts(values, counters.reshape(-1), first_bit, bits, descending, chunk_length)
+    return counters
