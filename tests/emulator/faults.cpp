@@ -139,7 +139,7 @@ void emulator_set_fault(enum emulator_fault value, int which) {
 }
 int emulator_barriers(void) { return static_cast<int>(barrier_count); }
 const char *emulator_barrier_place(int which) {
-    static char text[512];
+    static thread_local char text[512]; /* ThreadSanitizer sees what is printed, and not who holds the lock */
     const place &at = barriers[which].at;
     snprintf(text, sizeof text, "%s:%d", at.file, at.line);
     return text;
