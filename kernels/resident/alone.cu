@@ -19,7 +19,7 @@ struct alone_launcher {
         typedef typename SHAPE::Sum Sum;
         if (pass.rows > share::TILE_ROWS)
             return static_cast<int>(cudaErrorNotSupported);
-        return launch(resident_kernel<share, seed_from_start<share>>, pass.panels, BLOCK_THREADS,
+        return launch(resident_kernel_for<share, seed_from_start<share>>(pass), pass.panels, BLOCK_THREADS,
                       staging_bytes<share>(), stream, pass,
                       start_and_end<Sum>{static_cast<const Sum *>(start), static_cast<Sum *>(end)});
     }

@@ -32,6 +32,9 @@
 #include "resident/run.cuh"
 #include "tile/finish.cuh"
 
+/* Which results a kernel is for. */
+enum class results { INCLUSIVE, EXCLUSIVE, EITHER };
+
 /* What a block has in shared memory. HELD is the policy's own part. */
 template <class SHAPE, class HELD> struct resident_shared {
     warp_rows<SHAPE> totals;
@@ -49,7 +52,7 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     typedef STATE State;
     typedef HELD Held;
     static constexpr unsigned BLOCKS = 2;
-    static constexpr bool SKIPS = false, TELLS_FIRST = false;
+    static constexpr bool SKIPS = false, TELLS_FIRST = false, PARTED = false;
 
     const tile_pass &pass;
     const State &state;
@@ -136,20 +139,18 @@ template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool w
 }
 
 /* From the running sums of the tile to its results. */
-template <class SHAPE, class SEED> DEVICE void resident_finish(SEED &from, tile_values<SHAPE> &values) {
+template <class SHAPE, bool ABOVE, class SEED> DEVICE void resident_finish(SEED &from, tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS];
     const tile_place place = tile_place_of<SHAPE>(from.pass, block_index());
     tile_staging<SHAPE> &staging = *reinterpret_cast<tile_staging<SHAPE> *>(from.memory);
-    if (from.pass.exclusive) {
+    if (ABOVE) {
         warps_before<SHAPE>(place, from.shared.totals, before);
         from.above(place, before);
-        finish_tile<SHAPE, true>(from.pass, place, staging, from.shared.seeds, values, before);
-    } else {
-        finish_tile<SHAPE, false>(from.pass, place, staging, from.shared.seeds, values, before);
     }
+    finish_tile<SHAPE, ABOVE>(from.pass, place, staging, from.shared.seeds, values, before);
 }
 
-template <class SHAPE, class SEED> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLOCKS)
+template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLOCKS)
     resident_kernel(tile_pass pass, typename SEED::State state) {
     typedef resident_shared<SHAPE, typename SEED::Held> shared_type;
     SHARED_ARRAY(shared_type, shared, 1);
@@ -159,11 +160,26 @@ template <class SHAPE, class SEED> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLO
     const unsigned end = tile_place_of<SHAPE>(pass, block_index()).end;
     const bool works = !SEED::SKIPS || thread_index() / WARP_LANES * SHAPE::WARP_ROWS < end;
     resident_begin<SHAPE>(from, works, values);
-    if (works)
-        resident_finish<SHAPE>(from, values);
+    if (works) {
+        if (RESULTS == results::EXCLUSIVE || (RESULTS == results::EITHER && pass.exclusive))
+            resident_finish<SHAPE, true>(from, values);
+        else
+            resident_finish<SHAPE, false>(from, values);
+    }
     check_tile<SHAPE>(
         pass, block_index(), shared[0].magnitudes, [&](unsigned c) { return from.base(c); },
         [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); }, [&] { from.ready(); });
+}
+
+/* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch; so they
+ * have a kernel for each kind of results, and so have integers that are as wide as their sums, where it is worth 0.1
+ * to 0.3 us of a small table. Widened integers of small tables have one for both. */
+template <class SHAPE, class SEED> static auto resident_kernel_for(const tile_pass &pass) {
+    if constexpr (!SEED::PARTED && SHAPE::WIDENED && sums_wrap<SHAPE>())
+        return resident_kernel<SHAPE, SEED, results::EITHER>;
+    else
+        return pass.exclusive ? resident_kernel<SHAPE, SEED, results::EXCLUSIVE>
+                              : resident_kernel<SHAPE, SEED, results::INCLUSIVE>;
 }
 
 /* Dynamic shared memory that a block needs at least: that of finish_tile(). */

@@ -7,6 +7,7 @@
 template <class SUM> struct seed_table { const SUM *rows; /* `columns` sums each */ };
 
 template <class SHAPE> struct seed_from_table : resident_block<SHAPE, seed_table<typename SHAPE::Sum>> {
+    static constexpr bool PARTED = true;
     typename SHAPE::Sum own = typename SHAPE::Sum(0);
 
     DEVICE void begin(const tile_place &place) {

@@ -35,7 +35,7 @@ struct wave_launcher {
     template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {
         typedef typename SHAPE::Sum Sum;
         typedef typename SHAPE::template share<SHARES> share;
-        const auto kernel = resident_kernel<share, seed_from_wave<share, SHARES>>;
+        const auto kernel = resident_kernel_for<share, seed_from_wave<share, SHARES>>(pass);
         const size_t rows = (pass.rows + share::TILE_ROWS - 1) / share::TILE_ROWS, blocks = rows * pass.panels;
         const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
         const size_t chunks = pitch * sizeof(warp_row<share>);

@@ -8,8 +8,8 @@ struct stage3_launcher {
     void *stream;
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;
-        return launch(resident_kernel<SHAPE, seed_from_table<SHAPE>>, tiles, BLOCK_THREADS, staging_bytes<SHAPE>(),
-                      stream, pass, seed_table<Sum>{static_cast<const Sum *>(seeds)});
+        return launch(resident_kernel_for<SHAPE, seed_from_table<SHAPE>>(pass), tiles, BLOCK_THREADS,
+                      staging_bytes<SHAPE>(), stream, pass, seed_table<Sum>{static_cast<const Sum *>(seeds)});
     }
 };
 
