@@ -18,9 +18,13 @@ static inline bool begins_on_sectors(const kernel_pass &pass) {
     return (pass.out ? pass.out_stride : pass.columns) * kernel_type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
-/* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`. */
-static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule) {
+/* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`, and may overlap by as many
+ * if `overlaps`. */
+static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule,
+                                       bool overlaps = false) {
     tile_pass made = {};
+    made.overlap = overlaps && pass.columns > panel && !begins_on_sectors(pass) ? granule : 0;
+    panel -= made.overlap;
     made.in = pass.in;
     made.out = pass.out;
     made.rows = pass.rows;
@@ -42,10 +46,13 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
 
 /* Calls launcher.run<SHAPE>(tile_pass, tiles), a tile being one chunk of one panel, or its share of one. */
 template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
-    const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS);
+    const tile_pass made =
+        make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS, SHAPE::PACKED && sizeof(typename SHAPE::Sum) == 4);
     const size_t chunks = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
-    if (SHAPE::TILE_ROWS * SHAPE::SHARES != pass.chunk_rows || pass.columns / SHAPE::PANEL >= UINT32_MAX ||
-        chunks > static_cast<size_t>(INT32_MAX) / made.panels)
+    /* Packed sums are integers, whose chunk may be several of those of the tree. */
+    const unsigned chunk_rows = SHAPE::TILE_ROWS * SHAPE::SHARES;
+    if ((SHAPE::PACKED ? chunk_rows % pass.chunk_rows != 0 : chunk_rows != pass.chunk_rows) ||
+        pass.columns / SHAPE::PANEL >= UINT32_MAX || chunks > static_cast<size_t>(INT32_MAX) / made.panels)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
@@ -67,6 +74,16 @@ static inline bool is_wide(const kernel_pass &pass) {
     return 4 * bytes >= 3 * panels * WIDE_LANES * VECTOR_BYTES;
 }
 
+/* Bytes, in rows of whole words. docs/tuning.md#packed */
+constexpr unsigned WORD_COLUMNS = 4, MOST_UNPACKED = 8;
+template <class SUM, class LAUNCHER> static int run_packed(const kernel_pass &pass, const LAUNCHER &launcher) {
+    if (pass.columns <= packed_shape<SUM, 4>::PANEL)
+        return run_tile_shape<packed_shape<SUM, 4>>(pass, launcher);
+    if (pass.columns <= packed_shape<SUM, 8>::PANEL)
+        return run_tile_shape<packed_shape<SUM, 8>>(pass, launcher);
+    return run_tile_shape<packed_shape<SUM, 16>>(pass, launcher);
+}
+
 /* Rows of whole vectors, `vectors` across a row; a panel has at most 128 bytes, or a wide one 256. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
@@ -75,12 +92,21 @@ static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t
         return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
         return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
-    if constexpr (LAUNCHER::PARKS)
-        if (is_wide(pass))
-            return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
-    if (vectors <= 4)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
-    return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
+    constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
+    if constexpr (PACKS && COUNT == WORD_COLUMNS) {
+        return run_packed<SUM>(pass, launcher);
+    } else {
+        if constexpr (PACKS)
+            if (pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
+                allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), WORD_COLUMNS))
+                return run_packed<SUM>(pass, launcher);
+        if constexpr (LAUNCHER::PARKS)
+            if (is_wide(pass))
+                return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+        if (vectors <= 4)
+            return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
+    }
 }
 
 /* A lane a column. */

@@ -44,7 +44,7 @@ enum { MOST_WIDENED_BYTES = 1024, MOST_WIDENED_LONG_BYTES = 576 }; /* with sums 
 
 /* Columns of bytes that become sums of 4 bytes. docs/tuning.md#bytes and docs/tuning.md#byte-rows */
 enum { WORD_BYTES = 4, FEWEST_BYTE_WORDS = 2, MOST_BYTE_WORDS = 16, MOST_BYTE_COLUMNS = MOST_BYTE_WORDS * WORD_BYTES };
-enum { HALF_BYTE_ROW = 64, WHOLE_BYTE_ROW = 128, WIDE_BYTE_ROW = 1024 };
+enum { HALF_BYTE_ROW = 64, FEWEST_WHOLE_BYTE_ROW = 72, WHOLE_BYTE_ROW = 128, WIDE_BYTE_ROW = 1024 };
 
 /* Bytes in a microsecond for each multiprocessor from which on memory is fast: an H100 has 25000, an H200 37000.
  * docs/tuning.md#bytes */
@@ -70,12 +70,17 @@ static inline bool bytes_can(const struct kernel_facts *facts) {
 
 /* ---- rows: four kinds of tiles, of which the first that fits is taken. */
 
-/* Bytes in long rows, which may lie apart, of whole words: byte rows (docs/tuning.md#byte-rows). */
+/* Bytes in long rows, which may lie apart, of whole words, where all lanes have a word, or whole rows are more than two
+ * panels elsewhere, or pieces begin on sectors: byte rows (docs/tuning.md#byte-rows). The others are packed
+ * (persistent/packed_tile.cuh). */
 static inline bool are_byte_rows(const struct kernel_facts *facts) {
     if (!is_byte_sum(facts) || facts->rows == 0 || facts->columns % WORD_BYTES != 0 ||
         facts->in_stride % WORD_BYTES != 0 || facts->out_stride % WORD_BYTES != 0)
         return false;
-    return facts->columns >= HALF_BYTE_ROW;
+    if (facts->columns > WHOLE_BYTE_ROW)
+        return facts->sector_rows;
+    return facts->columns == HALF_BYTE_ROW ||
+           (facts->columns >= FEWEST_WHOLE_BYTE_ROW && facts->columns < WHOLE_BYTE_ROW);
 }
 
 /* How many vectors a tile has across, of rows side by side of whole vectors that are not widened: whole rows if a warp

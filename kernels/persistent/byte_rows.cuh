@@ -73,9 +73,10 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
     memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
 }
 
-/* The lane's sums to the table; of an exclusive pass those that stand one row above. */
-template <class SHAPE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
-                                               const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
+/* The lane's sums to the table; ABOVE: those that stand one row above. */
+template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
+                                                           const row_memory<SHAPE> &memory,
+                                                           typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     if (across >= units_of<SHAPE>(pass, place))
@@ -88,14 +89,12 @@ template <class SHAPE> DEVICE void write_bytes(const tile_pass &pass, const row_
     add_lefts<SHAPE>(place, memory, across, [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += pass.out_stride) {
-        const bool there = rows == SHAPE::STRIP_ROWS || first + step < rows;
-        if (there && pass.exclusive)
-            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), sums);
+        const row_vector<SHAPE> above = sums;
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
             sums.at[c] += choose_bytes(bytes.words[step], 0x4440 + c);
-        if (there && !pass.exclusive)
-            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), sums);
+        if (rows == SHAPE::STRIP_ROWS || first + step < rows)
+            store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), ABOVE ? above : sums);
     }
 }
 

@@ -17,7 +17,7 @@
 template <unsigned FEW_, bool FAST = true> struct byte_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
-    static constexpr bool WIDENED = true;
+    static constexpr bool WIDENED = true, PACKED = true;
     static constexpr unsigned FEW = FEW_, WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned SHARES = 1, PANEL = MOST_BYTE_COLUMNS; /* for stage 2 */
     static constexpr unsigned COLUMNS = FEW ? FEW : unsigned(WORD_BYTES);

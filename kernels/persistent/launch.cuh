@@ -117,7 +117,10 @@ static int launch_persistent(const persistent_call &call, const tile_pass &pass,
         return static_cast<int>(FORM::CHAINS ? cudaErrorInvalidConfiguration : cudaErrorNotSupported);
     auto state = plan.state(call, most, blocks - adders, pairs);
     state.alone = adders <= FORM::ADDERS_ALONE && blocks >= adders * BLOCKS_FOR_ALONE;
-    error = launch_cooperative(kernel, blocks, FORM::THREADS, plan.shared, call.stream, pass, state, plan.tiles, adders,
+    tile_pass made = pass;
+    if (adders == 0)
+        made.overlap = 0; /* in a chain a seed has one tile that hands it on */
+    error = launch_cooperative(kernel, blocks, FORM::THREADS, plan.shared, call.stream, made, state, plan.tiles, adders,
                                static_cast<unsigned>(pairs));
     if (error != 0 || !pass.first_overflow)
         return error;

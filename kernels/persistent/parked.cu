@@ -8,6 +8,9 @@
  *                     where a row has so many panels that the chunk before is long done, nobody: each tile hands the
  *                     next one its seed (a chain)
  *
+ * Rows of bytes of whole words, where two columns share a word until they are written, have a policy of their own
+ * (packed.cuh).
+ *
  * Wide tiles have so few rows that two, one below the other, share a chunk (SHARES). Each tells its own totals; stage 2
  * puts them together, and the lower one takes what is to the left of it in the tree, the total of the upper one,
  * together with its seed. The upper tile was taken before the lower one, by a block that waits for nothing but the
@@ -16,35 +19,9 @@
 #include "persistent/adds/adders.cuh"
 #include "persistent/coming_tile.cuh"
 #include "persistent/launch.cuh"
+#include "persistent/packed.cuh"
+#include "persistent/parked_block.cuh"
 #include "persistent/words/per_chunk.cuh"
-
-/* Shared memory of a block besides what it parks: arrays of their own, as the compiler knows then that what is written
- * to one is not read from another; as parts of one struct, they made tiles spill up to 100 bytes. */
-template <class SHAPE> struct parked_block {
-    DEVICE static block_role &role() {
-        SHARED_ARRAY(block_role, role, 1);
-        return role[0];
-    }
-    DEVICE static unsigned &ticket() {
-        SHARED_ARRAY(unsigned, ticket, 1);
-        return ticket[0];
-    }
-    DEVICE static warp_rows<SHAPE> &totals() {
-        SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::WARPS);
-        return totals;
-    }
-    DEVICE static tile_seeds<SHAPE> &seeds() {
-        SHARED_ARRAY(warp_row<SHAPE>, seeds, SHAPE::SHARES);
-        return seeds;
-    }
-    DEVICE static tile_magnitude &magnitudes() {
-        SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
-        return magnitudes;
-    }
-    /* All of them and what lies between them. */
-    static constexpr size_t BYTES =
-        sizeof(warp_row<SHAPE>) * (SHAPE::WARPS + 1 + SHAPE::SHARES) + sizeof(tile_magnitude);
-};
 
 /* ABOVE: exclusive results, what stands one row above. CHECKED: the pass may be checked for overflow. COMES: in code
  * for devices with bulk copies, tiles come by themselves. */
@@ -194,6 +171,14 @@ struct parked_launcher {
     }
 
     template <class SHAPE> int run_kind(const tile_pass &pass, unsigned tiles) const {
+        if constexpr (SHAPE::PACKED)
+            return pass.exclusive ? run_plan<SHAPE, packed_form<SHAPE, true>>(pass, tiles, false)
+                                  : run_plan<SHAPE, packed_form<SHAPE, false>>(pass, tiles, false);
+        else
+            return run_parked<SHAPE>(pass, tiles);
+    }
+
+    template <class SHAPE> int run_parked(const tile_pass &pass, unsigned tiles) const {
         if (pass.exclusive)
             return run_form<SHAPE, true, true>(pass, tiles);
         if constexpr (has_unchecked<SHAPE>())

@@ -39,7 +39,7 @@ template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LA
 struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
-    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM);
+    static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM), PACKED = false;
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
@@ -71,6 +71,28 @@ struct tile_shape {
     typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
 };
 
+/* Bytes whose sums share words (persistent/packed_tile.cuh): a lane has four columns, and STEPS rows, one below the
+ * other. It holds twice the sums of other shapes, or four times. */
+template <class SUM, unsigned LANES_> struct packed_shape {
+    typedef uint8_t Input;
+    typedef SUM Sum;
+    static constexpr bool WIDENED = true, PACKED = true, STAGED = false;
+    static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
+    static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
+    static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;
+    static constexpr unsigned STEPS = 16, PART_ROWS = STEPS;
+    static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, TILE_ROWS = WARPS * WARP_ROWS;
+    static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
+
+    /* How it is written: by one lane for each vector. */
+    struct written {
+        static constexpr unsigned ROWS = 1, COLUMNS = VECTOR_BYTES / sizeof(SUM), LANES = PANEL / COLUMNS;
+        static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1;
+        static constexpr unsigned WARP_ROWS = packed_shape::WARP_ROWS, PART_ROWS = WARP_ROWS / PARTS;
+        static constexpr unsigned TILE_ROWS = packed_shape::TILE_ROWS;
+    };
+};
+
 /* The values of one lane: those of a step, and those of all steps. */
 template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
 template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
@@ -89,6 +111,8 @@ struct tile_pass {
     unsigned panels, panel_columns;
     bool exclusive, is_signed;
     uint64_t *first_overflow;
+    unsigned
+        overlap; /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
 };
 
 /* Where the calling lane is. Rows count from the first row of the tile. */

@@ -22,18 +22,18 @@ template <class SHAPE> HOST_DEVICE unsigned chunks_of(const tile_pass &pass, uns
 /* The columns of one adding block: as few as a warp of it can add up in time, or less where two words a chunk have to
  * be fetched, or long ones, or by few warps, or where chunks come fast. The more columns a row has, the more time there
  * is, and blocks are better spent on tiles. docs/tuning.md#stage-2 */
-constexpr unsigned ADDERS_NARROW = 8, ADDERS_SHARED = 16; /* no more adding blocks; where tiles share, or of bytes */
-constexpr unsigned ADDERS_FAST = 2;                       /* where tiles share, these have all the columns they can */
+constexpr unsigned ADDERS_NARROW = 8,
+                   ADDERS_SHARED = 16; /* no more adding blocks; where tiles share, or of packed bytes */
+constexpr unsigned ADDERS_FAST = 2;    /* where tiles share, these have all the columns they can */
 template <class SHAPE> HOST_DEVICE unsigned adder_columns(size_t columns) {
     constexpr bool SHARED = SHAPE::SHARES > 1, LONG_WORDS = sizeof(typename SHAPE::Sum) == 8;
-    constexpr bool BYTES = sizeof(typename SHAPE::Input) == 1 && sizeof(typename SHAPE::Sum) == 4; /* come fast */
-    constexpr unsigned NARROW = SHARED || BYTES ? ADDERS_SHARED : ADDERS_NARROW;
+    constexpr unsigned NARROW = SHARED || SHAPE::PACKED ? ADDERS_SHARED : ADDERS_NARROW;
     if (SHAPE::WIDENED && SHAPE::WARPS < BLOCK_WARPS && SHAPE::PANEL > HALVED_COLUMNS)
         return ADDING_COLUMNS / 4;
     if (columns <= ADDING_COLUMNS)
         return ADDING_COLUMNS / 2;
     if (columns <= ADDERS_NARROW * ADDING_COLUMNS / 2 &&
-        (LONG_WORDS || BYTES || (SHARED && columns > ADDERS_FAST * ADDING_COLUMNS)))
+        (LONG_WORDS || SHAPE::PACKED || (SHARED && columns > ADDERS_FAST * ADDING_COLUMNS)))
         return ADDING_COLUMNS / 2;
     return columns <= NARROW * ADDING_COLUMNS ? ADDING_COLUMNS : WIDE_COLUMNS;
 }

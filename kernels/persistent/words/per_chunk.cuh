@@ -3,7 +3,8 @@
 #define PERSISTENT_WORDS_PER_CHUNK_CUH
 
 #include "overflow/in_tile.cuh"
-#include "persistent/parked_tile.cuh"
+#include "persistent/packed_tile.cuh"
+#include "persistent/state.cuh"
 
 /* Tiles are numbered like words on a page: one beside the other, and then the next row of tiles. */
 DEVICE size_t tile_row(const tile_pass &pass, unsigned tile) { return tile / pass.panels; }
@@ -21,6 +22,11 @@ template <class SHAPE> DEVICE bool ends_chunk(const tile_pass &pass, size_t row)
 template <class SHAPE>
 DEVICE bool exchange_column(const tile_pass &pass, unsigned tile, unsigned thread, size_t *column) {
     *column = static_cast<size_t>(tile % pass.panels) * pass.panel_columns + thread;
+    if constexpr (SHAPE::PACKED) {
+        const bool any = thread < pass.panel_columns + pass.overlap && *column < pass.columns + pass.overlap;
+        *column = overlapped_column(pass, *column);
+        return any;
+    }
     return thread < pass.panel_columns && *column < pass.columns;
 }
 
@@ -41,6 +47,8 @@ template <class SHAPE> DEVICE void publish_totals(const tile_pass &pass, const p
                                                   unsigned tile, const warp_rows<SHAPE> &totals) {
     size_t column, row = tile_row(pass, tile);
     if (!exchange_column<SHAPE>(pass, tile, thread_index(), &column))
+        return;
+    if (SHAPE::PACKED && thread_index() < pass.overlap) /* those are the panel's before */
         return;
     publish(&state.totals[row * pass.columns + column], total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, thread_index()),
             MARK_TOTAL);
