@@ -18,8 +18,8 @@ static inline bool begins_on_sectors(const kernel_pass &pass) {
     return (pass.out ? pass.out_stride : pass.columns) * kernel_type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
-/* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`, and may overlap by as many
- * if `overlaps`. */
+/* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`, and may overlap by as
+ * many if `overlaps`. */
 static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, unsigned granule,
                                        bool overlaps = false) {
     tile_pass made = {};

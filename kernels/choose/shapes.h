@@ -1,5 +1,5 @@
 /* Tuning as data: which persistent form takes which table, by facts.h alone. Every number was measured; the anchor
- * behind it names the section of docs/tuning.md that says how, and what would change it. C and CUDA C.
+ * behind it names the section of the guide to tuning that says how, and what would change it. C and CUDA C.
  *
  * FORM_can() says that a form is able to sum such a table, wherever it is in memory, and has a workspace for it;
  * FORM_takes() that the form was measured to be the best of those that are asked after it. Parked takes what is left.

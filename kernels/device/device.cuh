@@ -126,7 +126,7 @@ DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) { return __byte_per
 
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
  * Stores write through: on an H200 a plain store costs up to twice the time where rows do not begin on a cache line,
- * and a load that marks its line as used once is 3 to 5 % slower than a plain one (docs/tuning.md). */
+ * and a load that marks its line as used once is 3 to 5 % slower than a plain one (docs/tuning.md#loads-and-stores). */
 template <unsigned BYTES> struct device_word;
 template <> struct device_word<1> { typedef unsigned char type; };
 template <> struct device_word<2> { typedef unsigned short type; };

@@ -1,14 +1,14 @@
 /* A tile of bytes that become sums of 4 or 8 bytes, in rows of whole words. The rows of a warp are so few that their
- * sums fit in half a word: two columns share one until the tile is written. That takes half of the registers, the shared
- * memory and the additions of other parked tiles, or less; so a tile has more rows than they have, and is never one of
- * two that share a chunk.
+ * sums fit in half a word: two columns share one until the tile is written. That takes half of the registers, the
+ * shared memory and the additions of other parked tiles, or less; so a tile has more rows than they have, and is
+ * never one of two that share a chunk.
  *
- * Integers wrap, so that the order of their additions cannot be seen: a lane has STEPS rows, one below the other, and
- * adds them up from the top. The tile is kept as it was read until it is parked.
+ * Integers wrap, so that the order of their additions cannot be seen: a lane has STEPS rows, one below the other,
+ * and adds them up from the top. The tile is kept as it was read until it is parked.
  *
- * Part of memcpy on an H200, packed against byte rows or parked tiles: u8 to u32 at 132 / 180 / 204 columns 0.854 / 0.840
- * / 0.863 against 0.675 / 0.784 / 0.803; u8 to u64 at 132 / 180 / 204 / 500 / 1004 columns 0.808 / 0.793 / 0.802 / 0.786
- * / 0.803 against 0.660 / 0.709 / 0.693 / 0.695 / 0.720. docs/tuning.md#packed */
+ * Part of memcpy on an H200, packed against byte rows or parked tiles: u8 to u32 at 132 / 180 / 204 columns 0.854 /
+ * 0.840 / 0.863 against 0.675 / 0.784 / 0.803; u8 to u64 at 132 / 180 / 204 / 500 / 1004 columns 0.808 / 0.793 /
+ * 0.802 / 0.786 / 0.803 against 0.660 / 0.709 / 0.693 / 0.695 / 0.720. docs/tuning.md#packed */
 #ifndef PERSISTENT_PACKED_TILE_CUH
 #define PERSISTENT_PACKED_TILE_CUH
 

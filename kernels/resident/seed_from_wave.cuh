@@ -9,7 +9,7 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
     : resident_block<SHAPE, wave_state<typename SHAPE::Sum>, wave_held<SHAPE, SHARES>> {
     typedef typename SHAPE::Sum Sum;
     /* Totals that are told before the tile is scanned are made twice, but nobody waits for the scan. That is less where
-     * few columns have quarters of chunks, and more elsewhere (docs/tuning.md). */
+     * few columns have quarters of chunks, and more elsewhere (docs/tuning.md#wave). */
     static constexpr bool TELLS_FIRST = SHARES > 1 && SHAPE::LANES == 1;
 
     uint64_t draw = 0, tag = 0;
