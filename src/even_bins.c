@@ -27,13 +27,14 @@ table_status even_bins_check(const struct table_bins *bins) {
     const double low = bins->low, high = bins->high, most = fmax(fabs(low), fabs(high));
     const double width = width_of(low, high, bins->count);
     if (!isfinite(low) || !isfinite(high) || !isfinite(high - low))
-        return status_fail(TABLE_ERROR_ARGUMENT, "bins: the range from low %g to high %g is not finite", low, high);
+        return status_fail(TABLE_ERROR_ARGUMENT, "bins: the range from low %g to high %g, or its width, is not finite",
+                           low, high);
     if (!(low < high))
         return status_fail(TABLE_ERROR_ARGUMENT, "bins: the range from low %.17g to high %.17g is empty", low, high);
     if (width < most * WIDTH_LEAST || width < DBL_MIN || !isfinite((double)bins->count / (high - low)))
         return status_fail(TABLE_ERROR_ARGUMENT,
-                           "bins: %zu bins from low %.17g to high %.17g are too narrow for edges that are doubles "
-                           "(each %g wide, and %g is needed)",
+                           "bins: %zu bins from low %.17g to high %.17g are too narrow: each is %g wide, and so far "
+                           "from 0 a bin has at least %g, so that the doubles of its edges can be told apart",
                            bins->count, low, high, width, fmax(most * WIDTH_LEAST, DBL_MIN));
     return TABLE_OK;
 }

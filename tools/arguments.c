@@ -222,7 +222,7 @@ static int take_integer(const char *option, const char *text, int64_t *number) {
     const bool negative = *text == '-';
     uint64_t size;
     if (!parse_number(text + negative, (uint64_t)INT64_MAX + negative, &size))
-        return fail(EX_USAGE, "--%s %s: not an integer of 64 bits", option, text);
+        return fail(EX_USAGE, "--%s %s: not an integer from -2^63 to 2^63 - 1", option, text);
     *number = negative ? (int64_t)(0 - size) : (int64_t)size;
     return GO_ON;
 }

@@ -21,7 +21,7 @@ static const char help[] =
     "apart, in lines that begin with #. A file that is no .npy has bytes for values unless --type says more.\n"
     "\n"
     "  --bins N              that many bins, up to 2^20. Default: 10; 256 for bytes without --range\n"
-    "  --range A:B           of one width, from A to B; refused where doubles cannot tell the bins' ends apart. "
+    "  --range A:B           of one width, from A to B; at least 2^-47 of |A| and |B| wide, and 2^-1022. "
     "Default:\n"
     "                        from the least to the greatest value, NaNs and infinities aside, and beyond where the "
     "bins\n"
