@@ -70,6 +70,11 @@ bool fault_relaxed_release() { return fault == EMULATOR_FAULT_RELAXED_RELEASE; }
 bool fault_relaxed_acquire() { return fault == EMULATOR_FAULT_RELAXED_ACQUIRE; }
 int fault_rows() { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
 
+constexpr size_t PLACE_TEXT = 512;
+static void put_place(const place &at, char (&text)[PLACE_TEXT]) {
+    snprintf(text, sizeof text, "%s:%d", at.file, at.line);
+}
+
 bool fault_removes_barrier(place at) {
     locked guard;
     size_t index = 0;
@@ -79,8 +84,11 @@ bool fault_removes_barrier(place at) {
     if (index == sizeof barriers / sizeof *barriers)
         return false;
     if (index == barrier_count) {
+        char text[PLACE_TEXT]; /* the thread's own: ThreadSanitizer sees it written, and not who holds the lock */
         barriers[index].at = at;
-        barriers[index].removed = strcmp(emulator_barrier_place(static_cast<int>(barrier_count++)), fault_place) == 0;
+        put_place(at, text);
+        barriers[index].removed = strcmp(text, fault_place) == 0;
+        barrier_count++;
     }
     barriers[index].visits++;
     return fault == EMULATOR_FAULT_BARRIER && barriers[index].removed;
@@ -139,9 +147,8 @@ void emulator_set_fault(enum emulator_fault value, int which) {
 }
 int emulator_barriers(void) { return static_cast<int>(barrier_count); }
 const char *emulator_barrier_place(int which) {
-    static thread_local char text[512]; /* ThreadSanitizer sees what is printed, and not who holds the lock */
-    const place &at = barriers[which].at;
-    snprintf(text, sizeof text, "%s:%d", at.file, at.line);
+    static char text[PLACE_TEXT];
+    put_place(barriers[which].at, text);
     return text;
 }
 uint64_t emulator_barrier_visits(int which) { return barriers[which].visits; }
