@@ -107,7 +107,8 @@ typedef struct table_scan_options {
     /* Stream forms only (an ARGUMENT error in the one-call forms). The workspace is memory of the backend (device
      * memory for CUDA, host memory for the CPU), aligned to TABLE_WORKSPACE_ALIGNMENT, of at least the bytes that
      * table_prefix_sum_workspace() named for the same views and options. It may be reused as soon as the work that was
-     * given it is done, and is in use until then; what it holds before does not matter. */
+     * given it is done, and is in use until then; what it holds before does not matter. One workspace given to two
+     * streams at once hangs the GPU. */
     void *stream; /* a cudaStream_t of the tables' device, which is the current one; NULL is its default stream */
     void *workspace;
     size_t workspace_bytes;

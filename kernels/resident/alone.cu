@@ -4,8 +4,8 @@
  *
  * The launch is most of the time, and then the instructions of a block on one multiprocessor: so its tile is a quarter
  * of a chunk, which has a quarter of the code of a whole one. From there on a wave (wave.cu) takes the table, 0.3 to
- * 0.4 us later than a block with a whole chunk would in the first octave of sizes, which was not worth another 140
- * kernels (docs/tuning.md#alone); or where there are no waves, the separate stages. */
+ * 0.4 us later than a block with a whole chunk would in the first octave of sizes, which was not worth as many kernels
+ * again (docs/tuning.md#alone); or where there are no waves, the separate stages. */
 #include "resident/seed_from_start.cuh"
 
 struct alone_launcher {
