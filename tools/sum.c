@@ -15,8 +15,9 @@ static const char help[] =
     "\n"
     "Prints the column sums of the rows A to B - 1 of the table that SCANNED holds the running sums of, one line for\n"
     "each column, by one subtraction each. A: is to the end, :B is from the beginning. Integers are exact as long as\n"
-    "the sum itself fits in their type, though the running sums have wrapped; where the two rows show that they have,\n"
-    "standard error says so (a range from row 0 on has one row, which shows nothing; `verify` finds all of it).\n"
+    "the sum itself fits in their type, though the running sums have wrapped. Standard error says that they have\n"
+    "where the two rows show it, and for unsigned sums from row 0 on, whose rows up to B are read for that; `verify`\n"
+    "always finds it.\n"
     "Floats are as exact as the running sums are.\n"
     "\n"
     "  --exclusive           SCANNED was made with --exclusive\n"
@@ -77,6 +78,20 @@ static void print(const struct input_file *scanned, const struct arguments *argu
     }
 }
 
+/* The column, or else the number of columns, in which running sums of unsigned values go down somewhere in the first
+ * `rows` rows of sums, which only those do that wrap. */
+static size_t wrapped_from_the_top(const struct input_file *scanned, size_t rows) {
+    const struct table_layout *layout = &scanned->layout;
+    const size_t row_bytes = layout->columns * table_type_size(layout->type);
+    const char *row = scanned->data;
+    size_t wrapped = layout->columns;
+    if (layout->type != TABLE_U32 && layout->type != TABLE_U64)
+        return wrapped;
+    for (size_t i = 1; i < rows && i < layout->rows && wrapped == layout->columns; i++, row += row_bytes)
+        wrapped = row_overflow(layout->type, row, row + row_bytes, layout->columns);
+    return wrapped;
+}
+
 static int subtract_and_print(const struct input_file *scanned, const struct arguments *arguments) {
     const struct table_layout *layout = &scanned->layout;
     size_t wrapped = layout->columns;
@@ -90,7 +105,8 @@ static int subtract_and_print(const struct input_file *scanned, const struct arg
         if (code == EX_OK)
             code = row_before(scanned, arguments, arguments->rows_to, &to);
         if (code == EX_OK) {
-            wrapped = row_overflow(layout->type, from ? from : sums, to, layout->columns);
+            wrapped = from ? row_overflow(layout->type, from, to, layout->columns)
+                           : wrapped_from_the_top(scanned, arguments->rows_to + arguments->exclusive);
             row_subtract(layout->type, sums, to, from ? from : sums, layout->columns);
         }
     }
