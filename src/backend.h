@@ -22,11 +22,10 @@ struct backend {
 
     /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend or NULL
      * (zeros, not wanted), perhaps the same row. Sets first_overflow, not only lowers it. The workspace has
-     * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. A backend that may refuse
-     * the pass for want of room on a device that others use, too, returns TABLE_ERROR_STRATEGY then, and has done
-     * nothing: the pipeline takes the three stages. */
-    bool (*fused_may_be_refused)(const struct scan *scan); /* NULL: never */
-    size_t (*fused_workspace)(const struct scan *scan);
+     * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. Where *may_be_refused is
+     * set to true, for want of room on a device that others use, too, fused() may return TABLE_ERROR_STRATEGY and has
+     * done nothing then: the pipeline takes the three stages. */
+    size_t (*fused_workspace)(const struct scan *scan, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, void *workspace);
 
     /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works

@@ -31,8 +31,8 @@ struct even_bins {
 /* ARGUMENT when there are no such bins: an empty or infinite range, or bins too narrow for doubles. */
 table_status even_bins_check(const struct table_bins *bins);
 
-/* Of bins that passed the check. Whether guesses are exact is found out of up to `trials` bins, each of which takes the
- * time of two divisions; of more bins it is not known. */
+/* Prepares bins that passed the check. Up to `trials` bins it finds out whether guesses are exact, which takes the time
+ * of two divisions a bin; of more bins that is not known. */
 struct even_bins even_bins_make(const struct table_bins *bins, table_type type, size_t trials);
 
 /* The first number of the type that is not below x, and the last one that is not above it, were the type's integers

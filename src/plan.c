@@ -75,9 +75,10 @@ static bool place_fused(struct plan *plan, const struct backend *backend, const 
     if (!place_carries(plan, backend, scan, row_bytes))
         return false;
     const size_t rows_end = plan->bytes;
-    if (!place(plan, backend->fused_workspace(scan), &plan->fused_offset))
+    bool may_be_refused;
+    if (!place(plan, backend->fused_workspace(scan, &may_be_refused), &plan->fused_offset))
         return false;
-    if (!backend->fused_may_be_refused || !backend->fused_may_be_refused(scan))
+    if (!may_be_refused)
         return true;
     const size_t fused_end = plan->bytes;
     plan->bytes = rows_end;

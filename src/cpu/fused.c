@@ -51,7 +51,8 @@ bool cpu_prefers_fused(const struct scan *scan) {
     return true;
 }
 
-size_t cpu_fused_workspace(const struct scan *scan) {
+size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused) {
+    *may_be_refused = false;
     enum division_kind kind;
     const struct division division = divide(scan, &kind);
     const size_t shared = kind == DIVISION_CACHED ? shared_bytes(&division) : 0;

@@ -79,7 +79,6 @@ static const struct backend cuda_backend = {
     .host_allocate = pinned_allocate,
     .host_release = pinned_release,
     .prefers_fused = cuda_prefers_fused,
-    .fused_may_be_refused = cuda_fused_may_be_refused,
     .fused_workspace = cuda_fused_workspace,
     .fused = cuda_fused,
     .stage1_local_counts = cuda_stage1_local_counts,

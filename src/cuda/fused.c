@@ -52,7 +52,7 @@ static bool takes(const struct kernel_form *form, const struct kernel_facts *fac
 bool cuda_prefers_fused(const struct scan *scan) { return gpu_of(device_of(scan)) >= HOPPER; }
 
 /* Room for each of the forms that the table may be given: those that take it, up to one that is never refused. */
-static size_t room_for_forms(const struct scan *scan, bool *may_be_refused) {
+size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_facts facts = facts_of(scan, &pass);
     size_t most = 0;
@@ -65,17 +65,6 @@ static size_t room_for_forms(const struct scan *scan, bool *may_be_refused) {
         *may_be_refused = cuda_forced_form || !form->is_certain;
     }
     return most;
-}
-
-size_t cuda_fused_workspace(const struct scan *scan) {
-    bool may_be_refused;
-    return room_for_forms(scan, &may_be_refused);
-}
-
-bool cuda_fused_may_be_refused(const struct scan *scan) {
-    bool may_be_refused;
-    room_for_forms(scan, &may_be_refused);
-    return may_be_refused;
 }
 
 table_status cuda_fused(const struct scan *scan, void *workspace) {

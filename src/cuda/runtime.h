@@ -19,8 +19,7 @@ table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);
 table_status cuda_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
 table_status cuda_stage3_global_pass(const struct scan *scan, const void *seeds);
 bool cuda_prefers_fused(const struct scan *scan);
-bool cuda_fused_may_be_refused(const struct scan *scan);
-size_t cuda_fused_workspace(const struct scan *scan);
+size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cuda_fused(const struct scan *scan, void *workspace);
 
 #endif
