@@ -2,7 +2,6 @@
 
 #include <getopt.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,17 +191,6 @@ static int take_bits(const char *option, const char *text, unsigned *bits) {
     return code;
 }
 
-/* Whether a text begins with the digits of an integer that is no double. */
-static bool is_rounded_integer(const char *text, double number) {
-    char exact[400];
-    const char *const digits = text + (*text == '-');
-    const size_t length = strspn(digits, "0123456789"), zeros = strspn(digits, "0");
-    if (fabs(number) <= 0x1p53 || !isfinite(number) || (digits[length] != ':' && digits[length] != 0))
-        return false;
-    snprintf(exact, sizeof exact, "%.0f", fabs(number));
-    return strlen(exact) != length - zeros || strncmp(exact, digits + zeros, length - zeros) != 0;
-}
-
 /* A:B, two numbers of any kind; what they may be is for the library to say. */
 static int take_range(const char *text, double *low, double *high) {
     char *end = NULL, *last = NULL;
@@ -219,11 +207,8 @@ static int take_range(const char *text, double *low, double *high) {
 }
 
 static int take_integer(const char *option, const char *text, int64_t *number) {
-    const bool negative = *text == '-';
-    uint64_t size;
-    if (!parse_number(text + negative, (uint64_t)INT64_MAX + negative, &size))
+    if (!parse_integer(text, number))
         return fail(EX_USAGE, "--%s %s: not an integer from -2^63 to 2^63 - 1", option, text);
-    *number = negative ? (int64_t)(0 - size) : (int64_t)size;
     return GO_ON;
 }
 
@@ -266,47 +251,50 @@ static int take_key_option(struct arguments *arguments, int code, const char *va
     case VALUES_OUT:
         arguments->values_out = value;
         return GO_ON;
-    case RANKS:
-        arguments->ranks = true;
-        return GO_ON;
-    case PLOT:
-        arguments->plot = true;
-        return GO_ON;
-    case DESCENDING:
-        arguments->descending = true;
-        return GO_ON;
-    case BY:
+    default: /* BY */
         return take_by(arguments, value);
-    default: /* ARGSORT */
-        arguments->argsort = true;
-        return GO_ON;
+    }
+}
+
+/* Where an option that takes no value is noted; NULL for one that takes a value. */
+static bool *flag_of(struct arguments *arguments, int code) {
+    switch (code) {
+    case 'f':
+        return &arguments->force;
+    case 'q':
+        return &arguments->quiet;
+    case JSON:
+        return &arguments->json;
+    case EXCLUSIVE:
+        return &arguments->exclusive;
+    case CHECK_OVERFLOW:
+        return &arguments->check_overflow;
+    case WRAP:
+        return &arguments->wrap;
+    case RANKS:
+        return &arguments->ranks;
+    case PLOT:
+        return &arguments->plot;
+    case DESCENDING:
+        return &arguments->descending;
+    case ARGSORT:
+        return &arguments->argsort;
+    default:
+        return NULL;
     }
 }
 
 static int take_option(struct arguments *arguments, int code, const char *value) {
+    bool *const flag = flag_of(arguments, code);
+    if (flag) {
+        *flag = true;
+        return GO_ON;
+    }
     if (code > MAX)
         return take_key_option(arguments, code, value);
     switch (code) {
     case 'o':
         arguments->output = value;
-        return GO_ON;
-    case 'f':
-        arguments->force = true;
-        return GO_ON;
-    case 'q':
-        arguments->quiet = true;
-        return GO_ON;
-    case JSON:
-        arguments->json = true;
-        return GO_ON;
-    case EXCLUSIVE:
-        arguments->exclusive = true;
-        return GO_ON;
-    case CHECK_OVERFLOW:
-        arguments->check_overflow = true;
-        return GO_ON;
-    case WRAP:
-        arguments->wrap = true;
         return GO_ON;
     case CARRY_IN:
         arguments->carry_in = value;

@@ -31,7 +31,7 @@ double key_as_double(const table_view *keys, size_t i);
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
                 const void *data);
 
-/* The same for data of the layout of an input that is its own; in a .npy they have the header that they had there. */
+/* write_whole() for data that have the layout of the input `like`, and in a .npy also its header, byte for byte. */
 int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
              const void *data);
 

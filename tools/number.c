@@ -1,6 +1,8 @@
 #include "number.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One digit at least; *text is then what comes after them. */
@@ -38,4 +40,23 @@ bool parse_number(const char *text, uint64_t most, uint64_t *number) {
         return false;
     *number = value;
     return text[unit != NULL] == '\0' && value <= most;
+}
+
+bool parse_integer(const char *text, int64_t *number) {
+    const bool negative = *text == '-';
+    uint64_t size;
+    if (!parse_number(text + negative, (uint64_t)INT64_MAX + negative, &size))
+        return false;
+    *number = negative ? (int64_t)(0 - size) : (int64_t)size;
+    return true;
+}
+
+bool is_rounded_integer(const char *text, double number) {
+    char exact[400];
+    const char *const digits = text + (*text == '-');
+    const size_t length = strspn(digits, "0123456789"), zeros = strspn(digits, "0");
+    if (fabs(number) <= 0x1p53 || !isfinite(number) || (digits[length] != ':' && digits[length] != 0))
+        return false;
+    snprintf(exact, sizeof exact, "%.0f", fabs(number));
+    return strlen(exact) != length - zeros || strncmp(exact, digits + zeros, length - zeros) != 0;
 }

@@ -9,4 +9,10 @@
  * of 1024, or nothing. */
 bool parse_number(const char *text, uint64_t most, uint64_t *number);
 
+/* An integer of 64 bits, with a minus before it or not. */
+bool parse_integer(const char *text, int64_t *number);
+
+/* Whether a text, up to its end or a colon, is an integer that is not the double that was made of it. */
+bool is_rounded_integer(const char *text, double number);
+
 #endif

@@ -48,7 +48,7 @@ int output_path_descriptor(const char *path) {
 
 bool output_path_is_device(mode_t mode) { return S_ISCHR(mode) || S_ISFIFO(mode); }
 
-/* Of a path that leads nowhere. */
+/* What stat() said of a path that it found nothing at: EX_OK where a new file can be made there. */
 static int check_absent(const char *path, int error) {
     struct stat status;
     if (error != ENOENT)
