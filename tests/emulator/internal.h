@@ -151,7 +151,7 @@ struct schedule {
     unsigned char fill;              /* what shared memory holds at first */
 };
 
-/* Of a worker, instead of a number of changes. */
+/* What in_vain holds of a worker in the place of a change: that the worker has ended, or that it still has hope. */
 constexpr uint64_t HAS_ENDED = ~uint64_t(0), HAS_HOPE = HAS_ENDED - 1;
 
 struct launch_state {

@@ -29,8 +29,8 @@ DEVICE uint32_t *done_word(const ring_state<SUM> &state, const row_slot &slot, u
 
 /* Waits until the chunk's words may be written: until whoever waits for what is in their place has it. A chunk's words
  * are read by its own tiles, and by stage 2 for the next chunk's seed, which is made when a tile of that chunk has it.
- * Those tiles were drawn long ago, so that the wait is short. One thread calls it; it asks for no order of memory, as
- * what was read cannot change any more. */
+ * The tiles that are waited for were drawn long ago, so that the wait is short. One thread calls the function, which
+ * asks for no order of memory, as what was read cannot change any more. */
 template <unsigned SHARES, class SUM>
 DEVICE void wait_for_ring(const ring_state<SUM> &state, unsigned chunk, unsigned panel, unsigned panels) {
     UNROLL
