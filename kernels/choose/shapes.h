@@ -70,17 +70,12 @@ static inline bool bytes_can(const struct kernel_facts *facts) {
 
 /* ---- rows: four kinds of tiles, of which the first that fits is taken. */
 
-/* Bytes in long rows, which may lie apart, of whole words, where all lanes have a word, or whole rows are more than two
- * panels elsewhere, or pieces begin on sectors: byte rows (docs/tuning.md#byte-rows). The others are packed
- * (persistent/packed_tile.cuh). */
+/* Bytes in long rows, which may lie apart, of whole words: byte rows (docs/tuning.md#byte-rows). */
 static inline bool are_byte_rows(const struct kernel_facts *facts) {
     if (!is_byte_sum(facts) || facts->rows == 0 || facts->columns % WORD_BYTES != 0 ||
         facts->in_stride % WORD_BYTES != 0 || facts->out_stride % WORD_BYTES != 0)
         return false;
-    if (facts->columns > WHOLE_BYTE_ROW)
-        return facts->sector_rows;
-    return facts->columns == HALF_BYTE_ROW ||
-           (facts->columns >= FEWEST_WHOLE_BYTE_ROW && facts->columns < WHOLE_BYTE_ROW);
+    return facts->columns >= HALF_BYTE_ROW;
 }
 
 /* How many vectors a tile has across, of rows side by side of whole vectors that are not widened: whole rows if a warp
@@ -146,8 +141,21 @@ static inline size_t rows_from_bytes(const struct kernel_facts *facts) {
         return row > FACT_LINE_BYTES || (facts->widened && !facts->is_float) ? RAGGED_FROM_BYTES : ROWS_FROM_BYTES;
     return (facts->widened ? widened_lines : long_row) ? LONG_FROM_BYTES : ROWS_FROM_BYTES;
 }
+
+/* Byte rows that are better packed (docs/tuning.md#packed): unless all lanes have a word, or whole rows are more than
+ * two panels elsewhere, or pieces begin on sectors. */
+static inline bool is_better_packed(const struct kernel_facts *facts) {
+    if (!are_byte_rows(facts))
+        return false;
+    if (facts->columns > WHOLE_BYTE_ROW)
+        return !facts->sector_rows;
+    return facts->columns == WHOLE_BYTE_ROW ||
+           (facts->columns > HALF_BYTE_ROW && facts->columns < FEWEST_WHOLE_BYTE_ROW);
+}
+
 static inline bool rows_takes(const struct kernel_facts *facts) {
-    return rows_can(facts) && facts->rows * facts->row_bytes / rows_from_bytes(facts) >= facts->processors;
+    return rows_can(facts) && !is_better_packed(facts) &&
+           facts->rows * facts->row_bytes / rows_from_bytes(facts) >= facts->processors;
 }
 
 #endif
