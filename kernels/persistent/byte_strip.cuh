@@ -4,9 +4,9 @@
 
 #include "persistent/byte_tile.cuh"
 
-/* Running sums of the warp's strip, exclusive ones if `exclusive`, and its totals. */
-template <class SHAPE> DEVICE void sum_strip(bool exclusive, const byte_layout &layout, const byte_lane &lane,
-                                             byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
+/* Running sums of the warp's strip, exclusive ones if ABOVE, and its totals. */
+template <class SHAPE, bool ABOVE> DEVICE void sum_strip(const byte_layout &layout, const byte_lane &lane,
+                                                         byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
     const unsigned warp = thread_index() / WARP_LANES;
     const bool active = thread_index() % WARP_LANES < layout.lanes;
     const unsigned first = (active ? lane.group * SHAPE::RUN : 0) * layout.words + lane.word;
@@ -20,15 +20,9 @@ template <class SHAPE> DEVICE void sum_strip(bool exclusive, const byte_layout &
     if ((lane.group + 1) * layout.words == layout.lanes)
         turn.strip_totals[warp][lane.word] = total;
     word_sums *const to = &shared.sums[warp][first];
-    if (exclusive) {
-        UNROLL
-        for (unsigned k = 0; k < SHAPE::RUN; k++)
-            to[k * layout.words] = k == 0 ? above : above + sums[k - 1];
-    } else {
-        UNROLL
-        for (unsigned k = 0; k < SHAPE::RUN; k++)
-            to[k * layout.words] = above + sums[k];
-    }
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::RUN; k++)
+        to[k * layout.words] = !ABOVE ? above + sums[k] : k == 0 ? above : above + sums[k - 1];
 }
 
 /* Sums through each byte of a lane's lines, of few columns. */
@@ -88,7 +82,7 @@ DEVICE void sum_lanes(uint32_t (&totals)[SHAPE::COLUMNS], unsigned strip, byte_t
 }
 
 /* sum_strip() of few columns. */
-template <class SHAPE> DEVICE void sum_few(bool exclusive, byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
+template <class SHAPE, bool ABOVE> DEVICE void sum_few(byte_block<SHAPE> &shared, byte_turn<SHAPE> &turn) {
     constexpr unsigned COUNT = SHAPE::RUN * SHAPE::WORDS, VECTOR = power_of_two_in(COUNT);
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
     UNROLL
@@ -108,7 +102,7 @@ template <class SHAPE> DEVICE void sum_few(bool exclusive, byte_block<SHAPE> &sh
         UNROLL
         for (unsigned k = 0; k < COUNT; k++) {
             const word_sums sum = sums[k] + word_of_columns<SHAPE>(totals, k % SHAPE::WORDS);
-            shared.sums[warp][first + k] = exclusive ? sum - sums_of_word(bytes[k]) : sum;
+            shared.sums[warp][first + k] = ABOVE ? sum - sums_of_word(bytes[k]) : sum;
         }
     }
 }

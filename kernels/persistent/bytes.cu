@@ -34,7 +34,9 @@ template <class SHAPE> struct byte_reading {
     bool looks, writes;
 };
 
-template <class SHAPE> struct bytes_form {
+/* ABOVE: exclusive results, what stands one row above. One kernel for both costs up to 0.03 of memcpy (u8 to u32 on an
+ * H200, 4 columns 0.907 to 0.886, 7 columns 0.896 to 0.865). */
+template <class SHAPE, bool ABOVE> struct bytes_form {
     typedef uint8_t Input;
     typedef byte_state State;
     static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = 2, ADDERS_ALONE = 0;
@@ -112,9 +114,9 @@ template <class SHAPE> struct bytes_form {
                      byte_turn<SHAPE> &turn) {
         put_words<SHAPE>(layout, read.second, shared);
         if constexpr (SHAPE::FEW)
-            sum_few<SHAPE>(pass.exclusive, shared, turn);
+            sum_few<SHAPE, ABOVE>(shared, turn);
         else
-            sum_strip<SHAPE>(pass.exclusive, layout, lane, shared, turn);
+            sum_strip<SHAPE, ABOVE>(layout, lane, shared, turn);
         if (thread_index() < MOST_BYTE_COLUMNS)
             put_seed<SHAPE>(pass, state, layout, read.written, read.seed, turn);
     }
@@ -181,7 +183,8 @@ template <class SHAPE> static int run_byte_shape(const kernel_pass &pass, const 
     const bytes_plan<SHAPE> plan = {
         made,   rows,  chunks, static_cast<unsigned>(chunks) * SHAPE::TILES, adders_of<SHAPE>(pass.columns),
         shared, shared};
-    return launch_persistent<bytes_form<SHAPE>>(call, made, plan);
+    return pass.exclusive ? launch_persistent<bytes_form<SHAPE, true>>(call, made, plan)
+                          : launch_persistent<bytes_form<SHAPE, false>>(call, made, plan);
 }
 
 /* Lines of whole words have tiles by the speed of memory. docs/tuning.md#bytes */
