@@ -43,10 +43,6 @@ static inline bool may_come(const tile_pass &pass) {
     return pass.panels == 1 && pass.in_stride == pass.columns && reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
 }
 
-/* Whether tiles of such a shape always come: its tables have one panel, and those that cannot be copied in bulk are
- * copied by lanes. One kernel does for both, and wider shapes have one each, as registers allow no other way. */
-template <class SHAPE> HOST_DEVICE constexpr bool always_comes() { return SHAPE::WARPS < BLOCK_WARPS; }
-
 /* All threads of the block together, before anything else. */
 template <class SHAPE> DEVICE void prepare_coming(coming_tile<SHAPE> &coming) {
     if (thread_index() < SHAPE::WARPS) {
@@ -56,30 +52,26 @@ template <class SHAPE> DEVICE void prepare_coming(coming_tile<SHAPE> &coming) {
     block_barrier();
 }
 
-/* Begins to bring the warp's rows, if the tile is a whole one of the table; not in `bulk`, each lane brings a part of
- * them. All lanes of the warp call it together, when all have taken what came before. */
-template <class SHAPE> DEVICE void request_coming(const tile_pass &pass, bool bulk, unsigned tile, unsigned tiles,
-                                                  coming_tile<SHAPE> &coming) {
+/* Begins to bring the warp's rows, if the tile is a whole one of the table. All lanes of the warp call it together, when all have taken what came before. */
+template <class SHAPE>
+DEVICE void request_coming(const tile_pass &pass, unsigned tile, unsigned tiles, coming_tile<SHAPE> &coming) {
     typedef typename SHAPE::Input Input;
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
     const size_t row = static_cast<size_t>(tile) * SHAPE::TILE_ROWS;
     if (tile >= tiles || pass.rows - row < SHAPE::TILE_ROWS)
         return;
-    const unsigned columns = static_cast<unsigned>(pass.columns), values = SHAPE::WARP_ROWS * columns;
-    const Input *from = static_cast<const Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * pass.in_stride;
-    Input *const to = reinterpret_cast<Input *>(coming.vectors[warp]);
-    if (bulk && lane == 0) {
-        bulk_barrier_expect(&coming.come[warp], values * sizeof(Input));
-        bulk_load(to, from, values * sizeof(Input), &coming.come[warp]);
+    const Input *from = static_cast<const Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * pass.columns;
+    const unsigned bytes = SHAPE::WARP_ROWS * static_cast<unsigned>(pass.columns * sizeof(Input));
+    if (lane == 0) {
+        bulk_barrier_expect(&coming.come[warp], bytes);
+        bulk_load(coming.vectors[warp], from, bytes, &coming.come[warp]);
     }
-    for (unsigned at = lane; !bulk && at < values; at += WARP_LANES)
-        to[at] = from[at / columns * pass.in_stride + at % columns];
 }
 
 /* Waits for the warp's rows. */
-template <class SHAPE> DEVICE void wait_for_coming(bool bulk, coming_tile<SHAPE> &coming) {
+template <class SHAPE> DEVICE void wait_for_coming(coming_tile<SHAPE> &coming) {
     const unsigned warp = thread_index() / WARP_LANES, parity = coming.parity[warp];
-    while (bulk && !bulk_barrier_passed(&coming.come[warp], parity))
+    while (!bulk_barrier_passed(&coming.come[warp], parity))
         continue;
     warp_barrier(WARP_ALL);
     if (thread_index() % WARP_LANES == 0)
@@ -87,12 +79,12 @@ template <class SHAPE> DEVICE void wait_for_coming(bool bulk, coming_tile<SHAPE>
 }
 
 /* tile_load() of a tile that was requested and has come, or comes soon. */
-template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile_place &place, bool bulk,
+template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile_place &place,
                                                coming_tile<SHAPE> &coming, tile_values<SHAPE> &values) {
     const unsigned across = SHAPE::LANES == 1 ? 1 : static_cast<unsigned>(pass.columns) / SHAPE::COLUMNS;
     const unsigned first = place.part * SHAPE::STEPS * SHAPE::PHASES + place.phase;
     const unsigned lane = first * across + (place.active ? place.across : 0);
-    wait_for_coming<SHAPE>(bulk, coming);
+    wait_for_coming<SHAPE>(coming);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL

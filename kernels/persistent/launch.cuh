@@ -62,7 +62,6 @@ struct persistent_call {
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
         state.alone = false;
-        state.bulk = false;
         return state;
     }
     /* The words of a pass with a row of totals for each of `rows` tiles one below the other, and magnitudes behind. */

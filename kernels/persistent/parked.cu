@@ -76,7 +76,7 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
         const unsigned tile = block::role().tile;
         if (comes()) {
             prepare_coming<SHAPE>(coming);
-            request_coming<SHAPE>(pass, state.bulk, tile, tiles, coming);
+            request_coming<SHAPE>(pass, tile, tiles, coming);
         }
         take_tiles(*this, tile, tiles);
     }
@@ -85,7 +85,7 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
         lane.place = tile_place_of<SHAPE>(pass, tile);
         const tile_place &place = lane.place;
         if (comes() && place.end == SHAPE::TILE_ROWS)
-            take_coming<SHAPE>(pass, place, state.bulk, coming, lane.values);
+            take_coming<SHAPE>(pass, place, coming, lane.values);
         else
             tile_load<SHAPE>(pass, place, lane.values);
         loads_before_sums(place.end == 0);
@@ -120,7 +120,7 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
             block::ticket() = draw_ticket(state, adders, due == NO_TILE, block::role());
         block_barrier();
         if (comes() && more)
-            request_coming<SHAPE>(pass, state.bulk, block::ticket(), tiles, coming);
+            request_coming<SHAPE>(pass, block::ticket(), tiles, coming);
     }
     DEVICE void write(unsigned due, Lane &) { finish_parked<SHAPE, ABOVE>(pass, due, parked, block::seeds()); }
     DEVICE unsigned settle(unsigned, Lane &lane) {
@@ -137,15 +137,12 @@ template <class SHAPE> struct parked_plan {
     const tile_pass &pass;
     const unsigned tiles;
     const size_t chunks, adders, shared, needed;
-    const bool bulk;
 
     size_t pairs(unsigned) const {
         return shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow);
     }
     pass_state<Sum> state(const persistent_call &call, unsigned, unsigned, size_t) const {
-        pass_state<Sum> state = call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES);
-        state.bulk = bulk;
-        return state;
+        return call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES);
     }
     checked_seeds<Sum> seeds(const pass_state<Sum> &state) const {
         return checked_seeds<Sum>{state.seeds, SHAPE::SHARES * pass.columns, SHAPE::TILE_ROWS * SHAPE::SHARES, chunks};
@@ -172,8 +169,8 @@ struct parked_launcher {
 
     template <class SHAPE> int run_kind(const tile_pass &pass, unsigned tiles) const {
         if constexpr (SHAPE::PACKED)
-            return pass.exclusive ? run_plan<SHAPE, packed_form<SHAPE, true>>(pass, tiles, false)
-                                  : run_plan<SHAPE, packed_form<SHAPE, false>>(pass, tiles, false);
+            return pass.exclusive ? run_plan<SHAPE, packed_form<SHAPE, true>>(pass, tiles)
+                                  : run_plan<SHAPE, packed_form<SHAPE, false>>(pass, tiles);
         else
             return run_parked<SHAPE>(pass, tiles);
     }
@@ -188,21 +185,15 @@ struct parked_launcher {
     }
 
     template <class SHAPE, bool ABOVE, bool CHECKED> int run_form(const tile_pass &pass, unsigned tiles) const {
-        constexpr bool COMES = comes_by_itself<SHAPE, ABOVE>();
-        const bool bulk = may_bulk && may_come(pass);
-        if constexpr (COMES && always_comes<SHAPE>()) {
-            return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, true>>(pass, tiles, bulk);
-        } else {
-            if constexpr (COMES)
-                if (bulk)
-                    return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, true>>(pass, tiles, true);
-            return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, false>>(pass, tiles, false);
-        }
+        if constexpr (comes_by_itself<SHAPE, ABOVE>())
+            if (may_bulk && may_come(pass))
+                return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, true>>(pass, tiles);
+        return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, false>>(pass, tiles);
     }
 
     /* Where tiles come, two blocks of a multiprocessor have to find room: it has what the largest block can have, and
      * what is reserved for that. */
-    template <class SHAPE, class FORM> int run_plan(const tile_pass &pass, unsigned tiles, bool bulk) const {
+    template <class SHAPE, class FORM> int run_plan(const tile_pass &pass, unsigned tiles) const {
         bool comes = false;
         const int error = FORM::MAY_COME ? code_copies_in_bulk(persistent_kernel<FORM>, &comes) : 0;
         if (error != 0)
@@ -215,8 +206,7 @@ struct parked_launcher {
                                          chunks_of<SHAPE>(pass, tiles),
                                          adders_of<SHAPE>(pass.columns),
                                          shared,
-                                         comes ? 2 * block + RESERVED_BYTES : block,
-                                         bulk};
+                                         comes ? 2 * block + RESERVED_BYTES : block};
         return launch_persistent<FORM>(call, pass, plan);
     }
 };

@@ -14,7 +14,6 @@ template <class SUM> struct pass_state {
     exchange_word<SUM> *totals;
     exchange_word<SUM> *seeds; /* rows as far apart as chunks */
     bool alone;                /* adding blocks have a multiprocessor each to themselves */
-    bool bulk;                 /* tiles come by bulk copies (coming_tile.cuh) */
     const SUM *carry_in;
     SUM *carry_out;
     uint32_t *magnitudes; /* of each chunk's values (overflow/in_tile.cuh); NULL: not wanted */
