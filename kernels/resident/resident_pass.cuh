@@ -57,7 +57,8 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     const tile_pass &pass;
     const State &state;
     resident_shared<SHAPE, Held> &shared;
-    unsigned char *memory; /* the dynamic part of shared memory, which finish_tile() overwrites */
+    unsigned char *memory;     /* the dynamic part of shared memory, which finish_tile() overwrites */
+    const unsigned row, panel; /* of the block's tile */
 
     DEVICE void begin(const tile_place &) {}
     DEVICE void put(const tile_place &) {}
@@ -67,12 +68,12 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     DEVICE Sum base(unsigned c) const { return shared.seeds[c]; }
     DEVICE void ready() const {}
 
-    /* The panel that the block's tile is in. */
-    DEVICE unsigned panel() const { return block_index() % pass.panels; }
+    /* Where the calling lane is. */
+    DEVICE tile_place place() const { return tile_place_at<SHAPE>(pass, row, panel); }
 
     /* Thread c has column c of the panel. False: it has none. */
     DEVICE bool column_of_thread(size_t &column) const {
-        column = static_cast<size_t>(panel()) * pass.panel_columns + thread_index();
+        column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
         return thread_index() < SHAPE::PANEL && thread_index() < pass.panel_columns && column < pass.columns;
     }
     /* The value of a row of seeds in the thread's column. */
@@ -111,7 +112,7 @@ DEVICE void put_totals(const tile_place &place, tile_values<SHAPE> &values, warp
 /* From the table to the running sums of the tile, with its seeds in shared memory. */
 template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool works, tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS];
-    const tile_place place = tile_place_of<SHAPE>(from.pass, block_index());
+    const tile_place place = from.place();
     from.begin(place);
     if (works)
         tile_load<SHAPE>(from.pass, place, values);
@@ -141,7 +142,7 @@ template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool w
 /* From the running sums of the tile to its results. */
 template <class SHAPE, bool ABOVE, class SEED> DEVICE void resident_finish(SEED &from, tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS];
-    const tile_place place = tile_place_of<SHAPE>(from.pass, block_index());
+    const tile_place place = from.place();
     tile_staging<SHAPE> &staging = *reinterpret_cast<tile_staging<SHAPE> *>(from.memory);
     if (ABOVE) {
         warps_before<SHAPE>(place, from.shared.totals, before);
@@ -155,9 +156,10 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
     typedef resident_shared<SHAPE, typename SEED::Held> shared_type;
     SHARED_ARRAY(shared_type, shared, 1);
     SHARED_DYNAMIC(unsigned char, memory);
-    SEED from = {{pass, state, shared[0], memory}};
+    const unsigned row = tile_row_of(pass, block_index());
+    SEED from = {{pass, state, shared[0], memory, row, block_index() - row * pass.panels}};
     tile_values<SHAPE> values;
-    const unsigned end = tile_place_of<SHAPE>(pass, block_index()).end;
+    const unsigned end = from.place().end;
     const bool works = !SEED::SKIPS || thread_index() / WARP_LANES * SHAPE::WARP_ROWS < end;
     resident_begin<SHAPE>(from, works, values);
     if (works) {

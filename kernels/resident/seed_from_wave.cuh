@@ -15,14 +15,14 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
     uint64_t draw = 0, tag = 0;
 
     /* Which share of its chunk the tile is. */
-    DEVICE unsigned share() const { return block_index() / this->pass.panels % SHARES; }
+    DEVICE unsigned share() const { return this->row % SHARES; }
 
     /* Totals of the chunks above the tile. */
     DEVICE Sum *chunks() const { return reinterpret_cast<Sum *>(this->memory); }
 
     DEVICE void begin(const tile_place &place) {
         if (this->state.helps)
-            draw = begin_draw(this->state.epoch, this->panel());
+            draw = begin_draw(this->state.epoch, this->panel);
         else
             begin_in_place(place.chunk);
     }
@@ -31,7 +31,7 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
     DEVICE void begin_in_place(unsigned row) {
         if (row == 0 && thread_index() == 0 && sets_overflow<SHAPE>(this->pass))
             store_relaxed(this->pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
-        clear_words<SHAPE>(this->pass, this->state, this->panel(), row == 0 ? 0 : row + 1, row + 2);
+        clear_words<SHAPE>(this->pass, this->state, this->panel, row == 0 ? 0 : row + 1, row + 2);
         const unsigned arrival = grid_arrive();
         if (thread_index() == 0)
             this->shared.held.draw = arrival; /* kept there, it takes no register while the tile is read */
@@ -41,26 +41,26 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
         if (!this->state.helps)
             grid_meet(thread_index() == 0 ? static_cast<unsigned>(this->shared.held.draw) : 0);
         else if (thread_index() == 0)
-            this->shared.held.draw = end_draw(this->state.epoch, this->panel(), draw);
+            this->shared.held.draw = end_draw(this->state.epoch, this->panel, draw);
     }
 
     DEVICE void tell(const tile_place &) {
         tag = this->state.epoch.key; /* as good as any in words that have been cleared */
         if (this->state.helps)
-            tag = join_epoch<SHAPE, SHARES>(this->pass, this->state, this->panel(), this->shared.held);
-        wave_publish<SHAPE>(this->pass, this->state, block_index(), tag, this->shared.totals);
+            tag = join_epoch<SHAPE, SHARES>(this->pass, this->state, this->panel, this->shared.held);
+        wave_publish<SHAPE>(this->pass, this->state, this->row, this->panel, tag, this->shared.totals);
         if (thread_index() == 0 && this->state.helps) {
-            fill_up(this->state.epoch, this->panel(), this->shared.held.draw);
+            fill_up(this->state.epoch, this->panel, this->shared.held.draw);
             set_overflow<SHAPE>(this->pass, this->state.epoch, this->shared.held.draw);
         }
     }
 
     DEVICE void seed(const tile_place &, tile_values<SHAPE> &values) {
-        wave_gather<SHAPE, SHARES>(this->pass, this->state, block_index(), tag, this->shared, chunks());
+        wave_gather<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, tag, this->shared, chunks());
         block_barrier();
-        wave_fold<SHAPE, SHARES>(this->pass, this->state, block_index(), this->shared, chunks());
+        wave_fold<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, this->shared, chunks());
         /* The lane's place is found anew: it is not kept in registers while the block waits. */
-        const tile_place place = tile_place_of<SHAPE>(this->pass, block_index());
+        const tile_place place = this->place();
         Sum before[SHAPE::COLUMNS];
         UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++)

@@ -106,9 +106,9 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
 
 /* Publishes the totals of a row of tiles, and with the first row's the start row, if others may not read it. */
 template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
-                                                unsigned tile, uint64_t tag, const warp_rows<SHAPE> &totals) {
-    const unsigned row = tile / pass.panels;
-    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+                                                unsigned row, unsigned panel, uint64_t tag,
+                                                const warp_rows<SHAPE> &totals) {
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.down != 0 || !lane.active)
         return;
     if (row == 0 && !state.helps)
@@ -236,12 +236,12 @@ template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
 /* All totals above the tile, into shared memory, those of a whole chunk as one. The start row takes the seeds' place.
  */
 template <class SHAPE, unsigned SHARES>
-DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
-                        uint64_t tag, wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
+DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row,
+                        unsigned panel, uint64_t tag, wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned AT_ONCE = SHARES < WAVE_WORDS ? WAVE_WORDS / SHARES : 1;
-    const unsigned row = tile / pass.panels, chunk = row / SHARES;
-    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    const unsigned chunk = row / SHARES;
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.active && lane.down == lane.DOWN - 1) { /* the one that has the least to do */
         if (state.helps)
             shared.seeds[lane.in_panel] = load_carry(state.carry_in, lane.column);
@@ -279,11 +279,10 @@ template <class SUM> DEVICE SUM add_chunks(SUM seed, const SUM *chunks, unsigned
 
 /* The seed of the chunk in each column, and below the last tile the end row. */
 template <class SHAPE, unsigned SHARES>
-DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned tile,
+DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row, unsigned panel,
                       wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
     typedef typename SHAPE::Sum Sum;
-    const unsigned row = tile / pass.panels;
-    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, tile % pass.panels);
+    const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.down != 0 || !lane.active)
         return;
     const Sum seed = add_chunks(shared.seeds[lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);

@@ -132,11 +132,15 @@ template <class SHAPE> DEVICE size_t first_row(const tile_place &place) {
     return static_cast<size_t>(place.chunk) * SHAPE::TILE_ROWS;
 }
 
-template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, unsigned tile) {
+/* Which row of tiles a tile is in. To divide takes long, so a block does it once. */
+DEVICE unsigned tile_row_of(const tile_pass &pass, unsigned tile) {
+    return pass.panels == 1 ? tile : tile / pass.panels;
+}
+
+template <class SHAPE> DEVICE tile_place tile_place_at(const tile_pass &pass, unsigned tile_row, unsigned panel) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
     tile_place place;
-    place.chunk = pass.panels == 1 ? tile : tile / pass.panels;
-    const unsigned panel = tile - place.chunk * pass.panels;
+    place.chunk = tile_row;
     place.part = lane / (SHAPE::LANES * SHAPE::PHASES);
     place.phase = lane / SHAPE::LANES % SHAPE::PHASES;
     place.across = lane % SHAPE::LANES;
@@ -147,6 +151,10 @@ template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, un
     const size_t left = pass.rows - first_row<SHAPE>(place);
     place.end = left < SHAPE::TILE_ROWS ? static_cast<unsigned>(left) : SHAPE::TILE_ROWS;
     return place;
+}
+template <class SHAPE> DEVICE tile_place tile_place_of(const tile_pass &pass, unsigned tile) {
+    const unsigned row = tile_row_of(pass, tile);
+    return tile_place_at<SHAPE>(pass, row, tile - row * pass.panels);
 }
 
 #endif
