@@ -52,7 +52,8 @@ template <class SHAPE> DEVICE void prepare_coming(coming_tile<SHAPE> &coming) {
     block_barrier();
 }
 
-/* Begins to bring the warp's rows, if the tile is a whole one of the table. All lanes of the warp call it together, when all have taken what came before. */
+/* Begins to bring the warp's rows, if the tile is a whole one of the table. All lanes of the warp call it together,
+ * when all have taken what came before. */
 template <class SHAPE>
 DEVICE void request_coming(const tile_pass &pass, unsigned tile, unsigned tiles, coming_tile<SHAPE> &coming) {
     typedef typename SHAPE::Input Input;
