@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "key_call.h"
 #include "status.h"
+#include "types.h"
 
 enum { LEAST_CHUNK = 65536, VALUES_PER_BIN = 16 };
 
@@ -83,34 +84,16 @@ static table_status work(struct key_call *call, const void *context, char *works
         return i;                                                                                                      \
     }
 
-DEFINE_BAD_EDGE(bad_edge_u8, uint8_t)
-DEFINE_BAD_EDGE(bad_edge_u16, uint16_t)
-DEFINE_BAD_EDGE(bad_edge_u32, uint32_t)
-DEFINE_BAD_EDGE(bad_edge_u64, uint64_t)
-DEFINE_BAD_EDGE(bad_edge_i32, int32_t)
-DEFINE_BAD_EDGE(bad_edge_i64, int64_t)
-DEFINE_BAD_EDGE(bad_edge_f32, float)
-DEFINE_BAD_EDGE(bad_edge_f64, double)
+#define DEFINE_ONE_BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE) DEFINE_BAD_EDGE(bad_edge_##NAME, C)
+TABLE_TYPES(DEFINE_ONE_BAD_EDGE)
+
+#define BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
+    case TABLE_##TYPE:                                                                                                 \
+        return bad_edge_##NAME(edges, count);
 
 static size_t bad_edge(const void *edges, size_t count, table_type type) {
-    switch (type) {
-    case TABLE_U8:
-        return bad_edge_u8(edges, count);
-    case TABLE_U16:
-        return bad_edge_u16(edges, count);
-    case TABLE_U32:
-        return bad_edge_u32(edges, count);
-    case TABLE_U64:
-        return bad_edge_u64(edges, count);
-    case TABLE_I32:
-        return bad_edge_i32(edges, count);
-    case TABLE_I64:
-        return bad_edge_i64(edges, count);
-    case TABLE_F32:
-        return bad_edge_f32(edges, count);
-    default:
-        return bad_edge_f64(edges, count);
-    }
+    switch (type) { TABLE_TYPES(BAD_EDGE) }
+    return 0;
 }
 
 static table_status validate_edges(const table_bins *bins, table_type type) {

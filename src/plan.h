@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "backend.h"
+#include "types.h"
 
 /* A level divides the rows by at least 512, so that 2^64 rows need no more than this many. */
 enum { PLAN_LEVELS = 9 };
@@ -34,7 +35,7 @@ bool plan_reaches(const struct backend *backend, const struct scan *scan, const 
 bool plan_needs_zeros(const struct backend *backend, const struct scan *scan);
 
 /* Whether sums of this type may be added in any order. */
-static inline bool plan_is_integer(table_type type) { return type != TABLE_F32 && type != TABLE_F64; }
+static inline bool plan_is_integer(table_type type) { return !type_is_float(type); }
 
 /* Sets scan->chunk_rows and scan->chunks from its shape. */
 void plan_chunks(struct scan *scan);

@@ -1,34 +1,27 @@
 #include <tuplescan/table.h>
 
+#include "types.h"
+
+/* The list has each number of the enum once, from 1 on without a gap. Where the list is expanded in a switch, the
+ * compiler warns of a type that only table.h has. */
+#define COUNT(TYPE, NAME, C, KIND, NUMPY, CODE) +1
+#define BIT(TYPE, NAME, C, KIND, NUMPY, CODE)   | 1 << TABLE_##TYPE
+_Static_assert((0 TABLE_TYPES(BIT)) == (1 << (1 TABLE_TYPES(COUNT))) - 2, "private/types.h and enum table_type differ");
+
+#define TYPE_ENTRY(TYPE, NAME, C, KIND, NUMPY, CODE) [TABLE_##TYPE] = {#NAME, sizeof(C)},
 static const struct {
     const char *name;
     size_t size;
-} types[] = {
-    [TABLE_U8] = {"u8", 1},   [TABLE_U16] = {"u16", 2}, [TABLE_U32] = {"u32", 4}, [TABLE_U64] = {"u64", 8},
-    [TABLE_I32] = {"i32", 4}, [TABLE_I64] = {"i64", 8}, [TABLE_F32] = {"f32", 4}, [TABLE_F64] = {"f64", 8},
-};
+} types[] = {TABLE_TYPES(TYPE_ENTRY)};
 
-static int is_known(table_type type) { return (size_t)type < sizeof types / sizeof *types; }
+#define PAIR_ENTRY(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = 1,
+enum { TYPES = sizeof types / sizeof *types };
+static const unsigned char supported[TYPES][TYPES] = {TABLE_PAIRS(PAIR_ENTRY)};
+
+static int is_known(table_type type) { return (size_t)type < TYPES; }
 
 size_t table_type_size(table_type type) { return is_known(type) ? types[type].size : 0; }
 
 const char *table_type_name(table_type type) { return is_known(type) ? types[type].name : NULL; }
 
-int table_types_supported(table_type in, table_type out) {
-    switch (in) {
-    case TABLE_U8:
-    case TABLE_U16:
-        return out == TABLE_U32 || out == TABLE_U64;
-    case TABLE_U32:
-        return out == TABLE_U32 || out == TABLE_U64;
-    case TABLE_I32:
-        return out == TABLE_I32 || out == TABLE_I64;
-    case TABLE_F32:
-        return out == TABLE_F32 || out == TABLE_F64;
-    case TABLE_U64:
-    case TABLE_I64:
-    case TABLE_F64:
-        return out == in;
-    }
-    return 0;
-}
+int table_types_supported(table_type in, table_type out) { return is_known(in) && is_known(out) && supported[in][out]; }

@@ -9,19 +9,20 @@ from pathlib import Path
 CUDA = r'cuda.*|nv.*|cub/.*|cooperative_groups.*'
 PARTS = [
     ('include/tuplescan', [], CUDA),
-    ('src/cpu', ['src', 'src/cpu'], CUDA),
-    ('src/cuda', ['src', 'src/cuda', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
-    ('src', ['src'], CUDA),
+    ('src/cpu', ['src', 'src/cpu', 'private'], CUDA),
+    ('src/cuda', ['src', 'src/cuda', 'private', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
+    ('private', [], CUDA),
+    ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),
-    ('kernels', ['kernels', 'kernels/device'], CUDA),
-    ('tools', ['tools'], None),
+    ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
+    ('tools', ['tools', 'private'], None),
     ('python/src', ['python/src'], CUDA),
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
-    ('tests/emulator', ['src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
-    ('tests/unit', ['src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
-    ('tests/fuzz_', ['tools'], CUDA),
-    ('tests', ['tests'], None),
+    ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
+    ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
+    ('tests/fuzz_', ['tools', 'private'], CUDA),
+    ('tests', ['tests', 'private'], None),
 ]
 # A kernel finds the machine in the device layer alone.
 BARE_DEVICE = re.compile(r'<<<|\basm\b|\b(thread|block)Idx\b|\b(block|grid)Dim\b|__syncthreads|__shfl|__ballot|__nanosleep'
@@ -90,7 +91,7 @@ def check_patience(path, root):
 
 def main():
     root = Path(sys.argv[1]).resolve()
-    tops = ('include', 'src', 'kernels', 'python', 'tools', 'tests')
+    tops = ('include', 'private', 'src', 'kernels', 'python', 'tools', 'tests')
     files = [path for top in tops for path in sorted((root / top).rglob('*')) if path.suffix in SUFFIXES]
     faults = [fault for path in files for fault in check_file(path, root)]
     for pattern in ('**/*.py', '**/meson.build', '**/*.c', '**/*.cpp'):

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 GUIDE_LINES = 250
-CODE = ['include', 'src', 'kernels', 'tools', 'tests', '.ci']
+CODE = ['include', 'private', 'src', 'kernels', 'tools', 'tests', '.ci']
 FENCED = re.compile(r'^```.*?^```$|`[^`\n]*`', re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'\]\(([^)\s]+)\)')
 CITED = re.compile(r'\bdocs/[\w./-]+?\.(?:md|json|svg)\b(?:#[\w-]+)?')

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "message.h"
 #include "table_io.h"
+#include "types.h"
 #include "values.h"
 
 static const char help[] =
@@ -44,50 +45,24 @@ static uint64_t scale(uint64_t bits, uint64_t most) {
     return most == UINT64_MAX ? bits : (uint64_t)((uint128)bits * (most + 1) >> 64);
 }
 
+/* A value of each kind, of type C. Integers with a sign are from -max to max, floats from -1 to 1. */
+#define UNSIGNED_VALUE(C) (C) scale(bits, max)
+#define SIGNED_VALUE(C)   (C)(scale(bits, 2 * max) - max)
+#define FLOATING_VALUE(C)                                                                                              \
+    (sizeof(C) == sizeof(float) ? (C)((float)(bits >> 40) * 0x1p-23f - 1.0f)                                           \
+                                : (C)((double)(bits >> 11) * 0x1p-52 - 1.0))
+
 static void put(table_type type, void *to, size_t k, uint64_t bits, uint64_t max) {
-    switch (type) {
-    case TABLE_U8:
-        ((uint8_t *)to)[k] = (uint8_t)scale(bits, max);
+#define PUT(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                          \
+    case TABLE_##TYPE:                                                                                                 \
+        ((C *)to)[k] = KIND##_VALUE(C);                                                                                \
         break;
-    case TABLE_U16:
-        ((uint16_t *)to)[k] = (uint16_t)scale(bits, max);
-        break;
-    case TABLE_U32:
-        ((uint32_t *)to)[k] = (uint32_t)scale(bits, max);
-        break;
-    case TABLE_U64:
-        ((uint64_t *)to)[k] = scale(bits, max);
-        break;
-    case TABLE_I32:
-        ((int32_t *)to)[k] = (int32_t)((int64_t)scale(bits, 2 * max) - (int64_t)max);
-        break;
-    case TABLE_I64:
-        ((int64_t *)to)[k] = (int64_t)(scale(bits, 2 * max) - max);
-        break;
-    case TABLE_F32:
-        ((float *)to)[k] = (float)(bits >> 40) * 0x1p-23f - 1.0f;
-        break;
-    case TABLE_F64:
-        ((double *)to)[k] = (double)(bits >> 11) * 0x1p-52 - 1.0;
-        break;
-    }
+    switch (type) { TABLE_TYPES(PUT) }
 }
 
 static uint64_t greatest(table_type type) {
-    switch (type) {
-    case TABLE_U8:
-        return UINT8_MAX;
-    case TABLE_U16:
-        return UINT16_MAX;
-    case TABLE_U32:
-        return UINT32_MAX;
-    case TABLE_I32:
-        return INT32_MAX;
-    case TABLE_I64:
-        return INT64_MAX;
-    default:
-        return UINT64_MAX;
-    }
+    const unsigned bits = 8 * (unsigned)table_type_size(type);
+    return type_is_float(type) ? UINT64_MAX : UINT64_MAX >> (64 - bits) >> type_is_signed_integer(type);
 }
 
 static int check_arguments(struct arguments *arguments, struct table_layout *layout) {

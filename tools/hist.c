@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "message.h"
 #include "threads.h"
+#include "types.h"
 
 static const char help[] =
     "usage: tuplescan hist VALUES [--bins N] [--range A:B | --edges FILE | --first I] [options]\n"
@@ -133,7 +134,7 @@ static int choose_bins(struct hist_job *job) {
         return read_edges(job);
     if (arguments->has_first) {
         const table_type type = job->input.layout.type;
-        if (type == TABLE_F32 || type == TABLE_F64)
+        if (type_is_float(type))
             return fail(EX_USAGE, "--first: bins of one integer each are not for %s", table_type_name(type));
         job->bins.kind = TABLE_BINS_INTEGER;
         job->bins.first = arguments->first;
@@ -151,7 +152,7 @@ static int read_weights(struct hist_job *job) {
     if (code != EX_OK)
         return code;
     const table_view weights = keys_view(&job->weights), values = keys_view(&job->input);
-    if (weights.type != TABLE_F32 && weights.type != TABLE_F64)
+    if (!type_is_float(weights.type))
         return fail(EX_DATAERR, "%s: its type is %s, and weights are f32 or f64", job->weights.name,
                     table_type_name(weights.type));
     if (weights.rows != values.rows)

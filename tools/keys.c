@@ -4,6 +4,7 @@
 #include <sysexits.h>
 
 #include "json.h"
+#include "types.h"
 
 struct input_request keys_request(const struct arguments *arguments) {
     return (struct input_request){.format = arguments->input_format,
@@ -40,25 +41,12 @@ const char *list_text(const struct input_file *file, char text[LIST_TEXT]) {
     return text;
 }
 
+#define AS_DOUBLE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                    \
+    case TABLE_##TYPE:                                                                                                 \
+        return (double)((const C *)keys->data)[i];
+
 double key_as_double(const table_view *keys, size_t i) {
-    switch (keys->type) {
-    case TABLE_U8:
-        return ((const uint8_t *)keys->data)[i];
-    case TABLE_U16:
-        return ((const uint16_t *)keys->data)[i];
-    case TABLE_U32:
-        return ((const uint32_t *)keys->data)[i];
-    case TABLE_U64:
-        return (double)((const uint64_t *)keys->data)[i];
-    case TABLE_I32:
-        return ((const int32_t *)keys->data)[i];
-    case TABLE_I64:
-        return (double)((const int64_t *)keys->data)[i];
-    case TABLE_F32:
-        return (double)((const float *)keys->data)[i];
-    case TABLE_F64:
-        return ((const double *)keys->data)[i];
-    }
+    switch (keys->type) { TABLE_TYPES(AS_DOUBLE) }
     return 0;
 }
 

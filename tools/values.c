@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "types.h"
+
+#define NUMPY_NAMES(TYPE, NAME, C, KIND, NUMPY, CODE) {TABLE_##TYPE, NUMPY, CODE},
 static const struct {
     table_type type;
     const char *numpy, *code; /* the names that NumPy has for it; the second one follows the byte order */
-} all_types[] = {{TABLE_U8, "uint8", "u1"},    {TABLE_U16, "uint16", "u2"}, {TABLE_U32, "uint32", "u4"},
-                 {TABLE_U64, "uint64", "u8"},  {TABLE_I32, "int32", "i4"},  {TABLE_I64, "int64", "i8"},
-                 {TABLE_F32, "float32", "f4"}, {TABLE_F64, "float64", "f8"}};
+} all_types[] = {TABLE_TYPES(NUMPY_NAMES)};
 enum { TYPES = sizeof all_types / sizeof all_types[0] };
 
 /* printf() shows the sign of a NaN, which is no number's and differs between machines. */
@@ -18,33 +19,16 @@ static void float_text(double value, int digits, char text[VALUE_TEXT]) {
     snprintf(text, VALUE_TEXT, "%.*g", digits, isnan(value) ? (double)NAN : value);
 }
 
+#define TEXT_UNSIGNED(VALUE) snprintf(text, VALUE_TEXT, "%" PRIu64, (uint64_t)(VALUE))
+#define TEXT_SIGNED(VALUE)   snprintf(text, VALUE_TEXT, "%" PRId64, (int64_t)(VALUE))
+#define TEXT_FLOATING(VALUE) float_text((double)(VALUE), sizeof(VALUE) == sizeof(float) ? 9 : 17, text)
+#define TEXT(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                         \
+    case TABLE_##TYPE:                                                                                                 \
+        TEXT_##KIND(*(const C *)value);                                                                                \
+        break;
+
 void value_text(table_type type, const void *value, char text[VALUE_TEXT]) {
-    switch (type) {
-    case TABLE_U8:
-        snprintf(text, VALUE_TEXT, "%" PRIu8, *(const uint8_t *)value);
-        break;
-    case TABLE_U16:
-        snprintf(text, VALUE_TEXT, "%" PRIu16, *(const uint16_t *)value);
-        break;
-    case TABLE_U32:
-        snprintf(text, VALUE_TEXT, "%" PRIu32, *(const uint32_t *)value);
-        break;
-    case TABLE_U64:
-        snprintf(text, VALUE_TEXT, "%" PRIu64, *(const uint64_t *)value);
-        break;
-    case TABLE_I32:
-        snprintf(text, VALUE_TEXT, "%" PRId32, *(const int32_t *)value);
-        break;
-    case TABLE_I64:
-        snprintf(text, VALUE_TEXT, "%" PRId64, *(const int64_t *)value);
-        break;
-    case TABLE_F32:
-        float_text((double)*(const float *)value, 9, text);
-        break;
-    case TABLE_F64:
-        float_text(*(const double *)value, 17, text);
-        break;
-    }
+    switch (type) { TABLE_TYPES(TEXT) }
 }
 
 bool value_is_finite(table_type type, const void *value) {
@@ -52,8 +36,6 @@ bool value_is_finite(table_type type, const void *value) {
         return isfinite(*(const float *)value);
     return type != TABLE_F64 || isfinite(*(const double *)value);
 }
-
-bool type_is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
 
 /* Whether an exponent of all ones, which infinities and NaNs have, is among the values: one more carries into the sign.
  * No branch, so that it is done by vectors. */
@@ -86,9 +68,8 @@ size_t first_not_finite(table_type type, const void *values, size_t count) {
 }
 
 table_type default_sum_type(table_type in) {
-    if (in == TABLE_U8 || in == TABLE_U16 || in == TABLE_U32)
-        return TABLE_U64;
-    return in == TABLE_I32 ? TABLE_I64 : in;
+    const enum table_kind kind = table_kind_of(in);
+    return kind == TABLE_UNSIGNED ? TABLE_U64 : kind == TABLE_SIGNED ? TABLE_I64 : in;
 }
 
 const char *sum_types_text(table_type in) {
@@ -114,34 +95,19 @@ table_type type_of_name(const char *name) {
     return 0;
 }
 
-#define CONVERT(from_c, to_c)                                                                                          \
-    do {                                                                                                               \
-        for (size_t j = 0; j < count; j++)                                                                             \
-            ((to_c *)to)[j] = ((const from_c *)from)[j];                                                               \
-        return;                                                                                                        \
-    } while (0)
-
 #define PAIR(from_t, to_t) ((from_t)*16 + (to_t))
+#define CONVERT(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                               \
+    case PAIR(TABLE_##IN, TABLE_##OUT):                                                                                \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            ((OUT_C *)to)[j] = ((const IN_C *)from)[j];                                                                \
+        break;
 
 void row_convert(table_type from_type, const void *from, table_type to_type, void *to, size_t count) {
-    switch (PAIR(from_type, to_type)) {
-    case PAIR(TABLE_U8, TABLE_U32):
-        CONVERT(uint8_t, uint32_t);
-    case PAIR(TABLE_U8, TABLE_U64):
-        CONVERT(uint8_t, uint64_t);
-    case PAIR(TABLE_U16, TABLE_U32):
-        CONVERT(uint16_t, uint32_t);
-    case PAIR(TABLE_U16, TABLE_U64):
-        CONVERT(uint16_t, uint64_t);
-    case PAIR(TABLE_U32, TABLE_U64):
-        CONVERT(uint32_t, uint64_t);
-    case PAIR(TABLE_I32, TABLE_I64):
-        CONVERT(int32_t, int64_t);
-    case PAIR(TABLE_F32, TABLE_F64):
-        CONVERT(float, double);
-    default:
+    if (from_type == to_type) {
         memcpy(to, from, count * table_type_size(to_type));
+        return;
     }
+    switch (PAIR(from_type, to_type)) { TABLE_PAIRS(CONVERT) }
 }
 
 #define COMBINE(type_c, sign)                                                                                          \

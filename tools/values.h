@@ -7,13 +7,14 @@
 
 #include <tuplescan/table.h>
 
+#include "types.h"
+
 enum { VALUE_TEXT = 40 };
 
 /* The value with all its digits: reading it back gives the same bits. */
 void value_text(table_type type, const void *value, char text[VALUE_TEXT]);
 
 bool value_is_finite(table_type type, const void *value);
-bool type_is_float(table_type type);
 
 /* The first of `count` values that is not finite, or `count`. Integers are finite. */
 size_t first_not_finite(table_type type, const void *values, size_t count);

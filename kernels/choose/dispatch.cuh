@@ -15,7 +15,7 @@ static inline bool allows_vectors(const void *data, size_t stride, size_t elemen
 
 /* Whether each row of sums begins on a sector of memory, if the first one does. */
 static inline bool begins_on_sectors(const kernel_pass &pass) {
-    return (pass.out ? pass.out_stride : pass.columns) * kernel_type_bytes(pass.out_type) % SECTOR_BYTES == 0;
+    return (pass.out ? pass.out_stride : pass.columns) * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
 /* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`, and may overlap by as
@@ -33,13 +33,13 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     made.out_stride = pass.out_stride;
     made.panels = static_cast<unsigned>((pass.columns + panel - 1) / panel);
     /* Panels of nearly the same width keep the lanes evenly busy; a panel begins on a vector, or a sector. */
-    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(kernel_type_bytes(pass.out_type));
+    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(type_bytes(pass.out_type));
     if (begins_on_sectors(pass) && panel % sector == 0 && granule < sector)
         granule = sector;
     const size_t even = (pass.columns + made.panels - 1) / made.panels;
     made.panel_columns = static_cast<unsigned>((even + granule - 1) / granule * granule);
     made.exclusive = pass.exclusive != 0;
-    made.is_signed = pass.out_type == TABLE_I32 || pass.out_type == TABLE_I64;
+    made.is_signed = type_is_signed_integer(pass.out_type);
     made.first_overflow = pass.first_overflow;
     return made;
 }
@@ -63,7 +63,7 @@ template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pa
  * they are long. docs/tuning.md#parked */
 constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
-    const size_t element = kernel_type_bytes(pass.out_type), bytes = pass.columns * element;
+    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
     const size_t panels = (bytes + WIDE_LANES * VECTOR_BYTES - 1) / (WIDE_LANES * VECTOR_BYTES);
     if (bytes <= WIDEST_ROW_BYTES)
         return false;
@@ -210,8 +210,17 @@ template <class INPUT, class SUM> struct type_pair {
     typedef SUM Sum;
 };
 
-/* Calls run(type_pair), if the pair is of this part of the kernels. Signed sums are made in the unsigned type; only a
- * widened input needs its sign. */
+/* What kernels add: signed integers as unsigned ones, which wrap. And what they read: values of the sums' own size as
+ * the sums are; so only a value that is widened needs its sign. */
+template <class SUM, bool IS_INTEGER = std::is_integral<SUM>::value> struct kernel_sum {
+    typedef typename std::make_unsigned<SUM>::type type;
+};
+template <class SUM> struct kernel_sum<SUM, false> { typedef SUM type; };
+template <class INPUT, class SUM> using kernel_pair =
+    type_pair<typename std::conditional<sizeof(INPUT) == sizeof(SUM), typename kernel_sum<SUM>::type, INPUT>::type,
+              typename kernel_sum<SUM>::type>;
+
+/* Calls run(type_pair), if the pair is of this part of the kernels. */
 template <class RUN> static int run_types(const kernel_pass &pass, const RUN &run_any) {
     const auto run = [&](auto types) {
         if constexpr (in_this_part<typename decltype(types)::Input, typename decltype(types)::Sum>())
@@ -219,24 +228,11 @@ template <class RUN> static int run_types(const kernel_pass &pass, const RUN &ru
         else
             return static_cast<int>(cudaErrorInvalidValue);
     };
-    const bool wide = pass.out_type == TABLE_U64 || pass.out_type == TABLE_I64 || pass.out_type == TABLE_F64;
-    switch (pass.in_type) {
-    case TABLE_U8:
-        return wide ? run(type_pair<uint8_t, uint64_t>()) : run(type_pair<uint8_t, uint32_t>());
-    case TABLE_U16:
-        return wide ? run(type_pair<uint16_t, uint64_t>()) : run(type_pair<uint16_t, uint32_t>());
-    case TABLE_U32:
-        return wide ? run(type_pair<uint32_t, uint64_t>()) : run(type_pair<uint32_t, uint32_t>());
-    case TABLE_I32:
-        return wide ? run(type_pair<int32_t, uint64_t>()) : run(type_pair<uint32_t, uint32_t>());
-    case TABLE_U64:
-    case TABLE_I64:
-        return run(type_pair<uint64_t, uint64_t>());
-    case TABLE_F32:
-        return wide ? run(type_pair<float, double>()) : run(type_pair<float, float>());
-    case TABLE_F64:
-        return run(type_pair<double, double>());
-    }
+#define RUN_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                              \
+    if (pass.in_type == TABLE_##IN && pass.out_type == TABLE_##OUT)                                                    \
+        return run(kernel_pair<IN_C, OUT_C>());
+    TABLE_PAIRS(RUN_PAIR)
+#undef RUN_PAIR
     return static_cast<int>(cudaErrorInvalidValue);
 }
 template <class LAUNCHER> static int run_pass(const kernel_pass &pass, const LAUNCHER &launcher) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "kernels.h"
+#include "types.h"
 
 /* Parts of memory, in bytes: what one access moves at most, what the caches fetch, and what a row of a panel is. */
 enum { FACT_VECTOR_BYTES = 16, FACT_SECTOR_BYTES = 32, FACT_LINE_BYTES = 128 };
@@ -29,21 +30,6 @@ struct kernel_facts {
     bool in_place, exclusive, checked;    /* checked: the first overflow is wanted */
 };
 
-static inline size_t kernel_type_bytes(table_type type) {
-    switch (type) {
-    case TABLE_U8:
-        return 1;
-    case TABLE_U16:
-        return 2;
-    case TABLE_I64:
-    case TABLE_U64:
-    case TABLE_F64:
-        return 8;
-    default:
-        return 4;
-    }
-}
-
 /* The largest power of two, up to a vector, that divides a number of bytes; of 0, a vector. */
 static inline unsigned kernel_alignment(uintptr_t bytes) {
     const unsigned low = (unsigned)bytes % FACT_VECTOR_BYTES;
@@ -56,13 +42,13 @@ static inline struct kernel_facts kernel_facts_of(const struct kernel_pass *pass
     const uintptr_t in = (uintptr_t)pass->in, out = (uintptr_t)pass->out;
     facts.rows = pass->rows;
     facts.columns = pass->columns;
-    facts.in_bytes = kernel_type_bytes(pass->in_type);
-    facts.out_bytes = kernel_type_bytes(pass->out_type);
+    facts.in_bytes = type_bytes(pass->in_type);
+    facts.out_bytes = type_bytes(pass->out_type);
     facts.row_bytes = facts.columns * facts.out_bytes;
     facts.in_stride = pass->in_stride;
     facts.out_stride = pass->out_stride;
-    facts.is_float = pass->out_type == TABLE_F32 || pass->out_type == TABLE_F64;
-    facts.is_signed = pass->out_type == TABLE_I32 || pass->out_type == TABLE_I64;
+    facts.is_float = type_is_float(pass->out_type);
+    facts.is_signed = type_is_signed_integer(pass->out_type);
     facts.widened = facts.in_bytes < facts.out_bytes;
     facts.side_by_side = pass->in_stride == pass->columns && pass->out_stride == pass->columns;
     facts.vectors = facts.row_bytes % FACT_VECTOR_BYTES == 0;

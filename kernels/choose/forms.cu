@@ -37,7 +37,7 @@ static int run_part_of(const kernel_pass *pass, const kernel_carry *carry, void 
 /* The alone form and the wave set the word of the first overflow where one panel has all columns; otherwise they only
  * lower it, and it is set before them. */
 static int set_overflow_of_panels(const kernel_pass *pass) {
-    if (!pass->first_overflow || pass->columns * kernel_type_bytes(pass->out_type) <= KERNEL_PANEL_BYTES)
+    if (!pass->first_overflow || pass->columns * type_bytes(pass->out_type) <= KERNEL_PANEL_BYTES)
         return 0;
     return static_cast<int>(cudaMemsetAsync(pass->first_overflow, 0xff, sizeof *pass->first_overflow,
                                             static_cast<cudaStream_t>(pass->stream)));

@@ -22,20 +22,12 @@ template <class INPUT, class SUM> constexpr int part_of_pair() {
 constexpr int KERNEL_PARTS = 7;
 
 static inline int part_of_types(table_type in, table_type out) {
-    const size_t bytes = kernel_type_bytes(in);
-    switch (out) {
-    case TABLE_F32:
-        return part_of_pair<float, float>();
-    case TABLE_F64:
-        return part_of_pair<double, double>();
-    case TABLE_U64:
-    case TABLE_I64:
-        return bytes == 8   ? part_of_pair<uint64_t, uint64_t>()
-               : bytes == 4 ? part_of_pair<uint32_t, uint64_t>()
-                            : part_of_pair<uint8_t, uint64_t>();
-    default:
-        return bytes == 4 ? part_of_pair<uint32_t, uint32_t>() : part_of_pair<uint8_t, uint32_t>();
-    }
+#define PART_OF_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                          \
+    if (in == TABLE_##IN && out == TABLE_##OUT)                                                                        \
+        return part_of_pair<IN_C, OUT_C>();
+    TABLE_PAIRS(PART_OF_PAIR)
+#undef PART_OF_PAIR
+    return 0;
 }
 
 /* Whether this file is compiled for the pair. */

@@ -136,31 +136,19 @@ static int run_bins(const kernel_histogram_pass &pass, const LAUNCHER &launcher)
 }
 
 template <class VALUE, class LAUNCHER>
-static int run_integer_bins(const kernel_histogram_pass &pass, const LAUNCHER &launcher) {
-    if (pass.bins.kind == TABLE_BINS_INTEGER)
-        return launcher.run(integer_bins<VALUE>{pass.bins.first, static_cast<unsigned>(pass.bins.count)});
+static int run_any_bins(const kernel_histogram_pass &pass, const LAUNCHER &launcher) {
+    if constexpr (std::is_integral<VALUE>::value)
+        if (pass.bins.kind == TABLE_BINS_INTEGER)
+            return launcher.run(integer_bins<VALUE>{pass.bins.first, static_cast<unsigned>(pass.bins.count)});
     return run_bins<VALUE>(pass, launcher);
 }
 
 template <class LAUNCHER> static int run_histogram(const kernel_histogram_pass &pass, const LAUNCHER &launcher) {
-    switch (pass.type) {
-    case TABLE_U8:
-        return run_integer_bins<uint8_t>(pass, launcher);
-    case TABLE_U16:
-        return run_integer_bins<uint16_t>(pass, launcher);
-    case TABLE_U32:
-        return run_integer_bins<uint32_t>(pass, launcher);
-    case TABLE_U64:
-        return run_integer_bins<uint64_t>(pass, launcher);
-    case TABLE_I32:
-        return run_integer_bins<int32_t>(pass, launcher);
-    case TABLE_I64:
-        return run_integer_bins<int64_t>(pass, launcher);
-    case TABLE_F32:
-        return run_bins<float>(pass, launcher);
-    case TABLE_F64:
-        return run_bins<double>(pass, launcher);
-    }
+#define RUN_BINS(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
+    case TABLE_##TYPE:                                                                                                 \
+        return run_any_bins<C>(pass, launcher);
+    switch (pass.type) { TABLE_TYPES(RUN_BINS) }
+#undef RUN_BINS
     return static_cast<int>(cudaErrorInvalidValue);
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels.h"
 #include "tile/vector.cuh"
+#include "types.h"
 
 DEVICE unsigned warp_lane() { return thread_index() % WARP_LANES; }
 DEVICE unsigned lanes_below() { return (1u << warp_lane()) - 1; }
@@ -23,10 +24,10 @@ static inline key_digit key_digit_of(const kernel_keys &keys) {
     const table_type type = keys.type;
     const unsigned width = 8 * static_cast<unsigned>(table_type_size(type));
     const uint64_t top = uint64_t(1) << (width - 1), all = top | (top - 1);
-    const bool floating = type == TABLE_F32 || type == TABLE_F64;
+    const bool floating = type_is_float(type);
     key_digit digit;
     digit.negative = floating ? top - 1 : 0;
-    digit.flip = floating || type == TABLE_I32 || type == TABLE_I64 ? top : 0;
+    digit.flip = table_kind_of(type) != TABLE_UNSIGNED ? top : 0;
     if (keys.descending)
         digit.flip ^= all;
     digit.shift = keys.first_bit;

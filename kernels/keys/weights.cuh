@@ -119,8 +119,10 @@ struct weights_launcher {
         if (!pass.shared)
             warps = WEIGHTS_WARPS_MOST;
         const size_t blocks = (pass.chunks - 1) / warps + 1;
+        /* The kernel names shared memory in any case, so a launch always has some. */
+        const size_t shared = pass.shared ? sums * warps : sizeof(double);
         return launch(weigh_kernel<BINS>, static_cast<unsigned>(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST),
-                      warps * WARP_LANES, pass.shared ? sums * warps : 0, histogram->stream, pass, bins);
+                      warps * WARP_LANES, shared, histogram->stream, pass, bins);
     }
 };
 

@@ -215,8 +215,8 @@ struct parked_launcher {
 /* By strides alone, as the table may be anywhere. */
 size_t form_parked::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
-    return TICKET_BYTES + sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns,
-                                                           kernel_type_bytes(pass->out_type), pass->first_overflow);
+    return TICKET_BYTES + sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type),
+                                                           pass->first_overflow);
 }
 #endif
 

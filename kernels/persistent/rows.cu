@@ -136,7 +136,7 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
 /* The words of a ring of chunks, what is counted for each of them, and what is found in each of `chunks`, in pairs.
  */
 static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring, size_t chunks) {
-    const size_t words = (shares + 1) * ring * pass.columns * 2 * kernel_type_bytes(pass.out_type);
+    const size_t words = (shares + 1) * ring * pass.columns * 2 * type_bytes(pass.out_type);
     const size_t counts = (ring * panels + (pass.first_overflow ? chunks : 0)) * sizeof(uint32_t);
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
@@ -207,7 +207,7 @@ struct rows_launcher {
 #if KERNEL_PART == 0
 /* Behind the pairs are the seeds that the check wants, of all chunks. */
 static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
-    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * kernel_type_bytes(pass.out_type) : 0;
+    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * type_bytes(pass.out_type) : 0;
 }
 
 /* By strides alone, as the table may be anywhere. */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "types.h"
+
 /* Puts the integers of 64 bits from low to high into the search; false where there are none. */
 static bool integers_within(const struct even_bins *even, table_type type, struct byte_search *search) {
     const double least = type == TABLE_U64 ? 0 : -0x1p63, end = type == TABLE_U64 ? 0x1p64 : 0x1p63;
@@ -14,7 +16,7 @@ static bool integers_within(const struct even_bins *even, table_type type, struc
 }
 
 bool byte_search_make(const struct even_bins *even, table_type type, struct byte_search *search) {
-    const bool floating = type == TABLE_F32 || type == TABLE_F64;
+    const bool floating = type_is_float(type);
     const double all = ldexp(1, 8 * (int)table_type_size(type)), least = type == TABLE_I32 ? -all / 2 : 0;
     *search = (struct byte_search){
         .even = *even, .least = even_first_from(type, even->low), .greatest = even_last_up_to(type, even->high)};

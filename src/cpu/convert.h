@@ -13,12 +13,6 @@
                 out[j] = (TO)in[j];                                                                                    \
     }
 
-DEFINE_CONVERT(convert_u8_u32, uint32_t, uint8_t)
-DEFINE_CONVERT(convert_u8_u64, uint64_t, uint8_t)
-DEFINE_CONVERT(convert_u16_u32, uint32_t, uint16_t)
-DEFINE_CONVERT(convert_u16_u64, uint64_t, uint16_t)
-DEFINE_CONVERT(convert_u32_u32, uint32_t, uint32_t)
-DEFINE_CONVERT(convert_u32_u64, uint64_t, uint32_t)
-DEFINE_CONVERT(convert_u64_u64, uint64_t, uint64_t)
-DEFINE_CONVERT(convert_i32_i64, int64_t, int32_t)
-DEFINE_CONVERT(convert_f32_f64, double, float)
+#define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) DEFINE_CONVERT(convert_##IN##_##OUT, OUT_C, IN_C)
+TABLE_PAIRS(DEFINE_PAIR)
+#undef DEFINE_PAIR

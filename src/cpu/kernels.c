@@ -60,21 +60,13 @@
 
 extern const struct cpu_key_kernels KEY_KERNELS;
 
+#define CONVERT_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = convert_##IN##_##OUT,
+
 const struct cpu_kernels KERNELS = {
     .name = KERNELS_NAME,
     .vector_bytes = VECTOR_BYTES,
     .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
-    .convert =
-        {
-            [TABLE_U8] = {[TABLE_U32] = convert_u8_u32, [TABLE_U64] = convert_u8_u64},
-            [TABLE_U16] = {[TABLE_U32] = convert_u16_u32, [TABLE_U64] = convert_u16_u64},
-            [TABLE_U32] = {[TABLE_U32] = convert_u32_u32, [TABLE_U64] = convert_u32_u64},
-            [TABLE_U64] = {[TABLE_U64] = convert_u64_u64},
-            [TABLE_I32] = {[TABLE_I32] = convert_u32_u32, [TABLE_I64] = convert_i32_i64},
-            [TABLE_I64] = {[TABLE_I64] = convert_u64_u64},
-            [TABLE_F32] = {[TABLE_F32] = convert_u32_u32, [TABLE_F64] = convert_f32_f64},
-            [TABLE_F64] = {[TABLE_F64] = convert_u64_u64},
-        },
+    .convert = {TABLE_PAIRS(CONVERT_PAIR)},
     .keys = &KEY_KERNELS,
     .stream = stream,
     .stream_end = stream_end,

@@ -17,6 +17,8 @@
 
 #include <tuplescan/table.h>
 
+#include "types.h"
+
 /* The most columns that a narrow kernel has. */
 enum { CPU_NARROW_MOST = 16 };
 
@@ -58,7 +60,7 @@ struct cpu_type_kernels {
 typedef void cpu_convert(void *to, size_t to_stride, const void *from, size_t from_stride, size_t rows, size_t columns);
 
 enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
-enum { CPU_TYPES = 9 };
+enum { CPU_TYPES = TYPE_NUMBERS };
 
 struct cpu_key_kernels;
 

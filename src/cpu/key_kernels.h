@@ -12,6 +12,7 @@
 #include <tuplescan/histogram.h>
 
 #include "../even_bins.h"
+#include "types.h"
 
 enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };
 
@@ -98,7 +99,7 @@ struct cpu_key_kernels {
 /* What makes sort keys of keys, besides what floats do by themselves: see key_digits.h. */
 static inline uint64_t key_flip(table_type type, bool descending) {
     const unsigned top = 8 * (unsigned)table_type_size(type) - 1;
-    const bool has_sign = type == TABLE_I32 || type == TABLE_I64 || type == TABLE_F32 || type == TABLE_F64;
+    const bool has_sign = table_kind_of(type) != TABLE_UNSIGNED;
     return (has_sign ? (uint64_t)1 << top : 0) ^ (descending ? ~(uint64_t)0 : 0);
 }
 

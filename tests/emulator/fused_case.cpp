@@ -42,18 +42,14 @@ struct device_bytes {
     }
 };
 
-static bool is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
-
-static bool is_signed(table_type type) { return type == TABLE_I32 || type == TABLE_I64; }
-
 /* Rows of values: any bits, or integers of at most so many, or floats that neither overflow nor are exact. */
 static bytes values(table_type type, size_t count, unsigned width = 64) {
     bytes made(count * table_type_size(type));
     const uint64_t flip = one_in(2) ? ~uint64_t(0) : 0; /* signed ones have one sign, or else they never overflow */
     for (size_t at = 0; at < count; at++) {
         uint64_t bits = random_bits();
-        if (!is_float(type) && width < 64)
-            bits = (bits >> 1 >> (63 - width)) ^ (is_signed(type) ? flip : 0);
+        if (!type_is_float(type) && width < 64)
+            bits = (bits >> 1 >> (63 - width)) ^ (type_is_signed_integer(type) ? flip : 0);
         const double number = (static_cast<double>(bits >> 12) / 4e15 - 0.5) * (bits % 3 ? 1 : 1e6);
         const float narrow = static_cast<float>(number);
         if (type == TABLE_F32)
@@ -69,14 +65,14 @@ static bytes values(table_type type, size_t count, unsigned width = 64) {
 /* Sums that values of that width may or may not take beyond the type. */
 static bytes near_limits(const request &what) {
     const unsigned bits = 8 * static_cast<unsigned>(table_type_size(what.types.out));
-    const uint64_t most = ~uint64_t(0) >> (64 - bits + (is_signed(what.types.out) ? 1 : 0));
+    const uint64_t most = ~uint64_t(0) >> (64 - bits + (type_is_signed_integer(what.types.out) ? 1 : 0));
     const unsigned shift = what.width + static_cast<unsigned>(random_bits() % 4);
     const uint64_t far = static_cast<uint64_t>(what.rows) << (shift < 64 ? shift : 63);
     const uint64_t span = shift < 40 && far < most ? far : most - 1; /* what the table adds is mostly half of it */
     bytes made(what.columns * table_type_size(what.types.out));
     for (size_t c = 0; c < what.columns; c++) {
         const uint64_t left = span / 4 + random_bits() % (span - span / 4 + 1);
-        const uint64_t sum = is_signed(what.types.out) && one_in(2) ? ~(most - left) : most - left;
+        const uint64_t sum = type_is_signed_integer(what.types.out) && one_in(2) ? ~(most - left) : most - left;
         memcpy(&made[c * table_type_size(what.types.out)], &sum, table_type_size(what.types.out));
     }
     return made;
@@ -313,7 +309,7 @@ request vary(pair types, size_t rows, size_t columns) {
     made.carry_in = !one_in(3);
     made.carry_out = !one_in(3);
     made.same_carry = made.carry_in && made.carry_out && one_in(2);
-    made.overflow = !is_float(types.out) && one_in(2);
+    made.overflow = !type_is_float(types.out) && one_in(2);
     made.width = 64;
     if (made.overflow && !one_in(4))
         made.width = static_cast<unsigned>(random_bits() % (8 * table_type_size(types.in)));

@@ -12,6 +12,7 @@ extern "C" {
 #include "../../src/cuda/fused.h"
 }
 #include "support/forms.h"
+#include "types.h"
 
 /* All random choices follow from it. */
 void seed_choices(uint64_t seed);
@@ -21,12 +22,8 @@ bool one_in(unsigned times);
 struct pair {
     table_type in, out;
 };
-constexpr pair PAIRS[] = {
-    {TABLE_U32, TABLE_U32}, {TABLE_I32, TABLE_I32}, {TABLE_F32, TABLE_F32}, {TABLE_U64, TABLE_U64},
-    {TABLE_I64, TABLE_I64}, {TABLE_F64, TABLE_F64}, {TABLE_U8, TABLE_U32},  {TABLE_U8, TABLE_U64},
-    {TABLE_U16, TABLE_U32}, {TABLE_U16, TABLE_U64}, {TABLE_U32, TABLE_U64}, {TABLE_I32, TABLE_I64},
-    {TABLE_F32, TABLE_F64},
-};
+#define TYPE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT},
+constexpr pair PAIRS[] = {TABLE_PAIRS(TYPE_PAIR)};
 constexpr size_t PAIR_COUNT = sizeof PAIRS / sizeof *PAIRS;
 
 struct request {

@@ -9,10 +9,12 @@
 
 #include <cmocka.h>
 
+#include "types.h"
+
 const char *const spread_names[SPREADS] = {"uniform",    "all equal", "sorted", "reversed",
                                            "two values", "zipf",      "special"};
-const table_type key_types[KEY_TYPE_COUNT] = {TABLE_U8,  TABLE_U16, TABLE_U32, TABLE_U64,
-                                              TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
+#define KEY_TYPE(TYPE, NAME, C, KIND, NUMPY, CODE) TABLE_##TYPE,
+const table_type key_types[KEY_TYPE_COUNT] = {TABLE_TYPES(KEY_TYPE)};
 
 static uint64_t key_bits(const void *keys, size_t size, size_t i) {
     uint64_t bits = 0;
@@ -20,15 +22,13 @@ static uint64_t key_bits(const void *keys, size_t size, size_t i) {
     return bits;
 }
 
-static bool is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
-
 uint64_t keys_rank(const void *keys, table_type type, size_t i, bool descending) {
     const size_t size = table_type_size(type);
     const uint64_t top = (uint64_t)1 << (8 * size - 1), all = top | (top - 1);
     uint64_t bits = key_bits(keys, size, i);
-    if (is_float(type))
+    if (type_is_float(type))
         bits ^= bits & top ? all : top;
-    else if (type == TABLE_I32 || type == TABLE_I64)
+    else if (type_is_signed_integer(type))
         bits ^= top;
     return descending ? bits ^ all : bits;
 }
@@ -40,8 +40,8 @@ static uint64_t special_bits(table_type type, struct random *random) {
     const uint64_t floats[] = {
         0,           top, 1, top | 1, infinity, top | infinity, infinity | 1, infinity | (infinity >> 1), ~(uint64_t)0,
         infinity - 1};
-    return is_float(type) ? floats[random_below(random, sizeof floats / sizeof *floats)]
-                          : integers[random_below(random, sizeof integers / sizeof *integers)];
+    return type_is_float(type) ? floats[random_below(random, sizeof floats / sizeof *floats)]
+                               : integers[random_below(random, sizeof integers / sizeof *integers)];
 }
 
 static uint64_t spread_bits(table_type type, size_t i, size_t count, enum spread spread, const uint64_t two[2],

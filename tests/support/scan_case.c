@@ -9,12 +9,10 @@
 
 #include <cmocka.h>
 
-const struct type_pair type_pairs[] = {
-    {TABLE_U32, TABLE_U32}, {TABLE_U64, TABLE_U64}, {TABLE_I32, TABLE_I32}, {TABLE_I64, TABLE_I64},
-    {TABLE_F32, TABLE_F32}, {TABLE_F64, TABLE_F64}, {TABLE_U8, TABLE_U32},  {TABLE_U8, TABLE_U64},
-    {TABLE_U16, TABLE_U32}, {TABLE_U16, TABLE_U64}, {TABLE_U32, TABLE_U64}, {TABLE_I32, TABLE_I64},
-    {TABLE_F32, TABLE_F64},
-};
+#include "types.h"
+
+#define TYPE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT},
+const struct type_pair type_pairs[] = {TABLE_PAIRS(TYPE_PAIR)};
 const size_t type_pair_count = sizeof type_pairs / sizeof *type_pairs;
 
 static const table_strategy all_strategies[] = {TABLE_STRATEGY_AUTO, TABLE_STRATEGY_HOST, TABLE_STRATEGY_RECURSIVE,
@@ -36,7 +34,7 @@ static bool ask_for_strategy(const struct way *way, table_strategy strategy, tab
 }
 
 bool way_has_strategy(const struct way *way, table_strategy strategy, table_type in, table_type out) {
-    enum { TYPES = TABLE_F64 + 1 };
+    enum { TYPES = TYPE_NUMBERS };
     static const struct way *asked_way;
     static bool asked[STRATEGIES][TYPES][TYPES], there[STRATEGIES][TYPES][TYPES];
     if (asked_way != way) {

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "types.h"
+
 enum { GAP_CANARY = 0x5A };
 
-size_t element_size(table_type type) {
-    static const unsigned char sizes[] = {0, 1, 2, 4, 8, 4, 8, 4, 8};
-    return sizes[type];
-}
+size_t element_size(table_type type) { return type_bytes(type); }
 
-bool element_is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
+bool element_is_float(table_type type) { return type_is_float(type); }
 
 uint64_t element_bits(const void *element, table_type type) {
     uint64_t bits = 0;

@@ -6,6 +6,7 @@
 #include "../memory.h"
 #include "../message.h"
 #include "bench.h"
+#include "types.h"
 
 /* The slow peers need fewer repetitions: what disturbs them is small beside their time. */
 enum { SLOW_REPEAT = 3 };
@@ -65,7 +66,7 @@ static bool close_enough(const struct cpu_case *what, const void *got, const voi
 
 static bool is_right(const struct cpu_case *what) {
     const size_t size = table_type_size(what->pair.out), count = what->out.rows * what->shape.stride;
-    const bool floating = what->pair.out == TABLE_F32 || what->pair.out == TABLE_F64;
+    const bool floating = type_is_float(what->pair.out);
     memset(what->other.data, 0, count * size);
     if (!bench_serial_scan(&what->in, &what->other))
         return false;

@@ -7,6 +7,7 @@
 #include "../peers/peers.h"
 #include "cuda_work.h"
 #include "device_words.h"
+#include "types.h"
 
 enum { STAGE_RUNS = 3 };
 
@@ -104,7 +105,7 @@ static bool count_wrong(const struct device_case *what, const struct work *work,
 
 /* Ours always, bit for bit; CUB where its order of additions cannot be seen. */
 static int check_all(struct device_case *what) {
-    const bool floating = what->pair.out == TABLE_F32 || what->pair.out == TABLE_F64;
+    const bool floating = type_is_float(what->pair.out);
     int code = EX_OK;
     if (!expect(what))
         return EX_UNAVAILABLE;

@@ -6,6 +6,7 @@
 
 #include "bench.h"
 #include "spread.h"
+#include "types.h"
 
 size_t bench_row_choices(const struct bench_options *options) { return options->row_count ? options->row_count : 1; }
 
@@ -97,11 +98,11 @@ static unsigned long long small_mask(table_type type) {
 }
 
 bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair) {
-    return options->overflow && pair.out != TABLE_F32 && pair.out != TABLE_F64;
+    return options->overflow && !type_is_float(pair.out);
 }
 
 void bench_fill(void *data, size_t bytes, table_type type, bool small) {
-    const bool floating = type == TABLE_F32 || type == TABLE_F64;
+    const bool floating = type_is_float(type);
     const unsigned long long mask = small && !floating ? small_mask(type) : ~0ull;
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t words = bytes / 8;
@@ -137,32 +138,18 @@ void bench_fill(void *data, size_t bytes, table_type type, bool small) {
             }                                                                                                          \
     }
 
-DEFINE_SERIAL(serial_u8_u32, uint8_t, uint32_t)
-DEFINE_SERIAL(serial_u8_u64, uint8_t, uint64_t)
-DEFINE_SERIAL(serial_u16_u32, uint16_t, uint32_t)
-DEFINE_SERIAL(serial_u16_u64, uint16_t, uint64_t)
-DEFINE_SERIAL(serial_u32_u32, uint32_t, uint32_t)
-DEFINE_SERIAL(serial_u32_u64, uint32_t, uint64_t)
-DEFINE_SERIAL(serial_i32_i64, int32_t, uint64_t)
-DEFINE_SERIAL(serial_u64_u64, uint64_t, uint64_t)
-DEFINE_SERIAL(serial_f32_f32, float, float)
-DEFINE_SERIAL(serial_f32_f64, float, double)
-DEFINE_SERIAL(serial_f64_f64, double, double)
+#define ADDED_AS(TYPE, NAME, C) typedef C added_##TYPE;
+TABLE_SUMS(ADDED_AS)
+#define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) DEFINE_SERIAL(serial_##IN##_##OUT, IN_C, added_##OUT)
+TABLE_PAIRS(DEFINE_PAIR)
 
+#define SERIAL_ENTRY(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT, serial_##IN##_##OUT},
 typedef void serial_function(const table_view *in, const table_view *out, void *accumulators);
 
 static const struct {
     table_type in, out;
     serial_function *scan;
-} SERIAL[] = {
-    {TABLE_U8, TABLE_U32, serial_u8_u32},   {TABLE_U8, TABLE_U64, serial_u8_u64},
-    {TABLE_U16, TABLE_U32, serial_u16_u32}, {TABLE_U16, TABLE_U64, serial_u16_u64},
-    {TABLE_U32, TABLE_U32, serial_u32_u32}, {TABLE_I32, TABLE_I32, serial_u32_u32},
-    {TABLE_U32, TABLE_U64, serial_u32_u64}, {TABLE_I32, TABLE_I64, serial_i32_i64},
-    {TABLE_U64, TABLE_U64, serial_u64_u64}, {TABLE_I64, TABLE_I64, serial_u64_u64},
-    {TABLE_F32, TABLE_F32, serial_f32_f32}, {TABLE_F32, TABLE_F64, serial_f32_f64},
-    {TABLE_F64, TABLE_F64, serial_f64_f64},
-};
+} SERIAL[] = {TABLE_PAIRS(SERIAL_ENTRY)};
 
 int bench_serial_scan(const table_view *in, const table_view *out) {
     void *accumulators = calloc(in->columns, table_type_size(out->type));

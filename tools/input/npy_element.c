@@ -5,6 +5,7 @@
 
 #include "memory.h"
 #include "message.h"
+#include "types.h"
 
 enum { QUOTED = 60, DEPTH_MOST = 16 };
 
@@ -53,16 +54,25 @@ bool npy_read_sizes(struct literal *in, unsigned *count, size_t sizes[MAX_DIMENS
     return true;
 }
 
+#define READ(TYPE, NAME, C, KIND, NUMPY, CODE) {CODE, TABLE_##TYPE, #NAME},
 static const struct {
     const char *code; /* without the byte order */
     table_type type;  /* 0: known to NumPy, not supported here */
     const char *name;
 } element_types[] = {
-    {"b1", TABLE_U8, "bool"}, {"u1", TABLE_U8, "u8"},    {"u2", TABLE_U16, "u16"},   {"u4", TABLE_U32, "u32"},
-    {"u8", TABLE_U64, "u64"}, {"i4", TABLE_I32, "i32"},  {"i8", TABLE_I64, "i64"},   {"f4", TABLE_F32, "f32"},
-    {"f8", TABLE_F64, "f64"}, {"i1", 0, "8-bit signed"}, {"i2", 0, "16-bit signed"}, {"f2", 0, "half precision"},
-    {"f1", 0, "long double"}, {"c", 0, "complex"},       {"O", 0, "Python objects"}, {"U", 0, "text"},
-    {"S", 0, "bytes"},        {"a", 0, "bytes"},         {"V", 0, "raw bytes"},      {"M", 0, "dates"},
+    TABLE_TYPES(READ) /* no code begins with one of those below */
+    {"b1", TABLE_U8, "bool"},
+    {"i1", 0, "8-bit signed"},
+    {"i2", 0, "16-bit signed"},
+    {"f2", 0, "half precision"},
+    {"f1", 0, "long double"},
+    {"c", 0, "complex"},
+    {"O", 0, "Python objects"},
+    {"U", 0, "text"},
+    {"S", 0, "bytes"},
+    {"a", 0, "bytes"},
+    {"V", 0, "raw bytes"},
+    {"M", 0, "dates"},
     {"m", 0, "time spans"},
 };
 enum { ELEMENT_TYPES = sizeof element_types / sizeof element_types[0] };

@@ -5,36 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "types.h"
+
 enum { PREAMBLE = 10, ALIGNMENT = 64 };
 
-static const char *descr(table_type type) {
-    switch (type) {
-    case TABLE_U8:
-        return "|u1";
-    case TABLE_U16:
-        return "<u2";
-    case TABLE_U32:
-        return "<u4";
-    case TABLE_U64:
-        return "<u8";
-    case TABLE_I32:
-        return "<i4";
-    case TABLE_I64:
-        return "<i8";
-    case TABLE_F32:
-        return "<f4";
-    case TABLE_F64:
-        return "<f8";
-    }
-    return "";
-}
+/* NumPy's type, with the byte order of those that have one. */
+#define DESCR(TYPE, NAME, C, KIND, NUMPY, CODE) [TABLE_##TYPE] = sizeof(C) == 1 ? "|" CODE : "<" CODE,
+static const char *const descrs[] = {TABLE_TYPES(DESCR)};
 
 static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
     char shape[LAYOUT_SHAPE_TEXT];
     layout_shape_text(layout, shape);
     size_t used = PREAMBLE;
-    used += (size_t)snprintf(header + used, OUTPUT_HEADER - used,
-                             "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr(layout->type), shape);
+    used +=
+        (size_t)snprintf(header + used, OUTPUT_HEADER - used, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                         layout->type ? descrs[layout->type] : "", shape);
     while ((used + 1) % ALIGNMENT != 0)
         header[used++] = ' ';
     header[used++] = '\n';
