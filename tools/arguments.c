@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "bad_option.h"
+#include "complete.h"
 #include "message.h"
 #include "number.h"
 #include "values.h"
+#include "words.h"
 
 enum code {
     EXCLUSIVE = 256,
@@ -138,32 +140,26 @@ static int take_type(const char *option, const char *text, table_type *type) {
 }
 
 static int take_format(const char *option, const char *text, const char **format) {
-    if (strcmp(text, "npy") != 0 && strcmp(text, "raw") != 0)
+    if (word_place(format_words, text) < 0)
         return fail(EX_USAGE, "--%s %s: not a format; there are npy and raw", option, text);
     *format = text;
     return GO_ON;
 }
 
 static int take_backend(const char *text, table_backend *backend) {
-    static const char *const names[] = {"auto", "cpu", "cuda"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *backend = (table_backend)i;
-            return GO_ON;
-        }
-    }
-    return fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
+    int place = word_place(backend_words, text);
+    if (place < 0)
+        return fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
+    *backend = (table_backend)place;
+    return GO_ON;
 }
 
 static int take_strategy(const char *text, table_strategy *strategy) {
-    static const char *const names[] = {"auto", "host", "recursive", "fused"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *strategy = (table_strategy)i;
-            return GO_ON;
-        }
-    }
-    return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", text);
+    int place = word_place(strategy_words, text);
+    if (place < 0)
+        return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", text);
+    *strategy = (table_strategy)place;
+    return GO_ON;
 }
 
 /* A:B, A: or :B. */
@@ -397,6 +393,8 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         }
     }
 
+    if (is_completion(argc, argv))
+        return complete_options(argc, argv, options, help);
     *arguments = (struct arguments){0};
     optind = 0;
     opterr = 0;

@@ -7,6 +7,7 @@
 #include "bad_option.h"
 #include "bench/bench.h"
 #include "commands.h"
+#include "complete.h"
 #include "message.h"
 #include "number.h"
 #include "values.h"
@@ -302,6 +303,8 @@ static int take_option(struct line *line, int code, const char *value) {
 }
 
 static int read_line(struct line *line, int argc, char **argv) {
+    if (is_completion(argc, argv))
+        return complete_options(argc, argv, OPTIONS, HELP);
     optind = 0;
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, ":hq", OPTIONS, NULL)) != -1;) {

@@ -115,6 +115,10 @@ need_tests() {
     need libcmocka-dev pkg-config --exists cmocka
     need python3-numpy /usr/bin/python3 -c 'import numpy' # Meson's Python, whatever comes first in PATH
     need strace command -v strace
+    need scdoc command -v scdoc
+    need groff-base command -v groff
+    need zsh command -v zsh # whose completion is tested
+    need fish command -v fish
     install_missing
 }
 

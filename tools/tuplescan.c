@@ -8,6 +8,7 @@
 #include <tuplescan/status.h>
 
 #include "commands.h"
+#include "complete.h"
 #include "guess.h"
 #include "message.h"
 #include "signals.h"
@@ -66,6 +67,29 @@ static int no_such_subcommand(const char *name) {
     return fail(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
 }
 
+/* For the scripts in completion/: the words behind --complete are those behind `tuplescan` in a command line. */
+static int complete(int argc, char **argv) {
+    const char *begun = argc > 2 ? argv[2] : "";
+    const struct subcommand *subcommand = argc > 3 ? find(argv[2]) : NULL;
+    if (subcommand) {
+        char *words[] = {argv[2], argv[1]};
+        memcpy(argv + 1, words, sizeof words);
+        return subcommand->main(argc - 1, argv + 1);
+    }
+    if (argc == 4 && strcmp(argv[2], "help") == 0)
+        begun = argv[3];
+    else if (argc > 3)
+        return EX_OK;
+    for (size_t i = 0; i < SUBCOMMANDS; i++)
+        complete_word(begun, subcommands[i].name, subcommands[i].summary);
+    if (argc < 4) {
+        complete_word(begun, "help", "the options of a subcommand");
+        complete_word(begun, "--help", "the subcommands");
+        complete_word(begun, "--version", "which version this is");
+    }
+    return EX_OK;
+}
+
 static int run(int argc, char **argv) {
     char help_option[] = "--help";
     bool wants_help = argc > 1 && strcmp(argv[1], "help") == 0;
@@ -73,6 +97,8 @@ static int run(int argc, char **argv) {
         printf("tuplescan %s\n", table_version());
         return EX_OK;
     }
+    if (is_completion(argc, argv))
+        return complete(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return EX_USAGE;
