@@ -16,7 +16,7 @@ table_status key_call_begin(struct key_call *call, const table_pipeline_options 
     call->report = options->report;
     call->call.scan.threads = options->threads ? options->threads : backend_cpu_processors();
     call->call.scan.stream = options->stream;
-    return TABLE_OK;
+    return validate_reserved(options->reserved);
 }
 
 table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked) {

@@ -117,6 +117,17 @@ static table_status validate_options_rows(const struct scan *scan, enum call_for
     return status;
 }
 
+table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
+    for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
+        if (reserved[i] != 0)
+            return status_fail(
+                TABLE_ERROR_ARGUMENT,
+                "options->reserved[%d] is not 0: the options were not cleared, or are of a later version "
+                "than this library, %s",
+                i, table_version());
+    return TABLE_OK;
+}
+
 static table_status validate_options(const struct table_scan_options *options, enum call_form form) {
     if (options->exclusive != 0 && options->exclusive != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->exclusive is %d, not 0 or 1", options->exclusive);
@@ -128,7 +139,7 @@ static table_status validate_options(const struct table_scan_options *options, e
         return status_fail(TABLE_ERROR_ARGUMENT, "options->report: a stream form cannot wait for the times");
     if (form != CALL_ON_STREAM && (options->stream || options->workspace || options->workspace_bytes))
         return status_fail(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
-    return TABLE_OK;
+    return validate_reserved(options->reserved);
 }
 
 static table_status validate_pair(const struct scan *scan, enum call_form form) {

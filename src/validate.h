@@ -22,6 +22,9 @@ table_status validate_view(const char *name, const struct table_view *view, stru
  * when it is NULL. */
 table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view);
 
+/* Fails unless all words that a struct of options has in reserve are zero. */
+table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]);
+
 /* Checks that neither table, called by these names, lies in the other. `same_allowed`: unless they are the same. */
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
                             const struct table_view *b, bool same_allowed);

@@ -1,5 +1,6 @@
-"""The libraries, shared and static, give names with the prefix table_ to those who link them, and no others.
-Usage: test_exports.py INCLUDE LIBRARY..."""
+"""The libraries, shared and static, give names with the prefix table_ to those who link them, and no others: those that
+the headers declare. The shared one gives them under the versions of src/tuplescan.map. Usage: test_exports.py SOURCE
+LIBRARY..."""
 import re
 import subprocess
 import sys
@@ -7,23 +8,45 @@ from pathlib import Path
 
 
 def given_names(library):
-    """Those that another object can mean: of an archive the global ones, hidden or not."""
-    which = ['-D'] if '.so' in Path(library).suffixes else ['-g']
+    """Those that another object can mean, as [name, version]: of an archive the global ones, hidden or not."""
+    which = ['-D', '--with-symbol-versions'] if '.so' in Path(library).suffixes else ['-g']
     listing = subprocess.run(['nm', *which, '--defined-only', library], text=True, capture_output=True, check=True)
     lines = (line.split() for line in listing.stdout.splitlines())
-    return {words[-1].split('@')[0] for words in lines if len(words) == 3}
+    found = [words[-1].partition('@@') for words in lines if len(words) == 3 and words[1] != 'A']
+    return {name: version for name, _, version in found}
+
+
+def declared_names(include):
+    found = set()
+    for header in include.glob('tuplescan/*.h'):
+        found |= set(re.findall(r'^TABLE_API[^;]*?\b(table_\w+)\(', header.read_text(), re.MULTILINE | re.DOTALL))
+    return found
+
+
+def mapped_names(text):
+    """{name: version} of the linker's map."""
+    return {name: node[1] for node in re.finditer(r'^(TUPLESCAN_\S+) \{\nglobal:\n(.*?)(?:local:.*?)?^\}', text,
+                                                  re.MULTILINE | re.DOTALL)
+            for name in re.findall(r'\w+', node[2])}
+
+
+def differences(what, found, expected):
+    return [f'{what}: there is {name} as well' for name in sorted(set(found) - set(expected))] + \
+           [f'{what}: there is no {name}' for name in sorted(set(expected) - set(found))]
 
 
 def main():
-    include, libraries = Path(sys.argv[1]), sys.argv[2:]
-    declared = set()
-    for header in (include / 'tuplescan').glob('*.h'):
-        declared |= set(re.findall(r'^TABLE_API[^;]*?\b(table_\w+)\(', header.read_text(), re.MULTILINE | re.DOTALL))
+    source, libraries = Path(sys.argv[1]), sys.argv[2:]
+    declared = declared_names(source / 'include')
+    mapped = mapped_names((source / 'src/tuplescan.map').read_text())
     faults = [] if declared and libraries else ['nothing to compare']
+    faults += differences('src/tuplescan.map', mapped, declared)
     for library in libraries:
         given, name = given_names(library), Path(library).name
-        faults += [f'{name}: given and not declared: {fault}' for fault in sorted(given - declared)]
-        faults += [f'{name}: declared and not given: {fault}' for fault in sorted(declared - given)]
+        faults += differences(name, given, declared)
+        if '.so' in name:
+            faults += [f'{name}: {call} has the version {version or "of nobody"}, not {mapped[call]}'
+                       for call, version in sorted(given.items()) if call in mapped and mapped[call] != version]
         print(f'{name}: {len(given)} names')
     for fault in faults[:50]:
         print(fault)

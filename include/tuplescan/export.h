@@ -16,4 +16,7 @@
 #define TABLE_API
 #endif
 
+/* Room at the end of structs that may grow, so that they keep their size when they do (docs/versioning.md). */
+enum { TABLE_RESERVED_WORDS = 8 };
+
 #endif

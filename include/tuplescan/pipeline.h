@@ -35,6 +35,7 @@ typedef struct table_pipeline_report {
     double scan_seconds;  /* the prefix sums of the counters */
     double move_seconds;  /* writing keys and values to their places */
     double seconds;       /* all of it */
+    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
 } table_pipeline_report;
 
 /* How a call is run; all zero is the default. Clear the whole struct before you fill it in. */
@@ -56,6 +57,9 @@ typedef struct table_pipeline_options {
     void *stream; /* a cudaStream_t of the keys' device, the current one; NULL is its default stream */
     void *workspace;
     size_t workspace_bytes;
+
+    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_pipeline_options;
 
 /* Every call below comes in three forms, with the same arguments; options may be NULL, for all defaults:

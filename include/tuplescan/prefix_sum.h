@@ -74,6 +74,7 @@ typedef struct table_report {
     double stage_seconds[3]; /* stages 1, 2, 3 */
     double seconds;          /* all of it: the stages, or the fused pass */
     double transfer_seconds; /* copies between host and device, when the data had to be taken to the device */
+    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
 } table_report;
 
 /* All zero is the default: inclusive, no carry, not checked, best backend, best strategy. Clear the whole struct before
@@ -112,6 +113,9 @@ typedef struct table_scan_options {
     void *stream; /* a cudaStream_t of the tables' device, which is the current one; NULL is its default stream */
     void *workspace;
     size_t workspace_bytes;
+
+    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_scan_options;
 
 #define TABLE_WORKSPACE_ALIGNMENT 256
@@ -167,6 +171,7 @@ typedef struct table_device {
     int major, minor;      /* compute capability; 0 for the CPU */
     int processors;        /* multiprocessors, or CPUs that the process may use */
     uint64_t memory;       /* bytes */
+    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
 } table_device;
 
 /* Writes up to `room` devices, the CPU first, and returns how many there are. devices may be NULL when room is 0. */

@@ -21,6 +21,9 @@ typedef struct table_sort_options {
      * beyond the key is an ARGUMENT error. */
     unsigned first_bit;
     unsigned bits;
+
+    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_sort_options;
 
 /* Sorts the keys, and moves the values with them, in place: the workspace, and in the one-call form memory of the same

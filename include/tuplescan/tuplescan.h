@@ -10,5 +10,6 @@
 #include <tuplescan/stages.h>
 #include <tuplescan/status.h>
 #include <tuplescan/table.h>
+#include <tuplescan/version.h>
 
 #endif
