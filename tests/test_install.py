@@ -1,6 +1,7 @@
-"""Installs the build, and builds a program with what was installed, shared and static, through pkg-config.
+"""Installs the build, and builds a program with what was installed, shared and static, through pkg-config and CMake.
 Usage: test_install.py BUILD SOURCE VERSION SOVERSION CC [-LFOLDER...] (where static libraries of others lie)"""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,42 @@ def check_static_alone(source, place):
         sys.exit('tuplescan.pc lacks the libraries that the static one needs')
 
 
+def check_cmake(source, place, version, folders):
+    """find_package() finds it there, and no version that it is not."""
+    if not shutil.which('cmake'):
+        print('cmake is not installed: left out')
+        return
+    prefix = only(place, 'tuplescan-config.cmake').parents[3]  # PREFIX/LIB/cmake/tuplescan, and LIB may be two folders
+    arguments = ['cmake', '-S', str(Path(source) / 'tests/cmake'), f'-DPROGRAM={source}/tests/external.c',
+                 f'-DCMAKE_PREFIX_PATH={prefix};{prefix.parent}', '-DCMAKE_BUILD_TYPE=Release',
+                 '-DCMAKE_EXE_LINKER_FLAGS=' + ' '.join(folders)]
+    major, minor, _ = version.split('.')
+    for wanted in ('', version, f'{major}.{minor}'):
+        build = place / f'cmake-{wanted}'
+        said = run(*arguments, f'-DWANTED={wanted}', '-B', str(build))
+        if f'tuplescan {version}' not in said:
+            sys.exit('cmake found another version')
+    run('cmake', '--build', str(build))
+    if '100% tests passed, 0 tests failed out of 2' not in run('ctest', cwd=build):
+        sys.exit('not both programs ran')
+    for wanted in (f'{int(major) + 1}', f'{major}.{int(minor) + 1}', f'{version}.1'):
+        done = subprocess.run([*arguments, f'-DWANTED={wanted}', '-B', str(place / f'cmake-{wanted}')],
+                              capture_output=True, text=True)
+        if done.returncode == 0 or 'is not compatible' not in done.stderr and 'compatible with requested' not in done.stderr:
+            sys.exit(f'cmake takes it for version {wanted}: {done.stdout}{done.stderr}')
+
+
+def check_manual(place, source):
+    """A page for the command and the library, and completion, where a system looks for them."""
+    for name in ('share/bash-completion/completions/tuplescan', 'share/zsh/site-functions/_tuplescan',
+                 'share/fish/vendor_completions.d/tuplescan.fish'):
+        if not [path for path in place.rglob(Path(name).name) if path.as_posix().endswith(name)]:
+            sys.exit(f'{name} was not installed')
+    if shutil.which('scdoc'):
+        only(place, 'man/man1/tuplescan-scan.1')
+        only(place, 'man/man3/tuplescan.3')
+
+
 def main():
     build, source, version, soversion, cc, *folders = sys.argv[1:]
     cc = cc.split()
@@ -71,8 +108,10 @@ def main():
         flags = [str(library.parent / 'libtuplescan.a') if flag == '-ltuplescan' else flag for flag in flags]
         run(*cc, '-std=c11', program, '-o', str(place / 'static'), *flags, *folders)
         run(str(place / 'static'))
+        check_cmake(source, place, version, folders)
         check_static_alone(source, place / 'static-alone')
         for command in place.rglob('bin/tuplescan'):  # it finds the library by itself
+            check_manual(place, source)
             run(str(command), '--version', env={k: v for k, v in os.environ.items() if k != 'LD_LIBRARY_PATH'})
 
 
