@@ -50,6 +50,10 @@ def check_cmake(source, place, version, folders):
     arguments = ['cmake', '-S', str(Path(source) / 'tests/cmake'), f'-DPROGRAM={source}/tests/external.c',
                  f'-DCMAKE_PREFIX_PATH={prefix};{prefix.parent}', '-DCMAKE_BUILD_TYPE=Release',
                  '-DCMAKE_EXE_LINKER_FLAGS=' + ' '.join(folders)]
+    run('cmake', '-S', f'{source}/examples/project', '-B', str(place / 'example'), *arguments[4:])
+    run('cmake', '--build', str(place / 'example'))
+    if run(str(place / 'example/program')) != f'10 100 by tuplescan {version}\n':
+        sys.exit('the program of the example does something else')
     major, minor, _ = version.split('.')
     for wanted in ('', version, f'{major}.{minor}'):
         build = place / f'cmake-{wanted}'

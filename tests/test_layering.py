@@ -16,6 +16,7 @@ PARTS = [
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
     ('tools', ['tools', 'private'], None),
+    ('examples', ['examples'], None),
     ('python/src', ['python/src'], CUDA),
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
@@ -91,7 +92,7 @@ def check_patience(path, root):
 
 def main():
     root = Path(sys.argv[1]).resolve()
-    tops = ('include', 'private', 'src', 'kernels', 'python', 'tools', 'tests')
+    tops = ('include', 'private', 'src', 'kernels', 'python', 'tools', 'examples', 'tests')
     files = [path for top in tops for path in sorted((root / top).rglob('*')) if path.suffix in SUFFIXES]
     faults = [fault for path in files for fault in check_file(path, root)]
     for pattern in ('**/*.py', '**/meson.build', '**/*.c', '**/*.cpp'):

@@ -1,12 +1,14 @@
-"""The library as a Meson subproject of another project. Usage: test_subproject.py SOURCE"""
+"""The library as a Meson subproject of another project: examples/project, as if its wrap had been followed, and the
+dependency by name. Usage: test_subproject.py SOURCE"""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-PROJECT = """project('outer', 'c')
+MORE = """
 tuplescan = dependency('tuplescan', fallback: ['tuplescan', 'tuplescan_dep'])
 test('external', executable('external', 'external.c', dependencies: tuplescan))
 """
@@ -23,15 +25,18 @@ def run(*command):
 
 
 def main():
-    source = Path(sys.argv[1])
+    source = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as place:
         outer = Path(place)
-        (outer / 'subprojects').mkdir()
+        shutil.copytree(source / 'examples/project', outer, dirs_exist_ok=True)
         (outer / 'subprojects/tuplescan').symlink_to(source)
-        (outer / 'meson.build').write_text(PROJECT)
+        (outer / 'meson.build').write_text((source / 'examples/project/meson.build').read_text() + MORE)
         (outer / 'external.c').write_text((source / 'tests/external.c').read_text())
         run('meson', 'setup', '-Dtuplescan:cuda=disabled', str(outer / 'build'), str(outer))
+        run('meson', 'compile', '-C', str(outer / 'build'), 'program', 'external')
         run('meson', 'test', '-C', str(outer / 'build'), '--print-errorlogs')
+        if not run(str(outer / 'build/program')).startswith('10 100 by tuplescan '):
+            sys.exit('the program of the example does something else')
         tests = json.loads(run('meson', 'introspect', '--tests', str(outer / 'build')))
         if [test['name'] for test in tests] != ['external']:
             sys.exit('our tests are among those of the outer project')

@@ -1,0 +1,36 @@
+/* Where the rows of a sparse matrix begin, from how many entries each of them has: the offsets of the CSR format, of
+ * ragged tensors, of anything that lies side by side in pieces of several lengths. There is one offset more than rows;
+ * the last one is the number of all entries.
+ *
+ *     cc csr_offsets.c -o csr_offsets $(pkg-config --cflags --libs tuplescan)
+ *
+ * prints
+ *
+ *     0 2 2 5 6 6 10 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { ROWS = 6 };
+
+int main(void) {
+    uint32_t entries[ROWS] = {2, 0, 3, 1, 0, 4};
+    uint64_t offsets[ROWS + 1], overflow = 0;
+
+    const table_view in = {.data = entries, .rows = ROWS, .columns = 1, .type = TABLE_U32};
+    const table_view out = {.data = offsets, .rows = ROWS, .columns = 1, .type = TABLE_U64};
+    /* Exclusive sums leave out the total, which is the carry out. */
+    const table_scan_options options = {.exclusive = 1, .carry_out = &offsets[ROWS], .first_overflow = &overflow};
+    if (table_prefix_sum(&in, &out, &options) != TABLE_OK) {
+        fprintf(stderr, "%s\n", table_error_detail());
+        return 1;
+    }
+    if (overflow != TABLE_NO_OVERFLOW) {
+        fprintf(stderr, "more than 2^64 entries, from row %" PRIu64 " on\n", overflow);
+        return 1;
+    }
+    for (int row = 0; row <= ROWS; row++)
+        printf("%" PRIu64 "%c", offsets[row], row < ROWS ? ' ' : '\n');
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* A table that comes in pieces, as from a file that is larger than the memory. The carry out of each piece is the carry
+ * in of the next one, and the sums are those of the table as a whole: of floats bit for bit, as long as the pieces are
+ * cut at multiples of table_chunk_rows(); of integers wherever they are cut.
+ *
+ *     cc pieces.c -o pieces $(pkg-config --cflags --libs tuplescan)
+ *
+ * prints
+ *
+ *     the pieces have the same bits as the whole */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tuplescan/tuplescan.h>
+
+enum { ROWS = 50000, COLUMNS = 3 };
+
+/* Stands for reading some rows of a file. */
+static void read_rows(float *rows, size_t first, size_t count) {
+    for (size_t i = 0; i < count * COLUMNS; i++)
+        rows[i] = 1.0F / (float)(1 + (first * COLUMNS + i) % 1000);
+}
+
+static void check(table_status status) {
+    if (status != TABLE_OK) {
+        fprintf(stderr, "%s: %s\n", table_status_name(status), table_error_detail());
+        exit(1);
+    }
+}
+
+static table_view rows_of(float *rows, size_t count) {
+    return (table_view){.data = rows, .rows = count, .columns = COLUMNS, .type = TABLE_F32};
+}
+
+static void sum_in_pieces(float *sums) {
+    const size_t piece = 2 * table_chunk_rows(TABLE_F32, COLUMNS);
+    float carry[COLUMNS] = {0}, *rows = malloc(piece * sizeof carry);
+    if (!rows)
+        exit(1);
+    for (size_t first = 0, count; first < ROWS; first += count) {
+        count = ROWS - first < piece ? ROWS - first : piece;
+        read_rows(rows, first, count);
+        const table_view in = rows_of(rows, count), out = rows_of(sums + first * COLUMNS, count);
+        check(table_prefix_sum(&in, &out, &(table_scan_options){.carry_in = carry, .carry_out = carry}));
+    }
+    free(rows);
+}
+
+int main(void) {
+    static float whole[ROWS * COLUMNS], pieces[ROWS * COLUMNS];
+    sum_in_pieces(pieces);
+
+    read_rows(whole, 0, ROWS);
+    const table_view table = rows_of(whole, ROWS);
+    check(table_prefix_sum(&table, &table, NULL)); /* in place */
+    const int same = memcmp(pieces, whole, sizeof whole) == 0;
+    printf("the pieces have %s bits as the whole\n", same ? "the same" : "NOT the same");
+    return same ? 0 : 1;
+}
