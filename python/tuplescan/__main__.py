@@ -2,12 +2,17 @@
 
 import importlib.metadata
 import os
+import shutil
 import sys
 
 
 def command():
-    """The path of the command, or None if the package was installed without it."""
-    for path in importlib.metadata.files("tuplescan") or ():
+    """The path of the command, or None if the package was installed without it and it is nowhere else."""
+    try:
+        files = importlib.metadata.files("tuplescan")
+    except importlib.metadata.PackageNotFoundError:  # not from a wheel: the system's own package
+        return shutil.which("tuplescan")
+    for path in files or ():
         if path.name == "tuplescan" and path.parent.name == "bin":
             return str(path.locate().resolve())
     return None
