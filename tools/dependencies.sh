@@ -116,6 +116,8 @@ need_tests() {
     need python3-numpy /usr/bin/python3 -c 'import numpy' # Meson's Python, whatever comes first in PATH
     need strace command -v strace
     need scdoc command -v scdoc
+    need doxygen command -v doxygen
+    need cmake command -v cmake
     need groff-base command -v groff
     need zsh command -v zsh # whose completion is tested
     need fish command -v fish
