@@ -1,6 +1,5 @@
-/* A table that comes in pieces, as from a file that is larger than the memory. The carry out of each piece is the carry
- * in of the next one, and the sums are those of the table as a whole: of floats bit for bit, as long as the pieces are
- * cut at multiples of table_chunk_rows(); of integers wherever they are cut.
+/* A table that comes in pieces, as from a file that is larger than the memory. A state goes from each piece to the next
+ * one, and the sums are those of the table as a whole, bit for bit, wherever it is cut.
  *
  *     cc pieces.c -o pieces $(pkg-config --cflags --libs tuplescan)
  *
@@ -32,17 +31,28 @@ static table_view rows_of(float *rows, size_t count) {
     return (table_view){.data = rows, .rows = count, .columns = COLUMNS, .type = TABLE_F32};
 }
 
+static void *new_state(void) {
+    size_t bytes;
+    check(table_state_bytes(TABLE_F32, COLUMNS, &bytes));
+    void *state = calloc(1, bytes); /* zeros: a sum that has not begun */
+    if (!state)
+        exit(1);
+    return state;
+}
+
 static void sum_in_pieces(float *sums) {
-    const size_t piece = 2 * table_chunk_rows(TABLE_F32, COLUMNS);
-    float carry[COLUMNS] = {0}, *rows = malloc(piece * sizeof carry);
+    enum { MOST = 9999 };
+    float *rows = malloc(MOST * COLUMNS * sizeof *rows);
+    void *state = new_state();
     if (!rows)
         exit(1);
-    for (size_t first = 0, count; first < ROWS; first += count) {
-        count = ROWS - first < piece ? ROWS - first : piece;
+    for (size_t first = 0, count = 1; first < ROWS; first += count, count = (3 * count + 1) % MOST) {
+        count = ROWS - first < count ? ROWS - first : count;
         read_rows(rows, first, count);
         const table_view in = rows_of(rows, count), out = rows_of(sums + first * COLUMNS, count);
-        check(table_prefix_sum(&in, &out, &(table_scan_options){.carry_in = carry, .carry_out = carry}));
+        check(table_prefix_sum(&in, &out, &(table_scan_options){.state = state}));
     }
+    free(state);
     free(rows);
 }
 

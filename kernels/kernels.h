@@ -21,21 +21,56 @@ struct kernel_pass {
     void *out; /* stages 3 and fused; may be `in` */
     size_t rows, columns, in_stride, out_stride;
     table_type in_type, out_type;
-    size_t chunk_rows; /* table_chunk_rows(out_type, columns) */
+    size_t chunk_rows; /* kernel_chunk_rows(out_type, columns) of choose/facts.h */
     int exclusive;
     uint64_t *first_overflow; /* NULL: not checked. Holds TABLE_NO_OVERFLOW or an earlier finding; is only lowered. */
     void *stream;             /* a cudaStream_t */
 };
 
-/* Row j + 1 of seeds = the column totals of chunk j, j from 0 to chunks - 1. */
+/* The separate stages, by units of KERNEL_UNIT_ROWS rows, whatever the type and the columns are. */
+enum { KERNEL_UNIT_ROWS = 512 };
+
+/* Row u + 1 of seeds = the column totals of unit u, u from 0 to units - 1. */
 int kernel_stage1_local_counts(const struct kernel_pass *pass, void *seeds);
 
-/* In place, from the top: row j + 1 of seeds += row j. `rows` counts row 0; one sum after the other, as floats need it.
+/* Stage 2 of floats, in place: `rows` rows of seeds, the first of which is the seed of unit 0, and row u + 1 the totals
+ * of unit u, u from 0 to rows - 2. Row u becomes the seed of unit u, and the last row its sum with the last unit's
+ * totals. bases: row j is the seed of unit j * KERNEL_UNIT_ROWS; NULL, if there are no more units than those of row 0.
  */
-int kernel_stage2_fold(void *seeds, size_t rows, size_t columns, table_type type, void *stream);
+int kernel_stage2_sweep(void *seeds, size_t rows, const void *bases, size_t columns, table_type type, void *stream);
 
-/* Each chunk of out = the running sums of that chunk of in, started from its row of seeds. */
-int kernel_stage3_global_pass(const struct kernel_pass *pass, const void *seeds);
+/* Each unit of out = the running sums of that unit of in, started from its row of seeds. An exclusive pass of floats
+ * leaves something else in the rows of seeds, except for the last one. */
+int kernel_stage3_global_pass(const struct kernel_pass *pass, void *seeds);
+
+/* A piece of a sum of floats that goes on: the three stages for rows that continue those of a state (private/state.h)
+ * of sums of out_type, begun, in memory of the device, which alone knows how many there were. The state behind the last
+ * row goes to `to`, where all rows must be zero, apart from `from`; first_overflow is not looked at. At least one row.
+ * Without pass->out carry_out is not written. The workspace is aligned to 256. */
+struct kernel_piece {
+    const void *from;
+    void *to;
+    void *carry_out; /* a row of sums through the last row, or NULL */
+};
+size_t kernel_piece_workspace(const struct kernel_pass *pass);
+int kernel_run_piece(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace);
+
+/* Before and behind a call whose state the device alone can read: enter() begins a state that is all zero, with
+ * carry_in or zeros as its start, or sets STATE_REFUSED if it is not of such sums; then leave() changes nothing.
+ * leave() takes over the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in
+ * the finding of the first overflow, too. Without rows the sums so far go to carry_out. */
+struct kernel_state_call {
+    void *state;
+    const void *left;
+    table_type type; /* of the sums */
+    size_t columns, rows;
+    const void *carry_in; /* NULL: zeros */
+    void *carry_out;      /* NULL: not wanted */
+    uint64_t *first_overflow;
+    void *stream;
+};
+int kernel_state_enter(const struct kernel_state_call *call);
+int kernel_state_leave(const struct kernel_state_call *call);
 
 /* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row,
  * perhaps the one at carry_in, or NULL. The pass sets first_overflow, it does not only lower it.

@@ -13,12 +13,17 @@ struct backend {
 
     bool (*prefers_fused)(const struct scan *scan); /* whether AUTO takes the fused pass for that table */
 
-    /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c) and needs of them
-     * no more than `stage2_fold`: rows rows of seeds, in place, row j + 1 += row j, one after the other from the top.
-     */
+    /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c). Of integers it is
+     * stages 1 and 3 again. Of floats it needs `stage2_sweep`, too: in place, of `rows` rows of seeds, row 0 the seed
+     * of the first unit, row u + 1 the total of unit u, each row the seed of its unit, and the last one the seed and
+     * the total of the last unit added up. bases: the seeds of the totals taken as a table, so that its row j is row
+     * 512 j; NULL when there are at most 512 totals, or any number if the sum goes on: with scan->state, stage 1 also
+     * writes row 0, counts into row 1 the rows of the first unit that were summed before, and leaves the runs of the
+     * state, stage 2 the blocks. Stage 3 may leave something else in the rows of seeds if floats are exclusive, except
+     * for the last one. */
     table_status (*stage1_local_counts)(const struct scan *scan, void *seeds);
-    table_status (*stage2_fold)(const struct scan *scan, void *seeds, size_t rows);
-    table_status (*stage3_global_pass)(const struct scan *scan, const void *seeds);
+    table_status (*stage2_sweep)(const struct scan *scan, void *seeds, size_t rows, const void *bases);
+    table_status (*stage3_global_pass)(const struct scan *scan, void *seeds);
 
     /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend or NULL
      * (zeros, not wanted), perhaps the same row. Sets first_overflow, not only lowers it. The workspace has
@@ -27,6 +32,11 @@ struct backend {
      * done nothing then: the pipeline takes the three stages. */
     size_t (*fused_workspace)(const struct scan *scan, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, void *workspace);
+
+    /* The three stages of floats that go on from scan->state to scan->state_out, to scan->carry_out if it is wanted
+     * (memory of the backend). NULL: the stages above know how to go on. */
+    size_t (*piece_workspace)(const struct scan *scan);
+    table_status (*piece)(const struct scan *scan, void *workspace);
 
     /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
      * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. chunk_length: how keys, at
@@ -48,6 +58,17 @@ struct backend {
     void (*release)(void *memory);
     table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
     table_status (*fill)(const struct scan *scan, void *to, unsigned char byte, size_t bytes);
+
+    /* Sums that go on, where the host does not know how far they are: the stream forms on a device. Elsewhere, and on
+     * the CPU, where both are NULL, it is done by copies. A backend with memory of its own that has none of them has no
+     * such forms, and does not know scan->state: only integers go on there, which need none. enter() begins
+     * scan->state, with scan->carry_in or zeros as its start, if it has not begun; or marks it as refused
+     * (STATE_REFUSED) if it is not of these sums or may not begin, and then leave() changes nothing. leave() takes the
+     * rows of state_out (of floats) over into the state, zeroes those that mean nothing any more, and counts
+     * scan->in.rows, in the state and, before, in *scan->first_overflow: a finding then counts from the first row of
+     * all. Without rows it puts the sums so far into scan->carry_out, if wanted. */
+    table_status (*state_enter)(const struct scan *scan);
+    table_status (*state_leave)(const struct scan *scan);
 
     /* `rows` rows of `width` bytes between host and device, each side with its own bytes from row to row. Only for a
      * backend with memory of its own; NULL on the CPU. */

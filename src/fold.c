@@ -1,61 +1,63 @@
 #include "fold.h"
 
 /* Integers are added as unsigned ones, which wrap; the bits are those of the signed sum. */
-#define DEFINE_FOLD(NAME, TYPE)                                                                                        \
-    static void NAME##_row(const TYPE *restrict above, TYPE *restrict row, size_t columns) {                           \
+#define DEFINE_ADD(NAME, TYPE)                                                                                         \
+    static void NAME(void *sum, const void *left, const void *right, size_t columns) {                                 \
+        TYPE *to = sum;                                                                                                \
+        const TYPE *a = left, *b = right;                                                                              \
         for (size_t j = 0; j < columns; j++)                                                                           \
-            row[j] = above[j] + row[j];                                                                                \
-    }                                                                                                                  \
-    static void NAME(TYPE *values, size_t rows, size_t columns) {                                                      \
-        for (size_t i = 1; i < rows; i++)                                                                              \
-            NAME##_row(values + (i - 1) * columns, values + i * columns, columns);                                     \
+            to[j] = a[j] + b[j];                                                                                       \
     }
 
-DEFINE_FOLD(fold_u32, uint32_t)
-DEFINE_FOLD(fold_u64, uint64_t)
-DEFINE_FOLD(fold_f32, float)
-DEFINE_FOLD(fold_f64, double)
+DEFINE_ADD(add_u32, uint32_t)
+DEFINE_ADD(add_u64, uint64_t)
+DEFINE_ADD(add_f32, float)
+DEFINE_ADD(add_f64, double)
 
-void fold_row(const void *above, void *row, size_t columns, table_type type) {
+typedef void add(void *sum, const void *left, const void *right, size_t columns);
+
+static add *add_of(table_type type) {
     switch (type) {
     case TABLE_U32:
     case TABLE_I32:
-        fold_u32_row(above, row, columns);
-        break;
+        return add_u32;
     case TABLE_U64:
     case TABLE_I64:
-        fold_u64_row(above, row, columns);
-        break;
+        return add_u64;
     case TABLE_F32:
-        fold_f32_row(above, row, columns);
-        break;
-    case TABLE_F64:
-        fold_f64_row(above, row, columns);
-        break;
-    case TABLE_U8:
-    case TABLE_U16:
-        break; /* nothing is summed into these */
+        return add_f32;
+    default:
+        return add_f64; /* nothing is summed into what remains */
     }
 }
 
+void add_rows(void *sum, const void *left, const void *right, size_t columns, table_type type) {
+    add_of(type)(sum, left, right, columns);
+}
+
+void fold_row(const void *above, void *row, size_t columns, table_type type) { add_of(type)(row, above, row, columns); }
+
 void fold_rows(void *rows_data, size_t rows, size_t columns, table_type type) {
-    switch (type) {
-    case TABLE_U32:
-    case TABLE_I32:
-        fold_u32(rows_data, rows, columns);
-        break;
-    case TABLE_U64:
-    case TABLE_I64:
-        fold_u64(rows_data, rows, columns);
-        break;
-    case TABLE_F32:
-        fold_f32(rows_data, rows, columns);
-        break;
-    case TABLE_F64:
-        fold_f64(rows_data, rows, columns);
-        break;
-    case TABLE_U8:
-    case TABLE_U16:
-        break;
-    }
+    const size_t row_bytes = columns * table_type_size(type);
+    add *const add_type = add_of(type);
+    char *row = rows_data;
+    for (size_t i = 1; i < rows; i++, row += row_bytes)
+        add_type(row + row_bytes, row, row + row_bytes, columns);
+}
+
+/* Row v, the total of unit v - 1, becomes the total of the block of the lowest binary digit of v, which ends there.
+ * Then the seed of unit v is that of v without the digit, which stands further up already, plus this total: both in
+ * place, like a Fenwick tree. The last row is the total of the last unit alone. */
+void sweep_rows(void *seeds, size_t rows, size_t columns, table_type type) {
+    const size_t row_bytes = columns * table_type_size(type);
+    add *const add_type = add_of(type);
+    char *const first = seeds;
+    for (size_t v = 1; v + 1 < rows; v++)
+        for (size_t half = 1; (v & half) == 0; half *= 2)
+            add_type(first + v * row_bytes, first + (v - half) * row_bytes, first + v * row_bytes, columns);
+    for (size_t v = 1; v + 1 < rows; v++)
+        add_type(first + v * row_bytes, first + (v & (v - 1)) * row_bytes, first + v * row_bytes, columns);
+    if (rows > 1)
+        add_type(first + (rows - 1) * row_bytes, first + (rows - 2) * row_bytes, first + (rows - 1) * row_bytes,
+                 columns);
 }

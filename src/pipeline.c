@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "state_scan.h"
+
 /* A row of carry: the caller's, or zeros. */
 static table_status put_carry_in(const struct backend *backend, const struct scan *scan, void *row, size_t row_bytes) {
     return scan->carry_in ? backend->copy(scan, row, scan->carry_in, row_bytes)
@@ -59,8 +61,8 @@ static table_status run_nothing(const struct backend *backend, const struct plan
 static table_status run_stage2(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                char *seeds, char *workspace) {
     if (plan->strategy == TABLE_STRATEGY_HOST)
-        return stage2_host(backend, scan, seeds, plan->level_rows[0]);
-    return stage2_recursive(backend, plan, scan, seeds, plan->level_rows[0], 1, workspace);
+        return stage2_host(backend, scan, seeds, scan->chunks + 1);
+    return stage2_recursive(backend, plan, scan, seeds, scan->chunks + 1, 1, workspace);
 }
 
 /* `seeds` begins with the carry. */
@@ -90,7 +92,7 @@ static table_status run_seeds(const struct backend *backend, const struct plan *
 static table_status run_by_host(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                 char *workspace, size_t row_bytes) {
     table_status status = TABLE_OK;
-    char *seeds = stage2_host_seeds(backend, plan->level_rows[0] * row_bytes, &status);
+    char *seeds = stage2_host_seeds(backend, (scan->chunks + 1) * row_bytes, &status);
     if (!seeds)
         return status;
     memset(seeds, 0, row_bytes);
@@ -146,11 +148,34 @@ static table_status run_fused(const struct backend *backend, const struct plan *
     return status;
 }
 
-table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                          void *workspace) {
+static table_status run_piece(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                              char *workspace, size_t row_bytes) {
+    struct scan inner = *scan;
+    if (!plan_reaches(backend, scan, scan->carry_out))
+        inner.carry_out = workspace + plan->carry_out_offset;
+    table_status status = mark(backend, scan, 0);
+    if (status == TABLE_OK)
+        status = backend->piece(&inner, workspace + plan->fused_offset);
+    for (unsigned number = 1; number <= STAGES && status == TABLE_OK; number++)
+        status = mark(backend, scan, number);
+    if (status == TABLE_OK && inner.carry_out != scan->carry_out)
+        status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
+    return status;
+}
+
+table_status pipeline_run_stateless(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                    char *workspace) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
     if (scan->chunks == 0)
         return run_nothing(backend, plan, scan, workspace, row_bytes);
+    if (plan_is_piece(backend, scan))
+        return run_piece(backend, plan, scan, workspace, row_bytes);
     return plan->strategy == TABLE_STRATEGY_FUSED ? run_fused(backend, plan, scan, workspace, row_bytes)
                                                   : run_stages(backend, plan, scan, workspace, row_bytes);
+}
+
+table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                          void *workspace) {
+    return scan->state ? state_run(backend, plan, scan, workspace)
+                       : pipeline_run_stateless(backend, plan, scan, workspace);
 }

@@ -10,6 +10,10 @@
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace);
 
+/* The same without a look at scan->state, but where a backend needs it for floats. */
+table_status pipeline_run_stateless(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                    char *workspace);
+
 /* Stage 2 on a seeds table of `rows` rows, in place.
  *
  * By the host: waits for stage 1. The seeds are host memory of stage2_host_seeds(), from backend->host_allocate(), or
@@ -18,8 +22,7 @@ void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_statu
 table_status stage2_host_copied(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows);
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows);
 
-/* The recursive one takes the seeds of the levels below it from the workspace, the first being plan->level_*[level];
- * with no level left it folds. */
+/* The recursive one has the seeds of the levels below it in the workspace, the first at plan->level_offset[level]. */
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               void *seeds, size_t rows, unsigned level, void *workspace);
 

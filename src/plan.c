@@ -5,25 +5,14 @@
 #include "checked.h"
 #include "status.h"
 
-enum { CHUNK_BYTES = 65536, WIDEST_ROW_BYTES = 128 };
-
-size_t table_chunk_rows(table_type type, size_t columns) {
-    if (columns == 0 || !table_types_supported(type, type))
-        return 0;
-    size_t row_bytes = table_type_size(type);
-    for (size_t width = 1; width < columns && row_bytes < WIDEST_ROW_BYTES; width *= 2)
-        row_bytes *= 2;
-    return CHUNK_BYTES / row_bytes;
-}
-
 size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {
-    const size_t chunk_rows = table_chunk_rows(type, columns);
-    return chunk_rows ? divide_up(rows, chunk_rows) + 1 : 0;
+    return columns > 0 && table_types_supported(type, type) ? divide_up(rows, TABLE_UNIT_ROWS) + 1 : 0;
 }
 
 void plan_chunks(struct scan *scan) {
-    scan->chunk_rows = table_chunk_rows(scan->out.type, scan->in.columns);
-    scan->chunks = divide_up(scan->in.rows, scan->chunk_rows);
+    const size_t before = scan->state && !plan_is_integer(scan->out.type) ? scan->first_row % TABLE_UNIT_ROWS : 0;
+    scan->chunk_rows = TABLE_UNIT_ROWS;
+    scan->chunks = scan->in.rows > 0 ? divide_up(before + scan->in.rows, TABLE_UNIT_ROWS) : 0;
 }
 
 /* Puts `bytes` at the end of the workspace. */
@@ -36,22 +25,21 @@ static bool place(struct plan *plan, size_t bytes, size_t *offset) {
     return checked_add(plan->bytes, rounded, &plan->bytes);
 }
 
-/* Floats need one level, because their totals are added from left to right; integers recurse until one chunk is left,
- * whose only seed is the row of zeros of the last level. */
+/* Down to a level of one unit. A sum that goes on may touch one unit more than its rows make, and the seeds' first row
+ * is then anywhere in a unit of the level above. */
 static bool place_levels(struct plan *plan, const struct scan *scan, size_t row_bytes) {
-    size_t rows = scan->in.rows;
-    bool more = true;
-    while (more) {
-        const size_t chunks = divide_up(rows, scan->chunk_rows);
+    size_t rows = scan->in.rows + (scan->state ? TABLE_UNIT_ROWS - 1 : 0), units;
+    do {
         size_t bytes;
-        rows = chunks + 1;
+        units = divide_up(rows, TABLE_UNIT_ROWS);
+        rows = units + 1;
         if (!checked_multiply(rows, row_bytes, &bytes))
             return false;
-        if (plan->strategy != TABLE_STRATEGY_HOST && !place(plan, bytes, &plan->level_offset[plan->levels]))
+        if (plan->strategy == TABLE_STRATEGY_HOST)
+            return true;
+        if (!place(plan, bytes, &plan->level_offset[plan->levels++]))
             return false;
-        plan->level_rows[plan->levels++] = rows;
-        more = plan->strategy != TABLE_STRATEGY_HOST && plan_is_integer(scan->out.type) && chunks > 1;
-    }
+    } while (units > 1);
     return true;
 }
 
@@ -88,6 +76,26 @@ static bool place_fused(struct plan *plan, const struct backend *backend, const 
     return true;
 }
 
+static bool place_state(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    size_t bytes;
+    if (!scan->state)
+        return true;
+    return table_state_bytes(scan->out.type, scan->in.columns, &bytes) == TABLE_OK &&
+           place(plan, plan_reaches(backend, scan, scan->state) ? 0 : bytes, &plan->state_offset) &&
+           place(plan, state_is_integer(scan->out.type) ? 0 : bytes, &plan->state_out_offset) &&
+           place(plan, scan->first_overflow ? sizeof(uint64_t) : 0, &plan->state_found_offset) &&
+           place(plan, backend->copy_rows ? 2 * row_bytes : 0, &plan->state_rows_offset);
+}
+
+bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
+    return scan->state && backend->piece && !plan_is_integer(scan->out.type) && scan->in.rows > 0;
+}
+
+static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    return place(plan, plan_reaches(backend, scan, scan->carry_out) ? 0 : row_bytes, &plan->carry_out_offset) &&
+           place(plan, backend->piece_workspace(scan), &plan->fused_offset);
+}
+
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
                                       bool totals_only) {
     if (wanted == TABLE_STRATEGY_AUTO)
@@ -100,10 +108,13 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only)};
-    bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset);
+    const bool piece = plan_is_piece(backend, scan);
+    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || piece)};
+    bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset) && place_state(plan, backend, scan, row_bytes);
     if (scan->in.rows == 0)
         fits = fits && place(plan, plan_needs_zeros(backend, scan) ? row_bytes : 0, &plan->carry_out_offset);
+    else if (plan_is_piece(backend, scan))
+        fits = fits && place_piece(plan, backend, scan, row_bytes);
     else if (plan->strategy == TABLE_STRATEGY_FUSED)
         fits = fits && place_fused(plan, backend, scan, row_bytes);
     else

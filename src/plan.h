@@ -7,7 +7,7 @@
 #include "backend.h"
 #include "types.h"
 
-/* A level divides the rows by at least 512, so that 2^64 rows need no more than this many. */
+/* A level divides the rows by 512, so that 2^64 rows need no more than this many. */
 enum { PLAN_LEVELS = 9 };
 
 /* Where everything lies in the workspace, in bytes from its beginning. */
@@ -16,13 +16,16 @@ struct plan {
     size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
     size_t carry_in_offset;  /* rows for carries that the backend cannot reach; without them not used */
     size_t carry_out_offset;
-    size_t fused_offset; /* the backend's own workspace for a fused pass */
+    size_t state_offset;       /* of a scan with a state: one that the backend cannot reach, */
+    size_t state_out_offset;   /* what it leaves behind, */
+    size_t state_found_offset; /* the overflow's word, which has to be counted on, */
+    size_t state_rows_offset;  /* and two rows for carries that the backend cannot reach */
+    size_t fused_offset;       /* the backend's own workspace for a fused pass */
 
     /* Seeds tables, in the place of the fused pass's workspace where that may be refused. Level 0 belongs to the table;
-     * strategy HOST has it in host memory. Level k + 1 belongs to the seeds of level k when integers recurse; levels
-     * counts them. */
+     * strategy HOST has it in host memory. Level k + 1 belongs to the seeds of level k; `levels` is how many there are.
+     */
     unsigned levels;
-    size_t level_rows[PLAN_LEVELS];
     size_t level_offset[PLAN_LEVELS];
 
     size_t bytes; /* all of it */
@@ -37,8 +40,12 @@ bool plan_needs_zeros(const struct backend *backend, const struct scan *scan);
 /* Whether sums of this type may be added in any order. */
 static inline bool plan_is_integer(table_type type) { return !type_is_float(type); }
 
-/* Sets scan->chunk_rows and scan->chunks from its shape. */
+/* Sets scan->chunk_rows and scan->chunks: the units that the table touches, the first perhaps not from its beginning
+ * on. */
 void plan_chunks(struct scan *scan);
+
+/* Whether a scan goes on by the backend's stages for that. */
+bool plan_is_piece(const struct backend *backend, const struct scan *scan);
 
 /* Lays out the workspace. strategy may be AUTO; `totals_only` leaves out the fused pass. TOO_LARGE when the workspace
  * does not fit in size_t. */

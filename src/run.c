@@ -18,8 +18,7 @@ table_status run_and_wait(struct call *call, bool timed, run_work *work, void *c
 struct table_report run_report_head(const struct call *call, table_strategy strategy) {
     return (struct table_report){.backend = call->backend->id,
                                  .strategy = strategy,
-                                 .chunk_rows = call->scan.chunk_rows,
-                                 .chunks = call->scan.chunks,
+                                 .units = call->scan.chunks,
                                  .threads =
                                      call->backend->clock_threads ? call->backend->clock_threads(&call->scan) : 0};
 }

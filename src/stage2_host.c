@@ -6,14 +6,18 @@
 void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_status *status) {
     void *seeds = backend->host_allocate(bytes);
     if (!seeds)
-        *status = status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the chunk totals", bytes);
+        *status = status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the totals of units", bytes);
     return seeds;
 }
 
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
+    if (scan->state) /* it lies where the backend works */
+        return backend->stage2_sweep(scan, seeds, rows, NULL);
     const table_status status = backend->wait(scan);
-    if (status == TABLE_OK)
+    if (status == TABLE_OK && plan_is_integer(scan->out.type))
         fold_rows(seeds, rows, scan->in.columns, scan->out.type);
+    else if (status == TABLE_OK)
+        sweep_rows(seeds, rows, scan->in.columns, scan->out.type);
     return status;
 }
 

@@ -1,35 +1,63 @@
-/* Stage 2 where the data is: the totals are a table again, and an integer table is scanned by the same stages, to any
- * depth. Float totals must be added from left to right (the tree in tuplescan/prefix_sum.h), which is one fold. */
+/* Stage 2 where the data is: the totals are a table again, which is scanned by the same stages, to any depth. */
 #include "pipeline.h"
 
 #include "checked.h"
 
-/* A seeds table as a table that is scanned in place. */
-static struct scan scan_of_seeds(const struct scan *scan, void *seeds, size_t rows) {
+/* Rows of sums as a table that is scanned in place. */
+static struct scan scan_of_sums(const struct scan *scan, void *sums, size_t rows) {
     const struct table_view view = {
-        .data = seeds, .rows = rows, .columns = scan->in.columns, .stride = scan->in.columns, .type = scan->out.type};
+        .data = sums, .rows = rows, .columns = scan->in.columns, .stride = scan->in.columns, .type = scan->out.type};
     struct scan inner = *scan;
     inner.in = view;
     inner.out = view;
     inner.chunks = divide_up(rows, scan->chunk_rows);
     inner.exclusive = false;
     inner.first_overflow = NULL;
+    inner.state = inner.state_out = NULL;
     return inner;
+}
+
+/* The running sums of the seeds, row 0 among them, are what the seeds are to become; so are those of the totals, if
+ * they are a single unit, which starts from row 0. */
+static table_status scan_integers(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                  void *seeds, size_t rows, unsigned level, void *workspace) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
+    if (totals.chunks <= 1)
+        return rows > 1 ? backend->stage3_global_pass(&totals, seeds) : TABLE_OK;
+    const struct scan whole = scan_of_sums(scan, seeds, rows);
+    void *bases = (char *)workspace + plan->level_offset[level];
+    table_status status = backend->fill(scan, bases, 0, row_bytes);
+    if (status == TABLE_OK)
+        status = backend->stage1_local_counts(&whole, bases);
+    if (status == TABLE_OK)
+        status = scan_integers(backend, plan, scan, bases, whole.chunks + 1, level + 1, workspace);
+    if (status == TABLE_OK)
+        status = backend->stage3_global_pass(&whole, bases);
+    return status;
+}
+
+/* The totals are summed up by stage 1 along the tree: a unit of them is a block of 512 units. From the seeds of these
+ * blocks the backend makes those of their units. */
+static table_status sweep_floats(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                 void *seeds, size_t rows, unsigned level, void *workspace) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
+    if (totals.chunks <= 1 || scan->state)
+        return backend->stage2_sweep(scan, seeds, rows, NULL);
+    void *bases = (char *)workspace + plan->level_offset[level];
+    table_status status = backend->copy(scan, bases, seeds, row_bytes);
+    if (status == TABLE_OK)
+        status = backend->stage1_local_counts(&totals, bases);
+    if (status == TABLE_OK)
+        status = sweep_floats(backend, plan, scan, bases, totals.chunks + 1, level + 1, workspace);
+    if (status == TABLE_OK)
+        status = backend->stage2_sweep(scan, seeds, rows, bases);
+    return status;
 }
 
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               void *seeds, size_t rows, unsigned level, void *workspace) {
-    const struct scan totals = scan_of_seeds(scan, seeds, rows);
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    if (level == plan->levels)
-        return backend->stage2_fold(scan, seeds, rows);
-    void *inner_seeds = (char *)workspace + plan->level_offset[level];
-    table_status status = backend->fill(scan, inner_seeds, 0, row_bytes);
-    if (status == TABLE_OK && totals.chunks > 1)
-        status = backend->stage1_local_counts(&totals, inner_seeds);
-    if (status == TABLE_OK && totals.chunks > 1)
-        status = stage2_recursive(backend, plan, scan, inner_seeds, plan->level_rows[level], level + 1, workspace);
-    if (status == TABLE_OK)
-        status = backend->stage3_global_pass(&totals, inner_seeds);
-    return status;
+    return plan_is_integer(scan->out.type) ? scan_integers(backend, plan, scan, seeds, rows, level, workspace)
+                                           : sweep_floats(backend, plan, scan, seeds, rows, level, workspace);
 }

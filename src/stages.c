@@ -1,6 +1,7 @@
 /* The calls of tuplescan/stages.h: each stage on its own. */
 #include <tuplescan/stages.h>
 
+#include "checked.h"
 #include "run.h"
 #include "status.h"
 
@@ -10,6 +11,26 @@ struct stage_work {
     struct table_view seeds;
     struct table_report *report;
 };
+
+/* Whether stage 3 may leave something else in its rows of seeds, which are the caller's: it is given others. */
+static bool needs_copy(const struct scan *scan, const struct stage_work *work) {
+    return work->stage == 3 && scan->exclusive && !plan_is_integer(work->seeds.type);
+}
+static size_t bytes_of_seeds(const struct stage_work *work) {
+    return work->seeds.rows * work->seeds.columns * table_type_size(work->seeds.type);
+}
+
+/* Stage 3. The copy is behind all that the plan has in the workspace. */
+static table_status run_stage3(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                               const struct stage_work *work, char *workspace) {
+    void *seeds = work->seeds.data;
+    table_status status = TABLE_OK;
+    if (needs_copy(scan, work)) {
+        seeds = workspace + plan->bytes;
+        status = backend->copy(scan, seeds, work->seeds.data, bytes_of_seeds(work));
+    }
+    return status == TABLE_OK ? backend->stage3_global_pass(scan, seeds) : status;
+}
 
 static table_status run_stage(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               const struct stage_work *work, void *workspace) {
@@ -21,10 +42,9 @@ static table_status run_stage(const struct backend *backend, const struct plan *
             return TABLE_OK;
         if (plan->strategy == TABLE_STRATEGY_HOST)
             return stage2_host_copied(backend, scan, work->seeds.data, work->seeds.rows);
-        return stage2_recursive(backend, plan, scan, work->seeds.data, work->seeds.rows,
-                                plan_is_integer(work->seeds.type) ? 0 : plan->levels, workspace);
+        return stage2_recursive(backend, plan, scan, work->seeds.data, work->seeds.rows, 0, workspace);
     default:
-        return scan->chunks > 0 ? backend->stage3_global_pass(scan, work->seeds.data) : TABLE_OK;
+        return scan->chunks > 0 ? run_stage3(backend, plan, scan, work, workspace) : TABLE_OK;
     }
 }
 
@@ -62,9 +82,14 @@ static table_status stage_at_once(struct call *call, void *context) {
     const struct backend *backend = call->backend;
     struct plan plan;
     void *workspace;
+    size_t bytes;
     table_status status = plan_make(backend, &call->scan, call->strategy, true, &plan);
+    if (status == TABLE_OK &&
+        !checked_add(plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(work) : 0, &bytes))
+        status =
+            status_fail(TABLE_ERROR_TOO_LARGE, "a copy of %zu rows of seeds does not fit in memory", work->seeds.rows);
     if (status == TABLE_OK)
-        status = backend->allocate(plan.bytes, &workspace);
+        status = backend->allocate(bytes, &workspace);
     if (status != TABLE_OK)
         return status;
     status = run_stage_checked(backend, &plan, &call->scan, work, workspace);
@@ -104,38 +129,44 @@ static table_status run_stage_call(struct call *call, struct stage_work *work, c
 }
 
 /* The stages know no carries: those are rows of the seeds. */
-static struct table_scan_options without_carries(const table_scan_options *options) {
-    struct table_scan_options inner = {0};
+static table_status without_carries(const table_scan_options *options, struct table_scan_options *inner) {
+    *inner = (struct table_scan_options){0};
     if (options)
-        inner = *options;
-    inner.carry_in = NULL;
-    inner.carry_out = NULL;
-    return inner;
+        *inner = *options;
+    inner->carry_in = NULL;
+    inner->carry_out = NULL;
+    return inner->state ? status_fail(TABLE_ERROR_ARGUMENT, "options->state: a stage by itself does not go on")
+                        : TABLE_OK;
 }
 
 table_status table_stage1_local_counts(const table_view *in, const table_view *seeds,
                                        const table_scan_options *options) {
-    struct table_scan_options inner = without_carries(options);
+    struct table_scan_options inner;
     struct stage_work work = {.stage = 1};
     struct call call;
+    table_status status = without_carries(options, &inner);
+    if (status != TABLE_OK)
+        return status;
     if (!in || !seeds)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "seeds" : "in");
     if (table_type_size(seeds->type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type %d is no element type", (int)seeds->type);
     inner.first_overflow = NULL;
     const struct table_view nowhere = {.columns = in->columns, .type = seeds->type};
-    table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
+    status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
     if (status == TABLE_OK)
         status = validate_seeds(&call, seeds, &work.seeds);
     return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;
 }
 
 table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_options *options) {
-    struct table_scan_options inner = without_carries(options);
+    struct table_scan_options inner;
     struct stage_work work = {.stage = 2};
     struct call call;
     struct table_view checked;
-    table_status status = validate_view("seeds", seeds, &checked);
+    table_status status = without_carries(options, &inner);
+    if (status == TABLE_OK)
+        status = validate_view("seeds", seeds, &checked);
     if (status != TABLE_OK)
         return status;
     if (checked.rows == 0 || checked.stride != checked.columns)
@@ -154,10 +185,12 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
 
 table_status table_stage3_global_pass(const table_view *in, const table_view *seeds, const table_view *out,
                                       const table_scan_options *options) {
-    const struct table_scan_options inner = without_carries(options);
+    struct table_scan_options inner;
     struct stage_work work = {.stage = 3};
     struct call call;
-    table_status status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
+    table_status status = without_carries(options, &inner);
+    if (status == TABLE_OK)
+        status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
     if (status == TABLE_OK && seeds && seeds->type != call.scan.out.type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s and out->type %s", table_type_name(seeds->type),
                            table_type_name(call.scan.out.type));

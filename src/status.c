@@ -21,6 +21,12 @@ static const struct {
     [TABLE_ERROR_BACKEND] = {"TABLE_ERROR_BACKEND", "the backend cannot be used here or cannot reach the data"},
     [TABLE_ERROR_STRATEGY] = {"TABLE_ERROR_STRATEGY", "the backend does not have this strategy"},
     [TABLE_ERROR_DEVICE] = {"TABLE_ERROR_DEVICE", "a call of the CUDA runtime failed"},
+    [TABLE_ERROR_STATE] = {"TABLE_ERROR_STATE", "the state of a sum that goes on is damaged or of other sums"},
+    [TABLE_ERROR_READ] = {"TABLE_ERROR_READ", "rows could not be read, or the input ended within one"},
+    [TABLE_ERROR_WRITE] = {"TABLE_ERROR_WRITE", "rows could not be written"},
+    [TABLE_ERROR_CANCELED] = {"TABLE_ERROR_CANCELED", "the caller ended the call"},
+    [TABLE_ERROR_RANKS] = {"TABLE_ERROR_RANKS", "the ranks of a communicator do not make the same call"},
+    [TABLE_ERROR_MPI] = {"TABLE_ERROR_MPI", "a call of MPI failed"},
 };
 
 static int is_known(table_status status) { return (size_t)status < sizeof statuses / sizeof *statuses; }
@@ -34,6 +40,12 @@ const char *table_status_text(table_status status) {
 }
 
 const char *table_error_detail(void) { return error_detail; }
+
+table_status table_error_set(table_status status, const char *text) {
+    char copy[sizeof error_detail];
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    return status_fail(status, "%s", copy);
+}
 
 const char *table_version(void) { return TUPLESCAN_VERSION; }
 

@@ -1,5 +1,6 @@
 /* The calls of tuplescan/prefix_sum.h: validate, plan, run. */
 #include "run.h"
+#include "state_scan.h"
 #include "status.h"
 
 /* Small tables are scanned in less time than it takes to allocate: on the host they have their workspace here. */
@@ -11,7 +12,9 @@ static table_status scan_at_once(struct call *call, void *context) {
     const struct backend *backend = call->backend;
     struct plan plan;
     void *workspace = NULL, *allocated = NULL;
-    table_status status = plan_make(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
+    table_status status = state_inspect(call);
+    if (status == TABLE_OK)
+        status = plan_make(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
     if (status == TABLE_OK && !backend->copy_rows && plan.bytes <= sizeof small)
         workspace = small;
     else if (status == TABLE_OK)
@@ -29,11 +32,33 @@ static table_status scan_at_once(struct call *call, void *context) {
     return status;
 }
 
+/* Totals that a state goes on with, or is fed: stage 1, and additions on the host. */
+static table_status totals_at_once(struct call *call, void *context) {
+    struct state_image image = {0};
+    struct table_report *report = context;
+    table_status status = state_inspect(call);
+    if (status == TABLE_OK && report)
+        status = call->backend->clock_mark(&call->scan, 0);
+    if (status == TABLE_OK)
+        status = state_image_open(call, &image);
+    if (status == TABLE_OK)
+        status = state_image_add(&image, &call->scan);
+    if (status == TABLE_OK)
+        status = state_image_keep(call, &image);
+    state_image_close(&image);
+    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && report; mark++)
+        status = call->backend->clock_mark(&call->scan, mark);
+    if (status == TABLE_OK && report)
+        status = call->backend->wait(&call->scan);
+    return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
+}
+
 static table_status scan_call(struct call *call, const table_scan_options *options) {
     struct table_report *report = options ? options->report : NULL;
     if (call->backend->copy_rows && call->device < 0)
         return run_through_device(call, report);
-    return run_and_wait(call, report != NULL, scan_at_once, report);
+    const bool appends = call->form == CALL_FOR_TOTALS && call->scan.state;
+    return run_and_wait(call, report != NULL, appends ? totals_at_once : scan_at_once, report);
 }
 
 table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
@@ -46,10 +71,10 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
                                  const table_scan_options *options) {
     struct table_scan_options inner = {0};
     struct call call;
-    if (!in || !totals)
-        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
     if (options)
         inner = *options;
+    if (!in || (!totals && !inner.state))
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
     if (inner.exclusive || inner.carry_out || inner.first_overflow)
         return status_fail(TABLE_ERROR_ARGUMENT, "options: exclusive, carry_out and first_overflow are not for totals");
     if (table_type_size(out_type) == 0)
@@ -83,6 +108,8 @@ table_status table_prefix_sum_async(const table_view *in, const table_view *out,
     if (status == TABLE_OK)
         status =
             validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, plan.bytes);
+    if (status == TABLE_OK && !call.backend->copy_rows)
+        status = state_inspect(&call);
     if (status != TABLE_OK)
         return status;
     return pipeline_run(call.backend, &plan, &call.scan, options->workspace);

@@ -1,20 +1,25 @@
-/* Host tables on a backend with memory of its own: they are taken through it in pieces of whole chunks, the carry out
- * of one piece being the carry in of the next, so that a table may be larger than the device's memory. */
+/* Host tables on a backend with memory of its own: they are taken through it in pieces of whole chunks, as a sum that
+ * goes on from piece to piece, so that a table may be larger than the device's memory. */
 #include <time.h>
 
 #include "checked.h"
 #include "run.h"
+#include "state_scan.h"
 #include "status.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
-enum { PIECE_BYTES = 64 << 20 };
+enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };
 
 struct pieces {
     struct call piece; /* the call for the piece in hand, all in device memory */
     struct plan plan;  /* for the largest piece */
     size_t rows;       /* of the largest piece */
-    void *in, *out, *carry, *found, *workspace;
-    uint64_t first_overflow; /* of the whole table, on the host */
+    void *in, *out, *found, *workspace;
+    bool alone;                     /* one piece, and no state: it needs none */
+    struct sum_state *state;        /* on the device */
+    struct state_image image;       /* on the host: before the first piece, and behind the last */
+    struct sum_state before, after; /* its headers before and behind the piece in hand */
+    uint64_t first_overflow;        /* of the whole table, on the host */
     table_report *report;
 };
 
@@ -24,12 +29,15 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* At least one chunk, and no more than the table has. */
+/* At least one unit, and no more than the table has. Blocks of some size need no more than one piece. */
 static size_t piece_rows(const struct scan *scan) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
     const size_t rows = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
-    const size_t chunks = rows > scan->chunk_rows ? rows / scan->chunk_rows : 1;
-    return chunks < scan->chunks ? chunks * scan->chunk_rows : scan->in.rows;
+    size_t block = TABLE_UNIT_ROWS;
+    while (2 * block <= rows && block < BLOCK_ROWS)
+        block *= 2;
+    const size_t whole = rows > block ? rows - rows % block : block;
+    return whole < scan->in.rows ? whole : scan->in.rows;
 }
 
 static void set_piece(struct pieces *pieces, const struct scan *whole, size_t rows) {
@@ -38,7 +46,10 @@ static void set_piece(struct pieces *pieces, const struct scan *whole, size_t ro
     scan->in.data = pieces->in;
     scan->out.data = whole->out.data ? pieces->out : NULL;
     scan->in.stride = scan->out.stride = whole->in.columns;
-    scan->carry_in = scan->carry_out = pieces->carry;
+    scan->carry_in = pieces->alone ? whole->carry_in : NULL;
+    scan->carry_out = pieces->alone ? whole->carry_out : NULL;
+    scan->state = whole->out.data && !pieces->alone ? pieces->state : NULL;
+    scan->begins = false;
     scan->first_overflow = whole->first_overflow ? pieces->found : NULL;
     plan_chunks(scan);
 }
@@ -70,7 +81,7 @@ static table_status allocate_pieces(const struct backend *backend, const struct 
     else
         pieces->out = pieces->in; /* in place on the device */
     if (status == TABLE_OK)
-        status = backend->allocate(out_bytes, &pieces->carry);
+        status = backend->allocate(pieces->image.bytes, (void **)&pieces->state);
     if (status == TABLE_OK)
         status = backend->allocate(sizeof(uint64_t), &pieces->found);
     if (status == TABLE_OK)
@@ -83,7 +94,7 @@ static table_status allocate_pieces(const struct backend *backend, const struct 
 static void release_pieces(const struct backend *backend, struct pieces *pieces) {
     backend->release(pieces->workspace);
     backend->release(pieces->found);
-    backend->release(pieces->carry);
+    backend->release(pieces->state);
     if (pieces->out != pieces->in)
         backend->release(pieces->out);
     backend->release(pieces->in);
@@ -107,11 +118,11 @@ static table_status copy_piece_out(const struct backend *backend, const struct s
                               pieces->piece.scan.in.rows);
 }
 
-/* Adds the piece's times to the report, and makes its overflow one of the whole table. */
-static table_status account_piece(const struct scan *whole, struct pieces *pieces, size_t first, uint64_t found) {
+/* Adds the piece's times to the report. */
+static table_status account_piece(struct pieces *pieces, uint64_t found) {
     struct table_report report;
-    if (found != TABLE_NO_OVERFLOW && pieces->first_overflow == TABLE_NO_OVERFLOW)
-        pieces->first_overflow = found + first * whole->in.columns;
+    if (pieces->first_overflow == TABLE_NO_OVERFLOW)
+        pieces->first_overflow = found;
     if (!pieces->report)
         return TABLE_OK;
     const table_status status = run_report(&pieces->piece, pieces->plan.strategy, &report);
@@ -123,38 +134,58 @@ static table_status account_piece(const struct scan *whole, struct pieces *piece
 
 static table_status run_piece(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
                               size_t first) {
-    const struct scan *scan = &pieces->piece.scan;
+    struct scan *scan = &pieces->piece.scan;
     const size_t left = whole->in.rows - first;
     uint64_t found = TABLE_NO_OVERFLOW;
     struct plan plan;
+    pieces->before = pieces->after;
+    scan->first_row = pieces->before.rows;
     set_piece(pieces, whole, left < pieces->rows ? left : pieces->rows);
+    pieces->after.rows += scan->in.rows;
     table_status status = plan_make(backend, scan, pieces->piece.strategy, !whole->out.data, &plan);
     if (status == TABLE_OK)
         status = copy_piece_in(backend, whole, pieces, first);
     if (status == TABLE_OK)
-        status = pipeline_run(backend, &plan, scan, pieces->workspace);
+        status = whole->out.data || pieces->alone ? pipeline_run(backend, &plan, scan, pieces->workspace)
+                                                  : state_image_add(&pieces->image, scan);
     if (status == TABLE_OK)
         status = copy_piece_out(backend, whole, pieces, first);
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->copy(scan, &found, pieces->found, sizeof found);
     const table_status waited = backend->wait(scan);
     status = status == TABLE_OK ? waited : status;
-    return status == TABLE_OK ? account_piece(whole, pieces, first, found) : status;
+    return status == TABLE_OK ? account_piece(pieces, found) : status;
 }
 
 static table_status run_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces) {
     const struct scan *scan = &pieces->piece.scan;
-    const size_t row_bytes = table_type_size(whole->out.type) * whole->in.columns;
-    table_status status = whole->carry_in ? backend->copy(scan, pieces->carry, whole->carry_in, row_bytes)
-                                          : backend->fill(scan, pieces->carry, 0, row_bytes);
+    const bool goes_on = whole->out.data && !pieces->alone;
+    table_status status = TABLE_OK;
+    if (goes_on)
+        status = backend->copy(scan, pieces->state, pieces->image.state, pieces->image.bytes);
     for (size_t first = 0; first < whole->in.rows && status == TABLE_OK; first += pieces->rows)
         status = run_piece(backend, whole, pieces, first);
-    if (status == TABLE_OK && whole->carry_out)
-        status = backend->copy(scan, whole->carry_out, pieces->carry, row_bytes);
+    if (status == TABLE_OK && goes_on)
+        status = backend->copy(scan, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK && whole->first_overflow)
         status = backend->copy(scan, whole->first_overflow, &pieces->first_overflow, sizeof(uint64_t));
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
+}
+
+/* Looks at the state, and has an image of it, unless one piece can do without. */
+static table_status open_state(struct call *call, struct pieces *pieces) {
+    struct scan *scan = &pieces->piece.scan;
+    table_status status = state_inspect(call);
+    pieces->alone = !call->scan.state && pieces->rows == call->scan.in.rows && pieces->rows > 0;
+    if (status != TABLE_OK || pieces->alone)
+        return status;
+    status = state_image_open(call, &pieces->image);
+    if (status == TABLE_OK)
+        pieces->after = *pieces->image.state;
+    scan->header_before = &pieces->before;
+    scan->header_after = &pieces->after;
+    return status;
 }
 
 /* `call` has its stream (and clock) open. */
@@ -162,12 +193,17 @@ static table_status work_through_device(struct call *call, void *context) {
     struct pieces pieces = {
         .piece = *call, .rows = piece_rows(&call->scan), .first_overflow = TABLE_NO_OVERFLOW, .report = context};
     const double begun = now();
-    table_status status = allocate_pieces(call->backend, &call->scan, &pieces);
+    table_status status = open_state(call, &pieces);
+    if (status == TABLE_OK)
+        status = allocate_pieces(call->backend, &call->scan, &pieces);
     if (pieces.report)
         *pieces.report = run_report_head(call, pieces.plan.strategy);
     if (status == TABLE_OK)
         status = run_pieces(call->backend, &call->scan, &pieces);
     release_pieces(call->backend, &pieces);
+    if (status == TABLE_OK && !pieces.alone)
+        status = state_image_keep(call, &pieces.image);
+    state_image_close(&pieces.image);
     if (status == TABLE_OK && pieces.report)
         pieces.report->transfer_seconds = now() - begun - pieces.report->seconds;
     return status;

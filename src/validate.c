@@ -79,41 +79,58 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
     return validate_view(name, view, view);
 }
 
+/* Memory that the options name: a row of so many values. */
+struct option_row {
+    const char *name;
+    const void *row;
+    size_t columns;
+    table_type type;
+};
+
 /* A row of the options may lie in neither table. */
-static table_status validate_option(const char *name, const void *row, size_t columns, table_type type,
-                                    const struct scan *scan, struct table_view *view) {
+static table_status validate_option(const struct option_row *option, const struct scan *scan, struct table_view *view) {
     *view = (struct table_view){0};
-    if (!row)
+    if (!option->row)
         return TABLE_OK;
-    table_status status = validate_row(name, row, columns, type, view);
+    table_status status = validate_row(option->name, option->row, option->columns, option->type, view);
     if (status == TABLE_OK)
-        status = validate_apart(name, view, "in", &scan->in, false);
+        status = validate_apart(option->name, view, "in", &scan->in, false);
     if (status == TABLE_OK && scan->out.data)
-        status = validate_apart(name, view, "out", &scan->out, false);
+        status = validate_apart(option->name, view, "out", &scan->out, false);
     return status;
 }
 
-/* The carries, which may be the same row, and the overflow's word, which may be in neither. */
+static table_status validate_state(const struct scan *scan, size_t *bytes) {
+    *bytes = 0;
+    if ((uintptr_t)scan->state % TABLE_STATE_ALIGNMENT != 0)
+        return status_fail(TABLE_ERROR_ALIGNMENT, "options->state %p is not aligned to %d bytes", (void *)scan->state,
+                           TABLE_STATE_ALIGNMENT);
+    return scan->state ? table_state_bytes(scan->out.type, scan->in.columns, bytes) : TABLE_OK;
+}
+
+static const char *carry_out_name(enum call_form form) {
+    return form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
+}
+
+/* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct scan *scan, enum call_form form) {
-    const char *const carry_in_name = "options->carry_in", *const found_name = "options->first_overflow";
-    const char *const carry_out_name = form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
-    const size_t columns = scan->in.columns;
     const table_type type = scan->out.type;
-    struct table_view carry_in, carry_out, found;
-    table_status status = validate_option(carry_in_name, scan->carry_in, columns, type, scan, &carry_in);
-    if (status == TABLE_OK)
-        status = validate_option(carry_out_name, scan->carry_out, columns, type, scan, &carry_out);
-    if (status == TABLE_OK)
-        status = validate_apart(carry_in_name, &carry_in, carry_out_name, &carry_out, true);
+    size_t state_bytes;
+    table_status status = validate_state(scan, &state_bytes);
     if (status == TABLE_OK && scan->first_overflow && !plan_is_integer(type))
-        return status_fail(TABLE_ERROR_ARGUMENT, "%s is for integers, and out is %s", found_name,
-                           table_type_name(type));
-    if (status == TABLE_OK)
-        status = validate_option(found_name, scan->first_overflow, 1, TABLE_U64, scan, &found);
-    if (status == TABLE_OK)
-        status = validate_apart(found_name, &found, carry_in_name, &carry_in, false);
-    if (status == TABLE_OK)
-        status = validate_apart(found_name, &found, carry_out_name, &carry_out, false);
+        status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
+                             table_type_name(type));
+    enum { OPTIONS = 4 };
+    const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, scan->in.columns, type},
+                                                {carry_out_name(form), scan->carry_out, scan->in.columns, type},
+                                                {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},
+                                                {"options->state", scan->state, state_bytes, TABLE_U8}};
+    struct table_view views[OPTIONS];
+    for (unsigned i = 0; i < OPTIONS && status == TABLE_OK; i++) {
+        status = validate_option(&options[i], scan, &views[i]);
+        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
+            status = validate_apart(options[i].name, &views[i], options[j].name, &views[j], i == 1);
+    }
     return status;
 }
 
@@ -181,7 +198,7 @@ table_status validate_reach(const struct backend *backend, const char *name, con
 
 /* Where no table says on which side it is, a row of the options on a device does. */
 static const void *deciding_row(const struct scan *scan) {
-    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow};
+    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->state};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i] && backend_device_of(rows[i]) >= 0)
             return rows[i];
@@ -195,11 +212,23 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->carry_in", scan->carry_in);
     if (status == TABLE_OK)
-        status =
-            validate_reach(call->backend, form == CALL_FOR_TOTALS ? "totals" : "options->carry_out", scan->carry_out);
+        status = validate_reach(call->backend, carry_out_name(form), scan->carry_out);
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->first_overflow", scan->first_overflow);
+    if (status == TABLE_OK)
+        status = validate_reach(call->backend, "options->state", scan->state);
     return status;
+}
+
+/* The host does not look at a state that only the stream will have got to. */
+static table_status validate_stream_state(const struct call *call) {
+    if (!call->backend->copy_rows)
+        return TABLE_OK;
+    if (backend_device_of(call->scan.state) < 0)
+        return status_fail(TABLE_ERROR_BACKEND, "options->state: the stream forms on CUDA need it in device memory");
+    if (!call->backend->state_enter)
+        return status_fail(TABLE_ERROR_BACKEND, "options->state: the stream forms on CUDA have no sums that go on");
+    return TABLE_OK;
 }
 
 table_status validate_scan(const struct table_view *in, const struct table_view *out,
@@ -221,9 +250,11 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     scan->carry_in = options->carry_in;
     scan->carry_out = options->carry_out;
     scan->first_overflow = options->first_overflow;
+    scan->state = options->state;
     scan->threads = options->threads ? options->threads : backend_cpu_processors();
     scan->stream = options->stream;
     call->strategy = options->strategy;
+    call->form = form;
     plan_chunks(scan);
     status = validate_options_rows(scan, form);
     if (status == TABLE_OK)
@@ -231,7 +262,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
         scan->in.rows > 0)
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
-    return status;
+    return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
 }
 
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed) {

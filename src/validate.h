@@ -12,7 +12,10 @@ struct call {
     const struct backend *backend;
     struct scan scan;
     table_strategy strategy; /* as asked for, AUTO included */
-    int device;              /* of the tables: the number of the CUDA device, or -1 for host memory */
+    enum call_form form;
+    int device; /* of the tables: the number of the CUDA device, or -1 for host memory */
+
+    struct sum_state before, after; /* headers of the state: state_inspect() */
 };
 
 /* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */

@@ -1,4 +1,4 @@
-/* The small calls: statuses, types, chunks, devices. */
+/* The small calls: statuses, types, seeds, devices. */
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -29,6 +29,12 @@ static void test_statuses(void **state) {
         "TABLE_ERROR_BACKEND",
         "TABLE_ERROR_STRATEGY",
         "TABLE_ERROR_DEVICE",
+        "TABLE_ERROR_STATE",
+        "TABLE_ERROR_READ",
+        "TABLE_ERROR_WRITE",
+        "TABLE_ERROR_CANCELED",
+        "TABLE_ERROR_RANKS",
+        "TABLE_ERROR_MPI",
     };
     const int count = sizeof names / sizeof *names;
     (void)state;
@@ -92,29 +98,25 @@ static void test_types(void **state) {
     assert_int_equal(table_types_supported((table_type)-1, TABLE_U64), 0);
 }
 
-static void test_chunk_rows(void **state) {
+static void test_seeds_rows(void **state) {
     static const table_type types[] = {TABLE_U32, TABLE_U64, TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
+    static const size_t columns[] = {1, 3, 1000, SIZE_MAX};
     (void)state;
+    assert_int_equal(TABLE_UNIT_ROWS, REFERENCE_UNIT);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        for (size_t columns = 1; columns < 300; columns++) {
-            const size_t n = table_chunk_rows(types[t], columns);
-            assert_int_equal(n, reference_chunk_rows(types[t], columns));
-            assert_int_equal(table_seeds_rows(types[t], 0, columns), 1);
-            assert_int_equal(table_seeds_rows(types[t], 1, columns), 2);
-            assert_int_equal(table_seeds_rows(types[t], n, columns), 2);
-            assert_int_equal(table_seeds_rows(types[t], n + 1, columns), 3);
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+            assert_int_equal(table_seeds_rows(types[t], 0, columns[c]), 1);
+            assert_int_equal(table_seeds_rows(types[t], 1, columns[c]), 2);
+            assert_int_equal(table_seeds_rows(types[t], 512, columns[c]), 2);
+            assert_int_equal(table_seeds_rows(types[t], 513, columns[c]), 3);
+            assert_int_equal(table_seeds_rows(types[t], SIZE_MAX, columns[c]), SIZE_MAX / 512 + 2);
         }
-        assert_int_equal(table_chunk_rows(types[t], 0), 0);
         assert_int_equal(table_seeds_rows(types[t], 5, 0), 0);
-        assert_int_equal(table_chunk_rows(types[t], SIZE_MAX), 512);
-        assert_int_equal(table_seeds_rows(types[t], SIZE_MAX, 1000), SIZE_MAX / 512 + 2);
     }
-    assert_int_equal(table_chunk_rows(TABLE_U32, 1), 16384);
-    assert_int_equal(table_chunk_rows(TABLE_F32, 3), 4096);
-    assert_int_equal(table_chunk_rows(TABLE_U8, 1), 0);
-    assert_int_equal(table_chunk_rows(TABLE_U16, 1), 0);
-    assert_int_equal(table_chunk_rows((table_type)0, 1), 0);
-    assert_int_equal(table_chunk_rows((table_type)9, 1), 0);
+    assert_int_equal(table_seeds_rows(TABLE_U8, 5, 1), 0);
+    assert_int_equal(table_seeds_rows(TABLE_U16, 5, 1), 0);
+    assert_int_equal(table_seeds_rows((table_type)0, 5, 1), 0);
+    assert_int_equal(table_seeds_rows((table_type)9, 5, 1), 0);
 }
 
 static void test_devices(void **state) {
@@ -263,7 +265,7 @@ int main(void) {
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_version),
         cmocka_unit_test(test_types),
-        cmocka_unit_test(test_chunk_rows),
+        cmocka_unit_test(test_seeds_rows),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_workspace_of_a_bound_thread),
         cmocka_unit_test(test_workspace_is_what_the_rows_need),

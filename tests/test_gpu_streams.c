@@ -11,6 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "support/chunk.h"
 #include "support/random.h"
 
 enum { COLUMNS = 5 };
@@ -214,7 +215,7 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
 /* A table of few chunks is one node, and so is one that goes in one wave; a larger one is one where tiles are parked,
  * or else two, and has one more for the overflow's word. */
 static void test_graph_nodes(void **state) {
-    const size_t chunk = table_chunk_rows(TABLE_U32, COLUMNS);
+    const size_t chunk = chunk_rows(TABLE_U32, COLUMNS);
     uint64_t *overflow, found = 0;
     int major = 0, processors = 0;
     (void)state;

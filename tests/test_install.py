@@ -81,6 +81,24 @@ def check_manual(place, source):
         only(place, 'man/man3/tuplescan.3')
 
 
+MPI_PROGRAM = """#include <tuplescan/mpi.h>
+int main(void) {
+    return table_prefix_sum_mpi(NULL, NULL, NULL, MPI_COMM_NULL) == TABLE_ERROR_MPI ? 0 : 1;
+}
+"""
+
+
+def check_mpi(cc, packages, libraries, place, environment):
+    """A program with the library for ranks, which is told that MPI was not begun."""
+    check_pc(packages / 'tuplescan-mpi.pc', place, place)
+    (place / 'ranks.c').write_text(MPI_PROGRAM)
+    flags = run('pkg-config', '--cflags', '--libs', 'tuplescan-mpi', env=environment).split()
+    own = next(run('pkg-config', '--cflags', '--libs', name).split() for name in ('mpi-c', 'ompi-c', 'mpich')
+               if subprocess.run(['pkg-config', '--exists', name]).returncode == 0)
+    run(*cc, '-std=c11', str(place / 'ranks.c'), '-o', str(place / 'ranks'), *flags, *own)
+    run(str(place / 'ranks'), env={**os.environ, 'LD_LIBRARY_PATH': str(libraries)})
+
+
 def main():
     build, source, version, soversion, cc, *folders = sys.argv[1:]
     cc = cc.split()
@@ -98,6 +116,8 @@ def main():
             sys.exit('the soname is wrong')
         headers = {path.name for path in (Path(source) / 'include/tuplescan').glob('*.h')}
         installed = {path.name for path in only(place, 'tuplescan.h').parent.glob('*.h')}
+        if not (pc.parent / 'tuplescan-mpi.pc').exists():
+            headers.remove('mpi.h')
         if headers != installed:
             sys.exit(f'headers not installed: {sorted(headers - installed)}')
 
@@ -114,6 +134,8 @@ def main():
         run(str(place / 'static'))
         check_cmake(source, place, version, folders)
         check_static_alone(source, place / 'static-alone')
+        if (pc.parent / 'tuplescan-mpi.pc').exists():
+            check_mpi(cc, pc.parent, library.parent, place, environment)
         for command in place.rglob('bin/tuplescan'):  # it finds the library by itself
             check_manual(place, source)
             run(str(command), '--version', env={k: v for k, v in os.environ.items() if k != 'LD_LIBRARY_PATH'})

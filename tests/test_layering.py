@@ -12,6 +12,7 @@ PARTS = [
     ('src/cpu', ['src', 'src/cpu', 'private'], CUDA),
     ('src/cuda', ['src', 'src/cuda', 'private', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
     ('private', [], CUDA),
+    ('src/mpi', ['src/mpi', 'private'], CUDA),
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
@@ -23,6 +24,7 @@ PARTS = [
     ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
     ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools', 'private'], CUDA),
+    ('tests/mpi', ['tests', 'src/mpi'], CUDA),
     ('tests', ['tests', 'private'], None),
 ]
 # A kernel finds the machine in the device layer alone.

@@ -11,16 +11,18 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "support/chunk.h"
 #include "support/scan_case.h"
 
-/* The most cells of one table: enough for many chunks, few enough for thousands of tables. */
+/* The most cells of one table: enough for many units, few enough for thousands of tables. */
 static size_t most_cells(void) { return run_small() ? (size_t)3 << 14 : (size_t)1 << 18; }
 
 /* The same as run_few() for what there is little of in any case. */
 static unsigned run_few_of_few(void) { return 1 + run_few() / 32; }
 
-/* Rows around which something changes: nothing; the first powers of two, where runs and warps begin and end; the chunk,
- * where a seed takes over; several chunks; and so many that stage 2 has work of its own. `n` is the chunk's rows. */
+/* Rows around which something changes: nothing; the first powers of two, where runs and warps begin and end; the unit,
+ * where a seed takes over; several units, blocks of them; chunks; and so many that stage 2 has work of its own. `n` is
+ * a chunk's rows. */
 static size_t rows_of_interest(size_t n, size_t *rows) {
     const size_t list[] = {0,         1,     2,         3,         4,          5,         7,         8,
                            9,         15,    16,        17,        31,         32,        33,        63,
@@ -64,7 +66,7 @@ static void test_every_pair_and_rows(void **state) {
     for (size_t pair = 0; pair < type_pair_count; pair++) {
         for (size_t c = 0; c < column_count; c++) {
             size_t rows[MOST_ROWS_OF_INTEREST];
-            const size_t count = rows_of_interest(table_chunk_rows(type_pairs[pair].out, columns[c]), rows);
+            const size_t count = rows_of_interest(chunk_rows(type_pairs[pair].out, columns[c]), rows);
             for (size_t r = 0; r < count; r++) {
                 if (run_small() && !random_once_in(&random, 8))
                     continue;
@@ -84,7 +86,7 @@ static void test_every_columns(void **state) {
         const size_t columns = c <= 70 ? c : large[c - 71];
         for (size_t pair = 0; pair < type_pair_count; pair++) {
             size_t rows[MOST_ROWS_OF_INTEREST];
-            const size_t n = table_chunk_rows(type_pairs[pair].out, columns);
+            const size_t n = chunk_rows(type_pairs[pair].out, columns);
             const size_t count = rows_of_interest(n, rows);
             size_t chosen = rows[random_below(&random, count)];
             if (chosen * columns > most_cells())
@@ -95,14 +97,14 @@ static void test_every_columns(void **state) {
     }
 }
 
-/* Wide tables of more than one chunk are dear, so there are just a few of them. */
-static void test_wide_chunks(void **state) {
+/* Wide tables of more than one unit are dear, so there are just a few of them. */
+static void test_wide_units(void **state) {
     static const size_t columns[] = {129, 1000, 1024, 4097, 70001};
     struct random random = {run_seed() + 3};
     (void)state;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
-        const size_t n = table_chunk_rows(pair.out, columns[c]);
+        const size_t n = chunk_rows(pair.out, columns[c]);
         size_t rows = n + 1 + random_below(&random, n);
         if (run_small() && columns[c] > 129)
             rows = 3;
@@ -163,17 +165,13 @@ static void test_random(void **state) {
     }
 }
 
-/* A table cut into pieces, each piece's carry out the next one's carry in, against the whole: at any row for integers,
- * at multiples of the chunk for floats. The same row carries throughout, and the strategy changes from piece to piece.
- */
-static void scan_in_pieces(const struct way *way, const struct table *in, const struct table *out, size_t unit,
+/* A table of integers cut into pieces, each piece's carry out the next one's carry in, against the whole. The same row
+ * carries throughout, and the strategy changes from piece to piece. */
+static void scan_in_pieces(const struct way *way, const struct table *in, const struct table *out,
                            struct random *random, void *carry) {
     size_t row = 0;
     while (row < in->view.rows) {
-        const size_t units = (in->view.rows - row + unit - 1) / unit;
-        size_t rows = unit * (1 + random_below(random, units));
-        if (rows > in->view.rows - row)
-            rows = in->view.rows - row;
+        const size_t rows = 1 + random_below(random, in->view.rows - row);
         table_view from = in->view, to = out->view;
         from.data = (char *)from.data + row * from.stride * element_size(from.type);
         to.data = (char *)to.data + row * to.stride * element_size(to.type);
@@ -192,7 +190,6 @@ static void scan_in_pieces(const struct way *way, const struct table *in, const 
 static void check_pieces(const struct way *way, struct type_pair pair, size_t rows, size_t columns,
                          struct random *random) {
     const size_t size = element_size(pair.out);
-    const size_t unit = element_is_float(pair.out) ? table_chunk_rows(pair.out, columns) : 1;
     struct reference expected = {.type = pair.out};
     struct difference difference;
     struct table in, out;
@@ -209,7 +206,7 @@ static void check_pieces(const struct way *way, struct type_pair pair, size_t ro
     table_set_packed(&out, expected.sums);
 
     way_enter(way);
-    scan_in_pieces(way, &in, &out, unit, random, carry);
+    scan_in_pieces(way, &in, &out, random, carry);
     if (!table_holds_image(&out, &difference))
         fail_msg("pieces of %s->%s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64 ", found %#" PRIx64
                  ", TUPLESCAN_TEST_SEED=%" PRIu64,
@@ -227,9 +224,9 @@ static void test_pieces(void **state) {
     (void)state;
     for (size_t pair = 0; pair < type_pair_count; pair++) {
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-            if (run_small() && c != pair % 5)
+            if ((run_small() && c != pair % 5) || element_is_float(type_pairs[pair].out))
                 continue;
-            const size_t n = table_chunk_rows(type_pairs[pair].out, columns[c]);
+            const size_t n = chunk_rows(type_pairs[pair].out, columns[c]);
             const size_t rows = run_small() ? n + n / 2 : 5 * n + random_below(&random, n);
             for (size_t i = 0; i < way_count; i++)
                 if (random_once_in(&random, run_few_of_few()))
@@ -238,7 +235,7 @@ static void test_pieces(void **state) {
     }
 }
 
-/* Stage 2 of many chunks without the chunks: integers recurse once, and (not with small tables) twice. */
+/* Stage 2 of many units without the units: it recurses once, and (not with small tables) twice. */
 static void check_stage2(const struct way *way, table_strategy strategy, table_type type, size_t rows, size_t columns,
                          struct random *random) {
     const table_scan_options options = {.backend = way->backend, .strategy = strategy};
@@ -249,7 +246,7 @@ static void check_stage2(const struct way *way, table_strategy strategy, table_t
     assert_true(table_upload(&seeds));
     way_enter(way);
     assert_int_equal(table_stage2_scan_totals(&seeds.view, &options), TABLE_OK);
-    reference_fold(seeds.image, rows, columns, type);
+    assert_true(reference_stage2(seeds.image, rows, columns, type));
     if (!table_holds_image(&seeds, &difference))
         fail_msg("stage 2 of %s, %s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64
                  ", found %#" PRIx64 ", TUPLESCAN_TEST_SEED=%" PRIu64,
@@ -258,7 +255,7 @@ static void check_stage2(const struct way *way, table_strategy strategy, table_t
     table_close(&seeds);
 }
 
-static void test_stage2_of_many_chunks(void **state) {
+static void test_stage2_of_many_units(void **state) {
     static const table_type types[] = {TABLE_U32, TABLE_I32, TABLE_U64, TABLE_I64, TABLE_F32, TABLE_F64};
     static const size_t columns[] = {1, 4, 17, 33, 130};
     struct random random = {run_seed() + 6};
@@ -266,10 +263,13 @@ static void test_stage2_of_many_chunks(void **state) {
     for (size_t i = 0; i < way_count; i++) {
         for (size_t t = 0; ways[i].direct && t < sizeof types / sizeof *types; t++) {
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-                const size_t n = table_chunk_rows(types[t], columns[c]);
-                if ((run_small() && n > 1024) || !random_once_in(&random, run_few_of_few()))
+                const size_t n = REFERENCE_UNIT;
+                if (!random_once_in(&random, run_few_of_few()))
                     continue;
-                check_stage2(&ways[i], TABLE_STRATEGY_HOST, types[t], n + 1, columns[c], &random);
+                check_stage2(&ways[i], TABLE_STRATEGY_HOST, types[t], 1 + random_below(&random, 3 * n), columns[c],
+                             &random);
+                check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], 1 + random_below(&random, 8), columns[c],
+                             &random);
                 check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], n + 1, columns[c], &random);
                 check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], n + 2, columns[c], &random);
                 check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, types[t], run_small() ? n + 77 : 5 * n + 77,
@@ -277,9 +277,11 @@ static void test_stage2_of_many_chunks(void **state) {
             }
         }
         if (ways[i].direct && !run_small()) {
-            /* 512 rows a chunk: more than 512 x 512 rows are three levels. */
+            /* More than 512 x 512 rows are three levels. */
             check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_U32, 512 * 512 + 3, 17, &random);
             check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_I64, 512 * 512 + 515, 9, &random);
+            check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_F32, 512 * 512 + 2, 3, &random);
+            check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_F64, 512 * 512 + 1029, 5, &random);
         }
     }
 }
@@ -324,11 +326,52 @@ static void test_windows(void **state) {
     for (size_t i = 0; i < way_count; i++) {
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
             const table_type type = random_once_in(&random, 2) ? TABLE_F32 : TABLE_U64;
-            const size_t rows = run_small() ? 700 : 3 * table_chunk_rows(type, columns[c]) + 5;
+            const size_t rows = run_small() ? 700 : 3 * chunk_rows(type, columns[c]) + 5;
             check_windows(&ways[i], type, rows, columns[c], false, &random);
             check_windows(&ways[i], type, rows, columns[c], true, &random);
         }
     }
+}
+
+/* Columns taken out of a table, alone or several side by side, have the bits that they have in it. */
+static void check_columns_alone(const struct way *way, table_type type, size_t rows, size_t columns,
+                                struct random *random) {
+    const size_t size = element_size(type), first = random_below(random, columns);
+    const size_t taken = 1 + random_below(random, columns - first);
+    const table_scan_options options = {.backend = way->backend, .exclusive = (int)random_below(random, 2)};
+    struct difference difference;
+    struct table in, whole, part;
+    assert_true(table_open(&in, way->memory, type, rows, columns, columns, 0, EDGE_BACK));
+    assert_true(table_open(&whole, way->memory, type, rows, columns, columns, 0, EDGE_BACK));
+    assert_true(table_open(&part, way->memory, type, rows, taken, taken, 1, EDGE_BACK));
+    table_randomize(&in, random, PATTERN_BITS);
+    assert_true(table_upload(&in) && table_upload(&whole) && table_upload(&part));
+    way_enter(way);
+    assert_int_equal(table_prefix_sum(&in.view, &whole.view, &options), TABLE_OK);
+    assert_true(block_download(&whole.block, whole.image));
+    table_view window = in.view;
+    window.data = (char *)window.data + first * size;
+    window.columns = taken;
+    assert_int_equal(table_prefix_sum(&window, &part.view, &options), TABLE_OK);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(part.image + i * taken * size, whole.image + (i * columns + first) * size, taken * size);
+    if (!table_holds_image(&part, &difference))
+        fail_msg("columns %zu to %zu of %zu x %zu of %s, %s, are others alone at row %zu, column %zu", first,
+                 first + taken - 1, rows, columns, table_type_name(type), way->name, difference.row, difference.column);
+    table_close(&in);
+    table_close(&whole);
+    table_close(&part);
+}
+
+static void test_columns_alone(void **state) {
+    static const size_t columns[] = {2, 3, 5, 8, 16, 17, 33, 100, 300};
+    struct random random = {run_seed() + 10};
+    (void)state;
+    for (size_t i = 0; i < way_count; i++)
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+            if (random_once_in(&random, run_few_of_few()))
+                check_columns_alone(&ways[i], random_once_in(&random, 2) ? TABLE_F32 : TABLE_F64,
+                                    random_below(&random, most_cells() / columns[c]), columns[c], &random);
 }
 
 int main(void) {
@@ -336,13 +379,14 @@ int main(void) {
         cmocka_unit_test(test_strategies_are_there),
         cmocka_unit_test(test_every_pair_and_rows),
         cmocka_unit_test(test_every_columns),
-        cmocka_unit_test(test_wide_chunks),
+        cmocka_unit_test(test_wide_units),
         cmocka_unit_test(test_rows_across_lines),
         cmocka_unit_test(test_beyond_caches),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_stage2_of_many_chunks),
+        cmocka_unit_test(test_stage2_of_many_units),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_columns_alone),
     };
     const char *unavailable = ways_unavailable();
     if (unavailable) {

@@ -26,9 +26,14 @@ enum code {
     THREADS,
     CARRY_IN,
     CARRY_OUT,
+    CONTINUE,
+    TO,
+    AT,
     CHECK_OVERFLOW,
     WRAP,
     JSON,
+    MEMORY,
+    NO_PROGRESS,
     ROWS,
     ROW_RANGE,
     SEED,
@@ -53,9 +58,9 @@ enum code {
 
 enum {
     ON_KEYS = FOR_COUNT | FOR_HIST | FOR_SORT, /* whatever shape they have */
-    HAS_COLUMNS = FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_INFO,
+    HAS_COLUMNS = FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_INFO | FOR_RANKS,
     READS_TABLE = HAS_COLUMNS | ON_KEYS,
-    WRITES_TABLE = FOR_SCAN | FOR_GEN | ON_KEYS
+    WRITES_TABLE = FOR_SCAN | FOR_GEN | ON_KEYS | FOR_RANKS
 };
 
 static const struct rule {
@@ -67,22 +72,27 @@ static const struct rule {
     {"help", no_argument, 'h', ~0u},
     {"output", required_argument, 'o', WRITES_TABLE},
     {"force", no_argument, 'f', WRITES_TABLE},
-    {"quiet", no_argument, 'q', FOR_SCAN | FOR_VERIFY | ON_KEYS},
-    {"json", no_argument, JSON, READS_TABLE | FOR_DEVICES},
+    {"quiet", no_argument, 'q', FOR_SCAN | FOR_APPEND | FOR_VERIFY | ON_KEYS | FOR_RANKS},
+    {"memory", required_argument, MEMORY, READS_TABLE & ~FOR_RANKS},
+    {"no-progress", no_argument, NO_PROGRESS, FOR_SCAN | FOR_APPEND},
+    {"json", no_argument, JSON, (READS_TABLE & ~FOR_RANKS) | FOR_DEVICES},
     {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
     {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN | FOR_SORT},
     {"skip", required_argument, SKIP, READS_TABLE},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
-    {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_VERIFY | FOR_INFO | FOR_COUNT},
-    {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
-    {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM},
+    {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
+    {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS},
+    {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS},
     {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
-    {"backend", required_argument, BACKEND, FOR_SCAN | ON_KEYS},
-    {"strategy", required_argument, STRATEGY, FOR_SCAN},
-    {"threads", required_argument, THREADS, FOR_SCAN | ON_KEYS},
-    {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN},
-    {"wrap", no_argument, WRAP, FOR_SCAN},
+    {"to", required_argument, TO, FOR_APPEND},
+    {"continue", required_argument, CONTINUE, FOR_SCAN},
+    {"at", required_argument, AT, FOR_SCAN},
+    {"backend", required_argument, BACKEND, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
+    {"strategy", required_argument, STRATEGY, FOR_SCAN | FOR_APPEND | FOR_RANKS},
+    {"threads", required_argument, THREADS, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
+    {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN | FOR_RANKS},
+    {"wrap", no_argument, WRAP, FOR_SCAN | FOR_APPEND | FOR_RANKS},
     {"rows", required_argument, ROWS, FOR_GEN},
     {"rows", required_argument, ROW_RANGE, FOR_SUM},
     {"seed", required_argument, SEED, FOR_GEN},
@@ -261,6 +271,8 @@ static bool *flag_of(struct arguments *arguments, int code) {
         return &arguments->quiet;
     case JSON:
         return &arguments->json;
+    case NO_PROGRESS:
+        return &arguments->no_progress;
     case EXCLUSIVE:
         return &arguments->exclusive;
     case CHECK_OVERFLOW:
@@ -298,6 +310,15 @@ static int take_option(struct arguments *arguments, int code, const char *value)
     case CARRY_OUT:
         arguments->carry_out = value;
         return GO_ON;
+    case TO:
+        arguments->to = value;
+        return GO_ON;
+    case CONTINUE:
+        arguments->state = value;
+        return GO_ON;
+    case AT:
+        arguments->has_at = true;
+        return take_number("at", value, UINT64_MAX, &arguments->at);
     case TYPE:
         return take_type("type", value, &arguments->type);
     case OUT_TYPE:
@@ -308,6 +329,8 @@ static int take_option(struct arguments *arguments, int code, const char *value)
         return take_format("output-format", value, &arguments->output_format);
     case COLUMNS:
         return take_size("columns", value, 1, &arguments->columns);
+    case MEMORY:
+        return take_size("memory", value, 1, &arguments->memory);
     case SKIP:
         return take_size("skip", value, 0, &arguments->skip);
     case BACKEND:
@@ -333,7 +356,7 @@ static int take_option(struct arguments *arguments, int code, const char *value)
 /* The complaint about an option that only other subcommands take; GO_ON when it is not that. */
 static int refuse_option_of_others(char **argv, unsigned subcommand) {
     static const char *const names[] = {"scan",    "verify", "sum",  "info", "gen", /* by the bits FOR_... */
-                                        "devices", "count",  "hist", "sort"};
+                                        "devices", "count",  "hist", "sort", "append"};
     const char *last = argv[optind - 1];
     size_t length = strcspn(last, "="), used = 0;
     char list[100] = "";
@@ -374,6 +397,29 @@ static int check_standard_input(const struct arguments *arguments, unsigned subc
             return fail(EX_USAGE, "%s and %s both want standard input", taken_by, inputs[i].name);
         taken_by = inputs[i].name;
     }
+    for (unsigned i = 2; i < arguments->input_count; i++) {
+        if (strcmp(arguments->inputs[i], "-") != 0)
+            continue;
+        if (taken_by)
+            return fail(EX_USAGE, "%s and another input both want standard input", taken_by);
+        taken_by = "an input";
+    }
+    return GO_ON;
+}
+
+static int take_operands(struct arguments *arguments, int argc, char **argv, int operands) {
+    const int found = argc - optind, least = operands == ANY_OPERANDS ? 1 : operands;
+    const char *file = found < least ? file_among_options(argv) : NULL;
+    if (file)
+        return fail(EX_USAGE, "%d file name%s given and %d wanted; if %s is one, write ./%s", found,
+                    found == 1 ? "" : "s", least, file, file);
+    if (found < least || (found > least && operands != ANY_OPERANDS))
+        return fail(EX_USAGE, "%d file name%s given and %d wanted; see tuplescan help %s", found, found == 1 ? "" : "s",
+                    least, argv[0]);
+    arguments->inputs = argv + optind;
+    arguments->input_count = (unsigned)found;
+    for (int i = 0; i < found && i < 2; i++)
+        arguments->operands[i] = argv[optind + i];
     return GO_ON;
 }
 
@@ -408,14 +454,6 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         if (result != GO_ON)
             return result;
     }
-    const char *file = argc - optind < operands ? file_among_options(argv) : NULL;
-    if (file)
-        return fail(EX_USAGE, "%d file name%s given and %d wanted; if %s is one, write ./%s", argc - optind,
-                    argc - optind == 1 ? "" : "s", operands, file, file);
-    if (argc - optind != operands)
-        return fail(EX_USAGE, "%d file name%s given and %d wanted; see tuplescan help %s", argc - optind,
-                    argc - optind == 1 ? "" : "s", operands, argv[0]);
-    for (int i = 0; i < operands; i++)
-        arguments->operands[i] = argv[optind + i];
-    return check_standard_input(arguments, subcommand);
+    const int code = take_operands(arguments, argc, argv, operands);
+    return code == GO_ON ? check_standard_input(arguments, subcommand) : code;
 }

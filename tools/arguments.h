@@ -18,25 +18,32 @@ enum {
     FOR_DEVICES = 32,
     FOR_COUNT = 64,
     FOR_HIST = 128,
-    FOR_SORT = 256
+    FOR_SORT = 256,
+    FOR_APPEND = 512,
+    FOR_RANKS = 1 << 15 /* tuplescan-mpi scan, which takes no others than scan does */
 };
 
-enum { GO_ON = -1, BY_MOST = 16 };
+enum { GO_ON = -1, BY_MOST = 16, ANY_OPERANDS = -1 };
 
 struct arguments {
     const char *operands[2];
-    const char *output, *carry_in, *carry_out;
+    char **inputs; /* all operands: input_count of them */
+    unsigned input_count;
+    const char *output, *carry_in, *carry_out, *state, *to;
     const char *input_format, *output_format; /* "npy", "raw" or NULL */
     table_type type, out_type;                /* 0: not said */
     size_t columns, skip;                     /* 0: not said */
     bool has_rows;
-    size_t rows;               /* gen: how many */
+    size_t rows; /* gen: how many */
+    bool has_at;
+    uint64_t at;               /* scan: the rows that the state must have */
     size_t rows_from, rows_to; /* sum: A and B of A:B; SIZE_MAX: to the end */
     uint64_t seed, max;
     bool has_max;
     table_backend backend;
     table_strategy strategy;
     unsigned threads;
+    size_t memory;                   /* bytes that may be used at a time; 0: not said */
     size_t chunk, bins, value_bytes; /* count, hist, sort; 0: not said */
     unsigned bits, first_bit;        /* count, sort; bits 0: not said */
     bool has_bits;
@@ -47,11 +54,11 @@ struct arguments {
     const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
     unsigned by_count;
     bool ranks, plot, descending, argsort;
-    bool exclusive, check_overflow, wrap, json, force, quiet;
+    bool exclusive, check_overflow, wrap, json, force, quiet, no_progress;
 };
 
-/* Parses the options and exactly `operands` operands of the subcommand argv[0]. GO_ON, or the exit code: after --help,
- * which prints `help`, and after an error, which prints one line. */
+/* Parses the options and exactly `operands` operands of the subcommand argv[0], or ANY_OPERANDS, at least one. GO_ON,
+ * or the exit code: after --help, which prints `help`, and after an error, which prints one line. */
 int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
                     const char *help);
 

@@ -18,7 +18,7 @@
 #include "signals.h"
 #include "transfer.h"
 
-enum { NAMES_TRIED = 100, DESCRIPTOR_TEXT = 40 };
+enum { BEGIN_BYTES = 16 << 20, NAMES_TRIED = 100, DESCRIPTOR_TEXT = 40 };
 
 static void descriptor_path(int fd, char text[DESCRIPTOR_TEXT]) {
     snprintf(text, DESCRIPTOR_TEXT, "/proc/self/fd/%d", fd);
@@ -103,6 +103,15 @@ static int open_replacement(struct atomic_file *file, const char *path, const st
     return code;
 }
 
+/* An open file that is a regular one, and no end to append to, begins where it is. */
+static off_t place_of_direct(int fd) {
+    struct stat status;
+    const int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || flags & O_APPEND || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return -1;
+    return lseek(fd, 0, SEEK_CUR);
+}
+
 int atomic_file_open(struct atomic_file *file, const char *path, bool force) {
     struct stat status;
     *file = (struct atomic_file){.name = path, .fd = -1, .slot = -1, .force = force};
@@ -120,7 +129,11 @@ int atomic_file_open(struct atomic_file *file, const char *path, bool force) {
     } else {
         return exists ? open_replacement(file, path, &status) : open_new(file, path);
     }
-    return file->fd >= 0 ? EX_OK : fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+    if (file->fd < 0)
+        return fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+    file->start = place_of_direct(file->fd);
+    transfer_widen(file->fd);
+    return EX_OK;
 }
 
 /* Whether there is room, as far as can be known. Returns errno's number, or 0. */
@@ -149,11 +162,31 @@ int atomic_file_reserve(struct atomic_file *file, size_t bytes) {
     return fail(EX_IOERR, "%s: no room for %zu bytes: %s", file->name, bytes, strerror(error));
 }
 
+/* All of it, and has the disk begin with what has come together. */
+static bool write_all(struct atomic_file *file, const void *data, size_t bytes) {
+    if (!transfer_write_all(file->fd, data, bytes))
+        return false;
+    file->written += bytes;
+    const size_t ready = file->written - file->begun;
+    if (file->direct || ready < BEGIN_BYTES)
+        return true;
+    file->begun = file->written;
+    return transfer_begin_sync(file->fd, file->written - ready, ready);
+}
+
 int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) {
-    if (transfer_write_all(file->fd, data, bytes)) {
-        file->written += bytes;
+    if (write_all(file, data, bytes))
         return EX_OK;
-    }
+    const int error = errno;
+    atomic_file_discard(file);
+    return fail(EX_IOERR, "%s: %s", file->name, strerror(error));
+}
+
+bool atomic_file_can_go_back(const struct atomic_file *file) { return file->start >= 0; }
+
+int atomic_file_rewrite(struct atomic_file *file, const void *data, size_t bytes) {
+    if (transfer_write_at(file->fd, data, bytes, file->start))
+        return EX_OK;
     const int error = errno;
     atomic_file_discard(file);
     return fail(EX_IOERR, "%s: %s", file->name, strerror(error));

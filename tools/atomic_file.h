@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct atomic_file {
     const char *name; /* for messages */
@@ -23,6 +24,8 @@ struct atomic_file {
     bool is_new;    /* it replaces nothing */
     int slot;       /* of the temporary's name among those that signals remove; -1: it has no name */
     size_t written; /* bytes */
+    size_t begun;   /* of these, bytes that the disk has been told to begin with */
+    off_t start;    /* where they begin in the file; -1: nothing can be written there once more */
     char target[PATH_MAX];
 };
 
@@ -34,6 +37,11 @@ int atomic_file_reserve(struct atomic_file *file, size_t bytes);
 int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
 int atomic_file_finish(struct atomic_file *file);
 int atomic_file_publish(struct atomic_file *file);
+
+/* Whether atomic_file_rewrite() can be called: writes `bytes` bytes over the first ones that were written. As
+ * atomic_file_write(). */
+bool atomic_file_can_go_back(const struct atomic_file *file);
+int atomic_file_rewrite(struct atomic_file *file, const void *data, size_t bytes);
 
 /* Publishes the file, and then `beside` (NULL: there is none). If `beside` cannot be published, the file is taken back,
  * and what it replaced is there again, where the file system can exchange two names. In this order: whoever is killed

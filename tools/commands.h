@@ -3,6 +3,7 @@
 #define COMMANDS_H
 
 int scan_main(int argc, char **argv);
+int append_main(int argc, char **argv);
 int verify_main(int argc, char **argv);
 int sum_main(int argc, char **argv);
 int info_main(int argc, char **argv);

@@ -33,6 +33,7 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
@@ -88,9 +89,11 @@ static int read_keys(struct count_job *job) {
 static int count(struct count_job *job) {
     const struct arguments *arguments = &job->arguments;
     const table_view keys = keys_view(&job->input);
-    job->counters = memory_allocate(job->layout.bytes);
+    if (job->layout.bytes <= memory_there(arguments->memory))
+        job->counters = memory_allocate(job->layout.bytes);
     if (!job->counters)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counters", job->input.name, job->layout.bytes);
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counters; --memory says how much may be used",
+                    job->input.name, job->layout.bytes);
     const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, job->layout.type};
     table_pipeline_options options = {
         .backend = arguments->backend, .threads = arguments->threads, .report = &job->report};

@@ -121,6 +121,10 @@ need_tests() {
     need groff-base command -v groff
     need zsh command -v zsh # whose completion is tested
     need fish command -v fish
+    need libopenmpi-dev pkg-config --exists ompi-c
+    need openmpi-bin command -v mpirun.openmpi
+    need libmpich-dev pkg-config --exists mpich
+    need mpich command -v mpirun.mpich
     install_missing
 }
 

@@ -34,6 +34,7 @@ static const char help[] =
     "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
     "  -f, --force           replace OUTPUT if it exists, as scan does\n"
     "  --plot                print a bar for each bin\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
@@ -45,6 +46,9 @@ static const char help[] =
     "  tuplescan hist ages.npy --bins 12 --range 0:120 --plot\n"
     "  tuplescan hist FILE --json\n"
     "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
+
+/* Bytes of values that are counted at a time. */
+enum { PIECE_BYTES = 4 << 20 };
 
 static int check_arguments(const struct arguments *arguments) {
     if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
@@ -175,28 +179,80 @@ static int prepare_output(struct hist_job *job) {
     return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
 }
 
-static int count(struct hist_job *job) {
+static int fail_histogram(const struct hist_job *job, table_status status) {
     const struct arguments *arguments = &job->arguments;
-    const table_view values = keys_view(&job->input);
-    job->rows = memory_allocate(job->layout.bytes);
-    if (!job->rows)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counts", job->input.name, job->layout.bytes);
-    const table_view result = {job->rows, job->layout.rows, job->bins.count, 0, job->layout.type};
-    const table_view weights = arguments->weights ? keys_view(&job->weights) : (table_view){0};
-    const table_histogram_options options = {
-        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
-        .per_chunk = arguments->chunk > 0,
-        .chunk_length = arguments->chunk,
-        .weights = arguments->weights ? &weights : NULL,
-        .outside = job->outside};
-    const table_status status = table_histogram(&values, &job->bins, &result, &options);
     if (status == TABLE_ERROR_ARGUMENT && arguments->has_range)
         return fail(EX_USAGE, "--range: %s", table_error_detail());
     if (status == TABLE_ERROR_ARGUMENT && job->bins.kind == TABLE_BINS_EVEN)
         return fail(EX_DATAERR, "%s: %s; --range says another", job->input.name, table_error_detail());
     if (status == TABLE_ERROR_ARGUMENT && arguments->edges) /* of 64 bits, which are alike as doubles */
         return fail(EX_DATAERR, "%s: %s", job->edges.name, table_error_detail());
-    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+    return fail_status(job->input.name, status);
+}
+
+/* The histogram of these values into `rows`, of the job's layout. */
+static int count_values(struct hist_job *job, const table_view *values, void *rows, uint64_t *outside) {
+    const struct arguments *arguments = &job->arguments;
+    const table_view result = {rows, job->layout.rows, job->bins.count, 0, job->layout.type};
+    const table_view weights = arguments->weights ? keys_view(&job->weights) : (table_view){0};
+    const table_histogram_options options = {
+        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
+        .per_chunk = arguments->chunk > 0,
+        .chunk_length = arguments->chunk,
+        .weights = arguments->weights ? &weights : NULL,
+        .outside = outside};
+    const table_status status = table_histogram(values, &job->bins, &result, &options);
+    return status == TABLE_OK ? EX_OK : fail_histogram(job, status);
+}
+
+/* Adds the counts of a piece to those of the pieces before it, and the times. */
+static void add_piece(struct hist_job *job, const uint64_t *counts, const uint64_t *outside,
+                      const table_pipeline_report *before) {
+    table_pipeline_report *report = &job->report;
+    for (size_t i = 0; i < job->bins.count; i++)
+        ((uint64_t *)job->rows)[i] += counts[i];
+    for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++)
+        job->outside[i] += outside[i];
+    report->chunks += before->chunks;
+    report->count_seconds += before->count_seconds;
+    report->scan_seconds += before->scan_seconds;
+    report->move_seconds += before->move_seconds;
+    report->seconds += before->seconds;
+    report->threads = before->threads > report->threads ? before->threads : report->threads;
+}
+
+/* Values that come bit by bit, in one buffer. */
+static int count_pieces(struct hist_job *job) {
+    struct input_file *input = &job->input;
+    uint64_t outside[TABLE_OUTSIDE_WORDS], *counts = malloc(job->layout.bytes);
+    char *buffer = malloc(PIECE_BYTES);
+    size_t got = PIECE_BYTES;
+    int code = counts && buffer ? EX_OK : fail(EX_OSERR, "out of memory");
+    memset(job->rows, 0, job->layout.bytes);
+    while (code == EX_OK && got == PIECE_BYTES) {
+        const table_pipeline_report before = job->report;
+        code = input_read(input, buffer, PIECE_BYTES, &got);
+        const table_type type = input->layout.type;
+        const table_view values = {.data = buffer, .rows = got / table_type_size(type), .columns = 1, .type = type};
+        if (code == EX_OK)
+            code = count_values(job, &values, counts, outside);
+        if (code == EX_OK)
+            add_piece(job, counts, outside, &before);
+    }
+    free(counts);
+    free(buffer);
+    return code == EX_OK ? input_ends(input, input->taken) : code;
+}
+
+static int count(struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const table_view values = keys_view(&job->input);
+    if (job->layout.bytes <= memory_there(arguments->memory))
+        job->rows = memory_allocate(job->layout.bytes);
+    if (!job->rows)
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counts; --memory says how much may be used",
+                    job->input.name, job->layout.bytes);
+    return job->in_pieces ? count_pieces(job) : count_values(job, &values, job->rows, job->outside);
 }
 
 /* Before anything is written or printed. */
@@ -236,8 +292,26 @@ static void print(const struct hist_job *job) {
         print_summary(job);
 }
 
+static bool bins_are_known(const struct arguments *arguments, table_type type) {
+    return arguments->has_range || arguments->edges || arguments->has_first || type == TABLE_U8;
+}
+
+/* Counts add up; sums of weights, and rows of chunks, are made at once; and without a range all values are looked
+ * at twice. So files are mapped, and what comes bit by bit is taken so if that will do. */
+static int open_values(struct hist_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const struct input_request request = keys_request(arguments);
+    const char *path = arguments->operands[0];
+    if (arguments->weights || arguments->chunk || !bins_are_known(arguments, request.type) ||
+        !input_comes_bit_by_bit(path))
+        return open_keys(&job->input, path, arguments);
+    const int code = input_start(&job->input, path, &request);
+    job->in_pieces = code == EX_OK && bins_are_known(arguments, job->input.layout.type);
+    return code != EX_OK || job->in_pieces ? code : input_take_table(&job->input, request.memory);
+}
+
 static int run(struct hist_job *job) {
-    int code = open_keys(&job->input, job->arguments.operands[0], &job->arguments);
+    int code = open_values(job);
     stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = choose_bins(job);

@@ -6,16 +6,49 @@
 #include "commands.h"
 #include "json.h"
 #include "message.h"
+#include "state_file.h"
 #include "table_io.h"
 
-static const char help[] =
-    "usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n"
-    "\n"
-    "Prints format, type and shape of a table file, and the rows of a chunk: tables cut at multiples of that and\n"
-    "scanned piece by piece (--carry-out, --carry-in) have the same float sums, bit for bit, as the whole.\n"
-    "\n"
-    "  --type, --columns, --skip, --input-format, --out-type   as for scan\n"
-    "  --json                                                  print one object\n";
+static const char help[] = "usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n"
+                           "\n"
+                           "Prints format, type and shape of a table file, and the type that its sums have.\n"
+                           "\n"
+                           "  --type, --columns, --skip, --input-format, --out-type, --memory\n"
+                           "                        as for scan\n"
+                           "  --json                print one object\n";
+
+static void print_state(const struct state_file *file, bool json) {
+    const table_state_facts *facts = &file->facts;
+    if (!json) {
+        printf("format      state of a sum, version %u\n", facts->version);
+        printf("sums        %s\n", table_type_name(facts->type));
+        printf("columns     %zu\n", facts->columns);
+        printf("rows        %llu\n", (unsigned long long)facts->rows);
+        if (facts->first_row != 0)
+            printf("first row   %llu\n", (unsigned long long)facts->first_row);
+        printf("bytes       %zu\n", file->bytes);
+        return;
+    }
+    json_object(NULL);
+    json_string("file", file->name);
+    json_string("format", "state");
+    json_size("version", facts->version);
+    json_string("sum_type", table_type_name(facts->type));
+    json_size("columns", facts->columns);
+    json_size("rows", facts->rows);
+    json_size("first_row", facts->first_row);
+    json_size("bytes", file->bytes);
+    json_end();
+}
+
+static int state_info(const struct arguments *arguments) {
+    struct state_file file = STATE_FILE_NONE;
+    const int code = state_file_read(&file, arguments->operands[0], false);
+    if (code == EX_OK)
+        print_state(&file, arguments->json);
+    state_file_close(&file);
+    return code;
+}
 
 static void print_json(const struct input_file *file, table_type sums) {
     const struct table_layout *layout = &file->layout;
@@ -32,7 +65,6 @@ static void print_json(const struct input_file *file, table_type sums) {
     json_size("bytes", layout->bytes);
     json_size("offset", layout->offset);
     json_string("sum_type", table_type_name(sums));
-    json_size("chunk_rows", table_chunk_rows(sums, layout->columns));
     json_end();
 }
 
@@ -47,7 +79,6 @@ static void print_text(const struct input_file *file, table_type sums) {
     printf("columns     %zu\n", layout->columns);
     printf("bytes       %zu, from byte %zu on\n", layout->bytes, layout->offset);
     printf("sums        %s\n", table_type_name(sums));
-    printf("chunk rows  %zu\n", table_chunk_rows(sums, layout->columns));
 }
 
 int info_main(int argc, char **argv) {
@@ -57,7 +88,11 @@ int info_main(int argc, char **argv) {
     int code = arguments_parse(&arguments, argc, argv, FOR_INFO, 1, help);
     if (code != GO_ON)
         return code;
-    code = open_input(&file, arguments.operands[0], &arguments, false);
+    if (!arguments.input_format && state_file_recognise(arguments.operands[0]))
+        return state_info(&arguments);
+    code = start_input(&file, arguments.operands[0], &arguments);
+    if (code == EX_OK)
+        code = input_drain(&file);
     if (code == EX_OK)
         code = sum_type(&arguments, &file, &sums);
     if (code == EX_OK)

@@ -4,6 +4,7 @@
 #include <sysexits.h>
 
 #include "json.h"
+#include "memory.h"
 #include "types.h"
 
 struct input_request keys_request(const struct arguments *arguments) {
@@ -12,6 +13,7 @@ struct input_request keys_request(const struct arguments *arguments) {
                                   .columns = arguments->columns ? arguments->columns : 1,
                                   .skip = arguments->skip,
                                   .type_is_a_hint = !arguments->type && !arguments->columns && !arguments->skip,
+                                  .memory = memory_there(arguments->memory),
                                   .whole = true};
 }
 

@@ -15,6 +15,13 @@ bool memory_is_plenty_for(size_t bytes);
 /* As madvise(), with MADV_POPULATE_READ or _WRITE, in pieces: a signal that comes meanwhile is seen between two. */
 int memory_populate(void *memory, size_t bytes, int advice);
 
+/* The bytes that the command may use at a time: `asked` (--memory), or, for 0, a quarter of what the process may use by
+ * the machine, its cgroups and its limits. */
+size_t memory_limit(size_t asked);
+
+/* Likewise for what cannot be done in less memory than it needs: all that the process may use. */
+size_t memory_there(size_t asked);
+
 /* *result = a * b. False when that does not fit. */
 bool size_multiply(size_t a, size_t b, size_t *result);
 

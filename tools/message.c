@@ -45,10 +45,12 @@ static int exit_code(table_status status) {
     case TABLE_ERROR_BACKEND:
     case TABLE_ERROR_STRATEGY:
     case TABLE_ERROR_DEVICE:
+    case TABLE_ERROR_MPI:
         return EX_UNAVAILABLE;
     case TABLE_ERROR_SHAPE:
     case TABLE_ERROR_TYPE:
     case TABLE_ERROR_TOO_LARGE:
+    case TABLE_ERROR_STATE:
         return EX_DATAERR;
     default:
         return EX_SOFTWARE;

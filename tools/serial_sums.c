@@ -6,68 +6,143 @@
 #include "memory.h"
 #include "values.h"
 
-/* log2 of 65536 bytes divided by the row's bytes, these rounded up to a power of two and at most 128. */
-static unsigned chunk_levels(size_t row_bytes) {
-    unsigned levels = 16;
-    for (size_t bytes = 1; bytes < row_bytes && bytes < 128; bytes *= 2)
-        levels--;
+/* Binary digits of the number of units in so many rows. */
+static unsigned levels_of(uint64_t rows) {
+    unsigned levels = 1;
+    for (uint64_t units = rows / SERIAL_UNIT; units > 1; units /= 2)
+        levels++;
     return levels;
 }
 
-bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, size_t columns,
+static size_t rows_at_a_time(uint64_t rows) { return rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; }
+
+bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes) {
+    return size_multiply(columns, table_type_size(type), bytes) &&
+           size_multiply(*bytes, 4 + levels_of(rows) + rows_at_a_time(rows), bytes);
+}
+
+bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry) {
-    size_t row_bytes, bytes;
+    size_t bytes;
     *sums = (struct serial_sums){.in_type = in_type, .type = type, .columns = columns};
-    if (!size_multiply(columns, table_type_size(type), &row_bytes))
+    if (!serial_sums_bytes(type, rows, columns, &bytes) || !(sums->memory = calloc(1, bytes ? bytes : 1)))
         return false;
-    sums->row_bytes = row_bytes;
-    sums->levels = chunk_levels(row_bytes);
-    if (!size_multiply(row_bytes, sums->levels + 3, &bytes) || !(sums->memory = memory_allocate(bytes)))
-        return false;
-    sums->seed = sums->memory;
-    sums->sum = sums->seed + row_bytes;
-    sums->value = sums->sum + row_bytes;
-    sums->left = sums->value + row_bytes;
-    if (carry)
-        memcpy(sums->seed, carry, row_bytes);
-    else
-        memset(sums->seed, 0, row_bytes);
-    memcpy(sums->sum, sums->seed, row_bytes);
+    const size_t row_bytes = sums->row_bytes = columns * table_type_size(type);
+    sums->above = sums->memory;
+    sums->sums = sums->above + row_bytes;
+    sums->start = sums->sums + rows_at_a_time(rows) * row_bytes;
+    sums->seed = sums->start + row_bytes;
+    sums->total = sums->seed + row_bytes;
+    sums->blocks = sums->total + row_bytes;
+    if (carry) {
+        memcpy(sums->start, carry, row_bytes);
+        memcpy(sums->above, carry, row_bytes);
+    }
     return true;
 }
 
-/* sums->sum is still the row before, and sums->value the new one. */
-static void note_overflow(struct serial_sums *sums) {
-    size_t column = row_overflow(sums->type, sums->sum, sums->value, sums->columns);
-    if (column == sums->columns)
+/* In each run of 2 * half values the total of the left half is added, from the left, to each value of the right one. */
+#define HALVE(TYPE, half)                                                                                              \
+    for (size_t run = 0; run < SERIAL_UNIT; run += 2 * (half)) {                                                       \
+        const TYPE left = values[run + (half)-1];                                                                      \
+        for (size_t i = run + (half); i < run + 2 * (half); i++)                                                       \
+            values[i] = left + values[i];                                                                              \
+    }
+
+/* One column of a unit, whose missing rows are -0.0: what is added to it is not changed by it. */
+#define SUM_FLOATS(NAME, TYPE)                                                                                         \
+    static void NAME(struct serial_sums *sums, size_t column, size_t count) {                                          \
+        TYPE values[SERIAL_UNIT], *to = (TYPE *)sums->sums + column;                                                   \
+        const TYPE seed = ((const TYPE *)sums->seed)[column];                                                          \
+        for (size_t i = 0; i < SERIAL_UNIT; i++)                                                                       \
+            values[i] = i < count ? to[i * sums->columns] : (TYPE)-0.0;                                                \
+        HALVE(TYPE, 1)                                                                                                 \
+        HALVE(TYPE, 2)                                                                                                 \
+        HALVE(TYPE, 4)                                                                                                 \
+        for (size_t half = 8; half < SERIAL_UNIT; half *= 2)                                                           \
+            HALVE(TYPE, half)                                                                                          \
+        ((TYPE *)sums->total)[column] = values[SERIAL_UNIT - 1];                                                       \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            to[i * sums->columns] = seed + values[i];                                                                  \
+    }
+SUM_FLOATS(sum_f32, float)
+SUM_FLOATS(sum_f64, double)
+
+/* No order of additions shows in integers. */
+#define SUM_INTEGERS(NAME, TYPE)                                                                                       \
+    static void NAME(struct serial_sums *sums, size_t column, size_t count) {                                          \
+        TYPE *to = (TYPE *)sums->sums + column, sum = ((const TYPE *)sums->above)[column];                             \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            if (__builtin_add_overflow(sum, to[i * sums->columns], &sum))                                              \
+                note_overflow(sums, sums->row + i, column);                                                            \
+            to[i * sums->columns] = sum;                                                                               \
+        }                                                                                                              \
+    }
+
+static void note_overflow(struct serial_sums *sums, uint64_t row, size_t column) {
+    const bool earlier = row < sums->overflow_row || (row == sums->overflow_row && column < sums->overflow_column);
+    if (sums->overflowed && !earlier)
         return;
     sums->overflowed = true;
-    sums->overflow_row = sums->row;
+    sums->overflow_row = row;
     sums->overflow_column = column;
 }
+SUM_INTEGERS(sum_u32, uint32_t)
+SUM_INTEGERS(sum_u64, uint64_t)
+SUM_INTEGERS(sum_i32, int32_t)
+SUM_INTEGERS(sum_i64, int64_t)
 
-/* From the value of row i up through the runs of 2, 4, ... rows that it lies in. In a left half nothing is added, and
- * its last row is its total; in a right half the total of the left one comes from the left. */
-void serial_sums_next(struct serial_sums *sums, const void *row) {
-    size_t chunk_rows = (size_t)1 << sums->levels, i = sums->row % chunk_rows;
-    if (i == 0 && sums->row > 0)
-        memcpy(sums->seed, sums->sum, sums->row_bytes);
-    row_convert(sums->in_type, row, sums->type, sums->value, sums->columns);
-    for (unsigned level = 0; level < sums->levels; level++) {
-        char *left = sums->left + level * sums->row_bytes;
-        size_t half = (size_t)1 << level;
-        if (i & half)
-            row_add(sums->type, sums->value, left, sums->value, sums->columns);
-        else if (i % half == half - 1)
-            memcpy(left, sums->value, sums->row_bytes);
+static void sum_column(struct serial_sums *sums, size_t column, size_t count) {
+    switch (sums->type) {
+    case TABLE_F32:
+        sum_f32(sums, column, count);
+        break;
+    case TABLE_F64:
+        sum_f64(sums, column, count);
+        break;
+    case TABLE_U32:
+        sum_u32(sums, column, count);
+        break;
+    case TABLE_I32:
+        sum_i32(sums, column, count);
+        break;
+    case TABLE_I64:
+        sum_i64(sums, column, count);
+        break;
+    default:
+        sum_u64(sums, column, count);
     }
-    row_add(sums->type, sums->value, sums->seed, sums->value, sums->columns);
-    if (!sums->overflowed)
-        note_overflow(sums);
-    char *before = sums->sum;
-    sums->sum = sums->value;
-    sums->value = before;
-    sums->row++;
+}
+
+/* The start, and from left to right the blocks of the binary digits of `units`, the largest first. */
+static void make_seed(struct serial_sums *sums, uint64_t units) {
+    memcpy(sums->seed, sums->start, sums->row_bytes);
+    for (unsigned level = 64; level-- > 0;)
+        if (units >> level & 1)
+            row_add(sums->type, sums->seed, sums->seed, sums->blocks + level * sums->row_bytes, sums->columns);
+}
+
+/* Puts the total of unit number `unit` to the blocks that end before it. */
+static void add_block(struct serial_sums *sums, uint64_t unit) {
+    unsigned level = 0;
+    for (; unit >> level & 1; level++)
+        row_add(sums->type, sums->total, sums->blocks + level * sums->row_bytes, sums->total, sums->columns);
+    memcpy(sums->blocks + level * sums->row_bytes, sums->total, sums->row_bytes);
+}
+
+void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count) {
+    const bool is_float = type_is_float(sums->type);
+    const uint64_t unit = sums->row / SERIAL_UNIT;
+    if (sums->row > 0)
+        memcpy(sums->above, sums->sums + (SERIAL_UNIT - 1) * sums->row_bytes, sums->row_bytes);
+    if (is_float)
+        make_seed(sums, unit);
+    row_convert(sums->in_type, rows, sums->type, sums->sums, count * sums->columns);
+    for (size_t column = 0; column < sums->columns; column++)
+        sum_column(sums, column, count);
+    if (is_float && count == SERIAL_UNIT)
+        add_block(sums, unit);
+    sums->row += count;
 }
 
 void serial_sums_end(struct serial_sums *sums) { free(sums->memory); }

@@ -1,34 +1,42 @@
-/* The running sums of prefix_sum.h, calculated one row after the other straight from the definition there, without the
- * library: what `tuplescan verify` holds its results against. */
+/* The running sums of prefix_sum.h, calculated column after column and unit after unit straight from the definition
+ * there, without the library and by nobody else's loops: what `tuplescan verify` holds its results against. */
 #ifndef SERIAL_SUMS_H
 #define SERIAL_SUMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <tuplescan/table.h>
+
+enum { SERIAL_UNIT = 512 }; /* rows that are summed by halves */
 
 struct serial_sums {
     table_type in_type, type;
     size_t columns, row_bytes; /* of a row of sums */
-    unsigned levels;           /* a chunk has 2^levels rows */
-    size_t row;
+    uint64_t row;              /* rows taken */
     bool overflowed; /* integers: whether a sum has left its type, and the first one, in row order, that did */
-    size_t overflow_row, overflow_column;
-    char *seed;  /* S of the current chunk */
-    char *sum;   /* the inclusive sums through the last row */
-    char *value; /* P(i) on its way up the tree */
-    char *left;  /* levels rows: T of the left half of each size that row i lies to the right of */
+    uint64_t overflow_row;
+    size_t overflow_column;
+    char *above;  /* the sums through the rows before the unit: the carry at first */
+    char *sums;   /* right behind them: the sums through each row of the unit */
+    char *start;  /* the carry, or zeros */
+    char *seed;   /* of the current unit */
+    char *total;  /* of the current unit, then of blocks that end with it */
+    char *blocks; /* T of the last whole block of 2^k units, for each binary digit k that is 1 in the units so far */
     void *memory;
 };
 
+/* Bytes that it needs for a table of at most `rows` rows. False when they do not fit in size_t. */
+bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes);
+
 /* carry: a row of `type`, or NULL. False when out of memory; serial_sums_end() in any case. */
-bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, size_t columns,
+bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry);
 
-/* Takes the next row; sums->sum are then the inclusive sums through it. Before the first row they are the carry. Each
- * sum that leaves its type is seen, as the one before it is known. */
-void serial_sums_next(struct serial_sums *sums, const void *row);
+/* Takes the next SERIAL_UNIT rows, or, at the end of the table, fewer. sums->above and sums->sums are those of this
+ * unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
+void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count);
 
 void serial_sums_end(struct serial_sums *sums);
 

@@ -19,7 +19,15 @@ static struct {
     char path[PATH_MAX];
 } removable[PLACES];
 
+static volatile sig_atomic_t cut_is_wanted;
+static int cut_fd;
+static off_t cut_size;
+
 static void remove_files(void) {
+    if (cut_is_wanted) {
+        const int ignored = ftruncate(cut_fd, cut_size); /* what is too much in the file is of no matter */
+        (void)ignored;
+    }
     for (int i = 0; i < PLACES; i++)
         if (removable[i].used)
             unlink(removable[i].path);
@@ -101,5 +109,13 @@ int signals_will_remove(const char *path) {
 }
 
 void signals_leave(int place) { removable[place].used = 0; }
+
+void signals_truncate(int fd, off_t size) {
+    const sigset_t before = signals_hold();
+    cut_is_wanted = fd >= 0;
+    cut_fd = fd;
+    cut_size = size;
+    signals_release(before);
+}
 
 const char *signals_path(int place) { return removable[place].path; }

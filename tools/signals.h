@@ -4,6 +4,7 @@
 #define SIGNALS_H
 
 #include <signal.h>
+#include <sys/types.h>
 
 /* Once, before the first file and the first thread. Afterwards writing to a closed pipe ends the command (SIGPIPE), and
  * writing beyond a limit of file sizes is an error of write(). */
@@ -17,6 +18,9 @@ void signals_release(sigset_t before);
  * among them, for signals_path() and signals_leave(), or -1 if there is no place left. */
 int signals_will_remove(const char *path);
 void signals_leave(int place);
+
+/* A signal that ends the command cuts this file off there first; fd -1: none. */
+void signals_truncate(int fd, off_t size);
 
 /* A copy of the path that was given. */
 const char *signals_path(int place);

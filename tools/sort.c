@@ -37,6 +37,7 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --columns C, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
@@ -130,6 +131,7 @@ static int read_rows(struct sort_job *job) {
     for (unsigned i = 0; i < job->arguments.by_count; i++)
         job->by[i].name = job->arguments.by[i];
     request.own = true;
+    request.copies = 2; /* the library moves them to and fro */
     request.elements = INPUT_RECORDS;
     request.fields = job->by;
     request.field_count = job->arguments.by_count;
@@ -143,8 +145,14 @@ static int read_rows(struct sort_job *job) {
 
 static int read_values(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const struct input_request request = {
-        .type = TABLE_U8, .columns = 1, .type_is_a_hint = true, .whole = true, .own = true, .elements = INPUT_ANYTHING};
+    const struct input_request request = {.type = TABLE_U8,
+                                          .columns = 1,
+                                          .type_is_a_hint = true,
+                                          .memory = memory_there(arguments->memory),
+                                          .whole = true,
+                                          .own = true,
+                                          .copies = 2,
+                                          .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
     struct table_layout *layout = &file->layout;
     if (!arguments->values)

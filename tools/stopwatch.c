@@ -21,6 +21,14 @@ void stopwatch_step(struct stopwatch *watch, enum step step) {
     watch->last = now;
 }
 
+void stopwatch_stream(struct stopwatch *watch, const table_stream_report *report) {
+    const double reading = report->read_seconds, writing = report->write_seconds;
+    stopwatch_step(watch, STEP_WORK);
+    watch->seconds[STEP_WORK] -= reading + writing;
+    watch->seconds[STEP_READ] += reading;
+    watch->seconds[STEP_WRITE] += writing;
+}
+
 static double total(const struct stopwatch *watch) {
     double sum = 0;
     for (unsigned i = 0; i < STEPS; i++)

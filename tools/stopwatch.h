@@ -3,8 +3,11 @@
 #ifndef STOPWATCH_H
 #define STOPWATCH_H
 
-/* STEP_READ: opening and reading inputs. STEP_WORK: memory for the results, and the results. STEP_WRITE: opening the
- * outputs, asking for their room, writing, and waiting for the disk. STEP_FREE: giving back memory and mappings. */
+#include <tuplescan/stream.h>
+
+/* STEP_READ: opening inputs and waiting for what they say. STEP_WORK: memory for the results, and the results.
+ * STEP_WRITE: opening the outputs, asking for their room, writing, and waiting for the disk. STEP_FREE: giving back
+ * memory and mappings. */
 enum step { STEP_READ, STEP_WORK, STEP_WRITE, STEP_FREE, STEPS };
 
 struct stopwatch {
@@ -19,6 +22,9 @@ void stopwatch_begin(void);
 
 /* What went by since the last call belongs to this step. */
 void stopwatch_step(struct stopwatch *watch, enum step step);
+
+/* What went by since the last call was a stream: it belongs to the steps as the report says, the rest to STEP_WORK. */
+void stopwatch_stream(struct stopwatch *watch, const table_stream_report *report);
 
 /* "12 ms in all: reading 2, working 3, writing 6, freeing 1" */
 void stopwatch_text(const struct stopwatch *watch, char text[STOPWATCH_TEXT]);

@@ -25,6 +25,7 @@ static const char help[] =
     "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"
     "  --type, --columns, --skip, --input-format\n"
     "                        describe a raw SCANNED\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object\n"
     "\n"
     "example:\n"

@@ -17,6 +17,10 @@ static int check_is_no_input(const struct arguments *arguments, const char *opti
     } inputs[] = {{"the input", arguments->operands[0]}, {"the second file", arguments->operands[1]},
                   {"--carry-in", arguments->carry_in},   {"--edges", arguments->edges},
                   {"--weights", arguments->weights},     {"--values", arguments->values}};
+    for (unsigned i = 2; i < arguments->input_count; i++)
+        if (output_path_is_input(output, arguments->inputs[i]))
+            return fail(EX_USAGE, "%s %s: is the file of an input, which is read; write to another one", option,
+                        output);
     for (unsigned i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
         if (inputs[i].path && output_path_is_input(output, inputs[i].path))
             return fail(EX_USAGE, "%s %s: is the file of %s, which is read; write to another one", option, output,
@@ -66,13 +70,23 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
     return code == EX_OK ? atomic_file_reserve(file, bytes) : code;
 }
 
+static struct input_request table_request(const struct arguments *arguments, bool whole) {
+    return (struct input_request){.format = arguments->input_format,
+                                  .type = arguments->type,
+                                  .columns = arguments->columns,
+                                  .skip = arguments->skip,
+                                  .memory = memory_there(arguments->memory),
+                                  .whole = whole};
+}
+
 int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole) {
-    struct input_request request = {.format = arguments->input_format,
-                                    .type = arguments->type,
-                                    .columns = arguments->columns,
-                                    .skip = arguments->skip,
-                                    .whole = whole};
+    const struct input_request request = table_request(arguments, whole);
     return input_open(file, path, &request);
+}
+
+int start_input(struct input_file *file, const char *path, const struct arguments *arguments) {
+    const struct input_request request = table_request(arguments, false);
+    return input_start(file, path, &request);
 }
 
 int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type) {
@@ -119,4 +133,9 @@ int write_header(struct atomic_file *file, const struct output_format *format, c
     char header[OUTPUT_HEADER];
     size_t bytes = format->header(layout, header);
     return atomic_file_write(file, header, bytes);
+}
+
+int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
+    char header[OUTPUT_HEADER];
+    return atomic_file_rewrite(file, header, format->header(layout, header));
 }

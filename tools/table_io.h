@@ -15,6 +15,9 @@ int check_outputs(const struct arguments *arguments, const char *option, const c
 /* Opens the table that the command line describes. As input_open(). */
 int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole);
 
+/* Likewise, to be read piece by piece. As input_start(). */
+int start_input(struct input_file *file, const char *path, const struct arguments *arguments);
+
 /* *type = the type of the sums: --out-type, or the default for the input. EX_OK, or the exit code after a message. */
 int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type);
 
@@ -29,5 +32,8 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
 
 /* The header of the layout in the format. As atomic_file_write(). */
 int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
+
+/* The header in the place of the one that was written, which is as long. As atomic_file_write(). */
+int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
 
 #endif

@@ -57,10 +57,38 @@ bool transfer_write_all(int fd, const void *from, size_t bytes) {
     return true;
 }
 
-/* Whether the piece could not be written. Where there is no such call, fsync() does all by itself. */
-static bool piece_fails(int fd, size_t offset, unsigned flags) {
-    return sync_file_range(fd, (off_t)offset, AT_ONCE, flags) != 0 &&
+bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place) {
+    const char *at = from;
+    while (bytes > 0) {
+        const ssize_t written = pwrite(fd, at, bytes, place);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written == 0 ? ENOSPC : errno;
+            return false;
+        }
+        at += written;
+        place += written;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+void transfer_widen(int fd) {
+    enum { WIDE = 1 << 20 };
+    const int now = fcntl(fd, F_GETPIPE_SZ);
+    if (now > 0 && now < WIDE)
+        fcntl(fd, F_SETPIPE_SZ, WIDE); /* users have little of it: then it stays as it is */
+}
+
+/* Whether the bytes could not be written. Where there is no such call, fsync() does all by itself. */
+static bool range_fails(int fd, size_t offset, size_t bytes, unsigned flags) {
+    return sync_file_range(fd, (off_t)offset, (off_t)bytes, flags) != 0 &&
            (errno == EIO || errno == ENOSPC || errno == EDQUOT);
+}
+
+bool transfer_begin_sync(int fd, size_t offset, size_t bytes) {
+    return !range_fails(fd, offset, bytes, SYNC_FILE_RANGE_WRITE);
 }
 
 /* The data, piece by piece, with a few pieces under way. An error of the disk that is reported here is not reported by
@@ -70,9 +98,9 @@ static int sync_data(int fd, size_t bytes) {
                    end = SYNC_FILE_RANGE_WAIT_BEFORE | begin | SYNC_FILE_RANGE_WAIT_AFTER;
     for (size_t begun = 0, done = 0; done < bytes; done += AT_ONCE) {
         for (; begun < bytes && begun <= done + PIECES_AHEAD * AT_ONCE; begun += AT_ONCE)
-            if (piece_fails(fd, begun, begin))
+            if (range_fails(fd, begun, AT_ONCE, begin))
                 return -1;
-        if (piece_fails(fd, done, end))
+        if (range_fails(fd, done, AT_ONCE, end))
             return -1;
     }
     return 0;

@@ -15,6 +15,15 @@ ssize_t transfer_write(int fd, const void *from, size_t bytes);
 /* Writes all of it. False with errno where that failed. */
 bool transfer_write_all(int fd, const void *from, size_t bytes);
 
+/* Likewise, at this place of a file. */
+bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place);
+
+/* Has the disk begin with these bytes of a file, while others are being made. False with errno where that failed. */
+bool transfer_begin_sync(int fd, size_t offset, size_t bytes);
+
+/* Has a pipe hold more than the 64 KiB of a new one, so that fewer calls and changes of process move as much. */
+void transfer_widen(int fd);
+
 /* As fsync(), of a file that `bytes` bytes were written to. */
 int transfer_sync(int fd, size_t bytes);
 

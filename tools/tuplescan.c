@@ -21,6 +21,7 @@ static const struct subcommand {
     const char *summary;
 } subcommands[] = {
     {"scan", scan_main, "write the column-wise running sums of a table file"},
+    {"append", append_main, "write the running sums of more rows behind those of a file"},
     {"verify", verify_main, "check running sums against an independent serial calculation"},
     {"sum", sum_main, "column sums of a range of rows, by one subtraction in the running sums"},
     {"info", info_main, "what is in a table file"},

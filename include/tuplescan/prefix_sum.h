@@ -3,30 +3,38 @@
  * The order of additions
  * ----------------------
  * Integers wrap (two's complement), so their order of additions cannot be seen. For floats it can, and it is fixed: it
- * depends on the row index, the number of columns and the type of the sums, and on nothing else - not on the backend,
- * the strategy, the device, the number of threads, or the time of day. A float result has the same bits everywhere.
+ * depends on how many rows stand above a value, and on nothing else - not on the type or the other columns, the
+ * backend, the strategy, the device, the number of threads, or the time of day. A float result has the same bits
+ * everywhere, and a column has the bits alone that it has in a table.
  *
- *   Rows are taken in chunks of N = table_chunk_rows(out.type, columns) rows, a power of two from 512 to 16384.
- *   Inside a chunk each column is summed by halves:
+ *   Rows are counted from the first one of the sum. A unit is 512 rows (TABLE_UNIT_ROWS), from a multiple of 512 on.
+ *   Inside a unit each column is summed by halves:
  *
  *     P(i) in a run of 2^k rows:  the left half is a run of its own;
  *                                 in the right half  P(i) = T(left half) + P_right(i),
  *                                 where T(run) = P(last row of the run), and P of a single row is its value.
  *
- *   Chunk totals are added from left to right onto the carry:
+ *   Units are summed by halves, too. A block is 2^k units, from a multiple of 2^k units on:
  *
- *     S(0) = carry in, or +0.0      S(j + 1) = S(j) + T(chunk j)
+ *     T(block) = T(left half) + T(right half), and that of a block of one unit is T(unit)
  *
- *   inclusive result of row i = S(chunk of i) + P(i)
+ *   Unit u starts from the blocks that the binary digits of u name, the largest first. They lie one after the other
+ *   and are together the u units before it (u = 6 has a block of 4 units, and one of 2 behind it):
+ *
+ *     seed(u) = (((carry in, or +0.0) + T(first block)) + T(second block)) + ...
+ *
+ *   inclusive result of row i = seed(unit of i) + P(i)
  *   exclusive result of row i = inclusive result of row i - 1, and the carry in for row 0
  *   carry out                 = inclusive result of the last row (the carry in when there are no rows)
  *
- * A last chunk with fewer than N rows is the beginning of a whole one: P(i) never looks at rows after i. Each value is
- * thus computed with at most log2(N) + 1 additions inside its chunk (Sklansky's prefix tree, 1960), which also makes
- * the error grow with the number of chunks instead of the number of rows.
+ * A last unit with fewer than 512 rows is the beginning of a whole one: P(i) never looks at rows after i. A result is
+ * thus the end of a chain of additions that grows with the logarithm of the rows, and so does its error (Sklansky's
+ * prefix tree, 1960, with the start added from the left).
  *
- * Pieces: a table cut at any multiple of N rows and fed piece by piece, each piece's carry out being the next one's
- * carry in, gives the same bits as the whole. Cut elsewhere, integers are still the same; floats may round differently.
+ * Pieces by carries: a table cut anywhere and fed piece by piece, each piece's carry out being the next one's carry in,
+ * gives the same integers as the whole. Of floats the carry does not say which blocks it was made of: each piece counts
+ * its rows from its own first one, so that sums may round differently from those of the whole. A state does say it
+ * (options->state, state.h): pieces that go on from one have the bits of the whole.
  *
  * Very large floats: T(left half) + P_right(i) adds up the right half before the left one. Sums inside of a right half
  * may thus leave the range of the type, and be infinite, where the sums from top to bottom would not; and infinities of
@@ -38,13 +46,13 @@
 #ifndef TUPLESCAN_PREFIX_SUM_H
 #define TUPLESCAN_PREFIX_SUM_H
 
+#include <tuplescan/state.h>
 #include <tuplescan/table.h>
 
 TABLE_BEGIN
 
-/* N of the comment above for sums of type `type` (the type of the output): 65536 bytes divided by the row, where the
- * row's bytes are rounded up to a power of two and at most 128. 0 if columns is 0 or type cannot be summed into. */
-TABLE_API size_t table_chunk_rows(table_type type, size_t columns);
+/* Rows of a unit: see the comment above. */
+#define TABLE_UNIT_ROWS 512
 
 typedef enum table_backend {
     TABLE_BACKEND_AUTO = 0, /* the one that the data is near to: device pointers CUDA, host pointers the CPU */
@@ -55,8 +63,8 @@ typedef enum table_backend {
 /* How the three stages are carried out. Results do not depend on it. */
 typedef enum table_strategy {
     TABLE_STRATEGY_AUTO = 0,      /* FUSED; RECURSIVE on CUDA before compute capability 9.0 */
-    TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the chunk totals, is done by the host */
-    TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is; integer totals by the same stages again */
+    TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the units' totals, is done by the host */
+    TABLE_STRATEGY_RECURSIVE = 2, /* stage 2 is done where the data is: the totals by the same stages again */
     TABLE_STRATEGY_FUSED = 3      /* one pass: every value comes from memory once and goes there once */
 } table_strategy;
 
@@ -68,8 +76,7 @@ typedef enum table_strategy {
 typedef struct table_report {
     table_backend backend;   /* never AUTO */
     table_strategy strategy; /* never AUTO */
-    size_t chunk_rows;
-    size_t chunks;
+    size_t units;            /* of the table, the last one perhaps with fewer rows */
     unsigned threads;        /* CPU threads that took part; 0 on CUDA */
     double stage_seconds[3]; /* stages 1, 2, 3 */
     double seconds;          /* all of it: the stages, or the fused pass */
@@ -96,10 +103,20 @@ typedef struct table_scan_options {
     const void *carry_in;
     void *carry_out;
 
+    /* The state of a sum that goes on (state.h), or NULL: the sum begins with this table. The call goes on behind the
+     * rows that the state has summed, and leaves it behind this table's last one. A sum that has not begun takes
+     * carry_in as its start; with one that has begun it is an ARGUMENT error. A state of another type or number of
+     * columns, a damaged one, and a range that begins beyond row 0 (except for table_column_totals()) are STATE errors.
+     * table_state_bytes() bytes, aligned to TABLE_STATE_ALIGNMENT, apart from the tables and the other rows. On the
+     * CPU: host memory. On CUDA: host or device memory in the one-call forms, memory of the tables' device in the
+     * stream forms, which cannot look at it: there a state that would be an error is left as it was, but for a mark for
+     * table_state_check() to find, and the results are unspecified. */
+    void *state;
+
     /* Integers only (an ARGUMENT error for floats); NULL: not checked. Receives i * columns + j of the first value, in
      * row order, whose true running sum through row i in column j (carry in included) leaves the output's type, or
-     * TABLE_NO_OVERFLOW. It is the same for inclusive and exclusive. The results are written in any case, wrapped.
-     * Memory as for the carries. */
+     * TABLE_NO_OVERFLOW; with a state, i counts from the first row that it ever summed. It is the same for inclusive
+     * and exclusive. The results are written in any case, wrapped. Memory as for the carries. */
     uint64_t *first_overflow;
 
     /* One-call forms only; NULL: no report. Host memory. */
@@ -135,8 +152,8 @@ typedef struct table_scan_options {
  * On the CPU a call, like every other one of the library, takes less than 64 KiB of stack and is no cancellation point;
  * threads that it starts block all signals but those of faults, and have ended when it returns.
  *
- * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE and BACKEND are found before anything is written.
- * HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out and *first_overflow unspecified.
+ * Errors: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE, BACKEND and STATE are found before anything is
+ * written. HOST_MEMORY, DEVICE_MEMORY, DEVICE leave out, carry_out, *first_overflow and the state unspecified.
  * Thread-safe for tables that do not share memory. */
 TABLE_API table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options);
 
@@ -156,9 +173,10 @@ TABLE_API table_status table_prefix_sum_async(const table_view *in, const table_
 
 /* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, side by side, in host
  * or device memory (on the CPU: host memory), not in `in`; it may be the carry in. Bit for bit the carry out (and last
- * inclusive row) of table_prefix_sum() of the same table. Of the options it uses backend, strategy, threads, carry_in
- * and report; the others must be 0 (ARGUMENT). FUSED is done as RECURSIVE, as nothing is written. No stream form.
- * Errors as table_prefix_sum(). */
+ * inclusive row) of table_prefix_sum() of the same table. Of the options it uses backend, strategy, threads, carry_in,
+ * state and report; the others must be 0 (ARGUMENT). totals may be NULL if there is a state, and must be (ARGUMENT) if
+ * that is of a range that begins beyond row 0, whose running sums are not known. FUSED is done as RECURSIVE, as nothing
+ * is written. No stream form. Errors as table_prefix_sum(). */
 TABLE_API table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
                                            const table_scan_options *options);
 

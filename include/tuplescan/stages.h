@@ -1,17 +1,18 @@
 /* The three stages of a table prefix sum, each on its own: for callers who spread a table over several devices or
  * machines, exchange the totals their own way, or time the stages. table_prefix_sum() is these three in a row.
  *
- * A seeds table has chunks + 1 rows of `columns` values of the output's type, side by side (stride = columns), where
- * chunks = rows divided by table_chunk_rows(), rounded up. Row 0 is the carry in. Stage 1 writes the totals of chunk j
- * into row j + 1. Stage 2 makes row j the seed of chunk j, S(j) of prefix_sum.h, in place: it adds the rows from top to
- * bottom, so that the last row becomes the carry out. Stage 3 starts chunk j from row j.
+ * A seeds table has units + 1 rows of `columns` values of the output's type, side by side (stride = columns), where
+ * units = rows divided by TABLE_UNIT_ROWS, rounded up. Row 0 is the carry in. Stage 1 writes the total of unit u, T of
+ * prefix_sum.h, into row u + 1. Stage 2 makes row u the seed of unit u, in place, and the last row the carry out: the
+ * seed of the last unit and its total added up. That is not the seed of a unit that would follow. Stage 3 starts unit u
+ * from row u.
  *
  * All three take the options backend, strategy (stage 2: HOST or RECURSIVE; otherwise it is ignored), threads and
  * report, in the one-call form, and stage 3 exclusive and first_overflow. Carries are rows of the seeds: those of the
- * options are ignored. A stream or a workspace is an ARGUMENT error. All tables lie on the same side: host memory on
- * the CPU, device memory on CUDA (BACKEND). Seeds lie apart from the other tables (OVERLAP); out may be the same table
- * as in. Each returns when its work is done. Errors as table_prefix_sum(); a seeds table of another shape or type is a
- * SHAPE or TYPE error. */
+ * options are ignored. A state, a stream or a workspace is an ARGUMENT error. All tables lie on the same side: host
+ * memory on the CPU, device memory on CUDA (BACKEND). Seeds lie apart from the other tables (OVERLAP); out may be the
+ * same table as in. Each returns when its work is done. Errors as table_prefix_sum(); a seeds table of another shape or
+ * type is a SHAPE or TYPE error. */
 #ifndef TUPLESCAN_STAGES_H
 #define TUPLESCAN_STAGES_H
 
@@ -19,17 +20,18 @@
 
 TABLE_BEGIN
 
-/* Rows of the seeds table for a table of that many rows. 0 where table_chunk_rows() is 0. */
+/* Rows of the seeds table for a table of that many rows. 0 if columns is 0 or type cannot be summed into. */
 TABLE_API size_t table_seeds_rows(table_type type, size_t rows, size_t columns);
 
-/* Stage 1, local counts: rows 1 to chunks of seeds = the column totals of each chunk of `in`. Row 0 is not touched. */
+/* Stage 1, local counts: rows 1 to units of seeds = the column totals of each unit of `in`. Row 0 is not touched. */
 TABLE_API table_status table_stage1_local_counts(const table_view *in, const table_view *seeds,
                                                  const table_scan_options *options);
 
-/* Stage 2, scan of the totals, in place: seeds[j + 1] = seeds[j] + seeds[j + 1] in each column, from the top. */
+/* Stage 2, scan of the totals, in place: the seeds of prefix_sum.h, and in the last row the carry out. Of integers that
+ * is seeds[u + 1] = seeds[u] + seeds[u + 1] in each column, from the top. */
 TABLE_API table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_options *options);
 
-/* Stage 3, global pass: each chunk of `out` = the running sums of that chunk of `in`, started from its row of seeds.
+/* Stage 3, global pass: each unit of `out` = the running sums of that unit of `in`, started from its row of seeds.
  * options->exclusive and first_overflow as in table_prefix_sum(). */
 TABLE_API table_status table_stage3_global_pass(const table_view *in, const table_view *seeds, const table_view *out,
                                                 const table_scan_options *options);

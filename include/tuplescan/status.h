@@ -20,7 +20,13 @@ typedef enum table_status {
     TABLE_ERROR_DEVICE_MEMORY = 9, /* out of device memory */
     TABLE_ERROR_BACKEND = 10,      /* the backend that was asked for is not there, or cannot reach the data */
     TABLE_ERROR_STRATEGY = 11,     /* reserved: no call returns it */
-    TABLE_ERROR_DEVICE = 12        /* a call of the CUDA runtime failed */
+    TABLE_ERROR_DEVICE = 12,       /* a call of the CUDA runtime failed */
+    TABLE_ERROR_STATE = 13,        /* the state of a sum that goes on is damaged, or of other sums */
+    TABLE_ERROR_READ = 14,         /* reading rows failed, or the input ended within one */
+    TABLE_ERROR_WRITE = 15,        /* writing rows failed */
+    TABLE_ERROR_CANCELED = 16,     /* a callback of the caller ended the call */
+    TABLE_ERROR_RANKS = 17,        /* the ranks of a communicator do not make the same call (mpi.h) */
+    TABLE_ERROR_MPI = 18           /* a call of MPI failed (mpi.h) */
 } table_status;
 
 /* The enumerator's name, such as "TABLE_ERROR_SHAPE"; "TABLE_ERROR_UNKNOWN" for a number that is none. Static text. */
@@ -32,6 +38,10 @@ TABLE_API const char *table_status_text(table_status status);
 /* What exactly was wrong in the calling thread's last call that failed: which argument, which limit. Never NULL, and
  * empty before the first failure. The text belongs to the library and lives until this thread's next failure. */
 TABLE_API const char *table_error_detail(void);
+
+/* For libraries that stand on this one: keeps a copy of the text, at most 255 bytes, as the calling thread's
+ * table_error_detail(), and returns `status`. The text may be that detail itself. */
+TABLE_API table_status table_error_set(table_status status, const char *text);
 
 /* The library's version, "major.minor.patch". Static text. */
 TABLE_API const char *table_version(void);

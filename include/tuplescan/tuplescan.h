@@ -8,7 +8,9 @@
 #include <tuplescan/prefix_sum.h>
 #include <tuplescan/radix_sort.h>
 #include <tuplescan/stages.h>
+#include <tuplescan/state.h>
 #include <tuplescan/status.h>
+#include <tuplescan/stream.h>
 #include <tuplescan/table.h>
 #include <tuplescan/version.h>
 

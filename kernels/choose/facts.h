@@ -23,12 +23,22 @@ struct kernel_facts {
     bool sector_rows;                     /* each row of sums begins on a sector if the first one does */
     unsigned in_start, out_start;         /* the largest power of two, up to 16, that divides the address of the data */
     unsigned in_alignment, out_alignment; /* the same of every row: of the address and of the stride in bytes */
-    size_t chunk_rows, chunks;            /* table_chunk_rows(), and how many of them the table has */
+    size_t chunk_rows, chunks;            /* kernel_chunk_rows(), and how many of them the table has */
     size_t panels;                        /* of KERNEL_PANEL_BYTES of sums, in a row */
     unsigned processors;                  /* of the device; 0: not known */
     int gpu;                              /* compute capability, major * 10 + minor */
     bool in_place, exclusive, checked;    /* checked: the first overflow is wanted */
 };
+
+/* Rows of a chunk: what a block has room for of a panel, 64 KiB of sums, if the columns are rounded up to a power of
+ * two, and to no more than a line of memory. At least a unit of the tree, and a power of two of them. */
+static inline size_t kernel_chunk_rows(table_type type, size_t columns) {
+    const size_t block_bytes = 65536, element = type_bytes(type);
+    size_t row_bytes = element;
+    for (size_t padded = 1; padded < columns && row_bytes < FACT_LINE_BYTES; padded *= 2)
+        row_bytes *= 2;
+    return block_bytes / row_bytes;
+}
 
 /* The largest power of two, up to a vector, that divides a number of bytes; of 0, a vector. */
 static inline unsigned kernel_alignment(uintptr_t bytes) {

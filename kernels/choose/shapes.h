@@ -16,9 +16,6 @@ enum { PARKED_OLDEST_GPU = 80, BYTES_OLDEST_GPU = 80, ROWS_OLDEST_GPU = 90 };
 /* A table of more tiles than this on each multiprocessor does not fit in one wave. docs/tuning.md#wave */
 enum { TILES_AT_ONCE = 2 };
 
-/* Rows of chunks of the tree whose rows of sums are longer than half a line; shorter ones have twice as many. */
-enum { CHUNK_OF_LONG = 512 };
-
 /* Bytes of sums for each multiprocessor from which on rows are better not parked. docs/tuning.md#choosing-a-form */
 enum {
     ROWS_FROM_BYTES = 800 << 10,   /* four rounds of four tiles */
@@ -83,8 +80,7 @@ static inline bool are_byte_rows(const struct kernel_facts *facts) {
 static inline size_t row_tile_vectors(const struct kernel_facts *facts) {
     const size_t vectors = facts->row_bytes / FACT_VECTOR_BYTES;
     const size_t pieces_from = facts->out_bytes == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS;
-    if (facts->widened || facts->chunk_rows != CHUNK_OF_LONG || !facts->vectors || !facts->side_by_side ||
-        facts->rows == 0)
+    if (facts->widened || !facts->vectors || !facts->side_by_side || facts->rows == 0)
         return 0;
     if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
         return vectors;
@@ -115,8 +111,7 @@ static inline bool is_even_row(const struct kernel_facts *facts) {
 
 /* Rows side by side that begin anywhere, of which a lane has single columns. */
 static inline bool are_ragged_rows(const struct kernel_facts *facts) {
-    const size_t chunk = facts->row_bytes <= FACT_LINE_BYTES / 2 ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG;
-    if (facts->columns < FEWEST_RAGGED || facts->chunk_rows != chunk || facts->rows == 0 || !facts->side_by_side)
+    if (facts->columns < FEWEST_RAGGED || facts->rows == 0 || !facts->side_by_side)
         return false;
     return facts->vectors ? row_tile_vectors(facts) == 0 && is_even_row(facts) : is_odd_row(facts);
 }

@@ -24,10 +24,10 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = 1, BLOCKS = BLOCKS_;
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, STRIP_ROWS = PARTS * STEPS;
-    static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS;
+    static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS, UNITS = 1, UNIT_STRIPS = STRIPS;
     static constexpr bool APART = false, PIECES = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
-    static constexpr unsigned TILE_ROWS = WARPS * STRIP_ROWS, SHARES = CHUNK_OF_LONG / (WARPS * STEPS);
+    static constexpr unsigned TILE_ROWS = WARPS * STRIP_ROWS, SHARES = UNIT_ROWS / (WARPS * STEPS);
     static constexpr unsigned ADDERS_ALONE = 7, KEPT_ROWS = 0;
     static_assert(STRIP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");

@@ -153,7 +153,7 @@ template <class SHAPE> struct bytes_plan {
 
     byte_state state(const persistent_call &call, unsigned, unsigned takers, size_t) const {
         byte_state state;
-        static_cast<pass_state<uint32_t> &>(state) = call.state_of_chunks<uint32_t>(pass, chunks);
+        static_cast<pass_state<uint32_t> &>(state) = call.state_of_chunks<uint32_t>(pass, chunks, 0);
         byte_layout &layout = state.layout;
         layout.words = SHAPE::FEW ? SHAPE::WORDS : static_cast<unsigned>(pass.columns) / WORD_BYTES;
         layout.lanes = WARP_LANES / layout.words * layout.words;

@@ -33,7 +33,8 @@ template <class SHAPE> struct coming_tile {
 constexpr size_t RESERVED_BYTES = 1 << 10; /* of shared memory, for each block */
 constexpr size_t BLOCK_BYTES = (228 << 10) / 2 - RESERVED_BYTES, OTHER_BYTES = 128;
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_by_itself() {
-    const size_t rows = (SHAPE::WARPS + 1) * sizeof(warp_row<SHAPE>);
+    const size_t ends = ABOVE && SHAPE::UNITS > 1 ? SHAPE::UNITS : 0;
+    const size_t rows = (SHAPE::TOTALS + SHAPE::UNITS + ends) * sizeof(warp_row<SHAPE>);
     return SHAPE::VECTOR > 1 && SHAPE::SHARES == 1 && !puts_aside<SHAPE, ABOVE>() &&
            sizeof(coming_tile<SHAPE>) + sizeof(parked_tile<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
 }

@@ -12,14 +12,20 @@
 constexpr unsigned ADDERS_SHARE = 8;
 constexpr size_t MOST_ADDERS = TICKET_BYTES / sizeof(uint32_t) - 1; /* words for their multiprocessors */
 
+static inline bool are_few_adders(size_t adders, unsigned blocks) {
+    return adders * ADDERS_SHARE <= blocks && adders <= MOST_ADDERS;
+}
+
 /* At most FORM::ADDERS_ALONE adding blocks have a multiprocessor each to themselves, and only with this number of
  * blocks for each: four are the most that a multiprocessor holds, so that half of them are left for tiles in any case.
  * docs/tuning.md#stage-2 */
 constexpr unsigned BLOCKS_FOR_ALONE = 8;
 
-/* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. */
-static inline size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked) {
-    const size_t words = (shares * chunks + 1) * columns * 2 * sum_bytes;
+/* The words and magnitudes of a pass, which are to be cleared, in pairs; the last one may end beyond them. `blocks`:
+ * rows of words behind those of chunks. */
+static inline size_t shared_pairs(size_t chunks, size_t shares, size_t columns, size_t sum_bytes, bool checked,
+                                  size_t blocks = 0) {
+    const size_t words = (shares * chunks + 1 + blocks) * columns * 2 * sum_bytes;
     const size_t magnitudes = checked ? chunks * sizeof(uint32_t) : 0;
     return (words + magnitudes + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
@@ -64,12 +70,17 @@ struct persistent_call {
         state.alone = false;
         return state;
     }
-    /* The words of a pass with a row of totals for each of `rows` tiles one below the other, and magnitudes behind. */
-    template <class SUM> pass_state<SUM> state_of_chunks(const tile_pass &pass, size_t rows) const {
+    /* The words of a pass with a row of totals for each of `rows` tiles one below the other, and behind them
+     * magnitudes; or of floats, so many rows of blocks, and the ends of chunks. */
+    template <class SUM> pass_state<SUM> state_of_chunks(const tile_pass &pass, size_t rows, size_t blocks) const {
         pass_state<SUM> state = state_for<SUM>();
         state.totals = state.seeds + pass.columns;
         if (pass.first_overflow)
             state.magnitudes = reinterpret_cast<uint32_t *>(state.totals + rows * pass.columns);
+        if constexpr (!may_reorder<SUM>()) {
+            state.blocks = state.totals + rows * pass.columns;
+            state.lasts = reinterpret_cast<SUM *>(state.blocks + blocks * pass.columns);
+        }
         return state;
     }
 
@@ -106,7 +117,7 @@ static int launch_persistent(const persistent_call &call, const tile_pass &pass,
     int error = blocks_at_once(kernel, FORM::THREADS, plan.shared, plan.needed, &most);
     if (error != 0)
         return error;
-    const bool few = plan.adders * ADDERS_SHARE <= most && plan.adders <= MOST_ADDERS;
+    const bool few = are_few_adders(plan.adders, most);
     if (!few && !FORM::CHAINS)
         return static_cast<int>(cudaErrorNotSupported);
     const unsigned adders = few ? static_cast<unsigned>(plan.adders) : 0;

@@ -22,6 +22,7 @@
 #include "persistent/packed.cuh"
 #include "persistent/parked_block.cuh"
 #include "persistent/words/per_chunk.cuh"
+#include "tile/first_rows.cuh"
 
 /* ABOVE: exclusive results, what stands one row above. CHECKED: the pass may be checked for overflow. COMES: in code
  * for devices with bulk copies, tiles come by themselves. */
@@ -66,6 +67,11 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
         block_barrier();
     }
 
+    DEVICE static warp_row<SHAPE> *ends() {
+        if constexpr (ABOVE && SHAPE::UNITS > 1)
+            return block::ends();
+        return nullptr;
+    }
     DEVICE bool comes() const { return COMES && copies_in_bulk(); }
     DEVICE bool adds() const { return block::role().part != NO_PART; }
     DEVICE void add() {
@@ -110,8 +116,12 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
             put_aside<SHAPE>(aside, lane.values);
     }
     DEVICE void wait(unsigned due, Lane &) {
-        if (due != NO_TILE)
+        if (due == NO_TILE)
+            return;
+        if constexpr (SHAPE::UNITS == 1)
             wait_for_seeds<SHAPE, CHECKED>(pass, state, due, adders == 0, block::seeds());
+        else if (thread_index() / WARP_LANES == 0)
+            wait_for_units<SHAPE>(pass, state, due, adders == 0, parked, block::seeds(), ends());
     }
     /* A ticket is drawn as late as can be, as the tiles after it wait for its totals while this block finishes others;
      * but before the tile that is due is written, as what comes by itself is requested by it. */
@@ -122,7 +132,12 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
         if (comes() && more)
             request_coming<SHAPE>(pass, block::ticket(), tiles, coming);
     }
-    DEVICE void write(unsigned due, Lane &) { finish_parked<SHAPE, ABOVE>(pass, due, parked, block::seeds()); }
+    DEVICE void write(unsigned due, Lane &) {
+        const tile_place place = tile_place_of<SHAPE>(pass, due);
+        if constexpr (!sums_wrap<SHAPE>() && SHAPE::UNITS == 1)
+            leave_end<SHAPE>(pass, state, place, parked, block::seeds());
+        finish_parked<SHAPE, ABOVE>(pass, place, parked, block::seeds(), ends());
+    }
     DEVICE unsigned settle(unsigned, Lane &lane) {
         if (puts_aside<SHAPE, ABOVE>())
             take_back<SHAPE>(aside, lane.values);
@@ -131,6 +146,9 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
     }
 };
 
+/* Rows of words for blocks of chunks of floats: in a chain those that end with each chunk, or else those that wait. */
+static inline size_t block_rows(size_t chunks) { return chunks > TREE_LEVELS ? chunks : TREE_LEVELS; }
+
 /* What the launcher asks of a parked pass. */
 template <class SHAPE> struct parked_plan {
     typedef typename SHAPE::Sum Sum;
@@ -138,11 +156,19 @@ template <class SHAPE> struct parked_plan {
     const unsigned tiles;
     const size_t chunks, adders, shared, needed;
 
-    size_t pairs(unsigned) const {
-        return shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow);
+    size_t pairs(unsigned most) const {
+        const bool chain = !may_reorder<Sum>() && !are_few_adders(adders, most);
+        return shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow,
+                            chain ? block_rows(chunks) : 0);
     }
     pass_state<Sum> state(const persistent_call &call, unsigned, unsigned, size_t) const {
-        return call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES);
+        return call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES, block_rows(chunks));
+    }
+    last_rows<Sum> lasts(const persistent_call &call) const {
+        if constexpr (may_reorder<Sum>())
+            return last_rows<Sum>{};
+        else
+            return last_rows<Sum>{state(call, 0, 0, 0).lasts, pass.columns, chunks, SHAPE::TILE_ROWS * SHAPE::SHARES};
     }
     checked_seeds<Sum> seeds(const pass_state<Sum> &state) const {
         return checked_seeds<Sum>{state.seeds, SHAPE::SHARES * pass.columns, SHAPE::TILE_ROWS * SHAPE::SHARES, chunks};
@@ -207,7 +233,7 @@ struct parked_launcher {
                                          adders_of<SHAPE>(pass.columns),
                                          shared,
                                          comes ? 2 * block + RESERVED_BYTES : block};
-        return launch_persistent<FORM>(call, pass, plan);
+        return launch_first_rows<SHAPE>(launch_persistent<FORM>(call, pass, plan), pass, plan.lasts(call), call.stream);
     }
 };
 
@@ -215,8 +241,12 @@ struct parked_launcher {
 /* By strides alone, as the table may be anywhere. */
 size_t form_parked::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
-    return TICKET_BYTES + sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, type_bytes(pass->out_type),
-                                                           pass->first_overflow);
+    const size_t element = type_bytes(pass->out_type);
+    const bool floats = type_is_float(pass->out_type);
+    return TICKET_BYTES +
+           sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, element, pass->first_overflow,
+                                            floats ? block_rows(chunks) : 0) +
+           (floats && pass->exclusive ? chunks * pass->columns * element : 0);
 }
 #endif
 

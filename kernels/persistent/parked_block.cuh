@@ -18,20 +18,25 @@ template <class SHAPE> struct parked_block {
         return ticket[0];
     }
     DEVICE static warp_rows<SHAPE> &totals() {
-        SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::WARPS);
+        SHARED_ARRAY(warp_row<SHAPE>, totals, SHAPE::TOTALS);
         return totals;
     }
     DEVICE static tile_seeds<SHAPE> &seeds() {
-        SHARED_ARRAY(warp_row<SHAPE>, seeds, SHAPE::SHARES);
+        SHARED_ARRAY(warp_row<SHAPE>, seeds, SEED_ROWS<SHAPE>);
         return seeds;
+    }
+    /* What stands below the last row of each unit of an exclusive tile of several. */
+    DEVICE static warp_row<SHAPE> *ends() {
+        SHARED_ARRAY(warp_row<SHAPE>, ends, SHAPE::UNITS);
+        return ends;
     }
     DEVICE static tile_magnitude &magnitudes() {
         SHARED_ARRAY(uint32_t, magnitudes, BLOCK_WARPS);
         return magnitudes;
     }
     /* All of them and what lies between them. */
-    static constexpr size_t BYTES =
-        sizeof(warp_row<SHAPE>) * (SHAPE::WARPS + 1 + SHAPE::SHARES) + sizeof(tile_magnitude);
+    static constexpr size_t BYTES = sizeof(warp_row<SHAPE>) * (SHAPE::TOTALS + (SHAPE::UNITS > 1 ? SHAPE::UNITS : 1) +
+                                                               SEED_ROWS<SHAPE>)+sizeof(tile_magnitude);
 };
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "tile/finish.cuh"
 
-/* The tile is summed up in itself. A warp's vectors of a step lie side by side, as they do in the table, but that each
- * row of banks, eight vectors, is permuted by its number: lanes that reach for their own vectors, VECTORS apart, meet
- * in no bank, whatever power of two divides VECTORS; nor do those that take them in the order of the table. ABOVE: what
- * stands one row above is wanted. Aligned for what comes behind it (coming_tile.cuh). */
+/* Each unit of the tile is summed up in itself. A warp's vectors of a step lie side by side, as they do in the table,
+ * but that each row of banks, eight vectors, is permuted by its number: lanes that reach for their own vectors, VECTORS
+ * apart, meet in no bank, whatever power of two divides VECTORS; nor do those that take them in the order of the table.
+ * ABOVE: what stands one row above is wanted. Aligned for what comes behind it (coming_tile.cuh). */
 template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, BANKS = 8;
@@ -15,15 +15,32 @@ template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) parked_tile {
     static constexpr unsigned APART = EVEN > BANKS ? EVEN : BANKS, FLIPS = (EVEN < BANKS ? EVEN : BANKS) - 1;
     static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
     vector vectors[SHAPE::WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
-    warp_row<SHAPE> before[ABOVE ? SHAPE::WARPS : 1]; /* the sums of its rows before each warp */
+    warp_row<SHAPE> before[ABOVE ? SHAPE::WARPS : 1]; /* the sums of the rows of its unit before each warp */
 
+    DEVICE static unsigned place_of(unsigned number) { return number ^ (number / APART & FLIPS); }
     DEVICE vector &in_order(unsigned step, unsigned number) {
-        return vectors[thread_index() / WARP_LANES][step][number ^ (number / APART & FLIPS)];
+        return vectors[thread_index() / WARP_LANES][step][place_of(number)];
     }
     DEVICE vector &of_lane(unsigned step, unsigned number) {
         return in_order(step, thread_index() % WARP_LANES * VECTORS + number);
     }
 };
+
+/* The warp that has the last row of a unit. */
+template <class SHAPE> DEVICE unsigned last_warp_of(unsigned unit) {
+    return SHAPE::WARP_UNITS > 1 ? unit / SHAPE::WARP_UNITS : (unit + 1) * SHAPE::UNIT_WARPS - 1;
+}
+
+/* The total of a unit of the tile, or of the tile where that is a part of a unit, in a column of the panel: what stands
+ * in its last row. Rows beyond the table add nothing. */
+template <class SHAPE, bool ABOVE>
+DEVICE typename SHAPE::Sum parked_total(const parked_tile<SHAPE, ABOVE> &parked, unsigned unit, unsigned column) {
+    const unsigned lane = WARP_LANES - SHAPE::LANES + column / SHAPE::COLUMNS;
+    const unsigned value = SHAPE::VALUES - SHAPE::COLUMNS + column % SHAPE::COLUMNS;
+    const unsigned step = (unit % SHAPE::WARP_UNITS + 1) * SHAPE::UNIT_STEPS - 1;
+    const unsigned place = parked.place_of(lane * parked.VECTORS + value / SHAPE::VECTOR);
+    return parked.vectors[last_warp_of<SHAPE>(unit)][step][place].at[value % SHAPE::VECTOR];
+}
 
 /* What a lane keeps in shared memory while another tile is finished, where the registers do not hold both, as they do
  * in halved blocks: as many vectors as it takes. Left to the compiler, they would go to local
@@ -179,15 +196,16 @@ template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_
     }
 }
 
-/* What a tile is given in shared memory: its chunk's seed, and where it shares the chunk the total of the tile above it
- * there, or the identity. */
-template <class SHAPE> using tile_seeds = warp_row<SHAPE>[SHAPE::SHARES];
+/* What a tile is given in shared memory: the seed of each of its units; or, where it shares a chunk, the seed of that,
+ * and the total of the tile above it there, or the identity. */
+template <class SHAPE> constexpr unsigned SEED_ROWS = SHAPE::SHARES > 1 ? SHAPE::SHARES : SHAPE::UNITS;
+template <class SHAPE> using tile_seeds = warp_row<SHAPE>[SEED_ROWS<SHAPE>];
 
 /* Integers wrap: to them it is all one sum, the seed. Floats take one level of the tree after the other. */
 template <class SHAPE> HOST_DEVICE constexpr bool takes_left() { return SHAPE::SHARES > 1 && !sums_wrap<SHAPE>(); }
-template <class SHAPE> DEVICE void lane_seed_of(const tile_place &place, const tile_seeds<SHAPE> &seeds,
+template <class SHAPE> DEVICE void lane_seed_of(const tile_place &place, const tile_seeds<SHAPE> &seeds, unsigned step,
                                                 typename SHAPE::Sum (&seed)[SHAPE::COLUMNS]) {
-    lane_seed<SHAPE>(place, seeds[0], seed);
+    lane_seed<SHAPE>(place, seeds[unit_of_step<SHAPE>(step)], seed);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS && SHAPE::SHARES > 1 && !takes_left<SHAPE>(); c++)
         seed[c] += seeds[SHAPE::SHARES - 1][place.across * SHAPE::COLUMNS + c];
@@ -198,14 +216,15 @@ template <class SHAPE>
 DEVICE void add_left_tile(const tile_place &place, const tile_seeds<SHAPE> &seeds, tile_step<SHAPE> &values) {
     if constexpr (takes_left<SHAPE>()) {
         typename SHAPE::Sum left[SHAPE::COLUMNS];
-        lane_seed<SHAPE>(place, seeds[1], left);
+        lane_seed<SHAPE>(place, seeds[SHAPE::SHARES - 1], left);
         add_left<SHAPE>(left, values);
     }
 }
 
-/* What stands above the first step of a parked tile, seed included. */
+/* What stands above the first step of a parked tile, seed included. Above the first row of a unit it is the end of the
+ * unit above; above that of the whole tile, which knows nothing of it, the seed (tile/first_rows.cuh). */
 template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked_tile<SHAPE, true> &parked,
-                                                 const tile_seeds<SHAPE> &seeds,
+                                                 const tile_seeds<SHAPE> &seeds, const warp_row<SHAPE> *ends,
                                                  const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                                                  typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     tile_step<SHAPE> last;
@@ -216,6 +235,9 @@ template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked
         before[c] = seeds[SHAPE::SHARES - 1][place.across * SHAPE::COLUMNS + c] + before[c];
     add_left_tile<SHAPE>(place, seeds, last);
     before_part<SHAPE>(place, seed, last, before);
+    const unsigned unit = unit_of_step<SHAPE>(0);
+    if (SHAPE::UNITS > 1 && unit > 0 && begins_unit<SHAPE>(place))
+        lane_seed<SHAPE>(place, ends[unit - 1], before);
 }
 
 /* finish_parked() where a lane has several vectors: the rows of a step lie side by side. */
@@ -223,24 +245,29 @@ template <class SHAPE, bool ABOVE>
 DEVICE void finish_staged(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
                           const tile_seeds<SHAPE> &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place) - thread_index() % WARP_LANES * SHAPE::VALUES;
-    const order_seeds<SHAPE> seed = seeds_in_order<SHAPE>(seeds[0]);
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++, to += WARP_LANES * SHAPE::VALUES) {
-        if constexpr (ABOVE)
-            finish_above<SHAPE>(place, parked, step, to, seeds[0], before);
-        else
-            finish_in_order<SHAPE>(place, parked, step, to, seed);
+    KEEP_LOOP
+    for (unsigned first = 0; first < SHAPE::STEPS; first += SHAPE::UNIT_STEPS) {
+        const warp_row<SHAPE> &of_unit = seeds[unit_of_step<SHAPE>(first)];
+        const order_seeds<SHAPE> seed = seeds_in_order<SHAPE>(of_unit);
+        UNROLL
+        for (unsigned step = first; step < first + SHAPE::UNIT_STEPS; step++, to += WARP_LANES * SHAPE::VALUES) {
+            if constexpr (ABOVE)
+                finish_above<SHAPE>(place, parked, step, to, of_unit, before);
+            else
+                finish_in_order<SHAPE>(place, parked, step, to, seed);
+        }
     }
 }
 
-/* Takes a parked tile from its seed to its results, step by step. */
-template <class SHAPE, bool ABOVE> DEVICE void
-finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE, ABOVE> &parked, const tile_seeds<SHAPE> &seeds) {
-    const tile_place place = tile_place_of<SHAPE>(pass, tile);
+/* Takes a parked tile from its seeds to its results, step by step. `ends`: what stands below each of its units, if they
+ * are several and results are exclusive. */
+template <class SHAPE, bool ABOVE>
+DEVICE void finish_parked(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
+                          const tile_seeds<SHAPE> &seeds, const warp_row<SHAPE> *ends) {
     typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
-    lane_seed_of<SHAPE>(place, seeds, seed);
+    lane_seed_of<SHAPE>(place, seeds, 0, seed);
     if constexpr (ABOVE)
-        before_parked<SHAPE>(place, parked, seeds, seed, before);
+        before_parked<SHAPE>(place, parked, seeds, ends, seed, before);
     if constexpr (SHAPE::STAGED) {
         finish_staged<SHAPE, ABOVE>(pass, place, parked, seeds, before);
         return;
@@ -249,6 +276,8 @@ finish_parked(const tile_pass &pass, unsigned tile, parked_tile<SHAPE, ABOVE> &p
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
         tile_step<SHAPE> values;
+        if (step > 0 && step % SHAPE::UNIT_STEPS == 0)
+            lane_seed_of<SHAPE>(place, seeds, step, seed);
         unpark_step<SHAPE>(parked, step, values);
         add_left_tile<SHAPE>(place, seeds, values);
         finish_step<SHAPE, ABOVE>(place, seed, values, before, [&](const tile_step<SHAPE> &results) {

@@ -4,9 +4,9 @@
  * whole vectors, a lane has columns that lie a warp apart, so that what a warp reads or writes at once lies side by
  * side in any case.
  *
- * Halves of a chunk are two tiles, halves of a tile strips, halves of a strip rows: the tree of
- * tuplescan/prefix_sum.h. Threads find themselves anew each time they are asked for: a tile that waits has no registers
- * to spare for what can be made again. */
+ * Halves of a unit are two tiles, halves of a tile strips, halves of a strip rows: the tree of tuplescan/prefix_sum.h.
+ * Where rows are short a tile is two units, each with a seed. Threads find themselves anew each time they are asked
+ * for: a tile that waits has no registers to spare for what can be made again. */
 #ifndef PERSISTENT_ROW_TILE_CUH
 #define PERSISTENT_ROW_TILE_CUH
 
@@ -24,7 +24,7 @@ enum class row_kind { VECTORS, APART, PIECES };
 
 /* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (adds/turns.cuh), a strip STRIP_ROWS rows and STRIP_LANES
  * lanes (a warp, or where rows are short half of one), and a multiprocessor BLOCKS blocks. Vectors are of sums of
- * INPUT's own size. Integers, which wrap, may have larger chunks than the tree's. */
+ * INPUT's own size. Integers, which wrap, have no units: all of a tile is one. */
 template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
           unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES>
 struct row_shape {
@@ -36,8 +36,11 @@ struct row_shape {
     static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = THREADS / STRIP_LANES, STRIP_ROWS = STRIP_ROWS_;
     static constexpr unsigned TILE_ROWS = STRIPS * STRIP_ROWS; /* of the tile */
     static constexpr unsigned CHUNK =
-        STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * CHUNK_OF_LONG : CHUNK_OF_LONG; /* of the tree */
-    static constexpr unsigned SHARES = CHUNK > TILE_ROWS ? CHUNK / TILE_ROWS : 1;           /* tiles of a chunk */
+        STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * UNIT_ROWS : UNIT_ROWS; /* rows, at least */
+    static constexpr unsigned SHARES = CHUNK > TILE_ROWS ? CHUNK / TILE_ROWS : 1;   /* tiles of a chunk */
+    static constexpr unsigned UNITS =
+        !std::is_integral<Sum>::value && TILE_ROWS > UNIT_ROWS ? TILE_ROWS / UNIT_ROWS : 1; /* of a tile */
+    static constexpr unsigned UNIT_STRIPS = STRIPS / UNITS;                                 /* of a tile's unit */
     static constexpr unsigned KEPT_ROWS = TILE_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
     /* At most ADDERS_ALONE adding blocks have a multiprocessor each to themselves. */
@@ -46,7 +49,8 @@ struct row_shape {
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
     static_assert(STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
-    static_assert(std::is_integral<Sum>::value || TILE_ROWS <= CHUNK, "the tree's chunks");
+    static_assert(std::is_integral<Sum>::value || TILE_ROWS * SHARES == UNITS * UNIT_ROWS, "whole units");
+    static_assert(UNITS == 1 || (UNITS == 2 && SHARES == 1), "the lower unit's seed is made of the upper one's");
     struct Values {}; /* that a lane has in registers while the tile waits */
 };
 template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
@@ -66,8 +70,9 @@ template <class SHAPE> struct alignas(LINE_BYTES) row_block {
     block_role role;
 };
 
-/* The rest of a block's shared memory, in rows of `across` units each: the tile's rows; the total of each strip; the
- * seed, and what is to the left of the tile at each level of the tree above it. */
+/* The rest of a block's shared memory, in rows of `across` vectors or columns each: the tile's rows; the total of each
+ * strip; the seed of each of the tile's units, and what is to the left of the tile at each level of the tree above it.
+ */
 template <class SHAPE> struct row_memory {
     row_input<SHAPE> *rows;
     row_unit<SHAPE> *totals, *lefts;
@@ -85,7 +90,7 @@ template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
 }
 template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
     const size_t rows = SHAPE::KEPT_ROWS * sizeof(row_input<SHAPE>);
-    const size_t sums = (SHAPE::STRIPS + 1 + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
+    const size_t sums = (SHAPE::STRIPS + SHAPE::UNITS + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
     return sizeof(row_block<SHAPE>) + (rows + sums) * across;
 }
 template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
@@ -237,7 +242,8 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
 }
 
 /* The tile's total in one of its columns, by one thread. What is to the left of a strip is then one row at each
- * level: the last strip of a left half has the total of all of the half in the place of its own. */
+ * level: the last strip of a left half has the total of all of the half in the place of its own; and the last strip of
+ * all, of floats, that of all of its unit. */
 template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory<SHAPE> &memory, unsigned column) {
     typedef typename SHAPE::Sum Sum;
     Sum *const totals = reinterpret_cast<Sum *>(memory.totals) + column;
@@ -251,7 +257,7 @@ template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory
         UNROLL
     for (unsigned last = 2 * half - 1; last < SHAPE::STRIPS; last += 2 * half) {
         part[last] = part[last - half] + part[last];
-        if (last + 1 < SHAPE::STRIPS)
+        if (last + 1 < SHAPE::STRIPS || (!may_reorder<Sum>() && 2 * half == SHAPE::UNIT_STRIPS))
             totals[last * across] = part[last];
     }
     return part[SHAPE::STRIPS - 1];

@@ -5,12 +5,12 @@
 #include "persistent/row_tile.cuh"
 
 /* Calls add(left) for all that is to the left of the strip's rows in the lane's columns, the lowest level first, the
- * seed last. */
+ * seed of their unit last. */
 template <class SHAPE, class ADD>
 DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, unsigned lane, const ADD &add) {
     const unsigned strip = strip_number<SHAPE>();
     UNROLL
-    for (unsigned half = 1; half < SHAPE::STRIPS; half *= 2)
+    for (unsigned half = 1; half < SHAPE::UNIT_STRIPS; half *= 2)
         if (strip & half)
             add(get_columns(memory, lane,
                             memory.totals + ((strip & ~(2 * half - 1)) + half - 1) * memory.across + lane));
@@ -18,7 +18,8 @@ DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, u
     for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
         if (place.row & half)
             add(get_columns(memory, lane, memory.lefts + level * memory.across + lane));
-    add(get_columns(memory, lane, memory.lefts + lane));
+    const unsigned unit = SHAPE::UNITS > 1 ? strip / SHAPE::UNIT_STRIPS : 0;
+    add(get_columns(memory, lane, memory.lefts + unit * memory.across + lane));
 }
 
 /* The running sums of ROWS rows, one level of the tree after the other. */

@@ -11,6 +11,7 @@
 #include "persistent/launch.cuh"
 #include "persistent/row_bring.cuh"
 #include "persistent/words/per_row_tile.cuh"
+#include "tile/first_rows.cuh"
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
@@ -110,6 +111,8 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
         block_barrier();
         if (thread_index() == 0)
             atomic_add(done_word(state, slot_of<SHAPE>(state, lane.place), panel_of(lane.place), pass.panels), 1u);
+        if constexpr (!may_reorder<Sum>())
+            leave_last_row<SHAPE>(pass, state, exclusive(), lane.place, memory);
     }
     DEVICE void draw(unsigned, bool) {}
     DEVICE void write(unsigned, Lane &lane) {
@@ -141,6 +144,21 @@ static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, 
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
 
+/* Bytes of the workspace, whose words may be as many as a table has chunks. By strides alone, as the table may be
+ * anywhere. */
+struct rows_room {
+    static size_t chunks(const kernel_pass &pass) { return (pass.rows + UNIT_ROWS - 1) / UNIT_ROWS; }
+    static size_t words(const kernel_pass &pass) {
+        return TICKET_BYTES +
+               sizeof(word_pair) * ring_pairs(pass, MOST_SHARES, pass.columns, chunks(pass) + 1, chunks(pass));
+    }
+    /* Behind the words: the seeds that the check wants, of all chunks; or the last rows of chunks of floats. */
+    static size_t kept(const kernel_pass &pass) {
+        const size_t row = pass.columns * type_bytes(pass.out_type);
+        return pass.first_overflow ? (chunks(pass) + 1) * row * 2 : pass.exclusive ? chunks(pass) * row : 0;
+    }
+};
+
 /* What the launcher asks of a pass by rows. */
 template <class SHAPE> struct rows_plan {
     typedef typename SHAPE::Sum Sum;
@@ -166,7 +184,9 @@ template <class SHAPE> struct rows_plan {
         state.seeds = state.totals + length * SHAPE::SHARES * pass.columns;
         state.done = reinterpret_cast<uint32_t *>(state.seeds + length * pass.columns);
         state.all_seeds = nullptr;
-        if (pass.first_overflow) {
+        if constexpr (!may_reorder<Sum>()) {
+            state.lasts = last_rows_in(call.workspace);
+        } else if (pass.first_overflow) {
             state.magnitudes = state.done + length * made.panels;
             state.all_seeds = state.totals + cleared * sizeof(word_pair) / sizeof(exchange_word<Sum>);
         }
@@ -175,6 +195,14 @@ template <class SHAPE> struct rows_plan {
     checked_seeds<Sum> seeds(const ring_state<Sum> &state) const {
         return checked_seeds<Sum>{state.all_seeds, pass.columns, CHUNK_ROWS, chunks};
     }
+
+    /* Of floats, behind all words; nothing says so before the launch how many of them there are. */
+    Sum *last_rows_in(void *workspace) const {
+        return reinterpret_cast<Sum *>(static_cast<char *>(workspace) + rows_room::words(pass));
+    }
+    last_rows<Sum> left_in(void *workspace) const {
+        return last_rows<Sum>{last_rows_in(workspace), pass.columns, chunks, CHUNK_ROWS};
+    }
 };
 
 /* For choose/row_dispatch.cuh. */
@@ -182,12 +210,14 @@ struct rows_launcher {
     const kernel_pass &pass;
     const persistent_call &call;
     template <class SHAPE> int run(const tile_pass &made) const {
+        typedef typename SHAPE::Sum Sum;
         static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
         const size_t rows = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
         const size_t adders = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
         const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
         const size_t shared = tile > turns ? tile : turns, chunk = rows_plan<SHAPE>::CHUNK_ROWS;
-        if (rows > INT32_MAX / made.panels)
+        if (rows > INT32_MAX / made.panels ||
+            (!may_reorder<Sum>() && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))
             return static_cast<int>(cudaErrorNotSupported);
         const rows_plan<SHAPE> plan = {pass,
                                        made,
@@ -196,28 +226,21 @@ struct rows_launcher {
                                        shared,
                                        shared,
                                        (pass.rows + chunk - 1) / chunk};
-        if constexpr (has_exclusive<SHAPE>())
-            return pass.exclusive ? launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan)
-                                  : launch_persistent<rows_form<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
-        else
+        if constexpr (!has_exclusive<SHAPE>())
             return launch_persistent<rows_form<SHAPE, row_results::EITHER>>(call, made, plan);
+        else if (!pass.exclusive)
+            return launch_persistent<rows_form<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
+        else
+            return launch_first_rows<SHAPE>(
+                launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan), made,
+                plan.left_in(call.workspace), call.stream);
     }
 };
 
 #if KERNEL_PART == 0
-/* Behind the pairs are the seeds that the check wants, of all chunks. */
-static size_t seeds_bytes(const kernel_pass &pass, size_t chunks) {
-    return pass.first_overflow ? (chunks + 1) * pass.columns * 2 * type_bytes(pass.out_type) : 0;
-}
-
-/* By strides alone, as the table may be anywhere. */
 size_t form_rows::workspace(const kernel_pass *pass) {
     const kernel_facts facts = kernel_facts_of(pass, 0, 0);
-    if (!rows_can(&facts))
-        return 0;
-    const size_t chunks = (pass->rows + CHUNK_OF_LONG - 1) / CHUNK_OF_LONG;
-    return TICKET_BYTES + sizeof(word_pair) * ring_pairs(*pass, MOST_SHARES, pass->columns, chunks + 1, chunks) +
-           seeds_bytes(*pass, chunks);
+    return rows_can(&facts) ? rows_room::words(*pass) + rows_room::kept(*pass) : 0;
 }
 #endif
 

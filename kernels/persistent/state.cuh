@@ -4,11 +4,21 @@
 #define PERSISTENT_STATE_CUH
 
 #include "persistent/words/marked.cuh"
+#include "tile/sum.cuh"
+
+/* What floats need besides. blocks: rows of columns; in a chain, for each chunk the total of the largest block of
+ * chunks that ends with it; or else what wait in wide blocks of stage 2 (adds/wide.cuh). lasts: the end of each chunk,
+ * if results are exclusive (tile/first_rows.cuh). */
+template <class SUM, bool WRAPS = may_reorder<SUM>()> struct float_state {
+    exchange_word<SUM> *blocks;
+    SUM *lasts;
+};
+template <class SUM> struct float_state<SUM, true> {};
 
 /* Words are a row of columns for each tile that shares a chunk, all zeros at the beginning, and before them a row for
  * the first seed. A chunk's last total is read by one block of stage 2 alone: the next chunk's seed takes its place, so
  * that words are few, as all of them go to memory in the end. */
-template <class SUM> struct pass_state {
+template <class SUM> struct pass_state : float_state<SUM> {
     uint32_t *ticket;
     uint32_t *parts; /* for each adding block the number of its multiprocessor */
     exchange_word<SUM> *totals;

@@ -14,13 +14,16 @@
  * - begin(place) asks for what can be on its way while the tile is read.
  * - put(place) puts what begin() asked for into shared memory; all loads of the tile are under way.
  * - tell(place) is called when the block has met, and shared.totals is complete.
- * - seed(place, values) fills shared.seeds, and adds to the values what else of the chunk is above the tile.
+ * - seed(place, values) fills shared.seeds, and adds to the values what else of the chunk or unit is above the tile.
  * - above(place, before) adds to a sum of rows what seed() added to the values, for exclusive results.
+ * - lane_seed(place, unit, seed) is what finish_tile() adds in a unit of the tile, and above_unit(place, before) what
+ *   stands above one, for exclusive results of floats; leave_last_row(place) is called before they are finished.
  * - base(c) is the sum of all rows above the tile in column c of the panel, seed and all.
  * - ready() is called before the word of the first overflow is looked at.
  *
  * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
- * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned.
+ * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned; KEEPS_SEED,
+ * whether a lane keeps its seed in registers (finish_tile()).
  *
  * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
  * together. The sum above a warp, which exclusive results alone need, is made again behind that branch, so that nobody
@@ -38,7 +41,7 @@ enum class results { INCLUSIVE, EXCLUSIVE, EITHER };
 /* What a block has in shared memory. HELD is the policy's own part. */
 template <class SHAPE, class HELD> struct resident_shared {
     warp_rows<SHAPE> totals;
-    warp_row<SHAPE> seeds;
+    warp_row<SHAPE> seeds[SHAPE::UNITS];
     tile_magnitude magnitudes;
     HELD held;
 };
@@ -52,7 +55,7 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     typedef STATE State;
     typedef HELD Held;
     static constexpr unsigned BLOCKS = 2;
-    static constexpr bool SKIPS = false, TELLS_FIRST = false, PARTED = false;
+    static constexpr bool SKIPS = false, TELLS_FIRST = false, PARTED = false, KEEPS_SEED = false;
 
     const tile_pass &pass;
     const State &state;
@@ -65,8 +68,27 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     DEVICE void tell(const tile_place &) {}
     DEVICE void seed(const tile_place &, tile_values<SHAPE> &) {}
     DEVICE void above(const tile_place &, Sum (&)[SHAPE::COLUMNS]) {}
-    DEVICE Sum base(unsigned c) const { return shared.seeds[c]; }
+    DEVICE Sum base(unsigned c) const { return shared.seeds[0][c]; }
     DEVICE void ready() const {}
+
+    DEVICE void lane_seed(const tile_place &place, unsigned unit, Sum (&seed)[SHAPE::COLUMNS]) const {
+        ::lane_seed<SHAPE>(place, shared.seeds[unit], seed);
+    }
+    DEVICE void above_unit(const tile_place &place, Sum (&before)[SHAPE::COLUMNS]) const {
+        if constexpr (SHAPE::UNITS > 1) {
+            const unsigned unit = unit_of_step<SHAPE>(0);
+            if (unit == 0 || !begins_unit<SHAPE>(place))
+                return;
+            UNROLL
+            for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+                before[c] = end_of_unit(unit - 1, place.across * SHAPE::COLUMNS + c);
+        }
+    }
+    DEVICE void leave_last_row(const tile_place &) {}
+    /* What stands below the last row of a unit: the inclusive result of that row. */
+    DEVICE Sum end_of_unit(unsigned unit, unsigned column) const {
+        return combine(shared.seeds[unit][column], total_of_unit<SHAPE>(shared.totals, unit, column));
+    }
 
     /* Where the calling lane is. */
     DEVICE tile_place place() const { return tile_place_at<SHAPE>(pass, row, panel); }
@@ -90,8 +112,11 @@ DEVICE void put_nothing(const tile_place &place, warp_rows<SHAPE> &totals, tile_
     if (thread_index() % WARP_LANES == 0)
         magnitudes[warp] = 0;
     UNROLL
+    for (unsigned unit = 0; unit < SHAPE::WARP_UNITS; unit++)
+        UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS && place.part == 0 && place.phase == 0; c++)
-        totals[warp][place.across * SHAPE::COLUMNS + c] = sum_identity<typename SHAPE::Sum>();
+        totals[warp * SHAPE::WARP_UNITS + unit][place.across * SHAPE::COLUMNS + c] =
+            sum_identity<typename SHAPE::Sum>();
 }
 
 /* The totals of a warp. FIRST: they are made of a copy of its values; if not, the values are scanned on the way. */
@@ -147,8 +172,9 @@ template <class SHAPE, bool ABOVE, class SEED> DEVICE void resident_finish(SEED 
     if (ABOVE) {
         warps_before<SHAPE>(place, from.shared.totals, before);
         from.above(place, before);
+        from.leave_last_row(place);
     }
-    finish_tile<SHAPE, ABOVE>(from.pass, place, staging, from.shared.seeds, values, before);
+    finish_tile<SHAPE, ABOVE>(from.pass, place, staging, from, values, before);
 }
 
 template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLOCKS)
@@ -170,7 +196,7 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
     }
     check_tile<SHAPE>(
         pass, block_index(), shared[0].magnitudes, [&](unsigned c) { return from.base(c); },
-        [&](unsigned c) { return total_of_warps<SHAPE, SHAPE::WARPS>(shared[0].totals, 0, c); }, [&] { from.ready(); });
+        [&](unsigned c) { return total_of_tile<SHAPE>(shared[0].totals, c); }, [&] { from.ready(); });
 }
 
 /* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch; so they

@@ -1,21 +1,43 @@
-/* The seeds of stage 3: a row of a table for each chunk, which stages 1 and 2 have made. */
+/* The seeds of stage 3: a row of a table for each unit of rows, which stages 1 and 2 have made. */
 #ifndef RESIDENT_SEED_FROM_TABLE_CUH
 #define RESIDENT_SEED_FROM_TABLE_CUH
 
 #include "resident/resident_pass.cuh"
+#include "tile/first_rows.cuh"
 
-template <class SUM> struct seed_table { const SUM *rows; /* `columns` sums each */ };
+template <class SUM> struct seed_table { SUM *rows; /* `columns` sums each */ };
 
 template <class SHAPE> struct seed_from_table : resident_block<SHAPE, seed_table<typename SHAPE::Sum>> {
+    typedef typename SHAPE::Sum Sum;
     static constexpr bool PARTED = true;
-    typename SHAPE::Sum own = typename SHAPE::Sum(0);
+    static constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL);
+    static constexpr unsigned TABLE_UNITS = in_units<SHAPE>::UNITS; /* rows of the table that are the tile's */
+    Sum own = Sum(0);
+
+    /* A thread has a column of the panel in one of the tile's units; sums that wrap need those of the first one alone.
+     */
+    DEVICE unsigned unit() const { return SHAPE::UNITS > 1 ? thread_index() / ACROSS : 0; }
+    DEVICE unsigned in_panel() const { return SHAPE::UNITS > 1 ? thread_index() % ACROSS : thread_index(); }
+    DEVICE size_t column() const { return static_cast<size_t>(this->panel) * this->pass.panel_columns + in_panel(); }
+    DEVICE bool has_column(const tile_place &place) const {
+        return in_panel() < SHAPE::PANEL && in_panel() < this->pass.panel_columns && column() < this->pass.columns &&
+               (SHAPE::UNITS == 1 || (unit() < SHAPE::UNITS && unit() * UNIT_ROWS < place.end));
+    }
+    DEVICE Sum *row_of(const tile_place &place, unsigned unit) const {
+        return this->state.rows + (static_cast<size_t>(place.chunk) * TABLE_UNITS + unit) * this->pass.columns;
+    }
 
     DEVICE void begin(const tile_place &place) {
-        own = this->value_of_row(this->state.rows + place.chunk * this->pass.columns);
+        own = has_column(place) ? row_of(place, unit())[column()] : sum_identity<Sum>();
     }
     DEVICE void put(const tile_place &) {
-        if (thread_index() < SHAPE::PANEL)
-            this->shared.seeds[thread_index()] = own;
+        if (in_panel() < SHAPE::PANEL && unit() < SHAPE::UNITS)
+            this->shared.seeds[unit()][in_panel()] = own;
+    }
+    /* The last row of the tile takes the place of its first seed, which has been read. */
+    DEVICE void leave_last_row(const tile_place &place) {
+        if (leaves_last_rows<SHAPE>(this->pass) && place.end == SHAPE::TILE_ROWS && unit() == 0 && has_column(place))
+            row_of(place, 0)[column()] = this->end_of_unit(SHAPE::UNITS - 1, in_panel());
     }
 };
 

@@ -4,13 +4,13 @@
 
 #include "resident/wave_exchange.cuh"
 
-/* SHARES of a chunk are a tile each. */
-template <class SHAPE, unsigned SHARES> struct seed_from_wave
+/* SHARES of a chunk are a tile each. SHARED: so it is also where each of them is a chunk to the tree. */
+template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_from_wave
     : resident_block<SHAPE, wave_state<typename SHAPE::Sum>, wave_held<SHAPE, SHARES>> {
     typedef typename SHAPE::Sum Sum;
     /* Totals that are told before the tile is scanned are made twice, but nobody waits for the scan. That is less where
      * few columns have quarters of chunks, and more elsewhere (docs/tuning.md#wave). */
-    static constexpr bool TELLS_FIRST = SHARES > 1 && SHAPE::LANES == 1;
+    static constexpr bool TELLS_FIRST = SHARED && SHAPE::LANES == 1;
 
     uint64_t draw = 0, tag = 0;
 
@@ -58,7 +58,10 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
     DEVICE void seed(const tile_place &, tile_values<SHAPE> &values) {
         wave_gather<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, tag, this->shared, chunks());
         block_barrier();
-        wave_fold<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, this->shared, chunks());
+        if constexpr (sums_wrap<SHAPE>())
+            wave_fold<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, this->shared, chunks());
+        else
+            wave_fold_tree<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, this->shared, chunks());
         /* The lane's place is found anew: it is not kept in registers while the block waits. */
         const tile_place place = this->place();
         Sum before[SHAPE::COLUMNS];
@@ -80,7 +83,7 @@ template <class SHAPE, unsigned SHARES> struct seed_from_wave
     }
 
     DEVICE Sum base(unsigned c) const {
-        Sum sum = this->shared.seeds[c];
+        Sum sum = this->shared.seeds[0][c];
         for (unsigned left = 0; left < share(); left++)
             sum = combine(sum, this->shared.held.lefts[left][c]);
         return sum;

@@ -1,14 +1,15 @@
 /* The three stages for a table whose tiles all find room on the device at once, a block a tile, in one wave.
  *
- * Each block publishes its tile's column totals, looks at those of all tiles above, adds them up from left to right,
- * and finishes its tile, which has stayed in its registers. Where there are few chunks, blocks share them. It is one
- * launch with nothing before it: nothing has to be cleared (wave_epoch.cuh). A cell is read once and written once, and
- * a column of a tile is a word of 16 bytes, which is written once and read by each tile below it.
+ * Each block publishes its tile's column totals, looks at those of all tiles above, adds them up, and finishes its
+ * tile, which has stayed in its registers. Where there are few chunks, blocks share them. It is one launch with nothing
+ * before it: nothing has to be cleared (wave_epoch.cuh). A cell is read once and written once, and a column of a tile
+ * is a word of 16 bytes, which is written once and read by each tile below it.
  *
  * No wait is without end (wave_exchange.cuh). Out of place nothing is built on all blocks running at once, though
  * mostly they do. In place, and where the start row is the end row, the launch is a cooperative one, whose blocks all
  * meet before they publish: that costs up to a microsecond. */
 #include "resident/seed_from_wave.cuh"
+#include "tile/first_rows.cuh"
 
 constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */
 
@@ -32,16 +33,20 @@ struct wave_launcher {
         return run_shares<SHAPE, 1>(pass);
     }
 
-    template <class SHAPE, unsigned SHARES> int run_shares(const tile_pass &pass) const {
+    /* OF tiles to a chunk; SHARES of them to a unit, where sums are floats. */
+    template <class SHAPE, unsigned OF> int run_shares(const tile_pass &pass) const {
         typedef typename SHAPE::Sum Sum;
-        typedef typename SHAPE::template share<SHARES> share;
-        const auto kernel = resident_kernel_for<share, seed_from_wave<share, SHARES>>(pass);
+        typedef typename SHAPE::template share<OF> share;
+        constexpr unsigned SHARES = sums_wrap<SHAPE>()             ? OF
+                                    : share::TILE_ROWS < UNIT_ROWS ? UNIT_ROWS / share::TILE_ROWS
+                                                                   : 1;
+        const auto kernel = resident_kernel_for<share, seed_from_wave<share, SHARES, (OF > 1)>>(pass);
         const size_t rows = (pass.rows + share::TILE_ROWS - 1) / share::TILE_ROWS, blocks = rows * pass.panels;
         const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
         const size_t chunks = pitch * sizeof(warp_row<share>);
         const size_t shared = chunks > staging_bytes<share>() ? chunks : staging_bytes<share>();
         unsigned most;
-        if (shared > MOST_WAVE_BYTES)
+        if (shared > MOST_WAVE_BYTES || (!sums_wrap<SHAPE>() && rows / SHARES >= MOST_TREE_CHUNKS))
             return static_cast<int>(cudaErrorNotSupported);
         int error = resident_blocks(kernel, BLOCK_THREADS, shared, &most);
         if (error != 0)
@@ -49,9 +54,12 @@ struct wave_launcher {
         if (blocks > most)
             return static_cast<int>(cudaErrorNotSupported);
         const wave_state<Sum> state = state_of<Sum>(pass, static_cast<unsigned>(rows), static_cast<unsigned>(pitch));
-        return state.helps ? launch(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream, pass, state)
-                           : launch_cooperative(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream,
-                                                pass, state);
+        error = state.helps ? launch(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream, pass, state)
+                            : launch_cooperative(kernel, static_cast<unsigned>(blocks), BLOCK_THREADS, shared, stream,
+                                                 pass, state);
+        return launch_first_rows<share>(
+            error, pass,
+            last_rows<Sum>{state.lasts, pass.columns, (rows + SHARES - 1) / SHARES, SHARES * share::TILE_ROWS}, stream);
     }
 
     template <class SUM> wave_state<SUM> state_of(const tile_pass &pass, unsigned rows, unsigned pitch) const {
@@ -62,6 +70,7 @@ struct wave_launcher {
         state.epoch.blocks = rows;
         state.epoch.each = power_of_two_above(rows);
         state.words = reinterpret_cast<word_pair *>(static_cast<char *>(workspace) + draw_bytes(pass.panels));
+        state.lasts = reinterpret_cast<SUM *>(state.words + (rows + size_t(1)) * pass.columns);
         state.helps = pass.in != pass.out && !(carry_in && carry_in == carry_out);
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
@@ -75,7 +84,10 @@ struct wave_launcher {
 #if KERNEL_PART == 0
 size_t form_wave::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
-    return draw_bytes(pass->columns) + (WAVE_SHARES * chunks + 1) * pass->columns * sizeof(word_pair);
+    const size_t cells = (WAVE_SHARES * chunks + 1) * pass->columns;
+    const bool leaves_lasts = pass->exclusive && type_is_float(pass->out_type);
+    return draw_bytes(pass->columns) + cells * sizeof(word_pair) +
+           (leaves_lasts ? cells * type_bytes(pass->out_type) : 0);
 }
 #endif
 

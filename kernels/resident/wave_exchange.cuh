@@ -1,6 +1,6 @@
 /* Stage 2 of wave.cu: from each tile's totals to its seed. Every block looks at all totals above its own, and adds them
- * up from left to right by itself. A tile is a chunk or a share of one; each row of tiles has a row of words for its
- * totals.
+ * up by itself: integers from left to right, floats by the tree. A tile is a chunk or a share of one; each row of tiles
+ * has a row of words for its totals. To floats a chunk is no more than the tiles that share a unit, or one tile.
  *
  * Every wait ends. A launch out of place `helps`: a thread that has looked in vain for long makes the totals itself, as
  * the blocks that should make them may not run before this one ends. A launch in place cannot, as the rows above may be
@@ -23,6 +23,7 @@ template <class SUM> struct wave_state {
     const SUM *carry_in;
     SUM *carry_out;
     unsigned pitch; /* of a column's totals in shared memory: a vector more, against bank conflicts */
+    SUM *lasts;     /* the last rows of chunks, where floats are exclusive (tile/first_rows.cuh) */
 };
 
 /* What a block keeps of the exchange in shared memory: the totals of the shares of its chunk that are above its own,
@@ -114,7 +115,7 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
     if (row == 0 && !state.helps)
         store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
     store_pair_relaxed(&state.words[(row + size_t(1)) * pass.columns + lane.column],
-                       tagged(total_of_warps<SHAPE, SHAPE::WARPS>(totals, 0, lane.in_panel), tag));
+                       tagged(total_of_tile<SHAPE>(totals, lane.in_panel), tag));
 }
 
 /* The block that drew first sets the word of the first overflow to TABLE_NO_OVERFLOW. Called by one thread of each
@@ -227,8 +228,14 @@ template <class SUM> struct wave_batch {
     }
 };
 
-/* How many totals of a column add_chunks() finds in shared memory: they are filled up with what changes no sum. */
+/* Totals of a column that a lane of add_tree() has at once, and those of all lanes; and how many there may be: they are
+ * the most that all lanes have, twice. */
+constexpr unsigned TREE_EACH = 8, TREE_ROUND = TREE_EACH * WARP_LANES, MOST_TREE_CHUNKS = 2 * TREE_ROUND;
+
+/* How many totals of a column are in shared memory: they are filled up with what changes no sum. */
 template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
+    if (!may_reorder<SUM>())
+        return (chunks / TREE_EACH + 1) * TREE_EACH;
     constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
     return (chunks + 2 * BATCH - 1) / (2 * BATCH) * (2 * BATCH) + BATCH;
 }
@@ -244,9 +251,9 @@ DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.active && lane.down == lane.DOWN - 1) { /* the one that has the least to do */
         if (state.helps)
-            shared.seeds[lane.in_panel] = load_carry(state.carry_in, lane.column);
+            shared.seeds[0][lane.in_panel] = load_carry(state.carry_in, lane.column);
         else
-            shared.seeds[lane.in_panel] = wait_for_tagged<Sum>(&state.words[lane.column], tag);
+            shared.seeds[0][lane.in_panel] = wait_for_tagged<Sum>(&state.words[lane.column], tag);
     }
     const unsigned end = wave_length<Sum>(chunk);
     for (unsigned first = lane.down * AT_ONCE; lane.active && first < end; first += lane.DOWN * AT_ONCE) {
@@ -277,6 +284,103 @@ template <class SUM> DEVICE SUM add_chunks(SUM seed, const SUM *chunks, unsigned
     return seed;
 }
 
+/* The sum of TREE_EACH chunks, by halves. */
+template <class SUM> DEVICE SUM add_leaf(const SUM *chunks) {
+    typedef vector_of<SUM, 16 / sizeof(SUM)> vector;
+    SUM totals[TREE_EACH];
+    UNROLL
+    for (unsigned k = 0; k < TREE_EACH; k++)
+        totals[k] = reinterpret_cast<const vector *>(chunks)[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))];
+    return combine_halves<TREE_EACH>(totals);
+}
+
+/* The blocks of the binary digits of `count`, less than TREE_EACH, onto a seed. */
+template <class SUM> DEVICE SUM add_part_of_leaf(SUM seed, const SUM *chunks, unsigned count) {
+    if ((count & 4) != 0) {
+        seed = combine(seed, combine(combine(chunks[0], chunks[1]), combine(chunks[2], chunks[3])));
+        chunks += 4;
+    }
+    if ((count & 2) != 0) {
+        seed = combine(seed, combine(chunks[0], chunks[1]));
+        chunks += 2;
+    }
+    return (count & 1) != 0 ? combine(seed, chunks[0]) : seed;
+}
+
+/* Adds the blocks of the binary digits of `count`, at most TREE_ROUND, onto a seed, largest first. A lane goes on
+ * adding up with its neighbours as long as the block is no greater than that of the digit it is in. All lanes of a warp
+ * call it together, and have the result. */
+template <class SUM> DEVICE SUM add_tree_round(SUM seed, const SUM *chunks, unsigned count) {
+    const unsigned lane = thread_index() % WARP_LANES, lanes = count / TREE_EACH;
+    SUM total = lane < lanes ? add_leaf(chunks + lane * TREE_EACH) : sum_identity<SUM>();
+    UNROLL
+    for (unsigned level = 0; 1u << level < WARP_LANES; level++) {
+        const SUM other = warp_shuffle_xor(WARP_ALL, total, 1u << level);
+        if ((lane ^ lanes) >> level > 1)
+            total = combine(total, other);
+    }
+    UNROLL
+    for (unsigned half = WARP_LANES; half > 0; half /= 2) {
+        const SUM left = warp_shuffle(WARP_ALL, total, lanes & ~(2 * half - 1));
+        if ((lanes & half) != 0)
+            seed = combine(seed, left);
+    }
+    return add_part_of_leaf(seed, chunks + lanes * TREE_EACH, count % TREE_EACH);
+}
+
+/* The same of fewer than MOST_TREE_CHUNKS. */
+template <class SUM> DEVICE SUM add_tree(SUM seed, const SUM *chunks, unsigned count) {
+    KEEP_LOOP
+    for (; count >= TREE_ROUND; count -= TREE_ROUND, chunks += TREE_ROUND)
+        seed = add_tree_round(seed, chunks, TREE_ROUND);
+    return add_tree_round(seed, chunks, count);
+}
+
+/* The total of a lane's unit in one column: of the tile, or of the tiles that share it. Lane k has row k of the tile's
+ * totals. All lanes of a warp call it together. */
+template <class SHAPE, unsigned SHARES>
+DEVICE typename SHAPE::Sum wave_unit_total(const wave_shared<SHAPE, SHARES> &shared, unsigned share, unsigned column) {
+    typename SHAPE::Sum total = shared.totals[thread_index() % WARP_LANES % SHAPE::TOTALS][column];
+    UNROLL
+    for (unsigned half = 1; half < SHAPE::UNIT_TOTALS; half *= 2)
+        total = combine(total, warp_shuffle_xor(WARP_ALL, total, half));
+    if constexpr (SHARES > 1) {
+        typename SHAPE::Sum totals[SHARES];
+        UNROLL
+        for (unsigned k = 0; k < SHARES; k++)
+            totals[k] = k == share ? total : shared.held.lefts[k][column];
+        total = combine_halves<SHARES>(totals);
+    }
+    return total;
+}
+
+/* wave_fold() of floats: a warp takes a column, and its lanes make the seeds of the tile's units. */
+template <class SHAPE, unsigned SHARES>
+DEVICE void wave_fold_tree(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row,
+                           unsigned panel, wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
+    typedef typename SHAPE::Sum Sum;
+    const unsigned lane = thread_index() % WARP_LANES, unit = lane / SHAPE::UNIT_TOTALS;
+    const bool has_unit = lane < SHAPE::TOTALS && lane % SHAPE::UNIT_TOTALS == 0;
+    const size_t left = pass.rows - static_cast<size_t>(row) * SHAPE::TILE_ROWS;
+    const bool is_last = left <= SHAPE::TILE_ROWS;
+    KEEP_LOOP
+    for (unsigned column = thread_index() / WARP_LANES; column < pass.panel_columns; column += SHAPE::WARPS) {
+        const size_t at = static_cast<size_t>(panel) * pass.panel_columns + column;
+        if (at >= pass.columns)
+            return;
+        Sum seed = add_tree(shared.seeds[0][column], chunks + column * state.pitch, row / SHARES);
+        warp_barrier(WARP_ALL); /* all lanes have read the start row; and the total is made now, for the registers */
+        const Sum total = wave_unit_total<SHAPE, SHARES>(shared, row % SHARES, column);
+        seed = seed_in_warp<SHAPE::UNITS, SHAPE::UNIT_TOTALS>(unit, total, seed);
+        if (has_unit)
+            shared.seeds[unit][column] = seed;
+        if (has_unit && is_last && state.carry_out && unit == (left - 1) / UNIT_ROWS)
+            store_carry(state.carry_out, at, combine(seed, total));
+        if (has_unit && !is_last && pass.exclusive && unit == SHAPE::UNITS - 1 && row % SHARES == SHARES - 1)
+            state.lasts[row / SHARES * pass.columns + at] = combine(seed, total);
+    }
+}
+
 /* The seed of the chunk in each column, and below the last tile the end row. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row, unsigned panel,
@@ -285,12 +389,11 @@ DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Su
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.down != 0 || !lane.active)
         return;
-    const Sum seed = add_chunks(shared.seeds[lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
-    shared.seeds[lane.in_panel] = seed;
+    const Sum seed = add_chunks(shared.seeds[0][lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
+    shared.seeds[0][lane.in_panel] = seed;
     if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::TILE_ROWS > SHAPE::TILE_ROWS)
         return;
-    shared.held.lefts[row % SHARES][lane.in_panel] =
-        total_of_warps<SHAPE, SHAPE::WARPS>(shared.totals, 0, lane.in_panel);
+    shared.held.lefts[row % SHARES][lane.in_panel] = total_of_tile<SHAPE>(shared.totals, lane.in_panel);
     store_carry(state.carry_out, lane.column,
                 combine(seed, total_of_warps<SHAPE, SHARES>(shared.held.lefts, 0, lane.in_panel)));
 }

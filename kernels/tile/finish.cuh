@@ -2,8 +2,8 @@
 #ifndef TILE_FINISH_CUH
 #define TILE_FINISH_CUH
 
-#include "tile/scan.cuh"
 #include "tile/store.cuh"
+#include "tile/units.cuh"
 
 /* What stands one row above each value of a step. Above a lane's first row it is the last row of the phase before it;
  * above phase 0 it is the last phase of the step before, which is kept in `step_before`. So each lane takes the last
@@ -23,9 +23,9 @@ template <class SHAPE> DEVICE void row_above(const tile_place &place, const tile
     }
 }
 
-/* Adds the chunk's seed, one value a column, to one step and calls store(results). ABOVE: the results are exclusive,
+/* Adds the seed of a step's unit, one value a column, to it and calls store(results). ABOVE: the results are exclusive,
  * those that stand one row above; before the first step, `before` is the sum of all rows before the part, seed
- * included. */
+ * included. Where the next step is of the next unit, what is left in `before` is what stands above that. */
 template <class SHAPE, bool ABOVE, class STORE>
 DEVICE void finish_step(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                         tile_step<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS], const STORE &store) {
@@ -39,8 +39,8 @@ DEVICE void finish_step(const tile_place &place, const typename SHAPE::Sum (&see
     }
 }
 
-/* A sum over the rows before the warp becomes one over all rows before the part; `last` are the last step's sums. All
- * lanes of a warp call it together. */
+/* A sum over the rows of the unit before the warp becomes one over all rows before the part; `last` are the last step's
+ * sums. All lanes of a warp call it together. */
 template <class SHAPE>
 DEVICE void before_part(const tile_place &place, const typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
                         const tile_step<SHAPE> &last, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -60,20 +60,25 @@ template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp
         seed[c] = seeds[place.across * SHAPE::COLUMNS + c];
 }
 
-/* All steps of a tile, from its running sums to its results. `before` is the sum of the tile's rows above the warp,
- * which only exclusive results need. They take so many registers that the seeds are read again for each step. */
-template <class SHAPE, bool ABOVE> DEVICE void finish_tile(const tile_pass &pass, const tile_place &place,
-                                                           tile_staging<SHAPE> &staging, const warp_row<SHAPE> &seeds,
-                                                           tile_values<SHAPE> &values,
-                                                           typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+/* All steps of a tile, from its running sums to its results. `before` is the sum of the unit's rows above the warp,
+ * which only exclusive results need. They take so many registers that the seeds are read again for each step.
+ *
+ * `from` knows what stands above: from.lane_seed(place, unit, seed) is the lane's part of the seeds of a unit of the
+ * tile, KEEPS_SEED says that it is not read more often than need be; from.above_unit(place, before) replaces `before`
+ * where the part begins a unit of floats, above whose first row there is no sum of its seed. */
+template <class SHAPE, bool ABOVE, class FROM>
+DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging, FROM &from,
+                        tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place), seed[SHAPE::COLUMNS];
-    lane_seed<SHAPE>(place, seeds, seed);
-    if (ABOVE)
+    from.lane_seed(place, unit_of_step<SHAPE>(0), seed);
+    if (ABOVE) {
         before_part<SHAPE>(place, seed, values[SHAPE::STEPS - 1], before);
+        from.above_unit(place, before);
+    }
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
-        if (ABOVE && step > 0)
-            lane_seed<SHAPE>(place, seeds, seed);
+        if (step > 0 && ((ABOVE && !FROM::KEEPS_SEED) || step % SHAPE::UNIT_STEPS == 0))
+            from.lane_seed(place, unit_of_step<SHAPE>(step), seed);
         finish_step<SHAPE, ABOVE>(place, seed, values[step], before, [&](const tile_step<SHAPE> &results) {
             tile_store_step<SHAPE>(place, staging, step, to, results);
         });

@@ -1,5 +1,5 @@
-/* The running sums of a tile, by the tree of tuplescan/prefix_sum.h: lane, warp, block. At each level the left half's
- * total is added to every value of the right half. */
+/* The running sums of each unit of a tile, by the tree of tuplescan/prefix_sum.h: lane, warp, block. At each level the
+ * left half's total is added to every value of the right half. */
 #ifndef TILE_SCAN_CUH
 #define TILE_SCAN_CUH
 
@@ -92,7 +92,7 @@ template <class SHAPE> DEVICE void scan_warp_at_once(tile_values<SHAPE> &values)
     }
 }
 
-/* Scans the rows of a warp: the steps of each part, then the parts. */
+/* Scans the rows that a warp has in each unit: the steps of each part, then the parts. */
 template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_values<SHAPE> &values) {
     if constexpr (scans_at_once<SHAPE>()) {
         scan_warp_at_once<SHAPE>(values);
@@ -101,7 +101,7 @@ template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_value
     typename SHAPE::Sum left[SHAPE::COLUMNS];
     scan_steps<SHAPE>(place, values);
     UNROLL
-    for (unsigned half = 1; half < SHAPE::STEPS; half *= 2)
+    for (unsigned half = 1; half < SHAPE::UNIT_STEPS; half *= 2)
         UNROLL
     for (unsigned first = 0; first < SHAPE::STEPS; first += 2 * half) {
         last_row_of_phase<SHAPE>(place, SHAPE::PHASES - 1, values[first + half - 1], left);
@@ -121,7 +121,7 @@ template <class SHAPE> DEVICE void scan_warp(const tile_place &place, tile_value
     }
 }
 
-/* One level of the tree above the warps of a block, or the tiles that share a chunk. `totals` has a row for each of
+/* One level of the tree above the warps of a block, or the tiles that share a unit. `totals` has a row for each of
  * them, and this one is number `index`: if it is in a right half, the total of the left half is added to its values.
  * `before` collects the sum of all rows before this one's. */
 template <class SHAPE, unsigned HALF> DEVICE void scan_level(const tile_place &place, unsigned index,
@@ -150,14 +150,16 @@ template <class SHAPE, unsigned HALF> DEVICE void level_before(const tile_place 
             total_of_warps<SHAPE, HALF>(totals, index & ~(2 * HALF - 1), place.across * SHAPE::COLUMNS + c), before[c]);
 }
 
-/* Puts the warp's total, which is its last row, into shared memory for the other warps. */
+/* Puts the warp's totals, which are its last row in each unit, into shared memory for the other warps. */
 template <class SHAPE>
 DEVICE void put_warp_totals(const tile_place &place, const tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
     if (place.part == SHAPE::PARTS - 1 && place.phase == SHAPE::PHASES - 1)
         UNROLL
+    for (unsigned unit = 0; unit < SHAPE::WARP_UNITS; unit++)
+        UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
-            values[SHAPE::STEPS - 1][SHAPE::ROWS - 1][c];
+        totals[thread_index() / WARP_LANES * SHAPE::WARP_UNITS + unit][place.across * SHAPE::COLUMNS + c] =
+            values[(unit + 1) * SHAPE::UNIT_STEPS - 1][SHAPE::ROWS - 1][c];
 }
 
 /* Adds up the totals of all warps before this one in some columns of the panel, in no particular order. */
@@ -180,8 +182,8 @@ template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, c
         add_left<SHAPE>(before, values[step]);
 }
 
-/* Adds to the values of each warp what stands above them in the tile, after put_warp_totals() and a barrier: they
- * become P of the tree. `before` becomes the sum of the tile's rows above the warp. */
+/* Adds to the values of each warp what stands above them in their unit, after put_warp_totals() and a barrier: they
+ * become P of the tree. `before` becomes the sum of the unit's rows above the warp. */
 template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_rows<SHAPE> &totals,
                                               tile_values<SHAPE> &values,
                                               typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -194,10 +196,13 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
         scan_warps_at_once<SHAPE>(place, totals, values, before);
         return;
     }
-    scan_level<SHAPE, 1>(place, warp, totals, values, before);
-    scan_level<SHAPE, 2>(place, warp, totals, values, before);
-    scan_level<SHAPE, 4>(place, warp, totals, values, before);
-    if (SHAPE::WARPS > 8)
+    if (SHAPE::UNIT_WARPS > 1)
+        scan_level<SHAPE, 1>(place, warp, totals, values, before);
+    if (SHAPE::UNIT_WARPS > 2)
+        scan_level<SHAPE, 2>(place, warp, totals, values, before);
+    if (SHAPE::UNIT_WARPS > 4)
+        scan_level<SHAPE, 4>(place, warp, totals, values, before);
+    if (SHAPE::UNIT_WARPS > 8)
         scan_level<SHAPE, 8>(place, warp, totals, values, before);
 }
 
@@ -212,10 +217,13 @@ template <class SHAPE> DEVICE void warps_before(const tile_place &place, const w
         add_warps_before<SHAPE>(totals, place.across * SHAPE::COLUMNS, before);
         return;
     }
-    level_before<SHAPE, 1>(place, warp, totals, before);
-    level_before<SHAPE, 2>(place, warp, totals, before);
-    level_before<SHAPE, 4>(place, warp, totals, before);
-    if (SHAPE::WARPS > 8)
+    if (SHAPE::UNIT_WARPS > 1)
+        level_before<SHAPE, 1>(place, warp, totals, before);
+    if (SHAPE::UNIT_WARPS > 2)
+        level_before<SHAPE, 2>(place, warp, totals, before);
+    if (SHAPE::UNIT_WARPS > 4)
+        level_before<SHAPE, 4>(place, warp, totals, before);
+    if (SHAPE::UNIT_WARPS > 8)
         level_before<SHAPE, 8>(place, warp, totals, before);
 }
 

@@ -4,14 +4,16 @@
  * A lane has ROWS x COLUMNS neighbouring values at a time, VECTOR of them in one access. LANES lanes lie side by side
  * across a row, and PHASES such groups have neighbouring rows, ROWS each. They take STEPS steps, one below the other,
  * and are one of PARTS parts of a warp, which lie one below the other like the warps of the block. Every count is a
- * power of two, which is why any layout can follow the tree of tuplescan/prefix_sum.h: halves of a chunk are warps,
- * halves of a warp are parts, of a part steps, of a step phases, and halves of a phase are the rows of a lane.
+ * power of two, which is why any layout can follow the tree of tuplescan/prefix_sum.h: halves of a unit are warps,
+ * halves of a warp are parts, of a part steps, of a step phases, and halves of a phase are the rows of a lane. A tile
+ * of floats that has more rows than a unit is several units, one below the other, and the tree goes on above them in
+ * tile/units.cuh. Sums that wrap have the tile for their unit.
  *
  * A warp has two parts where a row is a line of memory: a level of phases takes a shuffle a value, one of parts a
  * shuffle for all steps. Narrower rows are read and written much faster in one piece.
  *
  * A lane holds up to 128 bytes of sums, 32 registers, whatever the shape; 512 of them hold 64 KiB, which is what makes
- * table_chunk_rows() what it is (256 of them, with 256 bytes each, where a shape is halved). Where COLUMNS is no power
+ * kernel_chunk_rows() what it is (256 of them, with 256 bytes each, where a shape is halved). Where COLUMNS is no power
  * of two, the next one counts in its place. */
 #ifndef TILE_SHAPE_CUH
 #define TILE_SHAPE_CUH
@@ -23,6 +25,7 @@
 constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
 constexpr unsigned LANE_BYTES = 128;
+constexpr unsigned UNIT_ROWS = KERNEL_UNIT_ROWS;
 constexpr unsigned LINE_BYTES = 128,
                    SECTOR_BYTES = 32; /* a line of memory, and the part of it that is moved by itself */
 constexpr unsigned VECTOR_BYTES = 16; /* the most of one access */
@@ -33,6 +36,19 @@ HOST_DEVICE constexpr unsigned power_of_two_above(unsigned count) {
 
 /* The greatest power of two that divides `count`. */
 HOST_DEVICE constexpr unsigned power_of_two_in(unsigned count) { return count & (~count + 1); }
+
+/* How a tile of UNITS_ units, one below the other, lies in its warps: a unit has UNIT_WARPS of them, or a warp has
+ * WARP_UNITS units, each of UNIT_STEPS of its steps. Totals are made of the rows that a warp has in one unit, TOTALS in
+ * a tile and UNIT_TOTALS in a unit. */
+template <unsigned UNITS_, unsigned WARPS, unsigned STEPS> struct tile_units {
+    static constexpr unsigned UNITS = UNITS_;
+    static constexpr unsigned UNIT_WARPS = UNITS < WARPS ? WARPS / UNITS : 1;
+    static constexpr unsigned WARP_UNITS = UNITS > WARPS ? UNITS / WARPS : 1;
+    static constexpr unsigned UNIT_STEPS = STEPS / WARP_UNITS;
+    static constexpr unsigned TOTALS = WARPS * WARP_UNITS, UNIT_TOTALS = TOTALS / UNITS;
+    static_assert(WARP_UNITS <= 2 && UNIT_STEPS > 0,
+                  "a warp's first step is of its first unit, and its last of the last");
+};
 
 template <class INPUT, class SUM, unsigned ROWS_, unsigned COLUMNS_, unsigned LANES_, unsigned VECTOR_,
           unsigned BYTES = LANE_BYTES, unsigned WARPS_ = BLOCK_WARPS>
@@ -55,6 +71,12 @@ struct tile_shape {
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS;
     static constexpr unsigned TILE_ROWS = WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
+
+    /* See tile_units. */
+    typedef tile_units<may_reorder<SUM>() || TILE_ROWS <= UNIT_ROWS ? 1 : TILE_ROWS / UNIT_ROWS, WARPS, STEPS> Units;
+    static constexpr unsigned UNITS = Units::UNITS, UNIT_WARPS = Units::UNIT_WARPS, WARP_UNITS = Units::WARP_UNITS;
+    static constexpr unsigned UNIT_STEPS = Units::UNIT_STEPS, TOTALS = Units::TOTALS, UNIT_TOTALS = Units::UNIT_TOTALS;
+    static_assert(WARP_UNITS == 1 || (PARTS == 1 && PHASES > 1), "a warp of two units is cut between steps");
 
     /* A tile of two lines across has half the rows of a chunk: two of them, one below the other, are a chunk, and each
      * is a subtree of it. */
@@ -83,6 +105,8 @@ template <class SUM, unsigned LANES_> struct packed_shape {
     static constexpr unsigned STEPS = 16, PART_ROWS = STEPS;
     static constexpr unsigned WARP_ROWS = PARTS * PART_ROWS, TILE_ROWS = WARPS * WARP_ROWS;
     static constexpr unsigned PANEL = LANES * COLUMNS, SHARES = 1;
+    static constexpr unsigned UNITS = 1, UNIT_WARPS = WARPS, WARP_UNITS = 1, UNIT_STEPS = STEPS;
+    static constexpr unsigned TOTALS = WARPS, UNIT_TOTALS = WARPS;
 
     /* How it is written: by one lane for each vector. */
     struct written {
@@ -91,6 +115,14 @@ template <class SUM, unsigned LANES_> struct packed_shape {
         static constexpr unsigned WARP_ROWS = packed_shape::WARP_ROWS, PART_ROWS = WARP_ROWS / PARTS;
         static constexpr unsigned TILE_ROWS = packed_shape::TILE_ROWS;
     };
+};
+
+/* A shape whose tile is cut into units even if its sums wrap: for who wants a total of each unit. */
+template <class SHAPE> struct in_units : SHAPE {
+    typedef tile_units<SHAPE::TILE_ROWS <= UNIT_ROWS ? 1 : SHAPE::TILE_ROWS / UNIT_ROWS, SHAPE::WARPS, SHAPE::STEPS>
+        Units;
+    static constexpr unsigned UNITS = Units::UNITS, UNIT_WARPS = Units::UNIT_WARPS, WARP_UNITS = Units::WARP_UNITS;
+    static constexpr unsigned UNIT_STEPS = Units::UNIT_STEPS, TOTALS = Units::TOTALS, UNIT_TOTALS = Units::UNIT_TOTALS;
 };
 
 /* The values of one lane: those of a step, and those of all steps. */

@@ -4,9 +4,10 @@
 
 #include "tile/shape.cuh"
 
-/* A row of the panel, one value a column. A tile has one for each of its warps, in shared memory. */
+/* A row of the panel, one value a column. A tile has one for each of its warps, in shared memory, or for each unit of a
+ * warp that has two. */
 template <class SHAPE> using warp_row = typename SHAPE::Sum[SHAPE::PANEL];
-template <class SHAPE> using warp_rows = warp_row<SHAPE>[SHAPE::WARPS];
+template <class SHAPE> using warp_rows = warp_row<SHAPE>[SHAPE::TOTALS];
 
 /* values[step][0][*] becomes the total of the lane's rows of that step. */
 template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
@@ -28,11 +29,12 @@ template <class SHAPE> DEVICE void add_lanes(unsigned apart, typename SHAPE::Sum
         totals[c] = combine(totals[c], warp_shuffle_xor(WARP_ALL, totals[c], apart));
 }
 
-/* values[0][0][*] of every lane becomes the totals of its warp. Adding up each step over the phases would take
- * log2(PHASES) shuffles a value. Instead two lanes share the work: each gives the other half of its steps and keeps the
- * sums of the other half, so that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all).
- * Then the steps are added up: those left in the lane first, which are neighbours, then those that went to other lanes;
- * and last the parts. */
+/* values[0][0][*] of every lane becomes the totals of its warp; where the warp has two units, those of the unit that
+ * its phase is the number of, modulo two. Adding up each step over the phases would take log2(PHASES) shuffles a value.
+ * Instead two lanes share the work: each gives the other half of its steps and keeps the sums of the other half, so
+ * that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all). Then the steps are added up:
+ * those left in the lane first, which are neighbours, then those that went to other lanes; and last the parts. The
+ * first that two lanes share are halves of all steps, which are the units. */
 template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_values<SHAPE> &values) {
     unsigned steps = SHAPE::STEPS, scattered = 0;
     UNROLL
@@ -62,7 +64,7 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
         if (step + half < steps)
             values[step][0][c] = combine(values[step][0][c], values[step + half][0][c]);
     UNROLL
-    for (unsigned half = SHAPE::PHASES / 2; half > 0; half /= 2)
+    for (unsigned half = SHAPE::PHASES / 2; half >= SHAPE::WARP_UNITS; half /= 2)
         if (half <= scattered)
             add_lanes<SHAPE>(half * SHAPE::LANES, values[0][0]);
     UNROLL
@@ -75,13 +77,14 @@ template <class SHAPE>
 DEVICE void make_totals(const tile_place &place, tile_values<SHAPE> &values, warp_rows<SHAPE> &totals) {
     lane_totals<SHAPE>(values);
     warp_totals<SHAPE>(place, values);
-    if (place.part == 0 && place.phase == 0)
+    const unsigned row = thread_index() / WARP_LANES * SHAPE::WARP_UNITS + (SHAPE::WARP_UNITS > 1 ? place.phase : 0);
+    if (place.part == 0 && place.phase < SHAPE::WARP_UNITS)
         UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = values[0][0][c];
+        totals[row][place.across * SHAPE::COLUMNS + c] = values[0][0][c];
 }
 
-/* The total of `count` warps from `first` on, a power of two of them, in one column of the panel. */
+/* The total of COUNT rows of totals from `first` on, a power of two of them, in one column of the panel. */
 template <class SHAPE, unsigned COUNT>
 DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigned first, unsigned column) {
     typename SHAPE::Sum part[COUNT];
@@ -89,6 +92,13 @@ DEVICE typename SHAPE::Sum total_of_warps(const warp_row<SHAPE> *totals, unsigne
     for (unsigned k = 0; k < COUNT; k++)
         part[k] = totals[first + k][column];
     return combine_halves<COUNT>(part);
+}
+template <class SHAPE> DEVICE typename SHAPE::Sum total_of_tile(const warp_row<SHAPE> *totals, unsigned column) {
+    return total_of_warps<SHAPE, SHAPE::TOTALS>(totals, 0, column);
+}
+template <class SHAPE>
+DEVICE typename SHAPE::Sum total_of_unit(const warp_row<SHAPE> *totals, unsigned unit, unsigned column) {
+    return total_of_warps<SHAPE, SHAPE::UNIT_TOTALS>(totals, unit * SHAPE::UNIT_TOTALS, column);
 }
 
 #endif

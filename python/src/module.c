@@ -25,16 +25,6 @@ static PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
     Py_RETURN_NONE;
 }
 
-/* chunk_rows(table_type, columns): where a table of floats may be cut without another rounding. */
-static PyObject *core_chunk_rows(PyObject *module, PyObject *tuple) {
-    (void)module;
-    int type;
-    Py_ssize_t columns;
-    if (!PyArg_ParseTuple(tuple, "in", &type, &columns))
-        return NULL;
-    return PyLong_FromSize_t(table_chunk_rows((table_type)type, (size_t)columns));
-}
-
 static PyObject *core_cuda_unavailable(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
     const char *why = table_cuda_unavailable();
@@ -51,7 +41,6 @@ static PyMethodDef methods[] = {
     {"argsort", core_argsort, METH_VARARGS, NULL},
     {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
     {"numpy_is_here", core_numpy_is_here, METH_VARARGS, NULL},
-    {"chunk_rows", core_chunk_rows, METH_VARARGS, NULL},
     {"cuda_unavailable", core_cuda_unavailable, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -104,12 +104,12 @@ def _first_outside(sums, dtype):
 
 
 def _sum_piece(x, out, dtype, exclusive, start, check):
-    """Sums x along its first axis into out, through a buffer that takes some rows at a time. Returns the first
-    overflow, (row, column of the piece), or None."""
+    """Sums x along its first axis into out, through a buffer that takes some rows of integers at a time, and all rows of
+    floats, whose sums a carry does not continue bit for bit. Returns the first overflow, (row, column of the piece), or
+    None."""
     adding = added_in(dtype)
     columns = out[0].size
-    chunk = _core.chunk_rows(_NUMBERS[adding], columns)
-    rows = max(1, _BUFFER_VALUES // (chunk * columns)) * chunk
+    rows = len(x) if adding.kind == "f" else max(1, _BUFFER_VALUES // columns)
     buffer = np.empty((min(rows, len(x)), *x.shape[1:]), adding)
     carry = np.zeros(columns, adding)
     if start is not None:

@@ -98,7 +98,7 @@ const struct backend *backend_cpu(void) {
         .host_allocate = malloc,
         .host_release = free,
         .stage1_local_counts = cpu_stage1_local_counts,
-        .stage2_fold = cpu_stage2_fold,
+        .stage2_sweep = cpu_stage2_sweep,
         .stage3_global_pass = cpu_stage3_global_pass,
         .fused_workspace = cpu_fused_workspace,
         .fused = cpu_fused,

@@ -2,6 +2,8 @@
 
 #include "../backend.h"
 #include "../checked.h"
+#include "../plan.h"
+#include "edge.h"
 #include "pool.h"
 #include "worker.h"
 
@@ -14,8 +16,9 @@ enum {
     BLOCK = 4096,        /* staged at a time; at least one group of rows */
     CACHED_PANEL = 512,  /* of 512 rows: 256 KiB, for the second-level cache */
     COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
-    STREAM_RUN = 1024,   /* less than this between gaps is not written past the caches: half lines would count */
-    CHECK_BLOCK = 65536  /* looked through again when some sum in it is wrong */
+    CHUNK = 65536,
+    STREAM_RUN = 1024,  /* less than this between gaps is not written past the caches: half lines would count */
+    CHECK_BLOCK = 65536 /* looked through again when some sum in it is wrong */
 };
 
 struct division_limits division_limits = {
@@ -72,6 +75,34 @@ static void cut_columns(struct division *division, enum division_kind kind) {
     division->panels = divide_up(columns, division->panel_columns);
 }
 
+/* Chunks are worth taking, and small enough for a core's own cache: up to 64 KiB of rows, or a unit. */
+static void cut_rows(struct division *division, enum division_kind kind) {
+    const size_t row = division->scan->in.columns * division->value_bytes, rows = division->scan->in.rows;
+    division->chunk_rows = TABLE_UNIT_ROWS;
+    if (kind == DIVISION_COLUMNS) {
+        division->chunks = 1;
+        division->parts = division->panels;
+        return;
+    }
+    while (2 * division->chunk_rows * row <= CHUNK)
+        division->chunk_rows *= 2;
+    if (division->scan->state)
+        division->lead = division->scan->first_row % (kind == DIVISION_CACHED ? division->chunk_rows : TABLE_UNIT_ROWS);
+    division->chunks = divide_up(division->lead + rows, division->chunk_rows);
+    division->parts = division->panels * division->chunks;
+}
+
+/* The binary digits of a unit's number, counted from where a kernel begins. */
+static unsigned count_blocks(const struct division *division, enum division_kind kind) {
+    const size_t rows = kind == DIVISION_COLUMNS ? division->scan->in.rows : division->chunk_rows;
+    unsigned digits = 0;
+    if (division->scan->state && kind == DIVISION_COLUMNS)
+        return STATE_BLOCK_LEVELS;
+    for (size_t units = rows / TABLE_UNIT_ROWS; units > 0; units /= 2)
+        digits++;
+    return digits;
+}
+
 static const struct cpu_kernel *find_kernel(const struct division *division, size_t columns) {
     const struct cpu_type_kernels *kernels = kernels_of(division);
     if (columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan)
@@ -102,7 +133,6 @@ static void lay_out_worker(struct division *division) {
     const size_t panel_bytes = division->panel_columns * division->value_bytes;
     const size_t group_bytes = division->kernel->group_rows * panel_bytes;
     const bool staged = division->stage_in || division->stage_out;
-    size_t stack_rows = 1;
     if (staged || division->scan->first_overflow) {
         const size_t groups = (staged ? BLOCK : CHECK_BLOCK) / group_bytes;
         division->block_rows = division->kernel->group_rows * (groups > 1 ? groups : 1);
@@ -111,34 +141,47 @@ static void lay_out_worker(struct division *division) {
         division->block_rows = SIZE_MAX;
     }
     division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT);
-    for (size_t groups = division->groups; groups > 1; groups /= 2)
-        stack_rows++;
-    division->worker_bytes = (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
+    const size_t stack_rows = division->is_float ? division->top + 1 + division->blocks : 0;
+    division->edge_bytes = division->scan->state ? edge_bytes(division, panel_bytes) : 0;
+    division->worker_bytes = division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
                              ((size_t)division->stage_in + (size_t)division->stage_out) * division->block_bytes;
 }
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {
     struct division division = {.scan = scan, .kernels = isa_kernels_in_use(), .threads = threads};
     division.value_bytes = sum_bytes(scan);
+    division.is_float = !plan_is_integer(scan->out.type);
     cut_columns(&division, kind);
-    division.units = kind == DIVISION_COLUMNS ? division.panels : division.panels * scan->chunks;
+    cut_rows(&division, kind);
     division.kernel = find_kernel(&division, division.panel_columns);
-    division.groups = scan->chunk_rows / division.kernel->group_rows;
+    division.groups = TABLE_UNIT_ROWS / division.kernel->group_rows;
+    division.top = (unsigned)__builtin_ctzll(division.groups);
+    division.blocks = count_blocks(&division, kind);
     choose_staging(&division);
     lay_out_worker(&division);
     return division;
 }
 
-struct unit division_unit(const struct division *division, enum division_kind kind, size_t index) {
+struct part division_part(const struct division *division, enum division_kind kind, size_t index) {
     const struct scan *scan = division->scan;
-    struct unit unit = {.panel = index, .rows = scan->in.rows};
+    struct part part = {.panel = index, .rows = scan->in.rows};
     if (kind != DIVISION_COLUMNS) {
-        unit.panel = index % division->panels;
-        unit.chunk = index / division->panels;
-        unit.first_row = unit.chunk * scan->chunk_rows;
-        unit.rows = smaller(scan->chunk_rows, scan->in.rows - unit.first_row);
+        part.panel = index % division->panels;
+        part.chunk = index / division->panels;
+        const size_t lead = part.chunk == 0 ? division->lead : 0;
+        part.first_row = part.chunk * division->chunk_rows + lead - division->lead;
+        part.rows = smaller(division->chunk_rows - lead, scan->in.rows - part.first_row);
     }
-    unit.first_column = unit.panel * division->panel_columns;
-    unit.columns = smaller(division->panel_columns, scan->in.columns - unit.first_column);
+    part.first_column = part.panel * division->panel_columns;
+    part.columns = smaller(division->panel_columns, scan->in.columns - part.first_column);
+    return part;
+}
+
+struct part division_unit(const struct division *division, const struct part *part, size_t first_row) {
+    const size_t row = division->lead + first_row;
+    struct part unit = *part;
+    unit.chunk = row / TABLE_UNIT_ROWS;
+    unit.first_row = first_row;
+    unit.rows = smaller(TABLE_UNIT_ROWS - row % TABLE_UNIT_ROWS, part->first_row + part->rows - first_row);
     return unit;
 }

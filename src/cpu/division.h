@@ -11,9 +11,11 @@ enum { CPU_ALIGNMENT = 64 };
 /* What a table is cut into. */
 enum division_kind {
     DIVISION_COLUMNS, /* panels of columns from top to bottom, which do not depend on each other */
-    DIVISION_CHUNKS,  /* each chunk of rows, itself cut into panels, that may be gone through once */
+    DIVISION_CHUNKS,  /* each chunk of units, itself cut into panels, that may be gone through once */
     DIVISION_CACHED   /* the same, small enough to stay in a core's own cache between two visits */
 };
+
+struct entry;
 
 struct division {
     const struct scan *scan;
@@ -21,18 +23,27 @@ struct division {
     const struct cpu_kernel *kernel;
     unsigned threads;
     size_t value_bytes; /* of a sum */
+    bool is_float;
 
     size_t panel_columns; /* the last panel may have fewer */
     size_t panels;
-    size_t units; /* panels, or chunks x panels in the order of the chunks */
+    size_t parts; /* panels, or chunks x panels in the order of the chunks */
 
-    size_t groups;      /* of rows, in a chunk: see kernels.h */
+    const struct entry *entry; /* where a sum that goes on begins (entry.h), or NULL; set by the caller */
+    size_t lead;               /* rows of the first chunk that come before the table */
+
+    size_t chunk_rows;  /* a power of two of units */
+    size_t chunks;      /* 1 for DIVISION_COLUMNS */
+    size_t groups;      /* of rows, in a unit: see kernels.h */
+    unsigned top;       /* log2 of groups */
+    unsigned blocks;    /* floats: the levels of blocks of units that a kernel has to keep */
     size_t row_bytes;   /* of a panel's sums, rounded up */
     size_t block_rows;  /* rows that a kernel is given at a time */
     bool stage_in;      /* rows are first copied side by side, as values of the output's type */
     bool stage_out;     /* results are first written side by side into a small buffer */
     bool stream;        /* and leave it past the caches */
     size_t block_bytes; /* of such a copy or buffer */
+    size_t edge_bytes;  /* see edge.h */
     size_t worker_bytes;
 };
 
@@ -51,22 +62,35 @@ extern struct division_limits division_limits;
 /* The threads that are worth their while for this scan, at most scan->threads. */
 unsigned division_threads(const struct scan *scan);
 
-/* worker_bytes depends on nothing but the scan's shape, its options and the arguments. */
+/* worker_bytes depends on nothing but the scan's shape, its options, whether it has a state, and the arguments. */
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads);
 
-/* One unit: rows and columns of the table. */
-struct unit {
+/* One part: rows and columns of the table. */
+struct part {
     size_t chunk, panel;
     size_t first_row, rows, first_column, columns;
 };
 
-/* Unit number `index`: a panel from top to bottom for DIVISION_COLUMNS, else a panel of a chunk. */
-struct unit division_unit(const struct division *division, enum division_kind kind, size_t index);
+/* Part number `index`: a panel from top to bottom for DIVISION_COLUMNS, else a panel of a chunk. */
+struct part division_part(const struct division *division, enum division_kind kind, size_t index);
 
-/* Where the unit's columns are in row `row` of a table of sums, the rows side by side. */
+/* A chunk is 2^levels units. */
+static inline unsigned division_chunk_levels(const struct division *division) {
+    return (unsigned)__builtin_ctzll(division->chunk_rows / TABLE_UNIT_ROWS);
+}
+
+static inline char *division_cell(const struct table_view *table, size_t row, size_t column) {
+    return (char *)table->data + (row * table->stride + column) * table_type_size(table->type);
+}
+
+/* Of a part whose chunk begins at a unit: the unit from row `first_row` of the table on, or its rest, its number,
+ * counted from the table's first one, as `chunk`. No rows behind the part's end. */
+struct part division_unit(const struct division *division, const struct part *part, size_t first_row);
+
+/* Where the part's columns are in row `row` of a table of sums, the rows side by side. */
 static inline char *division_sums(const struct division *division, const void *sums, size_t row,
-                                  const struct unit *unit) {
-    return (char *)sums + (row * division->scan->in.columns + unit->first_column) * division->value_bytes;
+                                  const struct part *part) {
+    return (char *)sums + (row * division->scan->in.columns + part->first_column) * division->value_bytes;
 }
 
 #endif

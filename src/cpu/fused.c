@@ -2,13 +2,14 @@
  *
  * One thread goes from top to bottom and needs no totals. So do several where the rows are long enough to give each
  * thread columns of its own. Where they are not, a thread takes the next chunk, sums it up, which brings it into the
- * core's cache, adds its totals to the seed that the chunk before has left, hands the sum on to the next chunk, and
- * only then goes through its own chunk again. The order of the additions is that of one thread. */
+ * core's cache, makes of its totals and what the chunk before has left the seed of the next chunk (chain.h), hands that
+ * on, and only then goes through its own chunk again. The additions are those of one thread. */
 #include <sched.h>
 #include <string.h>
 
 #include "../checked.h"
-#include "../fold.h"
+#include "chain.h"
+#include "entry.h"
 #include "stages.h"
 #include "team.h"
 
@@ -35,10 +36,11 @@ static struct division divide(const struct scan *scan, enum division_kind *kind)
     return division_make(scan, *kind, threads);
 }
 
-/* The workspace: the workers' memory; and for chunks in a cache the row of sums and the progress of each panel. */
+/* The workspace: the workers' memory; and for chunks in a cache the sums that are handed on and the progress of each
+ * panel. */
 static size_t sums_bytes(const struct division *division) {
     const size_t row_bytes = division->scan->in.columns * division->value_bytes;
-    return divide_up(row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+    return divide_up(chain_rows(division) * row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
 }
 
 static size_t shared_bytes(const struct division *division) {
@@ -59,32 +61,45 @@ size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused) {
     return shared + division.threads * division.worker_bytes;
 }
 
-static void only_total(struct worker *worker, const struct division *division, const struct unit *unit) {
-    struct unit chunk = *unit;
-    for (size_t done = 0; done < unit->rows; done += chunk.rows) {
-        chunk.first_row = unit->first_row + done;
-        chunk.rows = unit->rows - done;
-        if (chunk.rows > division->scan->chunk_rows)
-            chunk.rows = division->scan->chunk_rows;
-        worker_totals(worker, division, &chunk);
-        fold_row(worker->totals, worker->sums, unit->columns, division->scan->out.type);
-    }
+/* Sums that go on always have results here: totals are the core's. */
+static void go_on(struct worker *worker, const struct division *division, const struct part *part) {
+    const struct entry *const entry = division->entry;
+    const struct scan *scan = division->scan;
+    const size_t first = part->first_column * division->value_bytes;
+    worker_begin(worker, division, part, entry->start + first, entry->above + first);
+    entry_begin(entry, worker, division, part, ENTRY_LEVELS);
+    worker->keeps = true;
+    worker_scan(worker, division, part);
+    entry_leave(worker, division, part, ENTRY_LEVELS);
+    if (scan->carry_out)
+        memcpy(division_sums(division, scan->carry_out, 0, part), worker_last(worker, division),
+               part->columns * division->value_bytes);
 }
 
-static void scan_columns(struct team *team, struct worker *worker, const struct unit *unit) {
+static void scan_columns(struct team *team, struct worker *worker, const struct part *part) {
     const struct division *division = team->division;
     const struct scan *scan = division->scan;
-    const size_t bytes = unit->columns * division->value_bytes;
-    if (scan->carry_in)
-        memcpy(worker->sums, division_sums(division, scan->carry_in, 0, unit), bytes);
-    else
-        memset(worker->sums, 0, bytes);
-    if (division->scan->out.data)
-        worker_scan(worker, division, unit);
-    else
-        only_total(worker, division, unit);
-    if (scan->carry_out)
-        memcpy(division_sums(division, scan->carry_out, 0, unit), worker->sums, bytes);
+    const size_t bytes = part->columns * division->value_bytes;
+    const void *const start = scan->carry_in ? division_sums(division, scan->carry_in, 0, part) : NULL;
+    void *const end = scan->carry_out ? division_sums(division, scan->carry_out, 0, part) : NULL;
+    if (division->entry) {
+        go_on(worker, division, part);
+        return;
+    }
+    worker_begin(worker, division, part, scan->out.data ? start : NULL, NULL);
+    if (scan->out.data) {
+        worker_scan(worker, division, part);
+        if (end)
+            memcpy(end, worker_last(worker, division), bytes);
+        return;
+    }
+    worker_totals(worker, division, part);
+    if (end && start)
+        memmove(end, start, bytes);
+    else if (end)
+        memset(end, 0, bytes);
+    if (end)
+        worker_add_rows(worker, division, part, end);
 }
 
 static void wait_for(atomic_size_t *chunks, size_t wanted) {
@@ -93,44 +108,54 @@ static void wait_for(atomic_size_t *chunks, size_t wanted) {
             sched_yield();
 }
 
-/* The row of sums belongs to whoever does the chunk that `progress` names. */
-static void scan_chunk(struct team *team, struct worker *worker, const struct unit *unit) {
-    const struct division *division = team->division;
-    const size_t bytes = unit->columns * division->value_bytes;
-    struct progress *progress = (struct progress *)team->progress + unit->panel;
-    char *sums = division_sums(division, team->seeds, 0, unit);
-    worker_totals(worker, division, unit);
-    wait_for(&progress->chunks, unit->chunk);
-    memcpy(worker->sums, sums, bytes);
-    fold_row(worker->totals, sums, unit->columns, division->scan->out.type);
-    atomic_store_explicit(&progress->chunks, unit->chunk + 1, memory_order_release);
-    if (division->scan->out.data)
-        worker_scan(worker, division, unit);
+static void begin_chunk(struct worker *worker, const struct division *division, const struct part *part,
+                        const void *start, const void *above) {
+    worker_begin(worker, division, part, start, above);
+    if (division->entry && part->chunk == 0)
+        entry_begin(division->entry, worker, division, part, division_chunk_levels(division));
 }
 
-/* The row of sums goes from the carry in to the carry out. */
+/* The sums that are handed on belong to whoever does the chunk that `progress` names. */
+static void scan_chunk(struct team *team, struct worker *worker, const struct part *part) {
+    const struct division *division = team->division;
+    struct progress *progress = (struct progress *)team->progress + part->panel;
+    const bool ends = division->entry && part->chunk + 1 == division->chunks;
+    begin_chunk(worker, division, part, NULL, NULL);
+    worker->keeps = ends;
+    worker_totals(worker, division, part);
+    worker_put_total(worker, division, part, worker->sums);
+    wait_for(&progress->chunks, part->chunk);
+    chain_hand_on(team->seeds, worker, division, part);
+    atomic_store_explicit(&progress->chunks, part->chunk + 1, memory_order_release);
+    if (ends)
+        entry_leave(worker, division, part, division_chunk_levels(division));
+    begin_chunk(worker, division, part, worker->start,
+                division->is_float && division->scan->exclusive ? worker->above : NULL);
+    if (division->scan->out.data)
+        worker_scan(worker, division, part);
+}
+
 static void run_cached(struct team *team, char *workspace) {
     const struct division *division = team->division;
-    const struct scan *scan = division->scan;
-    const size_t row_bytes = scan->in.columns * division->value_bytes;
     struct progress *progress = (void *)(workspace + sums_bytes(division));
     team->seeds = workspace;
     team->progress = progress;
     team->memory = workspace + shared_bytes(division);
     for (size_t panel = 0; panel < division->panels; panel++)
         atomic_init(&progress[panel].chunks, 0);
-    if (scan->carry_in)
-        memcpy(workspace, scan->carry_in, row_bytes);
-    else
-        memset(workspace, 0, row_bytes);
+    chain_begin(workspace, division);
     team_run(team);
-    if (scan->carry_out)
-        memcpy(scan->carry_out, workspace, row_bytes);
+    chain_end(workspace, division);
 }
 
 table_status cpu_fused(const struct scan *scan, void *workspace) {
     enum division_kind kind;
-    const struct division division = divide(scan, &kind);
+    struct division division = divide(scan, &kind);
+    struct entry entry;
+    if (scan->state) {
+        entry = entry_make(scan);
+        division.entry = &entry;
+    }
     struct team team = {.division = &division, .kind = kind, .memory = workspace};
     team.work = kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
     if (scan->first_overflow)

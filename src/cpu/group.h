@@ -40,18 +40,26 @@ INLINE void KERNEL(add_left)(VECTOR v[GROUP], const VECTOR *stack, size_t pitch,
 }
 
 /* Puts the total of a finished group on the stack, joined with those of the halves that it finishes. */
-INLINE void KERNEL(push)(VECTOR total, VECTOR *stack, size_t pitch, size_t group) {
+INLINE void KERNEL(push)(VECTOR total, VECTOR *stack, size_t pitch, uint64_t group) {
     for (; group & 1; group >>= 1, stack += pitch)
         total = *stack + total;
     *stack = total;
 }
 
-/* The sum of all that was pushed, `groups` groups. */
-INLINE VECTOR KERNEL(sum_stack)(const VECTOR *stack, size_t pitch, size_t groups) {
-    VECTOR total = NOTHING;
-    for (size_t bits = groups; bits != 0; bits &= bits - 1)
-        total = stack[(size_t)__builtin_ctzll(bits) * pitch] + total;
-    return total;
+/* The full unit becomes a block of one unit, joined with those that it completes. */
+INLINE void KERNEL(push_unit)(VECTOR *stack, size_t pitch, unsigned top, uint64_t unit) {
+    KERNEL(push)(stack[top * pitch], stack + (top + 1) * pitch, pitch, unit);
+}
+
+/* The seed of a unit: the blocks of its binary digits, from the largest on. */
+INLINE VECTOR KERNEL(seed_of)(VECTOR start, const VECTOR *stack, size_t pitch, unsigned top, uint64_t unit) {
+    const VECTOR *const blocks = stack + (top + 1) * pitch;
+    for (uint64_t bits = unit; bits != 0;) {
+        const unsigned level = 63 - (unsigned)__builtin_clzll(bits);
+        start += blocks[level * pitch];
+        bits ^= (uint64_t)1 << level;
+    }
+    return start;
 }
 #else
 /* Is any sum of the group wrong? `before` holds the row before each. */

@@ -7,13 +7,16 @@
  *
  * The tree of tuplescan/prefix_sum.h in one pass: the lowest levels are summed inside a group. Above them the totals of
  * the finished left halves are kept on a stack, level by level, like the digits of a binary counter that counts the
- * groups of the chunk: the set bits of a group's index name, from the lowest to the highest, the totals to be added to
- * each of its rows. Integers wrap, so for them one running sum does. */
+ * groups of the unit: the set bits of a group's index name, from the lowest to the highest, the totals to be added to
+ * each of its rows. The blocks of units are the digits of a second counter, further up on the stack, from which each
+ * unit's seed is made. A unit that is full joins them when its next row comes, not before. Integers wrap, so for them
+ * one running sum does. */
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <tuplescan/table.h>
 
@@ -22,14 +25,19 @@
 /* The most columns that a narrow kernel has. */
 enum { CPU_NARROW_MOST = 16 };
 
-/* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each, aligned to 64: the inclusive
- * sums of the row before (see cpu_kernel.last), the seed of the chunk, then the stack, level by level. */
+/* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each (of a narrow kernel: a vector),
+ * aligned to 64: those below, and then the stack. Its rows 0 to top - 1 are the totals of runs of 2^k groups of the
+ * unit, row `top` is the total of a unit that is full, and rows top + 1 + k are the totals of blocks of 2^k units. In a
+ * narrow kernel's row of the stack the sums are repeated for each row that a vector has, and what comes before the
+ * stack is where cpu_kernel.last says. */
 struct cpu_state {
     char *memory;
     size_t row_bytes;
     size_t columns;
-    size_t group;  /* index in its chunk of the group that comes next */
-    size_t groups; /* groups in a chunk, a power of two */
+    size_t group;  /* index in its unit of the group that comes next; `groups` when the unit is full */
+    size_t groups; /* groups in a unit, a power of two */
+    unsigned top;  /* log2 of that */
+    uint64_t unit; /* units whose totals are on the stack as blocks */
     bool exclusive;
     bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */
     bool check;         /* integers: look for overflow */
@@ -38,15 +46,20 @@ struct cpu_state {
 };
 
 /* Rows of cpu_state.memory that lie before the stack. */
-enum { CPU_LAST_ROW, CPU_SEED_ROW, CPU_STACK_ROW };
+enum {
+    CPU_LAST_ROW,  /* the inclusive sums of the row before */
+    CPU_SEED_ROW,  /* floats: the seed of the unit */
+    CPU_START_ROW, /* floats: the seed of unit 0 */
+    CPU_STACK_ROW
+};
 
 /* scan: out = the running sums; strides in elements, and for narrow kernels equal to the columns.
- * totals: only sums up; the sums so far are in the row "last". It must start with group 0 and end with the chunk. */
+ * totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride, size_t rows);
     void (*totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows);
     size_t group_rows;
-    size_t last; /* where the row before lies in CPU_LAST_ROW, in elements */
+    size_t last; /* where the sums are in the rows before the stack, in elements */
     bool packed; /* its rows must lie side by side */
     bool turns;  /* can write rows past the caches that begin anywhere */
 };

@@ -109,6 +109,16 @@ INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, size_t rows
 
 #include "group.h"
 
+#if FLOATING
+/* Begins the unit that follows on a full one. */
+INLINE void KERNEL(next_unit)(const struct cpu_state *state, struct NAME(run) * run) {
+    VECTOR *const memory = (VECTOR *)state->memory, *const stack = memory + CPU_STACK_ROW;
+    KERNEL(push_unit)(stack, 1, state->top, run->unit++);
+    run->seed = KERNEL(seed_of)(TOTAL(memory[CPU_START_ROW]), stack, 1, state->top, run->unit);
+    run->group = 0;
+}
+#endif
+
 /* One whole group. `run` is what it leaves for the next one. */
 INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) * run, const SUM *in, SUM *out,
                                bool past_caches) {
@@ -119,15 +129,14 @@ INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *
     KERNEL(sum_group)(v);
 #if FLOATING
     VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
-    if (run->group == 0)
-        run->seed = TOTAL(run->last);
+    if (run->group == state->groups)
+        KERNEL(next_unit)(state, run);
     const VECTOR total = TOTAL(v[GROUP - 1]);
     KERNEL(add_left)(v, stack, 1, run->group, run->seed);
-    KERNEL(push)(total, stack, 1, run->group);
+    KERNEL(push)(total, stack, 1, run->group++);
 #else
     KERNEL(add_to_all)(v, TOTAL(run->last));
 #endif
-    run->group = (run->group + 1) & (state->groups - 1);
     for (int r = 0; r < GROUP; r++)
         before[r] = SHUFFLE(r > 0 ? v[r - 1] : run->last, v[r], ROW_BEFORE, 0);
     run->last = v[GROUP - 1];
@@ -146,6 +155,7 @@ static void KERNEL(scan)(struct cpu_state *state, const void *from, size_t in_st
     SUM *out = to;
     struct NAME(run) run = NAME(resume)(state);
     (void)in_stride, (void)out_stride;
+    run.seed = TOTAL(run.seed);
     for (; rows >= GROUP_ROWS; rows -= GROUP_ROWS, in += GROUP_VALUES, out += GROUP_VALUES)
         KERNEL(scan_group)(state, &run, in, out, state->past_caches);
     if (rows > 0) {
@@ -174,6 +184,9 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_
     const SUM *in = from;
     SUM values[GROUP_VALUES];
     struct NAME(run) run = NAME(resume)(state);
+#if FLOATING
+    VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
+#endif
     (void)in_stride;
     while (rows > 0) {
         const bool whole = rows >= GROUP_ROWS;
@@ -181,17 +194,17 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_
             KERNEL(fill_up)(values, in, rows);
         const VECTOR total = KERNEL(total_of_group)(whole ? in : values);
 #if FLOATING
-        KERNEL(push)(total, (VECTOR *)state->memory + CPU_STACK_ROW, 1, run.group);
+        if (run.group == state->groups) {
+            KERNEL(push_unit)(stack, 1, state->top, run.unit++);
+            run.group = 0;
+        }
+        KERNEL(push)(total, stack, 1, run.group++);
 #else
         run.last += total;
 #endif
-        run.group++;
         rows -= whole ? GROUP_ROWS : rows;
         in += GROUP_VALUES;
     }
-#if FLOATING
-    run.last = KERNEL(sum_stack)((VECTOR *)state->memory + CPU_STACK_ROW, 1, run.group);
-#endif
     NAME(suspend)(state, &run);
 }
 

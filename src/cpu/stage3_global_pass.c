@@ -1,18 +1,71 @@
-/* Stage 3: the running sums of all chunks, each started from its seed, in any order. */
+/* Stage 3: the running sums of all units, each started from its seed, in any order. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "../checked.h"
+#include "../status.h"
+#include "entry.h"
 #include "stages.h"
 #include "team.h"
 
-static void scan_unit(struct team *team, struct worker *worker, const struct unit *unit) {
+/* Integers go through a whole chunk from its first seed. */
+static void scan_integers(struct team *team, struct worker *worker, const struct part *part) {
     const struct division *division = team->division;
-    memcpy(worker->sums, division_sums(division, team->seeds, unit->chunk, unit),
-           unit->columns * division->value_bytes);
-    worker_scan(worker, division, unit);
+    const size_t unit = part->first_row / TABLE_UNIT_ROWS;
+    worker_begin(worker, division, part, division_sums(division, team->seeds, unit, part), NULL);
+    worker_scan(worker, division, part);
 }
 
-table_status cpu_stage3_global_pass(const struct scan *scan, const void *seeds) {
-    const struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
-    struct team team = {.division = &division, .kind = DIVISION_CHUNKS, .work = scan_unit, .seeds = (void *)seeds};
-    return team_run_allocating(&team);
+/* Of exclusive sums, the first row of a chunk has what only the chunk above it knows: finish_chunks(). */
+static void scan_floats(struct team *team, struct worker *worker, const struct part *part) {
+    const struct division *division = team->division;
+    const size_t bytes = part->columns * division->value_bytes;
+    if (division->entry && part->chunk == 0)
+        memcpy(worker->above, division->entry->above + part->first_column * division->value_bytes, bytes);
+    for (struct part unit = division_unit(division, part, part->first_row); unit.rows > 0;
+         unit = division_unit(division, part, unit.first_row + unit.rows)) {
+        const bool knows_above = unit.first_row > part->first_row || (division->entry && part->chunk == 0);
+        worker_begin(worker, division, &unit, division_sums(division, team->seeds, unit.chunk, &unit),
+                     knows_above && team->lasts ? worker->above : NULL);
+        if (division->entry && unit.first_row == 0)
+            entry_begin(division->entry, worker, division, &unit, 0);
+        worker_scan(worker, division, &unit);
+        if (team->lasts)
+            memcpy(worker->above, worker_last(worker, division), bytes);
+    }
+    if (team->lasts)
+        memcpy(division_sums(division, team->lasts, part->chunk, part), worker->above, bytes);
+}
+
+static void finish_chunks(const struct division *division, const char *lasts) {
+    const struct table_view *out = &division->scan->out;
+    const size_t bytes = out->columns * division->value_bytes;
+    for (size_t chunk = 1; chunk < division->chunks; chunk++)
+        memcpy(division_cell(out, chunk * division->chunk_rows - division->lead, 0), lasts + (chunk - 1) * bytes,
+               bytes);
+}
+
+table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds) {
+    struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
+    struct entry entry;
+    struct team team = {.division = &division,
+                        .kind = DIVISION_CHUNKS,
+                        .work = division.is_float ? scan_floats : scan_integers,
+                        .seeds = seeds};
+    if (scan->state) {
+        entry = entry_make(scan);
+        division.entry = &entry;
+    }
+    const size_t row_bytes = scan->in.columns * division.value_bytes;
+    if (division.is_float && scan->exclusive) {
+        team.lasts = malloc(division.chunks * row_bytes); /* less than the table has */
+        if (!team.lasts)
+            return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the last rows of chunks",
+                               division.chunks * row_bytes);
+    }
+    const table_status status = team_run_allocating(&team);
+    if (status == TABLE_OK && team.lasts)
+        finish_chunks(&division, team.lasts);
+    free(team.lasts);
+    return status;
 }

@@ -5,8 +5,8 @@
 #include "../scan.h"
 
 table_status cpu_stage1_local_counts(const struct scan *scan, void *seeds);
-table_status cpu_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
-table_status cpu_stage3_global_pass(const struct scan *scan, const void *seeds);
+table_status cpu_stage2_sweep(const struct scan *scan, void *seeds, size_t rows, const void *bases);
+table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds);
 bool cpu_prefers_fused(const struct scan *scan);
 size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cpu_fused(const struct scan *scan, void *workspace);

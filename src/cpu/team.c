@@ -18,11 +18,13 @@ static void run_member(void *job, unsigned index) {
     struct worker worker = worker_make(division, team->memory + index * division->worker_bytes);
     for (;;) {
         const size_t number = atomic_fetch_add(&team->next, 1);
-        if (number >= division->units)
+        if (number >= division->parts)
             break;
-        const struct unit unit = division_unit(division, team->kind, number);
-        team->work(team, &worker, &unit);
+        const struct part part = division_part(division, team->kind, number);
+        team->work(team, &worker, &part);
     }
+    if (division->stream)
+        division->kernels->stream_end();
     note_overflow(team, worker.first_overflow);
 }
 
@@ -31,7 +33,7 @@ void team_run(struct team *team) {
     const struct scan *scan = division->scan;
     atomic_init(&team->next, 0);
     atomic_init(&team->first_overflow, TABLE_NO_OVERFLOW);
-    pool_run(division->threads < division->units ? division->threads : (unsigned)division->units, run_member, team);
+    pool_run(division->threads < division->parts ? division->threads : (unsigned)division->parts, run_member, team);
     const uint64_t found = atomic_load(&team->first_overflow);
     if (scan->first_overflow && found < *scan->first_overflow)
         *scan->first_overflow = found;

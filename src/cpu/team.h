@@ -1,4 +1,4 @@
-/* Threads that share out the units of a division. */
+/* Threads that share out the parts of a division. */
 #ifndef CPU_TEAM_H
 #define CPU_TEAM_H
 
@@ -9,9 +9,10 @@
 struct team {
     const struct division *division;
     enum division_kind kind;
-    void (*work)(struct team *team, struct worker *worker, const struct unit *unit);
+    void (*work)(struct team *team, struct worker *worker, const struct part *part);
     char *memory; /* division->threads times division->worker_bytes, aligned to 64 */
-    void *seeds;  /* for the use of `work`: a seeds table, or one row of sums */
+    void *seeds;  /* for the use of `work`: a seeds table, or sums that are handed on */
+    void *lasts;  /* the inclusive sums of the last row of each chunk */
     void *progress;
 
     /* Set by team_run(). */
@@ -19,8 +20,8 @@ struct team {
     _Atomic uint64_t first_overflow;
 };
 
-/* Does all units, each by one call of `work`, and lowers scan->first_overflow to what was found. Units are begun in
- * their order, one after the other, so that a unit may wait for one before it; they end in any order. */
+/* Does all parts, each by one call of `work`, and lowers scan->first_overflow to what was found. Parts are begun in
+ * their order, one after the other, so that a part may wait for one before it; they end in any order. */
 void team_run(struct team *team);
 
 /* The same with memory of its own, which is freed again. HOST_MEMORY. */

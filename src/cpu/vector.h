@@ -193,11 +193,12 @@ INLINE void NAME(note_overflow)(struct cpu_state *state, VECTOR wrong) {
 struct NAME(run) {
     VECTOR last, seed, wrong;
     size_t group;
+    uint64_t unit;
 };
 
 INLINE struct NAME(run) NAME(resume)(const struct cpu_state *state) {
     const VECTOR *const memory = (const VECTOR *)state->memory;
-    return (struct NAME(run)){memory[CPU_LAST_ROW], memory[CPU_SEED_ROW], {0}, state->group};
+    return (struct NAME(run)){memory[CPU_LAST_ROW], memory[CPU_SEED_ROW], {0}, state->group, state->unit};
 }
 
 INLINE void NAME(suspend)(struct cpu_state *state, const struct NAME(run) * run) {
@@ -205,5 +206,6 @@ INLINE void NAME(suspend)(struct cpu_state *state, const struct NAME(run) * run)
     memory[CPU_LAST_ROW] = run->last;
     memory[CPU_SEED_ROW] = run->seed;
     state->group = run->group;
+    state->unit = run->unit;
     NAME(note_overflow)(state, run->wrong);
 }

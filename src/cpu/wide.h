@@ -74,8 +74,6 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, si
 #if FLOATING
     VECTOR *const seed = memory + CPU_SEED_ROW * pitch, *const stack = memory + CPU_STACK_ROW * pitch;
     const VECTOR total = v[GROUP - 1];
-    if (state->group == 0)
-        *seed = before[0];
     KERNEL(add_left)(v, stack, pitch, state->group, *seed);
     KERNEL(push)(total, stack, pitch, state->group);
 #else
@@ -124,22 +122,47 @@ INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, struct NAME(
 #endif
 }
 
+#if FLOATING
+/* Begins the unit that follows on a full one. Kept out of the loops, which would have fewer registers for it. */
+static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state, bool wants_seed) {
+    const size_t pitch = state->row_bytes / VECTOR_BYTES;
+    VECTOR *memory = (VECTOR *)state->memory;
+    const uint64_t unit = state->unit++;
+    state->group = 0;
+    for (size_t k = 0; k < pitch; k++, memory++) {
+        VECTOR *const stack = memory + CPU_STACK_ROW * pitch, start = memory[CPU_START_ROW * pitch];
+        KERNEL(push_unit)(stack, pitch, state->top, unit);
+        if (wants_seed)
+            memory[CPU_SEED_ROW * pitch] = KERNEL(seed_of)(start, stack, pitch, state->top, unit + 1);
+    }
+}
+#define BEGIN_GROUP(wants_seed)                                                                                        \
+    if (state->group == state->groups)                                                                                 \
+    KERNEL(next_unit)(state, wants_seed)
+#else
+#define BEGIN_GROUP(wants_seed) ((void)0)
+#endif
+
 static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride,
                          size_t rows) {
     struct NAME(piece) piece = {in, out, in_stride, out_stride, GROUP, LANES, KERNEL(ahead)(in_stride)};
     VECTOR wrong = {0};
     for (; rows >= GROUP; rows -= GROUP) {
+        BEGIN_GROUP(true);
         if (state->past_caches)
             KERNEL(scan_past_caches)(state, piece, &wrong);
         else
             KERNEL(scan_rows)(state, piece, NULL, &wrong);
-        state->group = (state->group + 1) & (state->groups - 1);
+        state->group++;
         piece.in += GROUP * in_stride;
         piece.out += GROUP * out_stride;
     }
     piece.rows = rows;
-    if (rows > 0)
+    if (rows > 0) {
+        BEGIN_GROUP(true);
         KERNEL(scan_rows)(state, piece, NULL, &wrong);
+        state->group++;
+    }
     NAME(note_overflow)(state, wrong);
 }
 
@@ -170,22 +193,19 @@ INLINE void KERNEL(totals_of_rows)(const struct cpu_state *state, struct NAME(pi
 static void KERNEL(totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows) {
     struct NAME(piece) piece = {in, NULL, in_stride, 0, GROUP, LANES, KERNEL(ahead)(in_stride)};
     for (; rows >= GROUP; rows -= GROUP, state->group++) {
+        BEGIN_GROUP(false);
         KERNEL(totals_of_rows)(state, piece);
         piece.in += GROUP * in_stride;
     }
     piece.rows = rows;
     if (rows > 0) {
+        BEGIN_GROUP(false);
         KERNEL(totals_of_rows)(state, piece);
         state->group++;
     }
-#if FLOATING
-    const size_t pitch = state->row_bytes / VECTOR_BYTES;
-    VECTOR *const memory = (VECTOR *)state->memory;
-    for (size_t k = 0; k < pitch; k++)
-        memory[k] = KERNEL(sum_stack)(memory + CPU_STACK_ROW * pitch + k, pitch, state->group);
-#endif
 }
 
 #undef KERNEL
 #undef TOTAL
+#undef BEGIN_GROUP
 #undef GROUP

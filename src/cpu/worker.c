@@ -2,29 +2,31 @@
 
 #include <string.h>
 
+#include "../fold.h"
+#include "edge.h"
+
 struct worker worker_make(const struct division *division, char *memory) {
     const struct scan *scan = division->scan;
     struct worker worker = {.first_overflow = TABLE_NO_OVERFLOW};
     worker.before = memory;
-    worker.sums = worker.before + division->row_bytes;
-    worker.totals = worker.sums + division->row_bytes;
-    worker.block_in = worker.totals + division->row_bytes;
+    worker.start = worker.before + division->row_bytes;
+    worker.above = worker.start + division->row_bytes;
+    worker.sums = worker.above + division->row_bytes;
+    worker.edge = worker.sums + division->row_bytes;
+    worker.block_in = worker.edge + division->edge_bytes;
     worker.block_out = worker.block_in + (division->stage_in ? division->block_bytes : 0);
     worker.state = (struct cpu_state){
         .memory = worker.block_out + (division->stage_out ? division->block_bytes : 0),
-        .row_bytes = division->row_bytes,
+        .row_bytes = division->kernel->packed ? division->kernels->vector_bytes : division->row_bytes,
         .groups = division->groups,
+        .top = division->top,
         .exclusive = scan->exclusive,
         .signed_values = scan->out.type == TABLE_I32 || scan->out.type == TABLE_I64,
     };
     return worker;
 }
 
-static char *cell(const struct table_view *table, size_t row, size_t column) {
-    return (char *)table->data + (row * table->stride + column) * table_type_size(table->type);
-}
-
-/* Some rows of a unit, as a kernel takes and gives them. */
+/* Some rows of a part, as a kernel takes and gives them. */
 struct block {
     size_t first_row, rows;
     const void *in;
@@ -32,40 +34,40 @@ struct block {
     size_t in_stride, out_stride;
 };
 
-static struct block make_block(const struct worker *worker, const struct division *division, const struct unit *unit,
+static struct block make_block(const struct worker *worker, const struct division *division, const struct part *part,
                                size_t done) {
     const struct scan *scan = division->scan;
-    struct block block = {.first_row = unit->first_row + done, .rows = unit->rows - done};
+    struct block block = {.first_row = part->first_row + done, .rows = part->rows - done};
     if (block.rows > division->block_rows)
         block.rows = division->block_rows;
-    block.in = cell(&scan->in, block.first_row, unit->first_column);
+    block.in = division_cell(&scan->in, block.first_row, part->first_column);
     block.in_stride = scan->in.stride;
     if (division->stage_in) {
-        division->kernels->convert[scan->in.type][scan->out.type](worker->block_in, unit->columns, block.in,
-                                                                  block.in_stride, block.rows, unit->columns);
+        division->kernels->convert[scan->in.type][scan->out.type](worker->block_in, part->columns, block.in,
+                                                                  block.in_stride, block.rows, part->columns);
         block.in = worker->block_in;
-        block.in_stride = unit->columns;
+        block.in_stride = part->columns;
     }
     block.out = worker->block_out;
-    block.out_stride = unit->columns;
+    block.out_stride = part->columns;
     if (!division->stage_out && scan->out.data) {
-        block.out = cell(&scan->out, block.first_row, unit->first_column);
+        block.out = division_cell(&scan->out, block.first_row, part->first_column);
         block.out_stride = scan->out.stride;
     }
     return block;
 }
 
 /* From the small buffer to where the results belong. */
-static void write_block(const struct division *division, const struct unit *unit, const struct block *block) {
+static void write_block(const struct division *division, const struct part *part, const struct block *block) {
     const struct table_view *out = &division->scan->out;
-    char *to = cell(out, block->first_row, unit->first_column);
+    char *to = division_cell(out, block->first_row, part->first_column);
     const char *from = block->out;
-    size_t rows = block->rows, row_bytes = unit->columns * division->value_bytes;
+    size_t rows = block->rows, row_bytes = part->columns * division->value_bytes;
     if (!division->stream) {
-        division->kernels->convert[out->type][out->type](to, out->stride, from, unit->columns, rows, unit->columns);
+        division->kernels->convert[out->type][out->type](to, out->stride, from, part->columns, rows, part->columns);
         return;
     }
-    if (out->stride == unit->columns) {
+    if (out->stride == part->columns) {
         row_bytes *= rows;
         rows = 1;
     }
@@ -73,29 +75,119 @@ static void write_block(const struct division *division, const struct unit *unit
         division->kernels->stream(to + i * out->stride * division->value_bytes, from + i * row_bytes, row_bytes);
 }
 
-/* Puts a row of sums where the kernel looks for the row before the first, or takes it from there. */
-static char *last_row(const struct worker *worker, const struct division *division) {
-    return worker->state.memory + CPU_LAST_ROW * division->row_bytes + division->kernel->last * division->value_bytes;
+char *worker_row(const struct worker *worker, const struct division *division, size_t row) {
+    return worker->state.memory + row * worker->state.row_bytes + division->kernel->last * division->value_bytes;
 }
 
-static void begin(struct worker *worker, const struct division *division, const struct unit *unit, const void *sums) {
-    memset(worker->state.memory, 0, CPU_STACK_ROW * division->row_bytes);
-    if (sums)
-        memcpy(last_row(worker, division), sums, unit->columns * division->value_bytes);
-    worker->state.columns = unit->columns;
+const void *worker_last(const struct worker *worker, const struct division *division) {
+    return worker_row(worker, division, CPU_LAST_ROW);
+}
+
+void worker_set_row(struct worker *worker, const struct division *division, const struct part *part, size_t row,
+                    const void *sums) {
+    const size_t lanes = division->kernels->vector_bytes / division->value_bytes;
+    const size_t slots = lanes - division->kernel->last, bytes = part->columns * division->value_bytes;
+    char *to = worker_row(worker, division, row);
+    for (size_t lane = division->kernel->last;; lane -= slots, to -= slots * division->value_bytes) {
+        memcpy(to, sums, bytes);
+        if (lane == 0)
+            break;
+    }
+}
+
+void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
+                  const void *above) {
+    const void *const last = above ? above : start;
+    const size_t bytes = part->columns * division->value_bytes;
+    memset(worker->state.memory, 0, CPU_STACK_ROW * worker->state.row_bytes);
+    if (last)
+        memcpy(worker_row(worker, division, CPU_LAST_ROW), last, bytes);
+    if (start && division->is_float) {
+        memcpy(worker_row(worker, division, CPU_START_ROW), start, bytes);
+        memcpy(worker_row(worker, division, CPU_SEED_ROW), start, bytes);
+    }
+    worker->state.columns = part->columns;
     worker->state.group = 0;
+    worker->state.unit = 0;
     worker->state.check = false;
     worker->state.overflowed = false;
+    worker->missing = 0;
+    worker->keeps = false;
 }
 
-void worker_totals(struct worker *worker, const struct division *division, const struct unit *unit) {
-    begin(worker, division, unit, NULL);
-    for (size_t done = 0; done < unit->rows;) {
-        const struct block block = make_block(worker, division, unit, done);
+/* Before and behind whole groups: a sum that goes on begins and ends anywhere. */
+static struct part take_head(struct worker *worker, const struct division *division, const struct part *part,
+                             bool results) {
+    const size_t group_rows = division->kernel->group_rows, room = group_rows - worker->missing;
+    const size_t head = worker->missing == 0 ? 0 : part->rows < room ? part->rows : room;
+    struct part body = *part;
+    if (head > 0)
+        edge_take(worker, division, part, 0, head, results);
+    body.first_row += head;
+    body.rows -= head;
+    if (division->entry)
+        body.rows -= body.rows % group_rows;
+    return body;
+}
+
+static void take_tail(struct worker *worker, const struct division *division, const struct part *part,
+                      const struct part *body, bool results) {
+    const size_t done = body->first_row + body->rows - part->first_row;
+    if (done < part->rows)
+        edge_take(worker, division, part, done, part->rows - done, results);
+}
+
+void worker_totals(struct worker *worker, const struct division *division, const struct part *part) {
+    const struct part body = take_head(worker, division, part, false);
+    for (size_t done = 0; done < body.rows;) {
+        const struct block block = make_block(worker, division, &body, done);
         division->kernel->totals(&worker->state, block.in, block.in_stride, block.rows);
         done += block.rows;
     }
-    memcpy(worker->totals, last_row(worker, division), unit->columns * division->value_bytes);
+    take_tail(worker, division, part, &body, false);
+}
+
+/* The totals that belong to the lowest of a counter's binary digits: of groups in the unit, and of units. */
+static char *run_total(const struct worker *worker, const struct division *division, uint64_t groups) {
+    return worker_row(worker, division, CPU_STACK_ROW + (size_t)__builtin_ctzll(groups));
+}
+
+static char *block_total(const struct worker *worker, const struct division *division, uint64_t units) {
+    return worker_row(worker, division, CPU_STACK_ROW + division->top + 1 + (size_t)__builtin_ctzll(units));
+}
+
+/* to = P(last row) of the unit: the totals of the left halves, the smallest first. */
+static void put_unit_total(const struct worker *worker, const struct division *division, const struct part *part,
+                           void *to) {
+    const table_type type = division->scan->out.type;
+    uint64_t bits = worker->state.group;
+    memcpy(to, run_total(worker, division, bits), part->columns * division->value_bytes);
+    for (bits &= bits - 1; bits != 0; bits &= bits - 1)
+        add_rows(to, run_total(worker, division, bits), to, part->columns, type);
+}
+
+void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
+    if (!division->is_float) {
+        memcpy(to, worker_last(worker, division), part->columns * division->value_bytes);
+        return;
+    }
+    put_unit_total(worker, division, part, to);
+    for (uint64_t bits = worker->state.unit; bits != 0; bits &= bits - 1)
+        add_rows(to, block_total(worker, division, bits), to, part->columns, division->scan->out.type);
+}
+
+void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
+    const table_type type = division->scan->out.type;
+    if (!division->is_float) {
+        add_rows(to, to, worker_last(worker, division), part->columns, type);
+        return;
+    }
+    for (uint64_t bits = worker->state.unit, highest; bits != 0; bits ^= highest) {
+        highest = (uint64_t)1 << (63 - __builtin_clzll(bits));
+        add_rows(to, to, block_total(worker, division, highest), part->columns, type);
+    }
+    put_unit_total(worker, division, part, worker->before);
+    add_rows(to, to, worker->before, part->columns, type);
 }
 
 /* Whether `sum`, which follows `before` in its column, has left its type: see vector.h. */
@@ -116,7 +208,7 @@ static bool has_left(const char *before, const char *sum, bool is_signed, bool i
 
 /* The first wrong sum of a block in which there is one. Inclusive sums are the results; exclusive ones are one row
  * further up, and those of the last row with the kernel. */
-static void locate_overflow(struct worker *worker, const struct division *division, const struct unit *unit,
+static void locate_overflow(struct worker *worker, const struct division *division, const struct part *part,
                             const struct block *block) {
     const size_t bytes = division->value_bytes, pitch = block->out_stride * bytes;
     const bool is_signed = worker->state.signed_values, is_long = bytes == sizeof(uint64_t);
@@ -124,11 +216,11 @@ static void locate_overflow(struct worker *worker, const struct division *divisi
     for (size_t i = 0; i < block->rows; i++) {
         const char *sums = results + i * pitch;
         if (worker->state.exclusive)
-            sums = i + 1 < block->rows ? sums + pitch : last_row(worker, division);
-        for (size_t j = 0; j < unit->columns; j++)
+            sums = i + 1 < block->rows ? sums + pitch : worker_last(worker, division);
+        for (size_t j = 0; j < part->columns; j++)
             if (has_left(before + j * bytes, sums + j * bytes, is_signed, is_long)) {
                 const uint64_t found =
-                    (uint64_t)(block->first_row + i) * division->scan->in.columns + unit->first_column + j;
+                    (uint64_t)(block->first_row + i) * division->scan->in.columns + part->first_column + j;
                 if (found < worker->first_overflow)
                     worker->first_overflow = found;
                 return;
@@ -137,33 +229,31 @@ static void locate_overflow(struct worker *worker, const struct division *divisi
     }
 }
 
-static void scan_block(struct worker *worker, const struct division *division, const struct unit *unit,
+static void scan_block(struct worker *worker, const struct division *division, const struct part *part,
                        const struct block *block) {
     struct cpu_state *state = &worker->state;
-    const size_t row_bytes = unit->columns * division->value_bytes;
+    const size_t row_bytes = part->columns * division->value_bytes;
     state->check = division->scan->first_overflow &&
                    (uint64_t)block->first_row * division->scan->in.columns < worker->first_overflow;
     if (state->check)
-        memcpy(worker->before, last_row(worker, division), row_bytes);
+        memcpy(worker->before, worker_last(worker, division), row_bytes);
     state->past_caches = division->stream && !division->stage_out &&
                          (division->kernel->turns || (uintptr_t)block->out % CPU_ALIGNMENT == 0);
     division->kernel->scan(state, block->in, block->in_stride, block->out, block->out_stride, block->rows);
     if (state->overflowed) {
-        locate_overflow(worker, division, unit, block);
+        locate_overflow(worker, division, part, block);
         state->overflowed = false;
     }
     if (division->stage_out)
-        write_block(division, unit, block);
+        write_block(division, part, block);
 }
 
-void worker_scan(struct worker *worker, const struct division *division, const struct unit *unit) {
-    begin(worker, division, unit, worker->sums);
-    for (size_t done = 0; done < unit->rows;) {
-        const struct block block = make_block(worker, division, unit, done);
-        scan_block(worker, division, unit, &block);
+void worker_scan(struct worker *worker, const struct division *division, const struct part *part) {
+    const struct part body = take_head(worker, division, part, true);
+    for (size_t done = 0; done < body.rows;) {
+        const struct block block = make_block(worker, division, &body, done);
+        scan_block(worker, division, &body, &block);
         done += block.rows;
     }
-    memcpy(worker->sums, last_row(worker, division), unit->columns * division->value_bytes);
-    if (division->stream)
-        division->kernels->stream_end();
+    take_tail(worker, division, part, &body, true);
 }

@@ -1,27 +1,50 @@
-/* What one thread does with its unit of a division. */
+/* What one thread does with its part of a division. */
 #ifndef CPU_WORKER_H
 #define CPU_WORKER_H
 
 #include "division.h"
 
 /* Rows of a panel that a worker has beside those of cpu_state. */
-enum { WORKER_ROWS = 3 };
+enum { WORKER_ROWS = 4 };
 
 /* What a thread works with: worker_bytes of memory, aligned to 64. */
 struct worker {
     struct cpu_state state;
-    char *before, *sums, *totals; /* rows of a panel: for the search for overflow, and for the caller's use */
+    char *before;               /* a row of the panel, for the search for overflow */
+    char *start, *above, *sums; /* rows of the panel for the caller's use */
     char *block_in, *block_out;
+    char *edge;              /* see edge.h */
+    size_t missing;          /* rows of the group that comes next which are not there, as they were summed before */
+    const char *const *runs; /* the totals of the runs that they are, by level: rows of all columns */
+    bool keeps;              /* whether the runs at the end of the table go into scan->state_out */
     uint64_t first_overflow;
 };
 
 struct worker worker_make(const struct division *division, char *memory);
 
-/* worker->totals = the column totals of the unit, whose rows are those of one chunk. */
-void worker_totals(struct worker *worker, const struct division *division, const struct unit *unit);
+/* Makes the worker ready for the first row of a chunk, or of a unit, of which it then counts units. start: its seed, or
+ * NULL for zeros. above: of floats, the inclusive sums of the row before, or NULL where they are the seed. Both may be
+ * rows of the worker. */
+void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
+                  const void *above);
 
-/* The running sums of the unit, started from worker->sums, which then holds the sums through its last row. Its first
- * row begins a chunk. A wrong sum lowers worker->first_overflow. */
-void worker_scan(struct worker *worker, const struct division *division, const struct unit *unit);
+/* Where the kernel has the sums of one of its rows; and puts sums into one of the stack. */
+char *worker_row(const struct worker *worker, const struct division *division, size_t row);
+void worker_set_row(struct worker *worker, const struct division *division, const struct part *part, size_t row,
+                    const void *sums);
+
+/* The running sums of the part. A wrong sum lowers worker->first_overflow. */
+void worker_scan(struct worker *worker, const struct division *division, const struct part *part);
+
+/* After that, the inclusive sums of the last row. */
+const void *worker_last(const struct worker *worker, const struct division *division);
+
+/* Only sums up, and writes no results. */
+void worker_totals(struct worker *worker, const struct division *division, const struct part *part);
+
+/* After that, the total of all rows since worker_begin(): T of prefix_sum.h, if they are those of a chunk or unit, or
+ * of its beginning. And the inclusive sums of the last row, if `to` holds the seed of the chunk. */
+void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to);
+void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 
 #endif

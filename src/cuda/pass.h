@@ -2,6 +2,7 @@
 #ifndef CUDA_PASS_H
 #define CUDA_PASS_H
 
+#include <choose/facts.h>
 #include <kernels.h>
 
 #include "../scan.h"
@@ -15,7 +16,7 @@ static inline struct kernel_pass cuda_pass(const struct scan *scan) {
                                 .out_stride = scan->out.stride,
                                 .in_type = scan->in.type,
                                 .out_type = scan->out.type,
-                                .chunk_rows = scan->chunk_rows,
+                                .chunk_rows = kernel_chunk_rows(scan->out.type, scan->in.columns),
                                 .exclusive = scan->exclusive,
                                 .first_overflow = scan->first_overflow,
                                 .stream = scan->stream};

@@ -16,10 +16,16 @@ static inline table_status cuda_check_launch(int error, const char *what) {
 
 /* The three stages and the fused pass: one file each. */
 table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);
-table_status cuda_stage2_fold(const struct scan *scan, void *seeds, size_t rows);
-table_status cuda_stage3_global_pass(const struct scan *scan, const void *seeds);
+table_status cuda_stage2_sweep(const struct scan *scan, void *seeds, size_t rows, const void *bases);
+table_status cuda_stage3_global_pass(const struct scan *scan, void *seeds);
 bool cuda_prefers_fused(const struct scan *scan);
 size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cuda_fused(const struct scan *scan, void *workspace);
+
+/* Sums that go on. */
+size_t cuda_piece_workspace(const struct scan *scan);
+table_status cuda_piece(const struct scan *scan, void *workspace);
+table_status cuda_state_enter(const struct scan *scan);
+table_status cuda_state_leave(const struct scan *scan);
 
 #endif

@@ -1,7 +1,7 @@
 #include "pass.h"
 #include "runtime.h"
 
-table_status cuda_stage3_global_pass(const struct scan *scan, const void *seeds) {
+table_status cuda_stage3_global_pass(const struct scan *scan, void *seeds) {
     const struct kernel_pass pass = cuda_pass(scan);
     return cuda_check_launch(kernel_stage3_global_pass(&pass, seeds), "stage 3, global pass");
 }

@@ -61,30 +61,34 @@ def special_keys(type_name, count):
 
 
 def running_sums(table, out_type, carry=None, exclusive=False):
-    """The definition in prefix_sum.h, by halves, all columns and chunks at a time."""
+    """The definition in prefix_sum.h, by halves, all columns and units at a time."""
     dtype = numpy.dtype(NAMES[out_type])
     values = table.astype(dtype).reshape(table.shape[0], int(numpy.prod(table.shape[1:])))
     rows, columns = values.shape
-    row_bytes = 1
-    while row_bytes < min(128, columns * dtype.itemsize):
-        row_bytes *= 2
-    chunk = 65536 // row_bytes
-    padded = numpy.zeros((-(-rows // chunk) * chunk, columns), dtype)
+    unit = 512
+    padded = numpy.zeros((-(-rows // unit) * unit, columns), dtype)
     padded[:rows] = values
     half = 1
     with numpy.errstate(all="ignore"):
-        while half < chunk:
+        while half < unit:
             runs = padded.reshape(-1, 2 * half, columns)
             runs[:, half:] = runs[:, half - 1:half] + runs[:, half:]
             half *= 2
         seed = numpy.zeros(columns, dtype) if carry is None else carry.astype(dtype).reshape(columns)
-        before = seed
-        for start in range(0, len(padded), chunk):
-            padded[start:start + chunk] = seed + padded[start:start + chunk]
-            seed = padded[start + chunk - 1].copy()
+        start, blocks = seed, {}
+        for u in range(len(padded) // unit):
+            seed = start
+            for level in sorted(blocks, reverse=True):
+                seed = seed + blocks[level]
+            rows_of_unit = padded[u * unit:(u + 1) * unit]
+            total, level = rows_of_unit[-1].copy(), 0
+            rows_of_unit[:] = seed + rows_of_unit
+            while level in blocks:
+                total, level = blocks.pop(level) + total, level + 1
+            blocks[level] = total
     sums = padded[:rows]
     if exclusive:
-        sums = numpy.concatenate([before[None, :], sums])[:rows]
+        sums = numpy.concatenate([start[None, :], sums])[:rows]
     return numpy.ascontiguousarray(sums).reshape(table.shape)
 
 

@@ -56,21 +56,29 @@ class Changes(CommandTest):
             self.save(name + ".npy", array)
 
     def run_and_stop(self, arguments, name, change):
-        """The command stops where it maps the file, is continued after change(path), and its result is returned."""
+        """The command stops where it maps or first reads the file, goes on after change(path), and its result is
+        returned."""
         path = self.path(name)
+        first = 2 if arguments[0] == "info" else 1  # which looks first whether it is a state
         self.log.write_text("")
         os.utime(path, (LONG_AGO, LONG_AGO))
-        stopping = ["-o", self.log, "-P", path, "-e", "trace=mmap", "-e", "inject=mmap:signal=SIGSTOP:when=1"]
+        stopping = ["-o", self.log, "-P", path, "-e", "trace=mmap,read", "-e", "inject=mmap,read:signal=SIGSTOP:when=%d" % first]
         process = subprocess.Popen([*self.strace, *stopping, COMMAND, *arguments], cwd=self.folder,
                                    env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        stopped = None
+        stops = []
         try:
-            while not stopped:
-                self.assertIsNone(process.poll(), "it ended without mapping %s" % name)
+            while not stops:
+                self.assertIsNone(process.poll(), "it ended without reading %s" % name)
                 time.sleep(0.01)
-                stopped = re.search(r"^(\d+) .*stopped by SIGSTOP", self.log.read_text("utf-8"), re.M)
+                stops = re.findall(r"^(\d+) .*stopped by SIGSTOP", self.log.read_text("utf-8"), re.M)
             change(path)
-            os.kill(int(stopped.group(1)), signal.SIGCONT)
+            continued = 0
+            while process.poll() is None:  # each kind of call stops it once
+                stops = re.findall(r"^(\d+) .*stopped by SIGSTOP", self.log.read_text("utf-8"), re.M)
+                if continued < len(stops):
+                    os.kill(int(stops[continued]), signal.SIGCONT)
+                    continued += 1
+                time.sleep(0.01)
             out, said = process.communicate()
         except BaseException:
             process.kill()

@@ -157,12 +157,12 @@ class BadInput(CommandTest):
         os.mkfifo(self.path("carry"))
         process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qo", "out.npy", "--carry-in", "carry"],
                                    cwd=self.folder, stderr=subprocess.PIPE)
-        with open(self.path("carry"), "wb") as carry:  # it waits here, with the input mapped
+        with open(self.path("carry"), "wb") as carry:  # it waits here, with the input open
             os.truncate(self.path("in.npy"), 4096)
             carry.write(bytes(8))
         error = process.communicate()[1]
         self.assertEqual(process.returncode, IO_ERROR)
-        self.assertIn(b"input could not be read to its end", error)
+        self.assertIn(b"in.npy: changed while it was read\n", error)
         self.assertEqual(self.listing(), ["carry", "in.npy"])
 
 
@@ -172,7 +172,7 @@ class Usage(CommandTest):
         gen = ["gen", "--type", "u8", "--rows", "1", "--columns", "1", "-o", "out.npy"]
         cases = [
             (["frobnicate"], "frobnicate"), (["help", "frobnicate"], "frobnicate"), (["scan"], "given"),
-            (["scan", "in.npy"], "-o"), (["scan", "in.npy", "more.npy", "-o", "out.npy"], "2 file names"),
+            (["scan", "in.npy"], "-o"), (["scan", "in.npy", "-", "-", "-o", "out.npy"], "both want standard input"),
             (["scan", "in.npy", "-o"], "-o"), (["scan", "in.npy", "-o", ""], "empty"),
             (["scan", "in.npy", "-o", "out.npy", "--nonsense"], "--nonsense: no such option; see"),
             (["scan", "in.npy", "-xo", "out.npy"], "-x: no such option; see"),
@@ -204,7 +204,7 @@ class Usage(CommandTest):
             (["sum", "-", "--exclusive", "--rows", "1:3", "--carry-out", "-"], "--carry-out"),
             (["sort", "-", "-o", "out.npy", "--values", "-", "--values-out", "x"], "--values"),
             (["hist", "in.npy", "--edges", "-", "--weights", "-"], "--weights"),
-            (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous, as there are --columns, --carry-in, --carry-out, --check-overflow\n"),
+            (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous, as there are --columns, --carry-in, --carry-out, --continue, --check-overflow\n"),
             (["bench", "--p"], "--p: ambiguous, as there are --pairs, --peers, --pipelines\n"),
             (["info", "in.npy", "-o", "x"], "-o"), (["verify", "in.npy"], "given"), (["devices", "more"], "given"),
             (["gen"], "--type"), (gen[:1] + gen[3:], "--type"), (gen[:3] + gen[5:], "--rows"),

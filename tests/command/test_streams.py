@@ -98,27 +98,29 @@ class Times(CommandTest):
             elapsed = time.monotonic() - start
             self.assertAlmostEqual(sum(said[step] for step in self.STEPS), said["total_seconds"], delta=1e-6)
             self.assertLessEqual(said["total_seconds"], elapsed)
-            self.assertLessEqual(said["seconds"], said["work_seconds"])
+            # Most of a scan goes on while it is read and written.
+            self.assertLessEqual(said["seconds"], said["total_seconds" if command[0] == "scan" else "work_seconds"])
 
     def test_each_moment_is_in_its_step(self):
         lasts = 0.25
-        for inject, step in (("fsync", "write_seconds"), ("linkat", "write_seconds"), ("fallocate", "write_seconds"),
-                             ("munmap:when=3+", "free_seconds")):
+        for inject in ("fsync", "linkat", "fallocate"):
+            step = "write_seconds"
             for command in self.commands():
-                if inject.startswith("munmap") and command[0] != "scan":
-                    continue
-                name, *when = inject.split(":")
-                result = self.strace(":".join([name, "delay_exit=%d" % (1e6 * lasts), *when]), *command)
+                result = self.strace("%s:delay_exit=%d" % (inject, 1e6 * lasts), *command)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertGreaterEqual(json.loads(result.stdout)[step], lasts, (inject, command))
 
-    def test_page_faults_are_work(self):
-        for command in self.commands():
-            if command[0] == "scan":
-                result = self.strace("madvise:delay_exit=100000", *command)
-                said = json.loads(result.stdout)
-                self.assertGreaterEqual(said["work_seconds"], 0.1)
-                self.assertLess(said["seconds"], said["work_seconds"])
+    def test_waiting_for_the_input_is_reading(self):
+        self.save("in.npy", numpy.arange(1000, dtype="u4"))
+        data = self.read("in.npy")
+        process = subprocess.Popen([COMMAND, "scan", "-", "-o", "out.npy", "--json"], cwd=self.folder,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for piece in (data[:1000], data[1000:2000], data[2000:]):
+            process.stdin.write(piece)
+            process.stdin.flush()
+            time.sleep(0.1)
+        said = json.loads(process.communicate()[0])
+        self.assertGreaterEqual(said["read_seconds"], 0.1)
 
     def test_the_summary_has_them(self):
         self.save("in.npy", numpy.arange(10, dtype="u4"))

@@ -11,11 +11,11 @@ class Info(CommandTest):
         self.save("in.npy", numpy.zeros((7, 2, 5), "u2"))
         text = self.run_command("info", "in.npy").stdout.decode()
         for line in ("format      npy", "type        u16", "shape       (7, 2, 5)", "rows        7", "columns     10",
-                     "bytes       140, from byte 128 on", "sums        u64", "chunk rows  512"):
+                     "bytes       140, from byte 128 on", "sums        u64"):
             self.assertIn(line + "\n", text)
         found = json.loads(self.run_command("info", "in.npy", "--json", "--out-type", "u32").stdout)
         self.assertEqual(found, {"file": "in.npy", "format": "npy", "type": "u16", "shape": [7, 2, 5], "rows": 7,
-                                 "columns": 10, "bytes": 140, "offset": 128, "sum_type": "u32", "chunk_rows": 1024})
+                                 "columns": 10, "bytes": 140, "offset": 128, "sum_type": "u32"})
 
     def test_raw(self):
         self.write("in.bin", bytes(43))

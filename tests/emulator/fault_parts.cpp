@@ -9,6 +9,7 @@
 extern "C" {
 #include "../../src/cuda/fused.h"
 }
+#include "choose/facts.h"
 #include "emulator.h"
 #include "examples.cuh"
 #include "fiber.h"
@@ -74,13 +75,44 @@ static const pair BYTES = {TABLE_U8, TABLE_U32};
 static bool stages_are_right(table_strategy strategy, size_t exclusive_columns) {
     for (const pair &types : SAME)
         for (const size_t columns : {1, 3, 40})
-            if (!table_is_right(types, 3 * table_chunk_rows(types.out, columns) + 77, columns,
+            if (!table_is_right(types, 3 * kernel_chunk_rows(types.out, columns) + 77, columns,
                                 columns == exclusive_columns, strategy))
                 return false;
     return true;
 }
 static bool host_is_right() { return stages_are_right(TABLE_STRATEGY_HOST, 3); }
 static bool recursive_is_right() { return stages_are_right(TABLE_STRATEGY_RECURSIVE, 40); }
+
+/* Floats that go on: two pieces on the device, the second of which begins inside a unit. */
+static bool piece_is_right(size_t rows, size_t first, size_t columns, bool exclusive) {
+    const size_t all = rows * columns;
+    std::vector<float> values(all), expected(all), got(all);
+    for (size_t at = 0; at < all; at++)
+        values[at] = static_cast<float>(at * 2654435761u % 1000003) * 1e-3f;
+    table_view from = {values.data(), rows, columns, 0, TABLE_F32}, to = {expected.data(), rows, columns, 0, TABLE_F32};
+    table_scan_options options = {};
+    size_t bytes = 0;
+    options.exclusive = exclusive;
+    options.backend = TABLE_BACKEND_CPU;
+    if (table_prefix_sum(&from, &to, &options) != TABLE_OK || table_state_bytes(TABLE_F32, columns, &bytes) != TABLE_OK)
+        abort();
+    const memory in(all * sizeof(float), values.data()), out(all * sizeof(float)), state(bytes);
+    options.backend = TABLE_BACKEND_CUDA;
+    options.state = state.data;
+    for (const size_t begin : {size_t(0), first}) {
+        from.data = in.as<float>() + begin * columns;
+        to.data = out.as<float>() + begin * columns;
+        from.rows = to.rows = begin == 0 ? first : rows - first;
+        if (table_prefix_sum(&from, &to, &options) != TABLE_OK)
+            return false;
+    }
+    return cudaMemcpy(got.data(), out.data, all * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess &&
+           got == expected;
+}
+static bool pieces_are_right() {
+    return piece_is_right(1700, 700, 1, true) && piece_is_right(1700, 700, 9, false) &&
+           piece_is_right(70000, 33333, 1, false);
+}
 
 static bool form_is_right(const char *form, pair types, size_t rows, size_t columns, bool in_place) {
     const bool exclusive = columns % 2 == 1;
@@ -110,6 +142,8 @@ static const form_case FORM_CASES[] = {
     {FORM_ROWS, 6, SAME[0], 33, 14, 77}, /* more tiles than blocks */
     {FORM_ROWS, 6, SAME[2], 34, 3, 77},
     {FORM_ROWS, 14, SAME[1], 100, 2, 9},
+    {FORM_ROWS, 6, SAME[1], 9, 5, 600},    /* two units a tile */
+    {FORM_ROWS, 6, SAME[1], 33, 9, 77},    /* two turns of stage 2 */
     {FORM_ROWS, 18, SAME[0], 263, 1, 300}, /* in pieces */
     {FORM_ROWS, 8, BYTES, 64, 3, 77},
     {FORM_ROWS, 18, BYTES, 136, 1, 300},
@@ -135,7 +169,7 @@ static bool form_is_right_everywhere(const char *form) {
         if (right && strcmp(what.form, form) == 0) {
             emulator_device(what.processors, 9);
             right = form_is_right(form, what.types,
-                                  what.chunks * table_chunk_rows(what.types.out, what.columns) + what.rows,
+                                  what.chunks * kernel_chunk_rows(what.types.out, what.columns) + what.rows,
                                   what.columns, what.in_place);
         }
     emulator_device(4, 9);
@@ -145,7 +179,7 @@ static bool form_is_right_everywhere(const char *form) {
 static bool alone_is_right() {
     for (const pair &types : SAME)
         for (const size_t columns : {1, 3, 40})
-            if (!form_is_right(FORM_ALONE, types, table_chunk_rows(types.out, columns) / 4 - 7, columns, false))
+            if (!form_is_right(FORM_ALONE, types, kernel_chunk_rows(types.out, columns) / 4 - 7, columns, false))
                 return false;
     return true;
 }
@@ -254,19 +288,13 @@ struct part {
     bool included;
 };
 static const part PARTS[] = {
-    {"examples", examples_are_right, true},
-    {"a small table", small_table_is_right, !EMULATOR_TSAN},
-    {"host", host_is_right, !EMULATOR_SANITIZED},
-    {"recursive", recursive_is_right, !EMULATOR_SANITIZED},
-    {"alone", alone_is_right, !EMULATOR_SANITIZED},
-    {"wave", wave_is_right, !EMULATOR_SANITIZED},
-    {"rows", rows_are_right, !EMULATOR_SANITIZED},
-    {"bytes", bytes_are_right, !EMULATOR_SANITIZED},
-    {"parked", parked_is_right, !EMULATOR_SANITIZED},
-    {"general", general_is_right, !EMULATOR_SANITIZED},
-    {"fold", fold_is_right, !EMULATOR_SANITIZED},
-    {"sorts", sorts_are_right, !EMULATOR_SANITIZED},
-    {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
+    {"examples", examples_are_right, true},           {"a small table", small_table_is_right, !EMULATOR_TSAN},
+    {"host", host_is_right, !EMULATOR_SANITIZED},     {"recursive", recursive_is_right, !EMULATOR_SANITIZED},
+    {"alone", alone_is_right, !EMULATOR_SANITIZED},   {"wave", wave_is_right, !EMULATOR_SANITIZED},
+    {"rows", rows_are_right, !EMULATOR_SANITIZED},    {"bytes", bytes_are_right, !EMULATOR_SANITIZED},
+    {"parked", parked_is_right, !EMULATOR_SANITIZED}, {"general", general_is_right, !EMULATOR_SANITIZED},
+    {"fold", fold_is_right, !EMULATOR_SANITIZED},     {"pieces", pieces_are_right, !EMULATOR_SANITIZED},
+    {"sorts", sorts_are_right, !EMULATOR_SANITIZED},  {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
 };
 const size_t FAULT_PARTS = sizeof PARTS / sizeof *PARTS;
 const char *fault_part_name(size_t index) { return PARTS[index].name; }

@@ -250,7 +250,7 @@ static void expect(bool right, const char *what, const char *form, const request
 }
 
 static size_t chunks_of(const request &what) {
-    const size_t chunk = table_chunk_rows(what.types.out, what.columns);
+    const size_t chunk = kernel_chunk_rows(what.types.out, what.columns);
     return (what.rows + chunk - 1) / chunk;
 }
 
@@ -265,19 +265,31 @@ void play_device(unsigned processors, unsigned major) {
     wave_tiles = major >= 9 ? 2 * processors : 0;
 }
 
+/* Whether a kernel behind that of the tiles puts the last row of each above the next one: 1 or 0, or -1 where it is not
+ * known how many tiles there are. A tile has as many rows as a chunk, or fewer, but no less than a unit. */
+static int has_first_rows(const request &what) {
+    if (!type_is_float(what.types.out) || !what.exclusive || what.rows <= KERNEL_UNIT_ROWS)
+        return 0;
+    return what.rows > kernel_chunk_rows(what.types.out, what.columns) ? 1 : -1;
+}
+
 /* The nodes of a call that the form is known to take, when its rows are on the device; 0: not known, as the separate
  * stages may do the call. There is one more for the overflow's word: before the alone form and the wave, if they have
  * several panels, and behind the other forms, whose sums are then looked at. */
 static size_t nodes_of(const request &what, const char *form) {
-    const size_t chunk = table_chunk_rows(what.types.out, what.columns), before = what.overflow && panels_of(what) > 1;
+    const size_t chunk = kernel_chunk_rows(what.types.out, what.columns), before = what.overflow && panels_of(what) > 1;
+    const int behind = has_first_rows(what);
     if (is_form(form, FORM_ALONE))
         return what.rows <= chunk / 4 ? 1 + before : 0;
+    if (behind < 0)
+        return 0;
+    const size_t both = 1 + static_cast<size_t>(behind);
     if (is_form(form, FORM_WAVE))
-        return chunks_of(what) * panels_of(what) <= wave_tiles ? 1 + before : 0;
+        return chunks_of(what) * panels_of(what) <= wave_tiles ? both + before : 0;
     if (is_form(form, FORM_ROWS) || is_form(form, FORM_BYTES)) /* where the table is such */
-        return 1 + what.overflow;
+        return both + what.overflow;
     if (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL))
-        return parks ? 1 + what.overflow : 0;
+        return parks ? both + what.overflow : 0;
     return 0;
 }
 

@@ -11,6 +11,7 @@
 extern "C" {
 #include "../../src/cuda/fused.h"
 }
+#include "choose/facts.h"
 #include "support/forms.h"
 #include "types.h"
 

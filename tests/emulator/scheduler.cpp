@@ -11,6 +11,7 @@ namespace {
 /* Without progress: more than the check for overflow reads of a table here. A count, not a time: a machine that is slow
  * asks as often as another one. */
 constexpr uint64_t MOST_POLLS = 8000000, POLLS_BETWEEN_LOOKS = 4096;
+constexpr uint64_t POLLS_OF_A_THREAD = 128; /* twice those after which kernels help themselves (device.cuh) */
 constexpr uint64_t STARVED_POLLS = 256;
 
 unsigned choose_bit(uint32_t bits, unsigned order, random_numbers &random) {
@@ -140,7 +141,8 @@ void look_for_hang(worker &self) {
     if (self.polls % 64 == 1)
         for (block *each : self.resident)
             complete_some_copy(*each, self.random);
-    if (self.polls > MOST_POLLS && self.polls % POLLS_BETWEEN_LOOKS == 0 && all_wait_forever(self))
+    if (self.polls > MOST_POLLS && self.polls > POLLS_OF_A_THREAD * work.threads * self.resident.size() &&
+        self.polls % POLLS_BETWEEN_LOOKS == 0 && all_wait_forever(self))
         stuck(*self.current->home, work.next < work.blocks
                                        ? "waits forever; blocks that have not started are waited for, or nothing is"
                                        : "waits forever");

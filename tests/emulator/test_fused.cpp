@@ -46,7 +46,7 @@ static void check_nothing(const plan &what) {
 static void check_one_chunk(const plan &what) {
     for (const size_t width : what.widths)
         for (const pair &types : what.types) {
-            const size_t n = table_chunk_rows(types.out, width);
+            const size_t n = kernel_chunk_rows(types.out, width);
             for (const size_t count : {size_t(1), n / 4 - 1, n / 4, n / 4 + 1, n / 2, n / 2 + 1, n - 1, n, n + 1})
                 if (is_due(what))
                     check(vary(types, count, width), what.form);
@@ -57,12 +57,23 @@ static void check_one_chunk(const plan &what) {
 static void check_boundaries(const plan &what) {
     for (const size_t width : what.widths)
         for (const pair &types : what.types) {
-            const size_t n = table_chunk_rows(types.out, width);
+            const size_t n = kernel_chunk_rows(types.out, width);
             const size_t rows[] = {1,         n - 1, n,         n + 1,  2 * n,  3 * n - 7,  5 * n + 2,
                                    8 * n - 1, 8 * n, 8 * n + 1, 13 * n, 16 * n, 16 * n + 1, 20 * n + 3};
             for (const size_t count : rows)
                 if (one_in(static_cast<unsigned>(1 + count / n / 4) * (width > 32 ? 3 : 1)) && is_due(what))
                     check(vary(types, count, width), what.form);
+        }
+}
+
+/* Units of the tree, many to a tile, one row more or less: whole, half and broken tiles. */
+static void check_units(const plan &what) {
+    for (const size_t width : what.widths)
+        for (unsigned times = times_of(what.share); times > 0; times--) {
+            const pair &types = one_of(what.types);
+            const size_t units = 1 + random_bits() % (3 * kernel_chunk_rows(types.out, width) / KERNEL_UNIT_ROWS);
+            for (const size_t rows : {511, 512, 513, 812})
+                check(vary(types, units * KERNEL_UNIT_ROWS - KERNEL_UNIT_ROWS + rows, width), what.form);
         }
 }
 
@@ -79,7 +90,7 @@ static void check_long(const plan &what) {
     for (const size_t width : what.widths)
         for (unsigned times = times_of(what.share); times > 0; times--) {
             const pair &types = one_of(what.types);
-            check(vary(types, chunks * table_chunk_rows(types.out, width) + 5, width), what.form);
+            check(vary(types, chunks * kernel_chunk_rows(types.out, width) + 5, width), what.form);
         }
 }
 
@@ -89,7 +100,7 @@ static void check_full_wave(const plan &what) {
         for (const size_t more : {0, 1})
             for (unsigned times = times_of(what.share); times > 0; times--) {
                 const pair &types = one_of(what.types);
-                const size_t tiles = 2 * what.processors, chunk_rows = table_chunk_rows(types.out, width);
+                const size_t tiles = 2 * what.processors, chunk_rows = kernel_chunk_rows(types.out, width);
                 check(vary(types, tiles * chunk_rows / (width > 32 ? 2 : 1) + more, width), what.form);
             }
 }
@@ -101,7 +112,7 @@ static void check_late_overflow(const plan &what) {
         request made = {};
         made.types = one_of(what.types);
         made.columns = what.widths[random_bits() % what.widths.size()];
-        const size_t chunk = table_chunk_rows(made.types.out, made.columns);
+        const size_t chunk = kernel_chunk_rows(made.types.out, made.columns);
         made.rows = (3 + random_bits() % 4) * chunk;
         made.overflow = true;
         made.width = static_cast<unsigned>(8 * table_type_size(made.types.out));
@@ -117,7 +128,7 @@ static void check_harmed_wave(const plan &what) {
     for (const size_t width : what.widths)
         for (unsigned times = times_of(what.share); times > 0; times--) {
             const pair &types = one_of(what.types);
-            const size_t half = table_chunk_rows(types.out, width) / 2;
+            const size_t half = kernel_chunk_rows(types.out, width) / 2;
             check(vary(types, (1 + random_bits() % 5) * half, width), what.form);
         }
     harm_counts(false);
@@ -225,12 +236,37 @@ static void check_ring(const plan &what) {
 }
 
 /* By the size of their sums, 4 bytes or 8, where values are as long; and where they are shorter. */
-static const pairs ALL(PAIRS, PAIRS + PAIR_COUNT), WORD(PAIRS, PAIRS + 1);
-static const pairs WORDS(PAIRS, PAIRS + 3), LONG_WORDS(PAIRS + 3, PAIRS + 6), WIDENED(PAIRS + 6, PAIRS + PAIR_COUNT);
-static const pairs SHORT(PAIRS + 6, PAIRS + 10); /* values of one and two bytes */
-static const pairs WIDENED_LONG = {PAIRS[7], PAIRS[9], PAIRS[10], PAIRS[11], PAIRS[12]};
-static const pairs BYTES = {PAIRS[6]}, ANY_BYTES = {PAIRS[6], PAIRS[6], PAIRS[7]}, SHORTS = {PAIRS[8]};
-static const pairs UNSIGNED = {PAIRS[0], PAIRS[3]};
+static pairs such_as(bool (*is_such)(const pair &)) {
+    pairs some;
+    for (const pair &each : PAIRS)
+        if (is_such(each))
+            some.push_back(each);
+    return some;
+}
+static size_t in_bytes(const pair &each) { return type_bytes(each.in); }
+static size_t out_bytes(const pair &each) { return type_bytes(each.out); }
+static const pairs ALL = such_as([](const pair &) { return true; });
+static const pairs WORDS = such_as([](const pair &each) { return in_bytes(each) == 4 && out_bytes(each) == 4; });
+static const pairs LONG_WORDS = such_as([](const pair &each) { return in_bytes(each) == 8; });
+static const pairs WIDENED = such_as([](const pair &each) { return in_bytes(each) < out_bytes(each); });
+static const pairs SHORT = such_as([](const pair &each) { return in_bytes(each) < 4; });
+static const pair F32_F32 = {TABLE_F32, TABLE_F32};
+static const pair F32_F64 = {TABLE_F32, TABLE_F64};
+static const pair F64_F64 = {TABLE_F64, TABLE_F64};
+static const pair I32_I64 = {TABLE_I32, TABLE_I64};
+static const pair U16_U32 = {TABLE_U16, TABLE_U32};
+static const pair U16_U64 = {TABLE_U16, TABLE_U64};
+static const pair U32_U32 = {TABLE_U32, TABLE_U32};
+static const pair U32_U64 = {TABLE_U32, TABLE_U64};
+static const pair U64_U64 = {TABLE_U64, TABLE_U64};
+static const pair U8_U32 = {TABLE_U8, TABLE_U32};
+static const pair U8_U64 = {TABLE_U8, TABLE_U64};
+static const pairs WORD = {U32_U32};
+static const pairs WIDENED_LONG = {U8_U64, U16_U64, U32_U64, I32_I64, F32_F64};
+static const pairs BYTES = {U8_U32}, ANY_BYTES = {U8_U32, U8_U32, U8_U64}, SHORTS = {U16_U32};
+static const pairs FLOATS = {F32_F32, F64_F64, F32_F64};
+static const pairs SHORT_FLOATS = {F32_F32}, LONG_FLOATS = {F64_F64, F32_F64};
+static const pairs UNSIGNED = {U32_U32, U64_U64};
 static const sizes WIDTHS = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
 
 static const plan PLANS[] = {
@@ -241,6 +277,10 @@ static const plan PLANS[] = {
     {check_one_chunk, FORM_BEST, 4, 9, ALL, WIDTHS, 16, "alone gives way to the wave"},
     {check_boundaries, FORM_WAVE, 4, 9, ALL, WIDTHS, 32, "more tiles than go in a wave"},
     {check_wide, FORM_WAVE, 4, 9, ALL, {129, 1000, 4097}, 3, "several panels"},
+    {check_units, FORM_ALONE, 4, 9, FLOATS, WIDTHS, 4, "several units to a lone block, or the wave"},
+    {check_units, FORM_WAVE, 20, 9, FLOATS, WIDTHS, 4, "several units to a tile of the wave"},
+    {check_units, FORM_PARKED, 4, 9, FLOATS, WIDTHS, 2, "several units to a parked tile"},
+    {check_units, FORM_GENERAL, 4, 9, FLOATS, WIDTHS, 1, "the same without bulk copies"},
     {check_late_overflow, FORM_WAVE, 4, 9, UNSIGNED, {1, 3}, 60, "totals do not tell that the overflow's word is set"},
     {check_harmed_wave, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 3, "a count that says that a block is clearing"},
     {check_boundaries, FORM_PARKED, 4, 9, ALL, WIDTHS, 24, "tiles that are parked, bulk copies"},
@@ -280,6 +320,8 @@ static const plan PLANS[] = {
     {check_rows, FORM_ROWS, 6, 9, WORDS, {9, 10, 11}, 8, "short rows of words"},
     {check_rows, FORM_ROWS, 6, 9, LONG_WORDS, {13, 15}, 8, "short rows of long words"},
     {check_rows, FORM_ROWS, 6, 9, WIDENED_LONG, {17, 31}, 8, "widened to long words"},
+    {check_rows, FORM_ROWS, 6, 9, SHORT_FLOATS, {9, 10, 11}, 3, "two units a tile, of floats"},
+    {check_rows, FORM_ROWS, 6, 9, LONG_FLOATS, {13, 15, 17, 19, 31, 33}, 12, "a unit a tile, of floats"},
     {check_rows, FORM_ROWS, 14, 9, LONG_WORDS, {66, 94}, 8, "whole vectors that begin anywhere in a sector"},
     {check_rows, FORM_ROWS, 56, 9, WORDS, {132, 180}, 16, "many blocks for stage 2"},
     {check_rows, FORM_ROWS, 20, 9, WORDS, {204, 260}, 12, "whole vectors, longer"},
@@ -308,6 +350,9 @@ static const plan PLANS[] = {
 
     {check_ring, FORM_ROWS, 6, 9, LONG_WORDS, {34}, 4, "words used again", 40},
     {check_ring, FORM_ROWS, 6, 9, WORDS, {33}, 4, "words used again, no whole vectors", 80},
+    {check_ring, FORM_ROWS, 6, 9, SHORT_FLOATS, {9, 19}, 2, "of many turns of stage 2, of floats", 240},
+    {check_ring, FORM_ROWS, 6, 9, LONG_FLOATS, {15, 33}, 2, "the same, long", 90},
+    {check_ring, FORM_ROWS, 40, 9, SHORT_FLOATS, {263}, 1, "of turns of a chunk", 40},
     {check_ring, FORM_ROWS, 6, 9, SHORT, {9}, 2, "short rows have tiles of two chunks", 240},
     {check_ring, FORM_ROWS, 6, 9, WIDENED, {23}, 2, "the same, widened", 240},
     {check_ring, FORM_ROWS, 24, 9, WIDENED, {99}, 2, "several columns a lane", 40},
@@ -321,6 +366,7 @@ static const plan PLANS[] = {
     {check_ring, FORM_ROWS, 18, 9, BYTES, {1032}, 1, "bytes in pieces", 24},
 
     {check_full_wave, FORM_WAVE, 20, 9, ALL, {1, 3, 4, 40}, 1, "the wave is full, and one row more"},
+    {check_full_wave, FORM_WAVE, 140, 9, FLOATS, {16}, 1, "more tiles than a warp adds up at once"},
     {check_boundaries, FORM_BEST, 4, 8, ALL, WIDTHS, 64, "a device without the wave and bulk copies"},
     {check_one_chunk, FORM_ALONE, 4, 7, ALL, WIDTHS, 32, "a device that cannot park tiles either"},
     {check_boundaries, FORM_BEST, 4, 7, ALL, WIDTHS, 32, "a device that cannot park tiles either"},

@@ -82,14 +82,6 @@ static bool leaves_type(exact sum, table_type type) {
     }
 }
 
-size_t reference_chunk_rows(table_type type, size_t columns) {
-    size_t row_bytes = size_of(type), padded_columns = 1;
-    while (padded_columns < columns && padded_columns < 128)
-        padded_columns *= 2;
-    row_bytes *= padded_columns;
-    return 65536 / (row_bytes < 128 ? row_bytes : 128);
-}
-
 /* P of the definition, in place, for a run of `size` rows of which only the first `present` exist. */
 static void run_prefix(double *values, size_t size, size_t present, table_type type) {
     if (present <= 1)
@@ -105,93 +97,160 @@ static void run_prefix(double *values, size_t size, size_t present, table_type t
         values[i] = add_float(type, values[half - 1], values[i]);
 }
 
-static void float_column(const table_view *in, size_t column, const void *carry_in, bool exclusive,
-                         struct reference *result, double *run) {
-    const table_type type = result->type;
-    const size_t stride = in->stride ? in->stride : in->columns;
-    const size_t chunk_rows = reference_chunk_rows(type, in->columns);
-    double seed = carry_in ? load_float(carry_in, column, type) : 0.0;
-    double before = seed; /* the inclusive result of the row above */
-    size_t chunk = 0;
+/* A column of floats on its way through the definition, in doubles. */
+struct column {
+    size_t units;
+    double *p;      /* P(i) */
+    double *totals; /* T(unit), then T of the blocks of two units, then of four, and so on */
+};
 
-    for (size_t first = 0; first < in->rows; first += chunk_rows, chunk++) {
-        const size_t present = in->rows - first < chunk_rows ? in->rows - first : chunk_rows;
-        for (size_t i = 0; i < present; i++)
-            run[i] = load_float(in->data, (first + i) * stride + column, in->type);
-        run_prefix(run, chunk_rows, present, type);
-        for (size_t i = 0; i < present; i++) {
-            const double inclusive = add_float(type, seed, run[i]);
+static bool column_open(struct column *column, size_t rows, size_t units) {
+    column->units = units;
+    column->p = malloc((rows + 1) * sizeof(double));
+    column->totals = malloc((2 * units + 1) * sizeof(double));
+    return column->p && column->totals;
+}
+
+static void column_close(struct column *column) {
+    free(column->p);
+    free(column->totals);
+}
+
+/* T(block) = T(left half) + T(right half), for all blocks whose units are there. */
+static void sum_blocks(struct column *column, table_type type) {
+    const double *halves = column->totals;
+    for (size_t count = column->units; count > 1; count /= 2) {
+        double *blocks = (double *)halves + count;
+        for (size_t block = 0; block < count / 2; block++)
+            blocks[block] = add_float(type, halves[2 * block], halves[2 * block + 1]);
+        halves = blocks;
+    }
+}
+
+/* start + T(B1) + ... + T(Bm), left to right, the blocks of the binary digits of `unit`, largest first. */
+static double seed_of(const struct column *column, size_t unit, double start, table_type type) {
+    double seed = start;
+    for (unsigned k = 64; k-- > 0;) {
+        const double *level = column->totals;
+        if ((unit >> k & 1) == 0)
+            continue;
+        for (unsigned below = 0; below < k; below++)
+            level += column->units >> below;
+        seed = add_float(type, seed, level[(unit >> k) - 1]); /* the digits above k are the units before the block */
+    }
+    return seed;
+}
+
+static void sum_units(struct column *column, const table_view *in, size_t index, table_type type) {
+    const size_t stride = in->stride ? in->stride : in->columns;
+    for (size_t i = 0; i < in->rows; i++)
+        column->p[i] = load_float(in->data, i * stride + index, in->type);
+    for (size_t unit = 0; unit < column->units; unit++) {
+        const size_t first = unit * REFERENCE_UNIT, left = in->rows - first;
+        const size_t present = left < REFERENCE_UNIT ? left : REFERENCE_UNIT;
+        run_prefix(column->p + first, REFERENCE_UNIT, present, type);
+        column->totals[unit] = column->p[first + present - 1];
+    }
+    sum_blocks(column, type);
+}
+
+static void float_column(const table_view *in, size_t index, const void *carry_in, bool exclusive,
+                         struct reference *result, struct column *column) {
+    const table_type type = result->type;
+    const double start = carry_in ? load_float(carry_in, index, type) : 0.0;
+    double before = start; /* the inclusive result of the row above */
+    sum_units(column, in, index, type);
+    for (size_t unit = 0; unit < column->units; unit++) {
+        const size_t first = unit * REFERENCE_UNIT;
+        const double seed = seed_of(column, unit, start, type);
+        for (size_t i = first; i < in->rows && i < first + REFERENCE_UNIT; i++) {
+            const double inclusive = add_float(type, seed, column->p[i]);
             if (result->sums)
-                store_float(result->sums, (first + i) * in->columns + column, type, exclusive ? before : inclusive);
+                store_float(result->sums, i * in->columns + index, type, exclusive ? before : inclusive);
             before = inclusive;
         }
         if (result->seeds)
-            store_float(result->seeds, chunk * in->columns + column, type, seed);
+            store_float(result->seeds, unit * in->columns + index, type, seed);
         if (result->totals)
-            store_float(result->totals, chunk * in->columns + column, type, run[present - 1]);
-        seed = add_float(type, seed, run[present - 1]);
+            store_float(result->totals, unit * in->columns + index, type, column->totals[unit]);
     }
     if (result->seeds)
-        store_float(result->seeds, chunk * in->columns + column, type, seed);
+        store_float(result->seeds, column->units * in->columns + index, type, before);
     if (result->carry_out)
-        store_float(result->carry_out, column, type, before);
+        store_float(result->carry_out, index, type, before);
 }
 
 static void integer_column(const table_view *in, size_t column, const void *carry_in, bool exclusive,
                            struct reference *result) {
     const table_type type = result->type;
     const size_t stride = in->stride ? in->stride : in->columns;
-    const size_t chunk_rows = reference_chunk_rows(type, in->columns);
     exact sum = carry_in ? load_integer(carry_in, column, type) : 0;
-    exact chunk_total = 0;
+    exact unit_total = 0;
 
     for (size_t i = 0; i < in->rows; i++) {
         const size_t cell = i * in->columns + column;
         const exact value = load_integer(in->data, i * stride + column, in->type);
-        if (i % chunk_rows == 0) {
-            chunk_total = 0;
+        if (i % REFERENCE_UNIT == 0) {
+            unit_total = 0;
             if (result->seeds)
-                store_integer(result->seeds, i / chunk_rows * in->columns + column, type, sum);
+                store_integer(result->seeds, i / REFERENCE_UNIT * in->columns + column, type, sum);
         }
         if (result->sums)
             store_integer(result->sums, cell, type, exclusive ? sum : sum + value);
         sum += value;
-        chunk_total += value;
+        unit_total += value;
         if (result->totals)
-            store_integer(result->totals, i / chunk_rows * in->columns + column, type, chunk_total);
+            store_integer(result->totals, i / REFERENCE_UNIT * in->columns + column, type, unit_total);
         if (leaves_type(sum, type) && cell < result->first_overflow)
             result->first_overflow = cell;
     }
     if (result->seeds) {
-        const size_t chunks = in->rows / chunk_rows + (in->rows % chunk_rows != 0);
-        store_integer(result->seeds, chunks * in->columns + column, type, sum);
+        const size_t units = in->rows / REFERENCE_UNIT + (in->rows % REFERENCE_UNIT != 0);
+        store_integer(result->seeds, units * in->columns + column, type, sum);
     }
     if (result->carry_out)
         store_integer(result->carry_out, column, type, sum);
 }
 
 bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result) {
-    double *run = malloc(reference_chunk_rows(result->type, in->columns) * sizeof *run);
-    if (!run)
-        return false;
+    struct column column = {0};
+    const bool opened = !is_float(result->type) ||
+                        column_open(&column, in->rows, in->rows / REFERENCE_UNIT + (in->rows % REFERENCE_UNIT != 0));
     result->first_overflow = UINT64_MAX;
-    for (size_t column = 0; column < in->columns; column++) {
+    for (size_t index = 0; index < in->columns && opened; index++) {
         if (is_float(result->type))
-            float_column(in, column, carry_in, exclusive, result, run);
+            float_column(in, index, carry_in, exclusive, result, &column);
         else
-            integer_column(in, column, carry_in, exclusive, result);
+            integer_column(in, index, carry_in, exclusive, result);
     }
-    free(run);
-    return true;
+    column_close(&column);
+    return opened;
 }
 
-void reference_fold(void *rows, size_t row_count, size_t columns, table_type type) {
-    for (size_t cell = columns; cell < row_count * columns; cell++) {
-        if (is_float(type)) {
-            const double above = load_float(rows, cell - columns, type);
-            store_float(rows, cell, type, add_float(type, above, load_float(rows, cell, type)));
-        } else {
-            store_integer(rows, cell, type, load_integer(rows, cell - columns, type) + load_integer(rows, cell, type));
-        }
+static void float_stage2(void *seeds, size_t columns, size_t index, table_type type, struct column *column) {
+    const double start = load_float(seeds, index, type);
+    for (size_t unit = 0; unit < column->units; unit++)
+        column->totals[unit] = load_float(seeds, (unit + 1) * columns + index, type);
+    sum_blocks(column, type);
+    for (size_t unit = 1; unit < column->units; unit++)
+        store_float(seeds, unit * columns + index, type, seed_of(column, unit, start, type));
+    if (column->units > 0)
+        store_float(
+            seeds, column->units * columns + index, type,
+            add_float(type, seed_of(column, column->units - 1, start, type), column->totals[column->units - 1]));
+}
+
+bool reference_stage2(void *seeds, size_t rows, size_t columns, table_type type) {
+    struct column column = {0};
+    if (!is_float(type)) {
+        for (size_t cell = columns; cell < rows * columns; cell++)
+            store_integer(seeds, cell, type,
+                          load_integer(seeds, cell - columns, type) + load_integer(seeds, cell, type));
+        return true;
     }
+    const bool opened = column_open(&column, 0, rows - 1);
+    for (size_t index = 0; index < columns && opened; index++)
+        float_stage2(seeds, columns, index, type, &column);
+    column_close(&column);
+    return opened;
 }

@@ -7,15 +7,15 @@
 
 #include <tuplescan/table.h>
 
-/* N of the definition. */
-size_t reference_chunk_rows(table_type type, size_t columns);
+/* Rows of a unit. */
+enum { REFERENCE_UNIT = 512 };
 
 /* Where the reference puts its results: rows of `columns` values of `type`, side by side. Any pointer may be NULL. */
 struct reference {
     table_type type;
     void *sums;              /* rows x columns */
-    void *totals;            /* chunks x columns: T of each chunk, without any carry */
-    void *seeds;             /* (chunks + 1) x columns: S */
+    void *totals;            /* units x columns: T of each unit */
+    void *seeds;             /* (units + 1) x columns: the seed of each unit, and the carry out */
     void *carry_out;         /* 1 x columns */
     uint64_t first_overflow; /* always set; UINT64_MAX for none, and for floats */
 };
@@ -24,7 +24,7 @@ struct reference {
  * runs out of memory. */
 bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result);
 
-/* Stage 2 by itself: rows x columns values of `type`, side by side; each row is added onto the one below it. */
-void reference_fold(void *rows, size_t row_count, size_t columns, table_type type);
+/* Stage 2 by itself, of a seeds table of tuplescan/stages.h with `rows` rows. False when it runs out of memory. */
+bool reference_stage2(void *seeds, size_t rows, size_t columns, table_type type);
 
 #endif

@@ -75,7 +75,7 @@ static void open_run(struct run *run) {
     const struct scan_case *c = run->scan_case;
     const struct memory *memory = run->way->memory;
     const size_t row_bytes = c->columns * element_size(c->out_type);
-    const size_t chunks = c->rows / reference_chunk_rows(c->out_type, c->columns) + 1;
+    const size_t units = c->rows / REFERENCE_UNIT + 1;
     bool opened =
         table_open(&run->in, memory, c->in_type, c->rows, c->columns, c->columns + c->in_gap, c->in_offset, c->in_edge);
     run->out_table = &run->in;
@@ -86,8 +86,8 @@ static void open_run(struct run *run) {
     }
     run->expected.type = c->out_type;
     run->expected.sums = malloc(c->rows * row_bytes + 1);
-    run->expected.totals = malloc(chunks * row_bytes);
-    run->expected.seeds = malloc((chunks + 1) * row_bytes);
+    run->expected.totals = malloc(units * row_bytes);
+    run->expected.seeds = malloc((units + 1) * row_bytes);
     run->expected.carry_out = malloc(row_bytes);
     run->in_values = malloc(run->in.block.bytes + 1);
     run->carry = c->carry_in ? malloc(row_bytes) : NULL;

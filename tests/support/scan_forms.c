@@ -128,13 +128,12 @@ static void require_sides(struct run *run, struct sides *sides) {
 
 static void require_report(const struct run *run, const table_report *report) {
     const struct scan_case *c = run->scan_case;
-    const size_t chunk_rows = reference_chunk_rows(c->out_type, c->columns);
     require(run, report->backend == run->way->backend, "the report names another backend");
     require(run, report->strategy != TABLE_STRATEGY_AUTO, "the report's strategy is AUTO");
     require(run, run->strategy == TABLE_STRATEGY_AUTO || report->strategy == run->strategy,
             "the report names another strategy");
-    require(run, report->chunk_rows == chunk_rows, "the report's chunk_rows is wrong");
-    require(run, report->chunks == c->rows / chunk_rows + (c->rows % chunk_rows != 0), "the report's chunks is wrong");
+    require(run, report->units == c->rows / REFERENCE_UNIT + (c->rows % REFERENCE_UNIT != 0),
+            "the report's units is wrong");
     require(run, report->seconds >= 0 && report->transfer_seconds >= 0, "the report's seconds are negative");
 }
 
@@ -215,15 +214,14 @@ void check_totals(struct run *run) {
 static void open_seeds(struct run *run, struct table *seeds) {
     const struct scan_case *c = run->scan_case;
     const size_t rows = table_seeds_rows(c->out_type, c->rows, c->columns);
-    const size_t chunk_rows = reference_chunk_rows(c->out_type, c->columns);
     const size_t row_bytes = c->columns * element_size(c->out_type);
-    require(run, rows == c->rows / chunk_rows + (c->rows % chunk_rows != 0) + 1, "table_seeds_rows is wrong");
+    require(run, rows == c->rows / REFERENCE_UNIT + (c->rows % REFERENCE_UNIT != 0) + 1, "table_seeds_rows is wrong");
     require(run,
             table_open(seeds, run->way->memory, c->out_type, rows, c->columns, c->columns,
                        random_below(&run->random, 3), random_once_in(&run->random, 2) ? EDGE_FRONT : EDGE_BACK),
             "no memory for the seeds");
     table_randomize(seeds, &run->random, PATTERN_BITS);
-    memcpy(seeds->image, run->expected.seeds, row_bytes); /* S(0) is the carry */
+    memcpy(seeds->image, run->expected.seeds, row_bytes); /* the carry */
     require(run, table_upload(seeds), "the seeds cannot be written");
 }
 

@@ -17,6 +17,7 @@ struct call {
 /* All memory that the calls could write to. */
 struct call_memory {
     _Alignas(TABLE_WORKSPACE_ALIGNMENT) unsigned char workspace[4096];
+    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char state[1024];
     uint64_t in[CELLS], out[CELLS], carry_in[COLUMNS], carry_out[COLUMNS], overflow[2];
     table_report report;
 };

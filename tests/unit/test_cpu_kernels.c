@@ -12,8 +12,11 @@
 
 #include "backend.h"
 #include "division.h"
+#include "fold.h"
 #include "isa.h"
+#include "plan.h"
 #include "pool.h"
+#include "support/chunk.h"
 #include "support/random.h"
 #include "support/reference.h"
 
@@ -104,8 +107,10 @@ static table_status run_way(const struct trial *trial, struct scan *scan) {
     else
         memset(seeds, 0, row_bytes);
     table_status status = backend->stage1_local_counts(scan, seeds);
-    if (status == TABLE_OK)
-        status = backend->stage2_fold(scan, seeds, scan->chunks + 1);
+    if (status == TABLE_OK && plan_is_integer(scan->out.type))
+        fold_rows(seeds, scan->chunks + 1, scan->in.columns, scan->out.type);
+    else if (status == TABLE_OK)
+        status = backend->stage2_sweep(scan, seeds, scan->chunks + 1, NULL);
     if (status == TABLE_OK)
         status = backend->stage3_global_pass(scan, seeds);
     memcpy(scan->carry_out, seeds + scan->chunks * row_bytes, row_bytes);
@@ -171,7 +176,6 @@ static void check_trial(const struct trial *trial, struct random *random, bool s
                trial->in_type},
         .out = {t.out + trial->out_offset * table_type_size(trial->out_type), trial->rows, trial->columns,
                 trial->out_stride, trial->out_type},
-        .chunk_rows = reference_chunk_rows(trial->out_type, trial->columns),
         .exclusive = trial->exclusive,
         .first_overflow = trial->check && trial->way != TOTALS_ONLY ? &overflow : NULL,
         .carry_in = trial->carry ? t.carry : NULL,
@@ -180,7 +184,7 @@ static void check_trial(const struct trial *trial, struct random *random, bool s
     };
     if (trial->way == TOTALS_ONLY)
         scan.out.data = NULL;
-    scan.chunks = (trial->rows + scan.chunk_rows - 1) / scan.chunk_rows;
+    plan_chunks(&scan);
     const uint64_t expected_overflow = expect(trial, &t, &scan.in);
 
     isa_force(trial->kernels);
@@ -232,18 +236,21 @@ static struct trial random_trial(struct random *random, size_t pair, size_t rows
     return trial;
 }
 
-/* Up to two chunks, and now and then three and some, so that the threads have something to hand on. */
+/* Up to two chunks, and now and then three and some, or so many that blocks of chunks have blocks above them, so that
+ * the threads have something to hand on. */
 static size_t random_rows(struct random *random, size_t pair, size_t columns) {
-    const size_t chunk_rows = reference_chunk_rows(pairs[pair][1], columns);
-    switch (random_below(random, 4)) {
+    const size_t chunk = chunk_rows(pairs[pair][1], columns);
+    switch (random_below(random, 5)) {
     case 0:
         return random_below(random, 40);
     case 1:
-        return chunk_rows - 1 + random_below(random, 3);
+        return chunk - 1 + random_below(random, 3);
     case 2:
-        return chunk_rows + random_below(random, chunk_rows);
+        return chunk + random_below(random, chunk);
+    case 3:
+        return columns > 8 ? random_below(random, 16 * REFERENCE_UNIT) : random_below(random, 9 * chunk);
     default:
-        return 3 * chunk_rows + random_below(random, chunk_rows);
+        return 3 * chunk + random_below(random, chunk);
     }
 }
 
@@ -317,13 +324,12 @@ static void test_overflow_is_found(void **state) {
         uint64_t found = TABLE_NO_OVERFLOW;
         struct scan scan = {.in = {in, ROWS, columns, columns, type},
                             .out = {out, ROWS, columns, columns, type},
-                            .chunk_rows = reference_chunk_rows(type, columns),
                             .exclusive = random_once_in(&random, 2),
                             .first_overflow = &found,
                             .threads = 1 + (unsigned)random_below(&random, 4)};
         memset(in, 0, cells * sizeof *in);
         in[first] = in[second] = value;
-        scan.chunks = (ROWS + scan.chunk_rows - 1) / scan.chunk_rows;
+        plan_chunks(&scan);
         void *workspace = fused_room(&scan);
         assert_int_equal(backend->fused(&scan, workspace), TABLE_OK);
         assert_true(found == second);

@@ -1,7 +1,8 @@
 #include "input/input.h"
 
+#include "input/start.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,12 +36,22 @@ bool input_refuse(struct input_reason *reason, int code, const char *format, ...
     return false;
 }
 
+static int too_much(const struct input_file *file, size_t bytes) {
+    return fail(EX_OSERR,
+                "%s: out of memory: at least %zu bytes are needed, and %zu may be used; --memory says how much",
+                file->name, bytes, file->most);
+}
+
 /* To the end of the file, of which the length is not known. */
 static int read_all(struct input_file *file, int fd) {
     size_t room = 0;
     for (;;) {
         if (file->bytes == room) {
             size_t more = room ? 2 * room : FIRST_READ;
+            if (file->most && more > file->most)
+                more = file->most;
+            if (more == room)
+                return too_much(file, room + 1);
             void *memory = more > room ? realloc(file->memory, more) : NULL;
             if (!memory)
                 return fail(EX_OSERR, "%s: out of memory after %zu bytes", file->name, file->bytes);
@@ -63,41 +74,18 @@ static int map_all(struct input_file *file, int fd, size_t bytes, bool whole) {
                                : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
     file->mapping = mapping;
     file->bytes = bytes;
-    if (whole && memory_is_plenty_for(bytes) && memory_populate(mapping, bytes, MADV_POPULATE_READ) != 0 &&
-        errno == EFAULT)
+    if (whole && memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
+        memory_populate(mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
     return EX_OK;
 }
 
-static int bring_in(struct input_file *file, int fd, bool whole) {
-    struct stat status;
-    if (fstat(fd, &status) != 0)
-        return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        return fail(EX_NOINPUT, "%s: is a directory", file->name);
-    file->fd = fd;
-    file->is_regular = S_ISREG(status.st_mode);
-    file->size = status.st_size;
-    file->modified = status.st_mtim;
-    bool at_start = fd != STDIN_FILENO || lseek(fd, 0, SEEK_CUR) == 0;
-    if (!S_ISREG(status.st_mode) || status.st_size == 0 || !at_start)
-        return read_all(file, fd);
-    if ((uintmax_t)status.st_size > SIZE_MAX)
-        return fail(EX_OSERR, "%s: larger than the address space", file->name);
-    return map_all(file, fd, (size_t)status.st_size, whole);
-}
-
-static int read_file(struct input_file *file, const char *path, bool whole) {
-    if (strcmp(path, "-") == 0) {
-        file->name = "standard input";
-        return bring_in(file, STDIN_FILENO, whole);
-    }
-    int fd = transfer_open(path, O_RDONLY);
-    if (fd < 0)
-        return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
-    file->is_open = true;
-    file->fd = fd;
-    return bring_in(file, fd, whole);
+static int bring_in(struct input_file *file, bool whole) {
+    const size_t bytes = input_bytes_ahead(file);
+    const bool at_start = file->fd != STDIN_FILENO || lseek(file->fd, 0, SEEK_CUR) == 0;
+    if (bytes == INPUT_UNKNOWN || bytes == 0 || !at_start)
+        return read_all(file, file->fd);
+    return map_all(file, file->fd, bytes, whole);
 }
 
 static bool ends_in_npy(const char *path) {
@@ -105,8 +93,7 @@ static bool ends_in_npy(const char *path) {
     return length >= 4 && strcasecmp(path + length - 4, ".npy") == 0;
 }
 
-/* The format that was asked for, or that the bytes show. */
-static bool choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
+bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
     const unsigned char *bytes = file->data;
     for (size_t i = 0; i < FORMATS && !file->format; i++)
         if (request->format ? strcmp(request->format, formats[i]->name) == 0
@@ -125,7 +112,10 @@ static int out_of_memory(const struct input_file *file, size_t bytes) {
     return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, bytes);
 }
 
-static int copy_data(struct input_file *file) {
+static int copy_data(struct input_file *file, unsigned copies) {
+    size_t all;
+    if (file->most && (!size_multiply(file->layout.bytes, copies ? copies : 1, &all) || all > file->most))
+        return too_much(file, all);
     void *copy = memory_allocate(file->layout.bytes);
     if (!copy)
         return out_of_memory(file, file->layout.bytes);
@@ -138,31 +128,34 @@ static int copy_data(struct input_file *file) {
 
 /* A table that begins at an odd place of the file is copied to where its type may lie. */
 static int align_data(struct input_file *file) {
-    return (uintptr_t)file->data % table_type_size(file->layout.type) == 0 ? EX_OK : copy_data(file);
+    return (uintptr_t)file->data % table_type_size(file->layout.type) == 0 ? EX_OK : copy_data(file, 1);
 }
 
-static int own_data(struct input_file *file) {
+static int own_data(struct input_file *file, unsigned copies) {
     const size_t bytes = file->layout.offset;
     if (file->format == &input_npy) {
         if (!(file->header = malloc(bytes)))
             return out_of_memory(file, bytes);
         memcpy(file->header, (const char *)file->data - bytes, bytes);
     }
-    return copy_data(file);
+    return copy_data(file, copies);
 }
 
-int input_open(struct input_file *file, const char *path, const struct input_request *request) {
+int input_open(struct input_file *file, const char *path, const struct input_request *asked) {
+    const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
-    *file = (struct input_file){.name = path};
-    int code = read_file(file, path, request->whole);
+    *file = (struct input_file){.name = path, .most = request->memory};
+    int code = input_open_path(file, path);
+    if (code == EX_OK)
+        code = bring_in(file, request->whole);
     if (code != EX_OK)
         return code;
     file->data = file->mapping ? file->mapping : file->memory;
-    if (!choose_format(file, request, &reason) ||
-        !file->format->locate(file->data, file->bytes, request, &file->layout, &reason))
+    if (!input_choose_format(file, request, &reason) ||
+        !file->format->locate(file->data, file->bytes, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     file->data = (const char *)file->data + file->layout.offset;
-    return request->own ? own_data(file) : request->whole ? align_data(file) : EX_OK;
+    return request->own ? own_data(file, request->copies) : request->whole ? align_data(file) : EX_OK;
 }
 
 void input_release(struct input_file *file) {
@@ -170,9 +163,10 @@ void input_release(struct input_file *file) {
         munmap(file->mapping, file->bytes);
     free(file->memory);
     free(file->header);
+    free(file->head);
     if (file->is_open)
         close(file->fd);
-    file->mapping = file->memory = file->header = NULL;
+    file->mapping = file->memory = file->header = file->head = NULL;
     file->data = NULL;
     file->is_open = file->is_regular = false;
 }

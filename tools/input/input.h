@@ -1,10 +1,12 @@
-/* Table files being read. A file is brought into memory whole (mapped when it is a regular one), and its format says
- * where in it the table lies. A new format is one more entry of the table in input.c. */
+/* Table files being read. Its format says where in a file the table lies. A new format is one more entry of the table
+ * in input.c. A file is brought into memory whole (mapped when it is a regular one) by input_open(), or, by
+ * input_start(), no more of it than what lies before the values, which input_read() then brings in piece by piece. */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -33,8 +35,11 @@ struct input_request {
     size_t columns;
     size_t skip;         /* bytes before the table */
     bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
+    bool longer;         /* a .npy may have more bytes than its header says, which are of no matter */
     bool whole;          /* all of it will be read soon, and where its type may lie */
-    bool own; /* in memory that nobody else can write to, and the caller may: for what is read more than once */
+    bool own;        /* in memory that nobody else can write to, and the caller may: for what is read more than once */
+    size_t memory;   /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
+    unsigned copies; /* own: how often the caller and the library will have the values in memory; 0: once */
     enum input_elements elements;
     struct input_field *fields; /* to be looked for in records */
     size_t field_count;
@@ -49,10 +54,26 @@ struct input_reason {
 struct input_format {
     const char *name;
     bool (*recognise)(const unsigned char *bytes, size_t count);
-    /* Finds the table within the bytes. Reads nothing outside of them, whatever they are. */
-    bool (*locate)(const unsigned char *bytes, size_t count, const struct input_request *request,
+    /* Finds the table in a file of `total` bytes, of which the first `count` are at hand, among them all before the
+     * table; or INPUT_UNKNOWN: a raw table has no rows then. Reads nothing outside of them, whatever they are. */
+    bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason);
 };
+
+#define INPUT_UNKNOWN SIZE_MAX
+enum { INPUT_NPY_LEAST = 12 }; /* the bytes that say how long a header is */
+
+/* Whether more bytes could make a .npy of a file that begins with these. */
+bool input_npy_begins(const unsigned char *bytes, size_t count);
+
+/* Bytes before the values of a .npy that begins with these bytes, at least INPUT_NPY_LEAST; 0: it is none. */
+size_t input_npy_header(const unsigned char *bytes, size_t count);
+
+/* Whether there are as many bytes of values as the header of a .npy says. */
+bool input_npy_has(const struct table_layout *layout, size_t bytes, struct input_reason *reason);
+
+/* Fills in the rows of a raw table in a file of `total` bytes, if that is a whole number of them. */
+bool input_raw_has(struct table_layout *layout, size_t total, struct input_reason *reason);
 
 extern const struct input_format input_npy, input_raw;
 
@@ -62,6 +83,13 @@ struct input_file {
     struct table_layout layout;
     const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own */
     size_t bytes;     /* of the file */
+
+    /* After input_start(): */
+    bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
+    void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
+    size_t head_bytes, head_given;
+    size_t taken; /* bytes of values that input_read() has handed out */
+    size_t most;  /* request->memory */
 
     void *mapping; /* or NULL */
     void *memory;  /* or NULL */
@@ -76,6 +104,30 @@ struct input_file {
 /* EX_OK, or the exit code after a message. `path` may be "-". input_close() at the end, also of one that failed. */
 int input_open(struct input_file *file, const char *path, const struct input_request *request);
 void input_close(struct input_file *file);
+
+/* As input_open(), but values are read afterwards, from file->fd, after what is in file->head. */
+int input_start(struct input_file *file, const char *path, const struct input_request *request);
+
+/* Reads the next `bytes` bytes of values; *got are fewer only at the end of the table. EX_OK, or the exit code after a
+ * message, also where the file ends before its table. */
+int input_read(struct input_file *file, void *to, size_t bytes, size_t *got);
+
+/* Reads all values, as if they were of no interest, and makes sure that the file ends there. As input_read(). */
+int input_drain(struct input_file *file);
+
+/* After the last value, of which there were `bytes` bytes in all: whether the file ends there, and with a whole row.
+ * Fills in the rows where they were not known. EX_OK, or the exit code after a message. */
+int input_ends(struct input_file *file, uint64_t bytes);
+
+/* Brings all values of a file whose rows are not known into memory, at most `most` bytes: file->head. The rows are
+ * known then. EX_OK, or the exit code after a message. */
+int input_take_all(struct input_file *file, size_t most);
+
+/* Brings the values of a table whose rows are known into memory, at most `most` bytes: as input_open() leaves them. */
+int input_take_table(struct input_file *file, size_t most);
+
+/* Whether the path is no regular file, which could be mapped. */
+bool input_comes_bit_by_bit(const char *path);
 
 /* Gives back the file and the memory of its values. What the file says about them stays. */
 void input_release(struct input_file *file);

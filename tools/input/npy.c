@@ -103,7 +103,7 @@ static bool describe(const struct header *header, struct table_layout *layout, s
     return true;
 }
 
-static bool locate(const unsigned char *bytes, size_t count, const struct input_request *request,
+static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason) {
     struct header header = {.request = request};
     if (!recognise(bytes, count))
@@ -126,11 +126,29 @@ static bool locate(const unsigned char *bytes, size_t count, const struct input_
     if (!read_header(text, &header, reason) || !describe(&header, layout, reason))
         return false;
     layout->offset = start + length;
-    size_t there = count - layout->offset;
-    if (there != layout->bytes)
-        return input_refuse(reason, EX_DATAERR, "%s: its header says %zu bytes of values, and it has %zu",
-                            there < layout->bytes ? "truncated" : "bytes left over", layout->bytes, there);
-    return true;
+    if (total == INPUT_UNKNOWN || (request->longer && total - layout->offset > layout->bytes))
+        return true;
+    return input_npy_has(layout, total - layout->offset, reason);
+}
+
+bool input_npy_has(const struct table_layout *layout, size_t bytes, struct input_reason *reason) {
+    if (bytes == layout->bytes)
+        return true;
+    return input_refuse(reason, EX_DATAERR, "%s: its header says %zu bytes of values, and it has %zu",
+                        bytes < layout->bytes ? "truncated" : "bytes left over", layout->bytes, bytes);
+}
+
+bool input_npy_begins(const unsigned char *bytes, size_t count) {
+    return memcmp(bytes, "\x93NUMPY", count < MAGIC ? count : MAGIC) == 0;
+}
+
+size_t input_npy_header(const unsigned char *bytes, size_t count) {
+    if (!recognise(bytes, count) || count < INPUT_NPY_LEAST)
+        return 0;
+    size_t length = (size_t)bytes[PREAMBLE + 1] << 8 | bytes[PREAMBLE];
+    if (bytes[6] > 1)
+        length |= (size_t)bytes[PREAMBLE + 3] << 24 | (size_t)bytes[PREAMBLE + 2] << 16;
+    return PREAMBLE + (bytes[6] > 1 ? 4 : 2) + length;
 }
 
 const struct input_format input_npy = {"npy", recognise, locate};

@@ -1,8 +1,35 @@
 /* Values and nothing else, in the byte order of this machine; the caller says what they are. */
 #include "input/input.h"
 
+#include <string.h>
+
 #include "memory.h"
 #include "message.h"
+
+/* Files of other formats, by what they begin with, and what gets a table out of them. */
+static const struct {
+    const char *begins;
+    size_t bytes;
+    const char *what, *way;
+} others[] = {
+    {"PK\x03\x04", 4, "a .npz or other zip file", "unzip -p FILE.npz MEMBER.npy | tuplescan ... -"},
+    {"\x1f\x8b", 2, "a gzip file", "zcat FILE | tuplescan ... -"},
+    {"\x28\xb5\x2f\xfd", 4, "a zstd file", "zstdcat FILE | tuplescan ... -"},
+    {"\xfd"
+     "7zXZ",
+     5, "an xz file", "xzcat FILE | tuplescan ... -"},
+    {"BZh", 3, "a bzip2 file", "bzcat FILE | tuplescan ... -"},
+    {"\x89HDF", 4, "an HDF5 file", "write its array with numpy.save()"},
+    {"PAR1", 4, "a Parquet file", "write its columns with numpy.save()"},
+    {"ARROW1", 6, "an Arrow file", "write its columns with numpy.save()"},
+};
+
+static bool refuse_other(const unsigned char *bytes, size_t count, struct input_reason *reason) {
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (count >= others[i].bytes && memcmp(bytes, others[i].begins, others[i].bytes) == 0)
+            return input_refuse(reason, EX_DATAERR, "is %s, which is not read here: %s", others[i].what, others[i].way);
+    return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --type (such as u32)");
+}
 
 /* Whatever is nothing else. */
 static bool recognise(const unsigned char *bytes, size_t count) {
@@ -11,26 +38,32 @@ static bool recognise(const unsigned char *bytes, size_t count) {
     return true;
 }
 
-static bool locate(const unsigned char *bytes, size_t count, const struct input_request *request,
+static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason) {
     size_t row;
-    (void)bytes;
     if (!request->type)
-        return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --type (such as u32)");
+        return refuse_other(bytes, count, reason);
     if (!request->columns)
         return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --columns");
     if (!size_multiply(request->columns, table_type_size(request->type), &row))
         return input_refuse(reason, EX_USAGE, "a row of %zu columns is larger than the address space",
                             request->columns);
-    if (request->skip > count)
-        return input_refuse(reason, EX_DATAERR, "has %zu bytes, fewer than the %zu to skip", count, request->skip);
-    size_t bytes_left = count - request->skip;
-    if (bytes_left % row != 0)
-        return input_refuse(reason, EX_DATAERR, "%zu bytes%s are no whole number of rows of %zu x %s (%zu bytes)",
-                            bytes_left, request->skip ? " after the skipped ones" : "", request->columns,
-                            table_type_name(request->type), row);
-    layout_set(layout, request->type, bytes_left / row, request->columns);
+    layout_set(layout, request->type, 0, request->columns);
     layout->offset = request->skip;
+    return total == INPUT_UNKNOWN || input_raw_has(layout, total, reason);
+}
+
+bool input_raw_has(struct table_layout *layout, size_t total, struct input_reason *reason) {
+    const size_t row = layout->columns * table_type_size(layout->type);
+    if (layout->offset > total)
+        return input_refuse(reason, EX_DATAERR, "has %zu bytes, fewer than the %zu to skip", total, layout->offset);
+    const size_t bytes = total - layout->offset, skipped = layout->offset;
+    if (bytes % row != 0)
+        return input_refuse(reason, EX_DATAERR, "%zu bytes%s are no whole number of rows of %zu x %s (%zu bytes)",
+                            bytes, skipped ? " after the skipped ones" : "", layout->columns,
+                            table_type_name(layout->type), row);
+    layout_set(layout, layout->type, bytes / row, layout->columns);
+    layout->offset = skipped;
     return true;
 }
 

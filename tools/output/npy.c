@@ -13,20 +13,38 @@ enum { PREAMBLE = 10, ALIGNMENT = 64 };
 #define DESCR(TYPE, NAME, C, KIND, NUMPY, CODE) [TABLE_##TYPE] = sizeof(C) == 1 ? "|" CODE : "<" CODE,
 static const char *const descrs[] = {TABLE_TYPES(DESCR)};
 
-static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
+/* What the header says, behind room for what comes before it. */
+static size_t dict(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
     char shape[LAYOUT_SHAPE_TEXT];
     layout_shape_text(layout, shape);
     size_t used = PREAMBLE;
     used +=
         (size_t)snprintf(header + used, OUTPUT_HEADER - used, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
                          layout->type ? descrs[layout->type] : "", shape);
-    while ((used + 1) % ALIGNMENT != 0)
-        header[used++] = ' ';
-    header[used++] = '\n';
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
-    header[8] = (char)((used - PREAMBLE) & 0xff);
-    header[9] = (char)((used - PREAMBLE) >> 8);
     return used;
+}
+
+/* Spaces up to a line feed, which is the last of `bytes` bytes. */
+static void pad(char *header, size_t used, size_t bytes) {
+    memset(header + used, ' ', bytes - used);
+    header[bytes - 1] = '\n';
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)((bytes - PREAMBLE) & 0xff);
+    header[9] = (char)((bytes - PREAMBLE) >> 8);
+}
+
+static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
+    const size_t used = dict(layout, header), bytes = (used / ALIGNMENT + 1) * ALIGNMENT;
+    pad(header, used, bytes);
+    return bytes;
+}
+
+bool output_npy_header_of(const struct table_layout *layout, char header[OUTPUT_HEADER], size_t bytes) {
+    const size_t used = dict(layout, header);
+    if (used >= bytes || bytes > OUTPUT_HEADER)
+        return false;
+    pad(header, used, bytes);
+    return true;
 }
 
 static const char *const endings[] = {"npy", NULL};

@@ -18,6 +18,9 @@ struct output_format {
 
 extern const struct output_format output_npy, output_raw;
 
+/* A .npy header of exactly `bytes` bytes. False when that is too few, or more than there can be. */
+bool output_npy_header_of(const struct table_layout *layout, char header[OUTPUT_HEADER], size_t bytes);
+
 /* The one called `format`; if that is NULL, the one that the file's name means; if it means none, the one called
  * `otherwise`, as a rule the input's. */
 const struct output_format *output_format_for(const char *path, const char *format, const char *otherwise);

@@ -1,10 +1,11 @@
-/* Stage 2 by an adding warp: one block adds up the chunks' totals from left to right, as they appear, and publishes the
- * seeds. It is on everybody's way. The additions of a column come one after the other; so the warp that
- * makes them, a lane a column, does nothing else. Fetching warps bring totals from global memory into a ring in shared
- * memory, where each sum takes the place of its total, and publishing warps write the sums out as seeds. */
+/* Stage 2 by an adding warp: one block adds up the chunks' totals as they appear, and publishes the seeds. It is on
+ * everybody's way. The seeds of a column come one after the other; so the warp that makes them, a lane a column, does
+ * nothing else. Fetching warps bring totals from global memory into a ring in shared memory, where the seed behind a
+ * chunk takes the place of its total, and publishing warps write the seeds out. */
 #ifndef PERSISTENT_ADDS_ADDING_WARP_CUH
 #define PERSISTENT_ADDS_ADDING_WARP_CUH
 
+#include "persistent/adds/tree_sums.cuh"
 #include "persistent/state.cuh"
 #include "tile/shape.cuh"
 
@@ -21,10 +22,17 @@ constexpr unsigned ADDING_PUBLISHERS = 2;
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
 template <class SUM> HOST_DEVICE constexpr unsigned adding_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
+/* The blocks of chunks that wait for those to their right, in shared memory: the first cache may be full of tiles. */
+template <class SUM, bool WRAPS = may_reorder<SUM>()> struct adding_levels {
+    tree_level<SUM> waiting[TREE_LEVELS][ADDING_COLUMNS];
+    DEVICE tree_column<SUM> levels(unsigned column) { return tree_column<SUM>{&waiting[0][column], ADDING_COLUMNS}; }
+};
+template <class SUM> struct adding_levels<SUM, true> {};
+
 /* The ring of a block of WARPS warps. Of each column it has the chunks of some groups, in order: ROUNDS groups for each
  * fetching warp. `fetched` and `published` tell for each group, and `added` for each column, how far totals, seeds and
  * sums are, in chunks from the beginning of the table on. */
-template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring {
+template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring : adding_levels<SUM> {
     static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - ADDING_PUBLISHERS;
     static constexpr unsigned ROUNDS = ROUNDS_, SLOTS = ROUNDS * FETCHERS;
     vector_of<SUM, 16 / sizeof(SUM)>
@@ -201,55 +209,118 @@ DEVICE void adding_publish(const adding_panel &panel, const pass_state<SUM> &sta
     }
 }
 
-/* Makes sums of COUNT totals, which are whole vectors; the sums take the places of the totals. */
-template <unsigned COUNT, class SUM> DEVICE void add_batch(SUM *values, SUM &seed) {
-    constexpr unsigned LENGTH = 16 / sizeof(SUM);
+/* COUNT totals of a column, which are whole vectors. */
+template <unsigned COUNT, class SUM> struct adding_batch_of {
+    static constexpr unsigned LENGTH = 16 / sizeof(SUM);
     typedef vector_of<SUM, LENGTH> vector;
-    vector batch[COUNT / LENGTH];
-    UNROLL
-    for (unsigned v = 0; v < COUNT / LENGTH; v++)
-        batch[v] = reinterpret_cast<const vector *>(values)[v];
-    UNROLL
-    for (unsigned k = 0; k < COUNT; k++)
-        seed = batch[k / LENGTH].at[k % LENGTH] = seed + batch[k / LENGTH].at[k % LENGTH];
-    UNROLL
-    for (unsigned v = 0; v < COUNT / LENGTH; v++)
-        reinterpret_cast<vector *>(values)[v] = batch[v];
-}
+    vector parts[COUNT / LENGTH];
 
-/* add_batch() of `count` totals, less than a batch. What is not there yet is not read. */
-template <class SUM> DEVICE void add_some(SUM *values, unsigned count, SUM &seed) {
-    UNROLL
-    for (unsigned k = 0; k < ADDING_BATCH; k++)
-        if (k < count)
-            values[k] = seed = seed + values[k];
-}
+    DEVICE SUM &operator[](unsigned k) { return parts[k / LENGTH].at[k % LENGTH]; }
+    DEVICE void read(const SUM *values) {
+        UNROLL
+        for (unsigned v = 0; v < COUNT / LENGTH; v++)
+            parts[v] = reinterpret_cast<const vector *>(values)[v];
+    }
+    DEVICE void write(SUM *values) const {
+        UNROLL
+        for (unsigned v = 0; v < COUNT / LENGTH; v++)
+            reinterpret_cast<vector *>(values)[v] = parts[v];
+    }
+};
 
-/* Adds the next totals of a group, from its `done`th on, `there` of which have come; returns how many it added. */
-template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned done, unsigned there, bool active, SUM &seed) {
+/* Makes the seeds of a column, of integers: running sums. What is made takes the places of the totals. */
+template <class SUM, bool WRAPS = may_reorder<SUM>()> struct adding_sums {
+    SUM seed; /* of the next chunk */
+
+    template <class RING> DEVICE adding_sums(RING &, unsigned, SUM start) : seed(start) {}
+    template <unsigned COUNT> DEVICE void add_whole(SUM *values) {
+        adding_batch_of<COUNT, SUM> batch;
+        batch.read(values);
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k++)
+            seed = batch[k] = seed + batch[k];
+        batch.write(values);
+    }
+
+    /* Fewer than a batch. What is not there yet is not read. */
+    DEVICE void add_some(SUM *values, unsigned, unsigned some) {
+        UNROLL
+        for (unsigned k = 0; k < ADDING_BATCH; k++)
+            if (k < some)
+                values[k] = seed = seed + values[k];
+    }
+    DEVICE void end_block(SUM *, unsigned, unsigned) {}
+};
+
+/* The same of floats, by the tree. The last seed of a batch is made by end_block(), once for all ways to it. */
+template <class SUM> struct adding_sums<SUM, false> {
+    tree_sums<SUM> sums;
+    tree_column<SUM> levels;
+    SUM total; /* of the batch or batches just added */
+
+    template <class RING> DEVICE adding_sums(RING &ring, unsigned lane, SUM start) : levels(ring.levels(lane)) {
+        sums.begin(levels, 0, start, [](unsigned) { return sum_identity<SUM>(); });
+    }
+    template <unsigned COUNT> DEVICE void add_whole(SUM *values) {
+        adding_batch_of<COUNT, SUM> batch;
+        batch.read(values);
+        total = tree_batch<COUNT>(batch, sums.seed);
+        batch.write(values);
+    }
+
+    /* Totals are in their places in a batch of the tree, so that the compiler knows which of them complete a block. */
+    DEVICE void add_some(SUM *values, unsigned count, unsigned some) {
+        const unsigned from = count % ADDING_BATCH, end = from + some;
+        SUM batch[ADDING_BATCH];
+        values -= from;
+        UNROLL
+        for (unsigned k = 0; k < ADDING_BATCH; k++)
+            if (k >= from && k < end)
+                batch[k] = values[k];
+        UNROLL
+        for (unsigned k = 0; k < ADDING_BATCH; k++)
+            if (k >= from && k < end)
+                values[k] = total = sums.add_one(k, batch[k]);
+    }
+
+    /* Behind `some` totals, which were added behind `count` chunks: if they end a batch. */
+    DEVICE void end_block(SUM *values, unsigned count, unsigned some) {
+        const unsigned end = count + some, level = some == ADDING_LONG ? tree_level_of(ADDING_LONG) : TREE_BATCH_LEVEL;
+        if (end % TREE_BATCH == 0)
+            values[some - 1] = sums.end_block(levels, level, end - (1u << level), total);
+    }
+};
+
+/* Adds the next totals of a group, from its `done`th on, `there` of which have come; returns how many it added. A group
+ * is a power of two of chunks: what are whole batches in it are whole ones in the table. */
+template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned first, unsigned done, unsigned there, bool active,
+                                              adding_sums<SUM> &sums) {
+    static_assert(ADDING_BATCH == TREE_BATCH, "a batch of the tree");
     SUM *values = group + done;
     if (done % ADDING_LONG == 0 && there >= ADDING_LONG) {
         if (active)
-            add_batch<ADDING_LONG>(values, seed);
+            sums.template add_whole<ADDING_LONG>(values);
         return ADDING_LONG;
     }
     const unsigned left = ADDING_BATCH - done % ADDING_BATCH, count = there < left ? there : left;
     if (active && count == ADDING_BATCH)
-        add_batch<ADDING_BATCH>(values, seed);
+        sums.template add_whole<ADDING_BATCH>(values);
     else if (active)
-        add_some(values, count, seed);
+        sums.add_some(values, first + done, count);
     return count;
 }
 
-/* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
+/* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. What
+ * floats carry out only the last tile knows, as it is no seed (words/per_chunk.cuh). */
 template <class SUM, class RING>
 DEVICE void adding_add(const adding_panel &panel, const pass_state<SUM> &state, RING &ring) {
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
     SUM *values = adding_values<SUM>(panel, ring, active ? lane : 0);
-    SUM seed = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
+    const SUM start = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
+    adding_sums<SUM> sums(ring, lane, start);
     if (active)
-        publish(state.seeds + panel.first + lane, seed, MARK_SEED);
+        publish(state.seeds + panel.first + lane, start, MARK_SEED);
     for (unsigned first = 0, slot = 0; first < panel.chunks; first += panel.group) {
         const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
         for (unsigned done = 0; done < end;) {
@@ -257,13 +328,42 @@ DEVICE void adding_add(const adding_panel &panel, const pass_state<SUM> &state, 
             const unsigned now = far < end ? far : end;
             if (now == done)
                 continue;
-            done += add_next(values + slot * panel.group, done, now - done, active, seed);
+            const unsigned count = add_next(values + slot * panel.group, first, done, now - done, active, sums);
+            if (active)
+                sums.end_block(values + slot * panel.group + done, first + done, count);
+            done += count;
             store_release_block(&ring.added[lane], first + done);
         }
         slot = slot + 1 < ring.SLOTS ? slot + 1 : 0;
     }
-    if (active)
-        store_carry(state.carry_out, panel.first + lane, seed);
+    if constexpr (may_reorder<SUM>())
+        if (active)
+            store_carry(state.carry_out, panel.first + lane, sums.seed);
+}
+
+/* adding_add() of floats. It is called: as a part of the kernel it made parked tiles spill up to 300 bytes. What it is
+ * given is in registers; `memory` is all that the launch asked for. */
+template <class SUM, class RING> DEVICE_CALL void adding_add_floats(exchange_word<SUM> *seeds, const SUM *carry_in,
+                                                                    size_t first, unsigned chunks, unsigned width,
+                                                                    unsigned group) {
+    SHARED_DYNAMIC(unsigned char, memory);
+    pass_state<SUM> state = {};
+    state.seeds = seeds;
+    state.carry_in = carry_in;
+    adding_panel panel = {};
+    panel.first = first;
+    panel.chunks = chunks;
+    panel.width = width;
+    panel.group = group;
+    adding_add(panel, state, *reinterpret_cast<RING *>(memory));
+}
+
+template <class SUM, class RING>
+DEVICE void add_in_warp(const adding_panel &panel, const pass_state<SUM> &state, RING &ring) {
+    if constexpr (may_reorder<SUM>())
+        adding_add(panel, state, ring);
+    else
+        adding_add_floats<SUM, RING>(state.seeds, state.carry_in, panel.first, panel.chunks, panel.width, panel.group);
 }
 
 /* All that an adding block does for `width` columns, from `first` on. SHARES tiles share a chunk. */
@@ -287,7 +387,7 @@ add_by_warp(const pass_state<SUM> &state, RING &ring, size_t columns, unsigned c
     block_barrier();
     const unsigned helper = warp - 1 - warp / SCHEDULERS;
     if (warp == 0)
-        adding_add(panel, state, ring);
+        add_in_warp(panel, state, ring);
     else if (warp % SCHEDULERS != 0 && helper < ADDING_PUBLISHERS)
         adding_publish<SHARES>(panel, state, ring, helper);
     else if (warp % SCHEDULERS != 0)

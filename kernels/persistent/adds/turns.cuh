@@ -3,13 +3,25 @@
  * the warp whose turn it was, hands on its own, and then publishes the seeds. What takes long is the way of a look to
  * memory and back, so that many are under way at once; but the more words a warp looks at, the longer it waits for the
  * last of them. So a lane has one chunk, or as few as make the same number of words, and where chunks come fast few
- * columns lie across a warp, and parts of it have chunks one below the other. */
+ * columns lie across a warp, and parts of it have chunks one below the other.
+ *
+ * A turn's chunks are a block of the tree of tuplescan/prefix_sum.h, so that floats are added by halves before the sum
+ * of all before is known; what a warp hands on is then the seed behind its turn, and in shared memory the blocks of
+ * turns that wait for those to their right (tree_sums.cuh). Integers, which wrap, are added one after the other. */
 #ifndef PERSISTENT_ADDS_TURNS_CUH
 #define PERSISTENT_ADDS_TURNS_CUH
 
+#include "persistent/adds/tree_sums.cuh"
 #include "persistent/words/ring.cuh"
 
-template <class SHAPE> struct turn_block {
+/* The levels of the tree above turns; no memory holds a table of more turns. */
+constexpr unsigned TURN_LEVELS = 26;
+template <class SUM, unsigned COLUMNS, bool WRAPS = may_reorder<SUM>()> struct turn_levels {
+    tree_level<SUM> waiting[TURN_LEVELS][COLUMNS];
+};
+template <class SUM, unsigned COLUMNS> struct turn_levels<SUM, COLUMNS, true> {};
+
+template <class SHAPE> struct turn_block : turn_levels<typename SHAPE::Sum, SHAPE::TURN_COLUMNS> {
     static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS < WARP_LANES ? SHAPE::TURN_COLUMNS : WARP_LANES;
     static constexpr unsigned PARTS = WARP_LANES / COLUMNS, TEAMS = SHAPE::TURN_COLUMNS / COLUMNS;
     static constexpr unsigned TEAM = SHAPE::WARPS / TEAMS;         /* warps */
@@ -30,7 +42,8 @@ template <class SHAPE> struct turn_lane {
     unsigned missing;                 /* totals that have not been seen yet */
     unsigned done;                    /* chunks of the warp whose sums are made */
     Sum total[SHAPE::TURN_CHUNKS][SHAPE::SHARES];
-    Sum sum; /* through the last chunk that is made; before the turn, in the warp's first lane, the sum of all before */
+    Sum sum; /* through the last chunk that is made; before the turn, in the warp's first lane, the sum of all before.
+                Floats: the turn's seed */
 };
 
 /* For a turn whose first chunk is `first`. Tiles that would be below the table, of which there are `rows`, add nothing.
@@ -83,10 +96,54 @@ template <class SUM, unsigned SHARES> DEVICE SUM sum_of_shares(const SUM (&total
     return total[0];
 }
 
-/* The sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made, as nobody's
- * turn is to wait for words that are on their way to memory. */
+/* Whether the lane has to make the seed behind its chunk k, when all those before `ready` are there. */
+template <class SHAPE> DEVICE bool makes_seed(const turn_lane<SHAPE> &mine, unsigned ready, unsigned k) {
+    return mine.first + k >= mine.done && mine.first + k < ready;
+}
+
+/* Of floats, what a lane makes before it knows the seed of the turn: the total of the largest block that ends with each
+ * of its chunks and lies in them, of all chunks of the turn above them, and of the turn. */
+template <class SHAPE> struct turn_tree { typename SHAPE::Sum blocks[SHAPE::TURN_CHUNKS], above, all; };
+template <class SHAPE> DEVICE void add_halves(const turn_lane<SHAPE> &mine, turn_tree<SHAPE> &tree) {
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, PARTS = turn_block<SHAPE>::PARTS;
+    static_assert(PARTS <= 2, "halves of a warp");
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++)
+        tree.blocks[k] = sum_of_shares(mine.total[k]);
+    tree_blocks<CHUNKS>(tree.blocks);
+    tree.above = sum_identity<typename SHAPE::Sum>();
+    tree.all = tree.blocks[CHUNKS - 1];
+    if constexpr (PARTS > 1) {
+        const typename SHAPE::Sum other = warp_shuffle_xor(WARP_ALL, tree.all, turn_block<SHAPE>::COLUMNS);
+        if (mine.first > 0)
+            tree.above = other;
+        tree.all = combine(other, tree.all);
+    }
+}
+
+/* The seeds of the lane's chunks, and the one behind them. */
+template <class SHAPE> using turn_seeds = typename SHAPE::Sum[SHAPE::TURN_CHUNKS + 1];
+template <class SHAPE>
+DEVICE void make_seeds(const turn_lane<SHAPE> &mine, const turn_tree<SHAPE> &tree, turn_seeds<SHAPE> &seeds) {
+    seeds[0] = combine(mine.sum, tree.above);
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++)
+        seeds[k + 1] = combine(seeds[k & (k + 1)], tree.blocks[k]);
+}
+template <class SHAPE>
+DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const turn_seeds<SHAPE> &seeds) {
+    row_slot below = slot_below(ring, mine.slot);
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++, below = slot_below(ring, below))
+        if (makes_seed(mine, ready, k) && mine.active)
+            publish_kept(mine.seeds + static_cast<size_t>(below.number) * mine.columns, seeds[k + 1], below.mark);
+    mine.done = ready;
+}
+
+/* Of integers, the sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made,
+ * as nobody's turn is to wait for words that are on their way to memory. */
 template <class SHAPE, class HAND>
-DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const HAND &hand_on) {
+DEVICE void publish_sums(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const HAND &hand_on) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
     const unsigned before = thread_index() - turn_block<SHAPE>::COLUMNS, first = mine.first;
@@ -133,12 +190,64 @@ DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &b
             turn = true;
             mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
         }
-        if (turn && ready > mine.done)
-            publish_seeds<SHAPE>(ring, ready, mine, [] {});
+        if (turn && ready > mine.done) {
+            if constexpr (may_reorder<typename SHAPE::Sum>()) {
+                publish_sums<SHAPE>(ring, ready, mine, [] {});
+            } else {
+                turn_tree<SHAPE> tree;
+                turn_seeds<SHAPE> seeds;
+                add_halves(mine, tree);
+                make_seeds(mine, tree, seeds);
+                publish_seeds(ring, ready, mine, seeds);
+            }
+        }
     }
 }
 
-/* One turn of a warp, whose first chunk is `first`. */
+/* Waits for the warp's turn, and takes what is handed on to it. */
+template <class SHAPE> DEVICE void wait_for_turn(unsigned parity, turn_block<SHAPE> &block, turn_lane<SHAPE> &mine) {
+    const unsigned warp = thread_index() / WARP_LANES;
+    while (!bulk_barrier_passed(&block.turns[warp], parity))
+        continue;
+    mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
+}
+
+/* Hands a sum on to the next warp, by the lanes that have the turn's last chunks. */
+template <class SHAPE>
+DEVICE void hand_on(turn_block<SHAPE> &block, const turn_lane<SHAPE> &mine, unsigned next, typename SHAPE::Sum sum) {
+    if (mine.first == block.CHUNKS - SHAPE::TURN_CHUNKS)
+        block.handed[next][thread_index() % block.COLUMNS] = sum;
+    warp_barrier(WARP_ALL);
+    if (thread_index() % WARP_LANES == 0)
+        bulk_barrier_expect(&block.turns[next], 0);
+}
+
+/* The end of a turn of floats, whose first chunk is `first`, when the totals of all before `ready` are there; `waits`:
+ * for the turn. */
+template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &block, unsigned first, unsigned ready,
+                                            unsigned next, bool waits, unsigned parity, turn_lane<SHAPE> &mine) {
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
+    const unsigned place = thread_index() / WARP_LANES / block.TEAM * block.COLUMNS + thread_index() % block.COLUMNS;
+    const bool last = mine.first == block.CHUNKS - CHUNKS;
+    turn_tree<SHAPE> tree;
+    turn_seeds<SHAPE> seeds;
+    add_halves(mine, tree);
+    if (waits)
+        wait_for_turn(parity, block, mine);
+    typename SHAPE::Sum behind = sum_identity<typename SHAPE::Sum>();
+    if (last) {
+        tree_column<typename SHAPE::Sum> levels = {&block.waiting[0][place], SHAPE::TURN_COLUMNS};
+        behind = tree_push(levels, 0, first / block.CHUNKS, mine.sum, tree.all);
+    }
+    hand_on(block, mine, next, behind);
+    make_seeds(mine, tree, seeds);
+    if (last)
+        seeds[CHUNKS] = behind;
+    publish_seeds(ring, ready, mine, seeds);
+}
+
+/* One turn of a warp, whose first chunk is `first`. What is carried out of integers is the seed behind the last chunk;
+ * of floats the table's last tile makes it (words/per_row_tile.cuh). */
 template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                              size_t column, unsigned rows, unsigned first, unsigned parity,
                                              turn_lane<SHAPE> &mine) {
@@ -146,21 +255,18 @@ template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Su
     const unsigned next = warp - member + (member + 1) % block.TEAM;
     const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
     begin_turn<SHAPE>(state.ring, rows, first, mine);
-    if (!wait_for_totals<SHAPE>(state.ring, parity, block, mine)) {
-        while (!bulk_barrier_passed(&block.turns[warp], parity))
-            continue;
-        mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
-    }
-    publish_seeds<SHAPE>(state.ring, left < block.CHUNKS ? left : block.CHUNKS, mine, [&] {
-        if (mine.first == block.CHUNKS - SHAPE::TURN_CHUNKS)
-            block.handed[next][thread_index() % block.COLUMNS] = mine.sum;
-        warp_barrier(WARP_ALL);
-        if (thread_index() % WARP_LANES == 0)
-            bulk_barrier_expect(&block.turns[next], 0);
-    });
-    if (mine.active && mine.first < left && left <= mine.first + SHAPE::TURN_CHUNKS) { /* the table's last chunk */
-        store_carry(state.carry_out, column, mine.sum);
-        keep_seed(state, first + left, column, mine.columns, mine.sum);
+    const bool waits = !wait_for_totals<SHAPE>(state.ring, parity, block, mine);
+    if constexpr (!may_reorder<typename SHAPE::Sum>()) {
+        end_turn(state.ring, block, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity, mine);
+    } else {
+        if (waits)
+            wait_for_turn(parity, block, mine);
+        publish_sums<SHAPE>(state.ring, left < block.CHUNKS ? left : block.CHUNKS, mine,
+                            [&] { hand_on(block, mine, next, mine.sum); });
+        if (mine.active && mine.first < left && left <= mine.first + SHAPE::TURN_CHUNKS) { /* the last chunk */
+            store_carry(state.carry_out, column, mine.sum);
+            keep_seed(state, first + left, column, mine.columns, mine.sum);
+        }
     }
 }
 
@@ -184,6 +290,9 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
     if (member == 0 && mine.first == 0) {
         const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
         block.handed[warp][thread % COLUMNS] = carry;
+        if constexpr (!may_reorder<Sum>())
+            block.waiting[0][warp / TEAM * COLUMNS + thread % COLUMNS] =
+                tree_level<Sum>{carry, carry}; /* may be read */
         if (mine.active)
             publish_kept(mine.seeds, carry, 1);
     }

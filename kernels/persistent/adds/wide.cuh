@@ -73,38 +73,72 @@ DEVICE void wide_look(const wide_panel &panel, const pass_state<SUM> &state, wid
 /* How many of the lowest bits are ones before the first zero. */
 DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES : lowest_bit(~bits); }
 
-/* All additions, a lane a column: as many of the next chunks as are in the ring. */
+/* Makes the seeds of a column, of integers: running sums. `count` is that of the chunks before, `k` what the compiler
+ * knows of it: its remainder by TREE_BATCH, but perhaps for the highest bit. */
+template <class SUM, bool WRAPS = may_reorder<SUM>()> struct wide_sums {
+    SUM seed; /* of the next chunk */
+    DEVICE wide_sums(const pass_state<SUM> &, const wide_panel &, SUM start) : seed(start) {}
+    DEVICE SUM add(size_t, unsigned, SUM total) { return seed = seed + total; }
+};
+
+/* The same of floats, by the tree. Blocks of chunks wait in global memory, where there is room for a chain's. Threads
+ * without a column add nothing. */
+template <class SUM> struct wide_sums<SUM, false> {
+    tree_sums<SUM> sums;
+    tree_column<SUM> levels;
+    DEVICE wide_sums(const pass_state<SUM> &state, const wide_panel &panel, SUM start) {
+        levels.first = reinterpret_cast<tree_level<SUM> *>(state.blocks) + panel.first + thread_index();
+        levels.apart = static_cast<unsigned>(panel.columns);
+        if (thread_index() < panel.width) /* the others have no place to write to */
+            sums.begin(levels, 0, start, [](unsigned) { return sum_identity<SUM>(); });
+    }
+    DEVICE SUM add(size_t count, unsigned k, SUM total) {
+        const SUM sum = sums.add_one(k, total);
+        return k < TREE_BATCH - 1 ? sum
+                                  : sums.end_block(levels, TREE_BATCH_LEVEL, static_cast<unsigned>(count) - k, sum);
+    }
+};
+
+/* All additions, a lane a column: as many of the next chunks as are in the ring. Floats stay in a batch of chunks, so
+ * that the compiler knows what place each has in a block of the tree. */
 template <unsigned SHARES, class SUM>
 DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring) {
+    static_assert(TREE_BATCH % WIDE_BATCH == 0, "parts of a batch of the tree");
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
-    SUM seed = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
+    const SUM start = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
+    wide_sums<SUM> sums(state, panel, start);
     if (active)
-        publish(to, seed, MARK_SEED);
+        publish(to, start, MARK_SEED);
     for (size_t chunk = 0; chunk < panel.chunks;) {
         SUM values[WIDE_BATCH];
         unsigned there = 0;
+        const unsigned from = may_reorder<SUM>() ? 0 : chunk % WIDE_BATCH;
+        const size_t first = chunk - from;
         UNROLL
         for (unsigned k = 0; k < WIDE_BATCH; k++) {
-            const uint32_t mark = mark_of(wide_word(panel, ring, chunk + k, active ? column : 0), &values[k]);
-            there |= mark == wide_mark(chunk + k) && chunk + k < panel.chunks ? 1u << k : 0;
+            const uint32_t mark = mark_of(wide_word(panel, ring, first + k, active ? column : 0), &values[k]);
+            there |= mark == wide_mark(first + k) && first + k < panel.chunks ? 1u << k : 0;
         }
-        const unsigned count = ones_below(warp_and(WARP_ALL, active ? there : WARP_ALL) & ((1u << WIDE_BATCH) - 1));
+        const unsigned all = warp_and(WARP_ALL, active ? there : WARP_ALL) & ((1u << WIDE_BATCH) - 1);
+        const unsigned count = ones_below(all >> from);
         UNROLL
         for (unsigned k = 0; k < WIDE_BATCH; k++)
-            if (k < count) {
-                seed = seed + values[k];
+            if ((may_reorder<SUM>() || (k >= from && active)) && k < from + count) {
+                const SUM seed =
+                    sums.add(first + k, k | (static_cast<unsigned>(first) & (TREE_BATCH - WIDE_BATCH)), values[k]);
                 if (active) {
-                    put(wide_word(panel, ring, chunk + k, column), seed, 0);
-                    publish(to + (k + 1) * SHARES * panel.columns, seed, MARK_SEED);
+                    put(wide_word(panel, ring, first + k, column), seed, 0);
+                    publish(to + (k + 1 - from) * SHARES * panel.columns, seed, MARK_SEED);
                 }
             }
         chunk += count;
         to += count * SHARES * panel.columns;
     }
-    if (active)
-        store_carry(state.carry_out, panel.first + column, seed);
+    if constexpr (may_reorder<SUM>()) /* of floats the last tile carries out */
+        if (active)
+            store_carry(state.carry_out, panel.first + column, sums.seed);
 }
 
 /* All that an adding block does for its columns, from `first` on. */

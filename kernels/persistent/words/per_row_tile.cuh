@@ -80,6 +80,11 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
         look_for_lefts<SHAPE>(pass, state, place, slot, place.column + thread, looks);
     Sum *const lefts = reinterpret_cast<Sum *>(memory.lefts) + thread;
     lefts[0] = looks.value[0];
+    if constexpr (SHAPE::UNITS > 1) { /* this thread has made the upper unit's total */
+        const Sum upper =
+            (reinterpret_cast<Sum *>(memory.totals) + thread)[(SHAPE::UNIT_STRIPS - 1) * memory.across * SHAPE::UNIT];
+        lefts[memory.across * SHAPE::UNIT] = combine(looks.value[0], upper);
+    }
     if (place.row % SHAPE::SHARES == 0)
         keep_seed(state, place.row / SHAPE::SHARES, place.column + thread, pass.columns, looks.value[0]);
     UNROLL
@@ -92,6 +97,31 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
         if (place.row & half)
             lefts[level * memory.across * SHAPE::UNIT] = looks.value[half];
     }
+}
+
+/* Of floats, the sums of a tile's last row, which no seed is: the table's last tile carries them out, and those of a
+ * chunk's last one stand above the chunk below, if the pass is exclusive. All threads call it, when all is there that
+ * is to the left of the tile. */
+template <class SHAPE> DEVICE void leave_last_row(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
+                                                  bool exclusive, const row_place &place,
+                                                  const row_memory<SHAPE> &memory) {
+    typedef typename SHAPE::Sum Sum;
+    const bool stands_above = exclusive && (place.row + 1) % SHAPE::SHARES == 0;
+    const bool ends = pass.rows - static_cast<size_t>(place.row) * SHAPE::TILE_ROWS <= SHAPE::TILE_ROWS;
+    const unsigned thread = thread_index_anew(), across = memory.across * SHAPE::UNIT;
+    if ((!stands_above && !ends) || thread >= units_of<SHAPE>(pass, place) * SHAPE::UNIT)
+        return;
+    const Sum *const lefts = reinterpret_cast<const Sum *>(memory.lefts) + thread;
+    Sum sum = (reinterpret_cast<const Sum *>(memory.totals) + thread)[(SHAPE::STRIPS - 1) * across];
+    UNROLL
+    for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
+        if (place.row & half)
+            sum = combine(lefts[level * across], sum);
+    sum = combine(lefts[(SHAPE::UNITS - 1) * across], sum);
+    if (stands_above)
+        state.lasts[static_cast<size_t>(place.row / SHAPE::SHARES) * pass.columns + place.column + thread] = sum;
+    if (ends)
+        store_carry(state.carry_out, place.column + thread, sum);
 }
 
 #endif

@@ -1,0 +1,147 @@
+/* The seeds of chunks, made of their totals as these come, for one column, by the tree of tuplescan/prefix_sum.h.
+ *
+ * A block of level k is 2^k chunks that begin at a multiple of 2^k. The seed of chunk c is the start and the totals of
+ * the blocks of the binary digits of c, largest first. So a binary counter goes along: for each digit of the number of
+ * chunks that is 1 it has the total of that block, and the seed before it. One more total makes whole blocks of the
+ * lowest digits that are 1; the seed behind them is the one before the largest of them and their common total. Integers
+ * wrap, and take none of this: to them it is all one running sum. */
+#ifndef PERSISTENT_ADDS_TREE_SUMS_CUH
+#define PERSISTENT_ADDS_TREE_SUMS_CUH
+
+#include "tile/sum.cuh"
+
+/* As many as a count of rows of 64 bits can have of units of 512 rows. */
+constexpr unsigned TREE_LEVELS = 55;
+
+/* A block that waits for the one to its right: its total, and the seed before it. LEVELS is anything that gives the one
+ * of level k by levels[k]: an array of TREE_LEVELS of them, a pointer, or a tree_column. */
+template <class SUM> struct alignas(2 * sizeof(SUM)) tree_level { SUM total, seed; };
+
+/* The levels of one of many columns, those of a level side by side. */
+template <class SUM> struct tree_column {
+    tree_level<SUM> *first;
+    unsigned apart;
+    DEVICE tree_level<SUM> &operator[](unsigned level) const { return first[static_cast<size_t>(level) * apart]; }
+};
+
+/* How many of the lowest bits are ones before the first zero. */
+DEVICE unsigned tree_ones(unsigned bits) { return lowest_bit(~bits); }
+DEVICE unsigned tree_ones(uint64_t bits) {
+    const unsigned low = ~static_cast<unsigned>(bits), high = ~static_cast<unsigned>(bits >> 32);
+    return low != 0 ? lowest_bit(low) : 32 + lowest_bit(high);
+}
+
+/* Counts a block of a level, given its total, behind `count` chunks, a multiple of its length, whose seed is `seed`.
+ * What is returned is the seed behind it. The first level is read whether or not it is wanted, so that it is under way
+ * while the total is made. */
+template <class SUM, class LEVELS, class COUNTED>
+DEVICE SUM tree_push(LEVELS &levels, unsigned level, COUNTED count, SUM seed, SUM total) {
+    const tree_level<SUM> next = levels[level];
+    const unsigned ones = tree_ones(count >> level);
+    if (ones > 0) {
+        total = combine(next.total, total);
+        seed = next.seed;
+    }
+    KEEP_LOOP
+    for (unsigned k = 1; k < ones; k++) {
+        const tree_level<SUM> left = levels[level + k];
+        total = combine(left.total, total);
+        seed = left.seed;
+    }
+    levels[level + ones] = tree_level<SUM>{total, seed};
+    return combine(seed, total);
+}
+
+/* The totals of COUNT chunks, of one block, become those of the largest blocks in it that end with each of them. VALUES
+ * is an array, or what gives the kth by values[k]. */
+template <unsigned COUNT, class VALUES> DEVICE void tree_blocks(VALUES &values) {
+    UNROLL
+    for (unsigned half = 1; half < COUNT; half *= 2)
+        UNROLL
+    for (unsigned k = 2 * half - 1; k < COUNT; k += 2 * half)
+        values[k] = combine(values[k - half], values[k]);
+}
+
+/* COUNT totals of the chunks of one block, whose seed is `seed`, become the seeds behind them, but for the last one:
+ * that becomes the total of the block, which is returned. */
+template <unsigned COUNT, class SUM, class VALUES> DEVICE SUM tree_batch(VALUES &values, SUM seed) {
+    tree_blocks<COUNT>(values);
+    UNROLL
+    for (unsigned k = 0; k < COUNT - 1; k++) {
+        const unsigned above = k & (k + 1); /* chunks before the last block that ends with this one */
+        values[k] = combine(above == 0 ? seed : values[above - 1], values[k]);
+    }
+    return values[COUNT - 1];
+}
+
+HOST_DEVICE constexpr unsigned tree_level_of(unsigned chunks) {
+    return chunks <= 1 ? 0 : 1 + tree_level_of(chunks / 2);
+}
+
+/* A counter, of which the lowest levels are in registers. `count` is that of the chunks before: the caller counts. */
+constexpr unsigned TREE_BATCH_LEVEL = 3, TREE_BATCH = 1 << TREE_BATCH_LEVEL;
+template <class SUM> struct tree_sums {
+    SUM seed; /* of the next chunk */
+    SUM base, half,
+        pending[TREE_BATCH_LEVEL]; /* base: the seed of the batch of chunks; half: that of its second half */
+
+    /* Behind `count` chunks: digit(k) is the total of the block of digit k of the count. */
+    template <class LEVELS, class DIGIT>
+    DEVICE void begin(LEVELS &levels, uint64_t count, SUM start, const DIGIT &digit) {
+        seed = start;
+        levels[TREE_BATCH_LEVEL] = levels[TREE_BATCH_LEVEL + 1] = tree_level<SUM>{start, start}; /* may be read */
+        KEEP_LOOP
+        for (unsigned k = TREE_LEVELS; k-- > TREE_BATCH_LEVEL;)
+            if (count >> k & 1) {
+                levels[k] = tree_level<SUM>{digit(k), seed};
+                seed = combine(seed, levels[k].total);
+            }
+        base = half = seed;
+        UNROLL
+        for (unsigned k = TREE_BATCH_LEVEL; k-- > 0;) {
+            pending[k] = sum_identity<SUM>();
+            if (count >> k & 1) {
+                pending[k] = digit(k);
+                seed = combine(seed, pending[k]);
+            }
+            if (k == TREE_BATCH_LEVEL - 1)
+                half = seed;
+        }
+    }
+
+    /* The digits of `count`, as begin() takes them: put(k, total). */
+    template <class LEVELS, class PUT> DEVICE void end(LEVELS &levels, uint64_t count, const PUT &put) const {
+        KEEP_LOOP
+        for (unsigned k = TREE_BATCH_LEVEL; k < TREE_LEVELS; k++)
+            if (count >> k & 1)
+                put(k, levels[k].total);
+        UNROLL
+        for (unsigned k = 0; k < TREE_BATCH_LEVEL; k++)
+            if (count >> k & 1)
+                put(k, pending[k]);
+    }
+
+    /* One total; `k` is count % TREE_BATCH, of which the compiler knows all but perhaps the highest bit. The seed
+     * behind it is returned; or, where it is the last of a batch, the total of that, for end_block(). */
+    DEVICE SUM add_one(unsigned k, SUM total) {
+        if (k & 1)
+            total = combine(pending[0], total);
+        if ((k & 3) == 3)
+            total = combine(pending[1], total);
+        if (k == TREE_BATCH - 1)
+            return combine(pending[2], total);
+        pending[(k & 3) == 3 ? 2 : k & 1] = total;
+        seed = combine(k % 2 == 0 ? seed : k < TREE_BATCH / 2 ? base : half, total);
+        if (k == TREE_BATCH / 2 - 1)
+            half = seed;
+        return seed;
+    }
+
+    /* The seed behind a block of batches, given its total, behind `count` chunks. */
+    template <class LEVELS, class COUNTED>
+    DEVICE SUM end_block(LEVELS &levels, unsigned level, COUNTED count, SUM total) {
+        return base = seed = tree_push(levels, level, count, base, total);
+    }
+};
+
+#endif

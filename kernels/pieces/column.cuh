@@ -1,0 +1,119 @@
+/* A unit of rows in one column, by one warp: each lane has UNIT_EACH rows of it, one below the other. Whatever the
+ * table's strides and alignment are, a block brings several columns or units into shared memory by single values, side
+ * by side in the table, where each warp finds its own. */
+#ifndef PIECES_COLUMN_CUH
+#define PIECES_COLUMN_CUH
+
+#include "tile/shape.cuh"
+
+constexpr unsigned UNIT_EACH = UNIT_ROWS / WARP_LANES;
+constexpr unsigned COLUMN_WARPS = 8, COLUMN_THREADS = COLUMN_WARPS * WARP_LANES;
+constexpr unsigned COLUMN_PITCH = UNIT_ROWS + WARP_LANES; /* a value more for each lane, against bank conflicts */
+
+template <class SUM> using lane_rows = SUM[UNIT_EACH];
+
+/* The shared memory of a block: the columns of its warps. */
+template <class SUM> using columns_memory = SUM[COLUMN_WARPS][COLUMN_PITCH];
+DEVICE unsigned column_at(unsigned row) { return row + row / UNIT_EACH; }
+
+/* Where the block and its warps are: ACROSS columns side by side, in COLUMN_WARPS / ACROSS units one below the other.
+ */
+template <unsigned ACROSS> struct column_place {
+    static constexpr unsigned DOWN = COLUMN_WARPS / ACROSS;
+    size_t first_unit, first_column;
+
+    DEVICE column_place(unsigned panels) {
+        const unsigned down = block_index() / panels;
+        first_unit = static_cast<size_t>(down) * DOWN;
+        first_column = static_cast<size_t>(block_index() - down * panels) * ACROSS;
+    }
+    DEVICE size_t unit() const { return first_unit + thread_index() / WARP_LANES / ACROSS; }
+    DEVICE size_t column() const { return first_column + thread_index() / WARP_LANES % ACROSS; }
+
+    /* Calls visit(unit, row of the unit, column, the value's place in shared memory) for all values of the block;
+     * threads side by side have columns side by side. */
+    template <class SUM, class VISIT> DEVICE void each(columns_memory<SUM> &memory, const VISIT &visit) const {
+        const unsigned across = thread_index() % ACROSS;
+        UNROLL
+        for (unsigned k = 0; k < UNIT_EACH; k++) {
+            const unsigned number = thread_index() / ACROSS + k * (COLUMN_THREADS / ACROSS);
+            const unsigned down = number / UNIT_ROWS, row = number % UNIT_ROWS;
+            visit(first_unit + down, row, first_column + across, memory[down * ACROSS + across][column_at(row)]);
+        }
+    }
+};
+
+/* The warp's column, from shared memory and back. */
+template <class SUM> DEVICE SUM *own_rows_of(columns_memory<SUM> &memory) {
+    return &memory[thread_index() / WARP_LANES][column_at(thread_index() % WARP_LANES * UNIT_EACH)];
+}
+template <class SUM> DEVICE void take_column(columns_memory<SUM> &memory, lane_rows<SUM> &rows) {
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        rows[k] = own_rows_of<SUM>(memory)[k];
+}
+template <class SUM> DEVICE void put_column(columns_memory<SUM> &memory, const lane_rows<SUM> &rows) {
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        own_rows_of<SUM>(memory)[k] = rows[k];
+}
+
+/* P of the tree of tuplescan/prefix_sum.h, in place. */
+template <class SUM> DEVICE void scan_column(lane_rows<SUM> &rows) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned half = 1; half < UNIT_EACH; half *= 2)
+        UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        if (k & half)
+            rows[k] = combine(rows[(k & ~(2 * half - 1)) + half - 1], rows[k]);
+    UNROLL
+    for (unsigned half = 1; half < WARP_LANES; half *= 2) {
+        const SUM left = warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], (lane & ~(2 * half - 1)) + half - 1);
+        UNROLL
+        for (unsigned k = 0; k < UNIT_EACH; k++)
+            rows[k] = (lane & half) != 0 ? combine(left, rows[k]) : rows[k];
+    }
+}
+
+/* Row r becomes the total of the aligned run that ends with it, of as many rows as the greatest power of two that
+ * divides r + 1 (a Fenwick tree): the last one the total of all. */
+template <class SUM> DEVICE void total_column(lane_rows<SUM> &rows) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned half = 1; half < UNIT_EACH; half *= 2)
+        UNROLL
+    for (unsigned k = 2 * half - 1; k < UNIT_EACH; k += 2 * half)
+        rows[k] = combine(rows[k - half], rows[k]);
+    UNROLL
+    for (unsigned half = 1; half < WARP_LANES; half *= 2) {
+        const SUM left = warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], (lane - half) % WARP_LANES);
+        if ((lane + 1) % (2 * half) == 0)
+            rows[UNIT_EACH - 1] = combine(left, rows[UNIT_EACH - 1]);
+    }
+}
+
+/* Totals of total_column() become what stands above each row, given what stands above the first one: that of row r is
+ * that of r without its lowest digit, and the total of the run between. */
+template <class SUM> DEVICE void seed_column(lane_rows<SUM> &rows, SUM base) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    SUM seeds[UNIT_EACH];
+    seeds[0] = base;
+    UNROLL
+    for (unsigned half = WARP_LANES / 2; half > 0; half /= 2) {
+        const SUM left =
+            warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], ((lane & ~(2 * half - 1)) + half - 1) % WARP_LANES);
+        if ((lane & half) != 0)
+            seeds[0] = combine(seeds[0], left);
+    }
+    UNROLL
+    for (unsigned half = UNIT_EACH / 2; half > 0; half /= 2)
+        UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k += 2 * half)
+        seeds[k + half] = combine(seeds[k], rows[k + half - 1]);
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        rows[k] = seeds[k];
+}
+
+#endif

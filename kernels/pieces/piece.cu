@@ -1,0 +1,327 @@
+/* A piece of a sum of floats that goes on from a state and leaves it behind its last row: the three stages, for a piece
+ * that begins at any row of the whole sum, known to the device alone. A value is read twice and written once.
+ *
+ *   open     the entries that the state has, into the tables (level by level)
+ *   totals   of each unit, and of groups of them; the last unit and the last groups leave their runs in the state
+ *   top      the few entries of the highest level, a thread a column, from the state's blocks to its new ones
+ *   seeds    of all entries, from the highest level down
+ *   scan     each unit, from its seed
+ *
+ * Rows of the first unit that came before the piece are missing, and so are rows of the last unit that come after it:
+ * they are -0.0, which changes no sum, and where a run of missing rows ends its total stands in its last row. */
+#include "choose/dispatch.cuh"
+#include "pieces/piece.cuh"
+
+constexpr unsigned OPEN_THREADS = 256, OPEN_BLOCKS = 1 << 14;
+
+/* Fills the tables below the highest level, and what is small. */
+template <class SUM> KERNEL LAUNCH_BOUNDS(OPEN_THREADS, 1) open_kernel(piece_pass<SUM> pass) {
+    const piece_place<SUM> place(pass);
+    const size_t thread = static_cast<size_t>(block_index()) * OPEN_THREADS + thread_index();
+    const size_t threads = static_cast<size_t>(block_count()) * OPEN_THREADS;
+    for (size_t column = thread; column < pass.columns; column += threads) {
+        const state_column<SUM> state(pass.from, pass.columns, column);
+        pass.last[column] = state.last();
+        row_of_state<SUM>(pass.to, pass.columns, STATE_START)[column] = state.start();
+    }
+    for (unsigned level = 0; level + 1 < pass.levels; level++) {
+        const unsigned ahead = place.ahead(level);
+        for (size_t at = thread; at < pass.level[level].entries * pass.columns; at += threads) {
+            const size_t entry = at / pass.columns;
+            SUM total = sum_identity<SUM>();
+            if (entry < ahead && ends_run(ahead, static_cast<unsigned>(entry)))
+                total = state_column<SUM>(pass.from, pass.columns, at - entry * pass.columns)
+                            .block(GROUP_LEVELS * level + lowest_bit(static_cast<unsigned>(entry) + 1));
+            pass.level[level].totals[at] = total;
+        }
+    }
+}
+
+/* A value of the piece's rows as they lie in units: `unit` counts from the first one, which the piece may begin in the
+ * middle of. */
+template <class INPUT, class SUM>
+DEVICE SUM value_of_piece(const piece_pass<SUM> &pass, uint64_t before, size_t unit, unsigned row, size_t column) {
+    const unsigned missing = before % UNIT_ROWS;
+    const size_t at = unit * UNIT_ROWS + row;
+    if (column >= pass.columns || at >= pass.rows + missing)
+        return sum_identity<SUM>();
+    if (at >= missing)
+        return SUM(static_cast<const INPUT *>(pass.in)[(at - missing) * pass.in_stride + column]);
+    return ends_run(missing, row) ? state_column<SUM>(pass.from, pass.columns, column).run(lowest_bit(row + 1))
+                                  : sum_identity<SUM>();
+}
+
+/* Totals of a level's entries. Of level 0: those of units of rows; of the others: those of groups of the level below.
+ * The group, or unit, of the last row leaves the runs of what is before that row's own entry, or of the rows through
+ * it. */
+template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
+    totals_kernel(piece_pass<SUM> pass, unsigned level, unsigned panels) {
+    typedef columns_memory<SUM> memory_type;
+    SHARED_ARRAY(memory_type, memory, 1);
+    const piece_place<SUM> place(pass);
+    const column_place<ACROSS> block(panels);
+    const piece_level<SUM> *const below = level > 0 ? &pass.level[level - 1] : nullptr;
+    block.each(memory[0], [&](size_t unit, unsigned row, size_t column, SUM &value) {
+        const size_t entry = unit * UNIT_ROWS + row;
+        if (level == 0)
+            value = value_of_piece<INPUT>(pass, place.before, unit, row, column);
+        else
+            value = entry < below->entries && column < pass.columns ? below->totals[entry * pass.columns + column]
+                                                                    : sum_identity<SUM>();
+    });
+    block_barrier();
+    lane_rows<SUM> rows;
+    take_column<SUM>(memory[0], rows);
+    total_column<SUM>(rows);
+    put_column<SUM>(memory[0], rows);
+    warp_barrier(WARP_ALL);
+    const size_t unit = block.unit(), column = block.column();
+    const uint64_t last = place.last_of(level) - place.first_of(level);
+    if (unit > last || column >= pass.columns)
+        return;
+    const unsigned lane = thread_index() % WARP_LANES;
+    if (lane == WARP_LANES - 1)
+        pass.level[level].totals[(unit + place.ahead(level)) * pass.columns + column] = rows[UNIT_EACH - 1];
+    if (unit != last)
+        return;
+    const unsigned count = level == 0 ? static_cast<unsigned>(place.end - place.last_unit() * UNIT_ROWS)
+                                      : static_cast<unsigned>(place.last_of(level - 1) % UNIT_ROWS);
+    const unsigned slot = level == 0 ? STATE_RUNS : STATE_BLOCKS + GROUP_LEVELS * (level - 1);
+    if (lane < STATE_RUN_LEVELS && (count >> lane & 1) != 0)
+        row_of_state<SUM>(pass.to, pass.columns, slot + lane)[column] =
+            memory[0][thread_index() / WARP_LANES][column_at((count >> lane << lane) - 1)];
+}
+
+/* A block of the binary counter that the highest level is, and the seed before it. */
+template <class SUM> struct top_digit { SUM total, seed; };
+
+/* The highest level, a thread a column; and the header of the new state. */
+template <class SUM> KERNEL LAUNCH_BOUNDS(OPEN_THREADS, 1) top_kernel(piece_pass<SUM> pass) {
+    const piece_place<SUM> place(pass);
+    const unsigned top = pass.levels - 1, shift = GROUP_LEVELS * top;
+    const uint64_t first = place.first_of(top), last = place.last_of(top);
+    const size_t column = static_cast<size_t>(block_index()) * OPEN_THREADS + thread_index();
+    if (column == 0) {
+        sum_state header = *pass.from;
+        header.rows += pass.rows;
+        *pass.to = header;
+    }
+    if (column >= pass.columns)
+        return;
+    const state_column<SUM> state(pass.from, pass.columns, column);
+    top_digit<SUM> digits[STATE_BLOCK_LEVELS];
+    SUM seed = state.start();
+    KEEP_LOOP
+    for (unsigned k = STATE_BLOCK_LEVELS - shift; k-- > 0;)
+        if (first >> k & 1) {
+            digits[k] = top_digit<SUM>{state.block(k + shift), seed};
+            seed = combine(seed, digits[k].total);
+        }
+    const SUM *totals = pass.level[top].totals + column;
+    SUM *seeds = pass.level[top].seeds + column;
+    KEEP_LOOP
+    for (uint64_t entry = first; entry < last; entry++, totals += pass.columns, seeds += pass.columns) {
+        SUM total = *totals, above = seed;
+        unsigned k = 0;
+        *seeds = seed;
+        KEEP_LOOP
+        for (; (entry >> k & 1) != 0; k++) {
+            total = combine(digits[k].total, total);
+            above = digits[k].seed;
+        }
+        digits[k] = top_digit<SUM>{total, above};
+        seed = combine(above, total);
+    }
+    *seeds = seed;
+    KEEP_LOOP
+    for (unsigned k = 0; k < STATE_BLOCK_LEVELS - shift; k++)
+        if (last >> k & 1)
+            row_of_state<SUM>(pass.to, pass.columns, STATE_BLOCKS + shift + k)[column] = digits[k].total;
+}
+
+/* The seeds of a level below the highest, from those of the level above it. */
+template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
+    seeds_kernel(piece_pass<SUM> pass, unsigned level, unsigned panels) {
+    typedef columns_memory<SUM> memory_type;
+    SHARED_ARRAY(memory_type, memory, 1);
+    const piece_place<SUM> place(pass);
+    const column_place<ACROSS> block(panels);
+    const piece_level<SUM> &own = pass.level[level], &above = pass.level[level + 1];
+    const auto is_there = [&](size_t entry, size_t column) { return entry < own.entries && column < pass.columns; };
+    block.each(memory[0], [&](size_t group, unsigned row, size_t column, SUM &value) {
+        const size_t entry = group * UNIT_ROWS + row;
+        value = is_there(entry, column) ? own.totals[entry * pass.columns + column] : sum_identity<SUM>();
+    });
+    block_barrier();
+    const size_t group = block.unit(), column = block.column();
+    const uint64_t groups = place.last_of(level + 1) - place.first_of(level + 1) + 1;
+    const SUM base = group < groups && column < pass.columns
+                         ? above.seeds[(group + place.ahead(level + 1)) * pass.columns + column]
+                         : sum_identity<SUM>();
+    lane_rows<SUM> rows;
+    take_column<SUM>(memory[0], rows);
+    total_column<SUM>(rows);
+    seed_column<SUM>(rows, base);
+    put_column<SUM>(memory[0], rows);
+    block_barrier();
+    block.each(memory[0], [&](size_t to, unsigned row, size_t at, SUM &value) {
+        const size_t entry = to * UNIT_ROWS + row;
+        if (is_there(entry, at))
+            own.seeds[entry * pass.columns + at] = value;
+    });
+}
+
+/* The results of the piece, and its carry out. */
+template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
+    scan_kernel(piece_pass<SUM> pass, unsigned panels) {
+    typedef columns_memory<SUM> memory_type;
+    SHARED_ARRAY(memory_type, memory, 1);
+    const piece_place<SUM> place(pass);
+    const column_place<ACROSS> block(panels);
+    const unsigned missing = place.before % UNIT_ROWS, ahead = place.ahead(0);
+    block.each(memory[0], [&](size_t unit, unsigned row, size_t column, SUM &value) {
+        value = value_of_piece<INPUT>(pass, place.before, unit, row, column);
+    });
+    block_barrier();
+    const size_t unit = block.unit(), column = block.column();
+    const uint64_t last = place.last_unit() - place.first_of(0);
+    const bool active = unit <= last && column < pass.columns;
+    lane_rows<SUM> rows;
+    take_column<SUM>(memory[0], rows);
+    scan_column<SUM>(rows);
+    const size_t at = (unit + ahead) * pass.columns + column;
+    const SUM seed = active ? pass.level[0].seeds[at] : sum_identity<SUM>();
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        rows[k] = combine(seed, rows[k]);
+    put_column<SUM>(memory[0], rows);
+    warp_barrier(WARP_ALL);
+    SUM *const own = memory[0][thread_index() / WARP_LANES];
+    const unsigned lane = thread_index() % WARP_LANES,
+                   end = static_cast<unsigned>(place.end - place.last_unit() * UNIT_ROWS);
+    if (active && unit == last && lane == 0 && pass.carry_out)
+        pass.carry_out[column] = own[column_at(end - 1)];
+    if (pass.exclusive) {
+        SUM above = sum_identity<SUM>();
+        if (active && (unit > 0 || missing == 0))
+            above = unit == 0
+                        ? pass.last[column]
+                        : combine(pass.level[0].seeds[at - pass.columns], pass.level[0].totals[at - pass.columns]);
+        const SUM left = warp_shuffle_up(WARP_ALL, rows[UNIT_EACH - 1], 1);
+        UNROLL
+        for (unsigned k = UNIT_EACH; k-- > 1;)
+            rows[k] = rows[k - 1];
+        rows[0] = lane == 0 ? above : left;
+        warp_barrier(WARP_ALL);
+        put_column<SUM>(memory[0], rows);
+    }
+    block_barrier();
+    block.each(memory[0], [&](size_t to, unsigned row, size_t j, SUM &value) {
+        const size_t number = to * UNIT_ROWS + row;
+        if (j < pass.columns && number >= missing && number < pass.rows + missing)
+            static_cast<SUM *>(pass.out)[(number - missing) * pass.out_stride + j] = value;
+    });
+}
+
+/* How many columns lie across a block, and the launches of it. */
+template <class RUN> static int run_across(size_t columns, const RUN &run) {
+    if (columns == 1)
+        return run(std::integral_constant<unsigned, 1>());
+    if (columns == 2)
+        return run(std::integral_constant<unsigned, 2>());
+    if (columns <= 4)
+        return run(std::integral_constant<unsigned, 4>());
+    return run(std::integral_constant<unsigned, 8>());
+}
+template <unsigned ACROSS, class... P, class... A>
+static int launch_columns(void (*kernel)(P...), size_t units, size_t columns, void *stream, A... arguments) {
+    const size_t panels = (columns + ACROSS - 1) / ACROSS;
+    const size_t down = (units + column_place<ACROSS>::DOWN - 1) / column_place<ACROSS>::DOWN;
+    if (panels > INT32_MAX / down)
+        return static_cast<int>(cudaErrorInvalidConfiguration);
+    return launch(kernel, static_cast<unsigned>(panels * down), COLUMN_THREADS, 0, stream, arguments...,
+                  static_cast<unsigned>(panels));
+}
+
+/* How many entries each level has at most, wherever the piece begins; the number of levels. */
+static unsigned piece_entries(size_t rows, size_t (&entries)[MOST_PIECE_LEVELS]) {
+    unsigned levels = 0;
+    for (size_t count = rows / UNIT_ROWS + 2;; count = count / UNIT_ROWS + 2) {
+        const bool top = count <= TOP_MOST;
+        entries[levels++] = top ? count : count + UNIT_ROWS - 1;
+        if (top)
+            return levels;
+    }
+}
+
+static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+size_t kernel_piece_workspace(const kernel_pass *pass) {
+    const size_t row = pass->columns * type_bytes(pass->out_type);
+    size_t entries[MOST_PIECE_LEVELS], bytes = rounded(row);
+    for (unsigned levels = piece_entries(pass->rows, entries); levels-- > 0;)
+        bytes += 2 * rounded((entries[levels] + 1) * row);
+    return bytes;
+}
+
+template <class SUM>
+static piece_pass<SUM> make_piece(const kernel_pass &pass, const kernel_piece &piece, void *workspace) {
+    size_t entries[MOST_PIECE_LEVELS];
+    char *at = static_cast<char *>(workspace);
+    const auto take = [&](size_t rows) {
+        SUM *const memory = reinterpret_cast<SUM *>(at);
+        at += rounded(rows * pass.columns * sizeof(SUM));
+        return memory;
+    };
+    piece_pass<SUM> made = {pass.in,        pass.out,        pass.rows,          pass.columns,
+                            pass.in_stride, pass.out_stride, pass.exclusive != 0};
+    made.from = static_cast<const sum_state *>(piece.from);
+    made.to = static_cast<sum_state *>(piece.to);
+    made.carry_out = static_cast<SUM *>(piece.carry_out);
+    made.last = take(1);
+    made.levels = piece_entries(pass.rows, entries);
+    for (unsigned level = 0; level < made.levels; level++) {
+        made.level[level].entries = entries[level];
+        made.level[level].seeds = take(entries[level] + 1);
+        made.level[level].totals = take(entries[level] + 1);
+    }
+    return made;
+}
+
+/* The first error stops all. */
+template <class INPUT, class SUM, unsigned ACROSS> static int run_stages(const piece_pass<SUM> &pass, void *stream) {
+    const size_t units = pass.rows / UNIT_ROWS + 2;
+    const auto groups = [&](unsigned level) { return (pass.level[level].entries + UNIT_ROWS - 1) / UNIT_ROWS; };
+    const size_t cells = pass.levels > 1 ? pass.level[0].entries * pass.columns : pass.columns;
+    const size_t blocks = (cells + OPEN_THREADS - 1) / OPEN_THREADS;
+    const unsigned narrow = static_cast<unsigned>((pass.columns + OPEN_THREADS - 1) / OPEN_THREADS);
+    int error = launch(open_kernel<SUM>, static_cast<unsigned>(blocks < OPEN_BLOCKS ? blocks : OPEN_BLOCKS),
+                       OPEN_THREADS, 0, stream, pass);
+    if (error == 0)
+        error = launch_columns<ACROSS>(totals_kernel<INPUT, SUM, ACROSS>, units, pass.columns, stream, pass, 0u);
+    for (unsigned level = 1; error == 0 && level < pass.levels; level++)
+        error = launch_columns<ACROSS>(totals_kernel<SUM, SUM, ACROSS>, groups(level - 1), pass.columns, stream, pass,
+                                       level);
+    if (error == 0)
+        error = launch(top_kernel<SUM>, narrow, OPEN_THREADS, 0, stream, pass);
+    for (unsigned level = pass.levels - 1; error == 0 && level-- > 0;)
+        error = launch_columns<ACROSS>(seeds_kernel<SUM, ACROSS>, groups(level), pass.columns, stream, pass, level);
+    if (error == 0 && pass.out)
+        error = launch_columns<ACROSS>(scan_kernel<INPUT, SUM, ACROSS>, units, pass.columns, stream, pass);
+    return error;
+}
+
+int kernel_run_piece(const kernel_pass *pass, const kernel_piece *piece, void *workspace) {
+    return run_types(*pass, [&](auto types) {
+        typedef typename decltype(types)::Input Input;
+        typedef typename decltype(types)::Sum Sum;
+        if constexpr (may_reorder<Sum>()) {
+            return static_cast<int>(cudaErrorInvalidValue);
+        } else {
+            const piece_pass<Sum> made = make_piece<Sum>(*pass, *piece, workspace);
+            return run_across(pass->columns, [&](auto across) {
+                return run_stages<Input, Sum, decltype(across)::value>(made, pass->stream);
+            });
+        }
+    });
+}

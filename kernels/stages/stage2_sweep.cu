@@ -1,0 +1,136 @@
+/* Stage 2 of floats: from the totals of units to their seeds, by the tree of tuplescan/prefix_sum.h. What stands above
+ * a group of units, as many as a unit has rows, is given; inside of a group the totals of blocks are made upwards by
+ * halves, and the seeds downwards: that of a right half is that of the left one, plus the left one's total (Blelloch's
+ * scan, 1990). So no chain of additions is longer than twice the levels of the tree.
+ *
+ * A warp takes a column of a group. All threads of a block bring the columns of its warps into shared memory, where a
+ * column lies side by side, and take the seeds back.
+ *
+ * In place: row u of the table, which becomes the seed of unit u, holds the totals of unit u - 1, and for the first
+ * unit of a group those belong to the group above. That group does not need them, as nobody adds what stands below the
+ * last of its units, unless that is the last one of all, and then there is no group below. */
+#include "kernels.h"
+#include "tile/units.cuh"
+
+constexpr unsigned SWEEP_WARPS = 8, SWEEP_THREADS = SWEEP_WARPS * WARP_LANES;
+constexpr unsigned SWEEP_EACH = UNIT_ROWS / WARP_LANES; /* totals of a lane, and what a thread carries */
+constexpr unsigned SWEEP_ROWS =
+    UNIT_ROWS + WARP_LANES; /* of a column: one more for each lane, against bank conflicts */
+
+/* The table: `units` rows of seeds and one more, `groups` of them and `panels` of columns. */
+template <class SUM> struct sweep_pass {
+    SUM *seeds;
+    const SUM *bases;
+    size_t units, columns;
+    unsigned panels;
+};
+
+/* What a block has: the columns of a panel, of one group of units or of several one below the other. */
+template <class SUM, unsigned ACROSS> struct sweep_block {
+    static constexpr unsigned GROUPS = SWEEP_WARPS / ACROSS;
+    const sweep_pass<SUM> &pass;
+    size_t first_unit, first_column;
+
+    DEVICE sweep_block(const sweep_pass<SUM> &pass_) : pass(pass_) {
+        const unsigned down = block_index() / pass.panels;
+        first_unit = static_cast<size_t>(down) * GROUPS * UNIT_ROWS;
+        first_column = static_cast<size_t>(block_index() - down * pass.panels) * ACROSS;
+    }
+
+    /* Calls visit(unit, column of the table, its place in shared memory) for each of the thread's totals, which may be
+     * beyond the table. */
+    template <class VISIT> DEVICE void each(SUM *shared, const VISIT &visit) const {
+        const unsigned across = thread_index() % ACROSS;
+        UNROLL
+        for (unsigned k = 0; k < SWEEP_EACH; k++) {
+            const unsigned row = thread_index() / ACROSS + k * (SWEEP_THREADS / ACROSS), at = row % UNIT_ROWS;
+            visit(first_unit + row, first_column + across,
+                  shared[(row / UNIT_ROWS * ACROSS + across) * SWEEP_ROWS + at + at / SWEEP_EACH]);
+        }
+    }
+    DEVICE bool has(size_t unit, size_t column) const { return unit < pass.units && column < pass.columns; }
+};
+
+/* A lane's part of a column: totals become seeds, from the seed of the group on. `last` is the place of the last unit
+ * of all among those of the lane, if it is one of them; below that stands `end`. */
+template <class SUM> DEVICE void sweep_lane(SUM *lane_values, SUM base, size_t last, SUM *end) {
+    SUM lefts[SWEEP_EACH], seeds[SWEEP_EACH];
+    UNROLL
+    for (unsigned k = 0; k < SWEEP_EACH; k++)
+        lefts[k] = lane_values[k];
+    UNROLL
+    for (unsigned half = 1; half < SWEEP_EACH; half *= 2)
+        UNROLL
+    for (unsigned k = 2 * half - 1; k < SWEEP_EACH; k += 2 * half)
+        lefts[k] = combine(lefts[k - half], lefts[k]);
+    seeds[0] = seed_in_warp<WARP_LANES, 1>(thread_index() % WARP_LANES, lefts[SWEEP_EACH - 1], base);
+    UNROLL
+    for (unsigned half = SWEEP_EACH / 2; half > 0; half /= 2)
+        UNROLL
+    for (unsigned k = 0; k < SWEEP_EACH; k += 2 * half)
+        seeds[k + half] = combine(seeds[k], lefts[k + half - 1]);
+    UNROLL
+    for (unsigned k = 0; k < SWEEP_EACH; k++) {
+        if (k == last)
+            *end = combine(seeds[k], lane_values[k]);
+        lane_values[k] = seeds[k];
+    }
+}
+
+template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(SWEEP_THREADS, 1) stage2_kernel(sweep_pass<SUM> pass) {
+    SHARED_ARRAY(SUM, shared, SWEEP_WARPS * SWEEP_ROWS);
+    const sweep_block<SUM, ACROSS> block(pass);
+    const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
+    const size_t group = block.first_unit / UNIT_ROWS + warp / ACROSS, column = block.first_column + warp % ACROSS;
+    block.each(shared, [&](size_t unit, size_t at, SUM &value) {
+        const bool is_last = unit == pass.units - 1, is_last_of_group = unit % UNIT_ROWS == UNIT_ROWS - 1;
+        value = block.has(unit, at) && (is_last || !is_last_of_group) ? pass.seeds[(unit + 1) * pass.columns + at]
+                                                                      : sum_identity<SUM>();
+    });
+    block_barrier();
+    if (group * UNIT_ROWS < pass.units && column < pass.columns)
+        sweep_lane(shared + warp * SWEEP_ROWS + lane * (SWEEP_EACH + 1),
+                   pass.bases ? pass.bases[group * pass.columns + column] : pass.seeds[column],
+                   pass.units - 1 - group * UNIT_ROWS - lane * SWEEP_EACH,
+                   pass.seeds + pass.units * pass.columns + column);
+    block_barrier();
+    block.each(shared, [&](size_t unit, size_t at, SUM &value) {
+        if (block.has(unit, at))
+            pass.seeds[unit * pass.columns + at] = value;
+    });
+}
+
+template <class SUM, unsigned ACROSS> static int run_panels(sweep_pass<SUM> pass, void *stream) {
+    constexpr unsigned UNITS = sweep_block<SUM, ACROSS>::GROUPS * UNIT_ROWS;
+    const size_t panels = (pass.columns + ACROSS - 1) / ACROSS, blocks = (pass.units + UNITS - 1) / UNITS;
+    if (blocks == 0)
+        return 0;
+    if (panels > INT32_MAX / blocks)
+        return static_cast<int>(cudaErrorInvalidConfiguration);
+    pass.panels = static_cast<unsigned>(panels);
+    return launch(stage2_kernel<SUM, ACROSS>, static_cast<unsigned>(blocks * panels), SWEEP_THREADS, 0, stream, pass);
+}
+
+template <class SUM> static int run_sweep(void *seeds, size_t rows, const void *bases, size_t columns, void *stream) {
+    const sweep_pass<SUM> pass = {static_cast<SUM *>(seeds), static_cast<const SUM *>(bases), rows - 1, columns, 0};
+    if (columns == 1)
+        return run_panels<SUM, 1>(pass, stream);
+    if (columns == 2)
+        return run_panels<SUM, 2>(pass, stream);
+    if (columns <= 4)
+        return run_panels<SUM, 4>(pass, stream);
+    return run_panels<SUM, SWEEP_WARPS>(pass, stream);
+}
+
+int kernel_stage2_sweep(void *seeds, size_t rows, const void *bases, size_t columns, table_type type, void *stream) {
+    if (rows == 0 || (!bases && rows - 1 > UNIT_ROWS))
+        return static_cast<int>(cudaErrorInvalidValue);
+    switch (type) {
+    case TABLE_F32:
+        return run_sweep<float>(seeds, rows, bases, columns, stream);
+    case TABLE_F64:
+        return run_sweep<double>(seeds, rows, bases, columns, stream);
+    default:
+        return static_cast<int>(cudaErrorInvalidValue); /* nobody asks for sums that wrap */
+    }
+}

@@ -1,0 +1,52 @@
+/* The first rows of tiles in exclusive passes of floats. What stands above a tile's first row is the inclusive result
+ * of the last row of the tile above, which is not always the sum that the tile is given for its seed: each tile writes
+ * the seed there, and leaves its last inclusive row in a table. When all have ended, this kernel puts those where they
+ * belong. It begins while the tiles end, on devices that can. */
+#ifndef TILE_FIRST_ROWS_CUH
+#define TILE_FIRST_ROWS_CUH
+
+#include "tile/shape.cuh"
+
+constexpr unsigned FIRST_ROWS_THREADS = 256, FIRST_ROWS_BLOCKS = 1 << 16;
+
+/* Where the last rows of tiles are: `columns` sums side by side, `apart` sums from one row of tiles to the next. */
+template <class SUM> struct last_rows {
+    const SUM *rows;
+    size_t apart, tiles; /* as many rows of tiles, of tile_rows rows of the table each; the last one may have fewer */
+    unsigned tile_rows;
+};
+
+template <class SUM> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
+    first_rows_kernel(tile_pass pass, last_rows<SUM> lasts) {
+    wait_for_launch_before();
+    const size_t count = (lasts.tiles - 1) * pass.columns;
+    const size_t threads = static_cast<size_t>(block_count()) * FIRST_ROWS_THREADS;
+    for (size_t number = static_cast<size_t>(block_index()) * FIRST_ROWS_THREADS + thread_index(); number < count;
+         number += threads) {
+        const size_t tile = number / pass.columns, column = number - tile * pass.columns;
+        static_cast<SUM *>(pass.out)[(tile + 1) * lasts.tile_rows * pass.out_stride + column] =
+            lasts.rows[tile * lasts.apart + column];
+    }
+}
+
+/* Whether a pass leaves the last rows of its tiles. */
+template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) {
+    return !may_reorder<typename SHAPE::Sum>() && pass.exclusive;
+}
+
+/* Queues the kernel behind that of the tiles, which is not an early launch itself, if that could be queued (`error` is
+ * 0) and leaves last rows. */
+template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
+                                                    const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
+    if constexpr (!may_reorder<typename SHAPE::Sum>()) {
+        if (error != 0 || !leaves_last_rows<SHAPE>(pass) || lasts.tiles <= 1)
+            return error;
+        const size_t blocks = ((lasts.tiles - 1) * pass.columns + FIRST_ROWS_THREADS - 1) / FIRST_ROWS_THREADS;
+        return launch_early(first_rows_kernel<typename SHAPE::Sum>,
+                            static_cast<unsigned>(blocks < FIRST_ROWS_BLOCKS ? blocks : FIRST_ROWS_BLOCKS),
+                            FIRST_ROWS_THREADS, 0, stream, pass, lasts);
+    }
+    return error;
+}
+
+#endif

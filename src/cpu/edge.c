@@ -1,0 +1,71 @@
+#include "edge.h"
+
+#include <string.h>
+
+#include "../checked.h"
+#include "../fold.h"
+#include "entry.h"
+
+/* A group, twice: to be summed, and to make the totals of the runs at its end. */
+size_t edge_bytes(const struct division *division, size_t panel_bytes) {
+    const size_t group_bytes = division->kernel->group_rows * panel_bytes;
+    return 2 * divide_up(group_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+}
+
+/* Rows that are not there change nothing, and the last one of each of their runs is the run's total. */
+static void put_missing(const struct worker *worker, const struct division *division, const struct part *part,
+                        char *rows) {
+    const size_t row_bytes = part->columns * division->value_bytes;
+    float *const f32 = (void *)rows;
+    double *const f64 = (void *)rows;
+    for (size_t i = 0; i < worker->missing * part->columns; i++) {
+        if (division->value_bytes == sizeof(float))
+            f32[i] = -0.0f;
+        else
+            f64[i] = -0.0;
+    }
+    for (size_t digits = worker->missing; digits != 0; digits &= digits - 1)
+        memcpy(rows + (digits - 1) * row_bytes,
+               worker->runs[__builtin_ctzll(digits)] + part->first_column * division->value_bytes, row_bytes);
+}
+
+/* The total of each run of `rows` rows into the state, by halves: a run becomes its first row. */
+static void keep_runs(const struct division *division, const struct part *part, char *values, size_t rows) {
+    const size_t row_bytes = part->columns * division->value_bytes;
+    const table_type type = division->scan->out.type;
+    for (size_t digits = rows; digits != 0; digits &= digits - 1) {
+        const unsigned level = (unsigned)__builtin_ctzll(digits);
+        const size_t run = (size_t)1 << level;
+        char *const first = values + (digits - run) * row_bytes;
+        for (size_t half = 1; half < run; half *= 2)
+            for (size_t i = 0; i < run; i += 2 * half)
+                add_rows(first + i * row_bytes, first + i * row_bytes, first + (i + half) * row_bytes, part->columns,
+                         type);
+        memcpy(entry_row(division, division->scan->state_out, STATE_RUNS + level, part), first, row_bytes);
+    }
+}
+
+void edge_take(struct worker *worker, const struct division *division, const struct part *part, size_t done,
+               size_t rows, bool results) {
+    const struct scan *scan = division->scan;
+    const size_t row_bytes = part->columns * division->value_bytes, row = part->first_row + done;
+    const size_t present = worker->missing + rows, group = division->kernel->group_rows;
+    char *const values = worker->edge, *const own = values + worker->missing * row_bytes;
+    put_missing(worker, division, part, values);
+    division->kernels->convert[scan->in.type][scan->out.type](
+        own, part->columns, division_cell(&scan->in, row, part->first_column), scan->in.stride, rows, part->columns);
+    if (worker->keeps && present < group) {
+        char *const copy = worker->edge + edge_bytes(division, division->panel_columns * division->value_bytes) / 2;
+        memcpy(copy, values, present * row_bytes);
+        keep_runs(division, part, copy, present);
+    }
+    worker->missing = 0;
+    if (!results) {
+        division->kernel->totals(&worker->state, values, part->columns, present);
+        return;
+    }
+    worker->state.past_caches = false;
+    division->kernel->scan(&worker->state, values, part->columns, values, part->columns, present);
+    division->kernels->convert[scan->out.type][scan->out.type](
+        division_cell(&scan->out, row, part->first_column), scan->out.stride, own, part->columns, rows, part->columns);
+}

@@ -1,0 +1,147 @@
+/* Histograms and digit counts of what all ranks have: counts of each, and their sums. */
+#include <tuplescan/mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agree.h"
+
+/* One number that differs, in all likelihood, where the bytes do (FNV-1a). */
+static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        sum = (sum ^ ((const unsigned char *)memory)[i]) * 0x100000001b3u;
+    return sum;
+}
+
+static uint64_t mix_bins(const table_bins *bins, table_type type) {
+    uint64_t sum = mix(0xcbf29ce484222325u, &bins->kind, sizeof bins->kind);
+    if (bins->kind == TABLE_BINS_EDGES)
+        return mix(sum, bins->edges, (bins->count + 1) * table_type_size(type));
+    if (bins->kind == TABLE_BINS_INTEGER)
+        return mix(sum, &bins->first, sizeof bins->first);
+    return mix(mix(sum, &bins->low, sizeof bins->low), &bins->high, sizeof bins->high);
+}
+
+/* Numbers of this rank, which become those of all. */
+static table_status add_up(const struct together *all, uint64_t *words, size_t count) {
+    const int code = MPI_Allreduce(MPI_IN_PLACE, words, (int)count, MPI_UINT64_T, MPI_SUM, all->comm);
+    return code == MPI_SUCCESS ? TABLE_OK : mpi_failed("MPI_Allreduce()", code);
+}
+
+/* What a histogram's numbers travel in: how many values there are, how many are outside, and those of each bin. */
+struct histogram {
+    uint64_t *words;
+    size_t count;
+};
+enum { VALUES, OUTSIDE, BINS = OUTSIDE + TABLE_OUTSIDE_WORDS };
+
+static table_status count_values(const table_view *values, const table_bins *bins, const table_view *result,
+                                 const table_histogram_options *options, struct histogram *histogram) {
+    table_histogram_options inner = {0};
+    uint64_t outside[TABLE_OUTSIDE_WORDS];
+    if (options)
+        inner = *options;
+    if (inner.per_chunk || inner.weights)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options: per_chunk and weights are not for ranks");
+    inner.outside = outside;
+    const table_status status = table_histogram(values, bins, result, &inner);
+    if (status != TABLE_OK)
+        return status;
+    histogram->count = BINS + bins->count;
+    histogram->words = calloc(histogram->count, sizeof *histogram->words);
+    if (!histogram->words)
+        return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory for the counts of the bins");
+    histogram->words[VALUES] = values->rows;
+    memcpy(histogram->words + OUTSIDE, outside, sizeof outside);
+    for (size_t i = 0; i < bins->count; i++)
+        histogram->words[BINS + i] =
+            result->type == TABLE_U32 ? ((const uint32_t *)result->data)[i] : ((const uint64_t *)result->data)[i];
+    return TABLE_OK;
+}
+
+/* The sums of all ranks, where the caller wants them. */
+static table_status put_histogram(const struct histogram *histogram, const table_view *result, uint64_t *outside) {
+    if (result->type == TABLE_U32 && histogram->words[VALUES] > UINT32_MAX)
+        return table_error_set(TABLE_ERROR_TOO_LARGE, "the ranks have more than 2^32 - 1 values, and result is u32");
+    if (outside)
+        memcpy(outside, histogram->words + OUTSIDE, TABLE_OUTSIDE_WORDS * sizeof *outside);
+    for (size_t i = 0; i < histogram->count - BINS; i++)
+        if (result->type == TABLE_U32)
+            ((uint32_t *)result->data)[i] = (uint32_t)histogram->words[BINS + i];
+        else
+            ((uint64_t *)result->data)[i] = histogram->words[BINS + i];
+    return TABLE_OK;
+}
+
+table_status table_histogram_mpi(const table_view *values, const table_bins *bins, const table_view *result,
+                                 const table_histogram_options *options, MPI_Comm comm) {
+    struct histogram histogram = {0};
+    struct together all;
+    table_status status = together_begin(&all, comm);
+    if (status != TABLE_OK)
+        return status;
+    struct plea plea = {.status = count_values(values, bins, result, options, &histogram),
+                        .call = MPI_CALL_HISTOGRAM,
+                        .detail_name = "the bins"};
+    if (plea.status == TABLE_OK) {
+        plea.columns = bins->count;
+        plea.in = values->type;
+        plea.out = result->type;
+        plea.detail = mix_bins(bins, values->type);
+    }
+    status = together_agree(&all, &plea);
+    if (status == TABLE_OK)
+        status = add_up(&all, histogram.words, histogram.count);
+    if (status == TABLE_OK)
+        status = put_histogram(&histogram, result, options ? options->outside : NULL);
+    free(histogram.words);
+    return status;
+}
+
+/* All keys of this rank are one chunk. */
+static table_status count_digits(const table_view *keys, const table_digit *digit, uint64_t *counts,
+                                 const table_pipeline_options *options) {
+    if (!keys || !digit || !counts)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "keys, digit or counts is a null pointer");
+    const size_t chunk = keys->rows ? keys->rows : 1;
+    const size_t columns = digit->bits <= TABLE_DIGIT_BITS_MOST ? (size_t)1 << digit->bits : 1;
+    const table_view counters = {.data = counts, .rows = keys->rows != 0, .columns = columns, .type = TABLE_U64};
+    const table_status status = table_digit_counts(keys, digit, chunk, &counters, options);
+    if (status == TABLE_OK && keys->rows == 0)
+        memset(counts, 0, columns * sizeof *counts);
+    return status;
+}
+
+static table_status spread_digits(const struct together *all, const uint64_t *counts, size_t digits, uint64_t *before,
+                                  uint64_t *totals) {
+    if (all->rank == 0)
+        memset(before, 0, digits * sizeof *before);
+    const int code = MPI_Exscan(counts, before, (int)digits, MPI_UINT64_T, MPI_SUM, all->comm);
+    if (code != MPI_SUCCESS)
+        return mpi_failed("MPI_Exscan()", code);
+    if (all->rank == 0) /* MPI does not say what it leaves there */
+        memset(before, 0, digits * sizeof *before);
+    memcpy(totals, counts, digits * sizeof *totals);
+    return add_up(all, totals, digits);
+}
+
+table_status table_digit_counts_mpi(const table_view *keys, const table_digit *digit, uint64_t *counts,
+                                    uint64_t *before, uint64_t *totals, const table_pipeline_options *options,
+                                    MPI_Comm comm) {
+    struct together all;
+    table_status status = together_begin(&all, comm);
+    if (status != TABLE_OK)
+        return status;
+    struct plea plea = {.status = count_digits(keys, digit, counts, options),
+                        .call = MPI_CALL_DIGIT_COUNTS,
+                        .detail_name = "the digit"};
+    if (plea.status == TABLE_OK && (!before || !totals))
+        plea.status = table_error_set(TABLE_ERROR_ARGUMENT, "before or totals is a null pointer");
+    if (plea.status == TABLE_OK) {
+        plea.columns = (size_t)1 << digit->bits;
+        plea.in = keys->type;
+        plea.detail = (uint64_t)digit->first_bit << 1 | (digit->descending != 0);
+    }
+    status = together_agree(&all, &plea);
+    return status == TABLE_OK ? spread_digits(&all, counts, plea.columns, before, totals) : status;
+}

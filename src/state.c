@@ -1,0 +1,222 @@
+/* The calls of tuplescan/state.h that look at a state or begin one. */
+#include "state.h"
+
+#include <string.h>
+
+#include "backend.h"
+#include "checked.h"
+#include "state_call.h"
+#include "status.h"
+
+_Static_assert(sizeof(struct sum_state) == 64, "the header is 64 bytes");
+_Static_assert(STATE_UNIT == 1 << STATE_UNIT_LEVEL, "a unit is a run of the highest level");
+
+table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
+    size_t all;
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    if (!table_types_supported(type, type))
+        return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
+    if (columns == 0)
+        return status_fail(TABLE_ERROR_SHAPE, "columns is 0");
+    if (!checked_multiply(columns, table_type_size(type), &all) || !checked_multiply(all, state_slots(type), &all) ||
+        !checked_add(all, sizeof(struct sum_state), &all) || all > PTRDIFF_MAX)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "a state of %zu columns of %s cannot be addressed", columns,
+                           table_type_name(type));
+    *bytes = all;
+    return TABLE_OK;
+}
+
+table_status state_pointer(const char *name, const void *state) {
+    if (!state)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
+    if ((uintptr_t)state % STATE_ALIGNMENT != 0)
+        return status_fail(TABLE_ERROR_ALIGNMENT, "%s %p is not aligned to %d bytes", name, state, STATE_ALIGNMENT);
+    const int device = backend_device_of(state);
+    if (device >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "%s is memory of CUDA device %d; copy it to the host first", name,
+                           device);
+    return TABLE_OK;
+}
+
+table_status state_apart(const char *name_a, const void *a, const char *name_b, const void *b, size_t bytes,
+                         bool same_allowed) {
+    const uintptr_t one = (uintptr_t)a, other = (uintptr_t)b;
+    if ((one < other ? other - one : one - other) >= bytes || (same_allowed && one == other))
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory", name_a, name_b);
+}
+
+struct sum_state state_copy_header(const void *state) {
+    struct sum_state header;
+    memcpy(&header, state, sizeof header);
+    return header;
+}
+
+static bool all_zero(const void *memory, size_t bytes) {
+    const unsigned char *byte = memory;
+    return bytes == 0 || (byte[0] == 0 && memcmp(byte, byte + 1, bytes - 1) == 0);
+}
+
+static table_status header_numbers(const char *name, const struct sum_state *header) {
+    if (header->first > STATE_ROWS_MOST || header->rows > STATE_ROWS_MOST - header->first)
+        return status_fail(TABLE_ERROR_STATE, "%s: %llu rows from row %llu on are beyond 2^63", name,
+                           (unsigned long long)header->rows, (unsigned long long)header->first);
+    if (header->flags & STATE_REFUSED)
+        return status_fail(TABLE_ERROR_STATE, "%s: a call in a stream refused it, since it was not of its sums", name);
+    if (header->flags != 0 || !all_zero(header->unused, sizeof header->unused))
+        return status_fail(TABLE_ERROR_STATE, "%s: its header has bits that this version knows nothing of", name);
+    return TABLE_OK;
+}
+
+table_status state_header(const char *name, const struct sum_state *header, size_t *bytes) {
+    *bytes = 0;
+    if (all_zero(header, sizeof *header))
+        return TABLE_OK;
+    if (header->magic != STATE_MAGIC)
+        return status_fail(TABLE_ERROR_STATE, "%s: does not begin as the state of a sum does", name);
+    if (header->version != STATE_VERSION)
+        return status_fail(TABLE_ERROR_STATE, "%s: version %u is not known, only %d", name, header->version,
+                           STATE_VERSION);
+    if (table_state_bytes((table_type)header->type, header->columns, bytes) != TABLE_OK)
+        return status_fail(TABLE_ERROR_STATE, "%s: there are no sums of type %u with %llu columns", name, header->type,
+                           (unsigned long long)header->columns);
+    return header_numbers(name, header);
+}
+
+table_status state_fits(const char *name, const struct sum_state *header, table_type type, size_t columns) {
+    if (type != 0 && header->type != (uint32_t)type)
+        return status_fail(TABLE_ERROR_STATE, "%s: is of sums of %s, not %s", name,
+                           table_type_name((table_type)header->type), table_type_name(type));
+    if (columns != 0 && header->columns != columns)
+        return status_fail(TABLE_ERROR_STATE, "%s: has %llu columns, not %zu", name,
+                           (unsigned long long)header->columns, columns);
+    return TABLE_OK;
+}
+
+/* Whether row number `slot` means something. */
+static bool slot_counts(const struct sum_state *header, const struct state_digits *digits, unsigned slot) {
+    if (slot == STATE_START)
+        return header->first == 0;
+    if (state_is_integer(header->type))
+        return true;
+    if (slot >= STATE_RISING_BLOCKS)
+        return digits->rising_blocks >> (slot - STATE_RISING_BLOCKS) & 1;
+    if (slot >= STATE_RISING_RUNS)
+        return digits->rising_runs >> (slot - STATE_RISING_RUNS) & 1;
+    if (slot >= STATE_BLOCKS)
+        return digits->blocks >> (slot - STATE_BLOCKS) & 1;
+    return digits->runs >> (slot - STATE_RUNS) & 1;
+}
+
+table_status state_rows_clean(const char *name, const struct sum_state *header, const void *rows) {
+    const struct state_digits digits = state_digits(header->first, header->rows);
+    const size_t row_bytes = state_row_bytes(header);
+    const char *row = rows;
+    for (unsigned slot = 0; slot < state_slots(header->type); slot++, row += row_bytes)
+        if (!slot_counts(header, &digits, slot) && !all_zero(row, row_bytes))
+            return status_fail(TABLE_ERROR_STATE, "%s: after %llu rows its row %u is not zero, as it has to be", name,
+                               (unsigned long long)header->rows, slot);
+    row = rows;
+    if (state_is_integer(header->type) && header->rows == 0 && memcmp(row, row + row_bytes, row_bytes) != 0)
+        return status_fail(TABLE_ERROR_STATE, "%s: has no rows, and sums other than its start", name);
+    return TABLE_OK;
+}
+
+struct sum_state state_new_header(table_type type, size_t columns, uint64_t first) {
+    return (struct sum_state){
+        .magic = STATE_MAGIC, .version = STATE_VERSION, .type = type, .columns = columns, .first = first};
+}
+
+void state_make(struct sum_state *state, table_type type, size_t columns, uint64_t first) {
+    *state = state_new_header(type, columns, first);
+    memset(state + 1, 0, state_slots(type) * state_row_bytes(state));
+}
+
+table_status table_state_begin(void *state, table_type type, size_t columns, uint64_t first_row) {
+    size_t bytes;
+    table_status status = state_pointer("state", state);
+    if (status == TABLE_OK)
+        status = table_state_bytes(type, columns, &bytes);
+    if (status == TABLE_OK && first_row > STATE_ROWS_MOST)
+        status = status_fail(TABLE_ERROR_TOO_LARGE, "first_row %llu is beyond 2^63", (unsigned long long)first_row);
+    if (status == TABLE_OK)
+        state_make(state, type, columns, first_row);
+    return status;
+}
+
+table_status table_state_describe(const void *state, size_t bytes, table_state_facts *facts) {
+    size_t wanted;
+    if (!state || !facts)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", state ? "facts" : "state");
+    if (bytes < sizeof(struct sum_state))
+        return status_fail(TABLE_ERROR_STATE, "state: %zu bytes are none; its header alone has %zu", bytes,
+                           sizeof(struct sum_state));
+    const int device = backend_device_of(state);
+    if (device >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "state is memory of CUDA device %d; copy it to the host first", device);
+    const struct sum_state header = state_copy_header(state);
+    const table_status status = state_header("state", &header, &wanted);
+    if (status != TABLE_OK)
+        return status;
+    if (wanted != 0 && bytes != wanted)
+        return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %llu columns of %s have %zu", bytes,
+                           (unsigned long long)header.columns, table_type_name((table_type)header.type), wanted);
+    *facts = (table_state_facts){.version = header.version,
+                                 .type = (table_type)header.type,
+                                 .columns = header.columns,
+                                 .first_row = header.first,
+                                 .rows = header.rows};
+    return TABLE_OK;
+}
+
+/* Of a state that has not begun, with type and columns if they are known. */
+static table_status check_zeros(const void *state, size_t bytes, table_type type, size_t columns) {
+    size_t wanted = bytes;
+    const table_status status = type && columns ? table_state_bytes(type, columns, &wanted) : TABLE_OK;
+    if (status != TABLE_OK)
+        return status;
+    if (bytes != wanted)
+        return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %zu columns of %s have %zu", bytes, columns,
+                           table_type_name(type), wanted);
+    if (!all_zero(state, bytes))
+        return status_fail(TABLE_ERROR_STATE, "state: its header is zero, and what follows is not");
+    return TABLE_OK;
+}
+
+table_status table_state_check(const void *state, size_t bytes, table_type type, size_t columns) {
+    table_state_facts facts;
+    table_status status = state_pointer("state", state);
+    if (status == TABLE_OK)
+        status = table_state_describe(state, bytes, &facts);
+    if (status != TABLE_OK)
+        return status;
+    if (facts.version == 0)
+        return check_zeros(state, bytes, type, columns);
+    const struct sum_state *header = state;
+    if (header->checksum != 0)
+        return status_fail(TABLE_ERROR_STATE, "state: is a saved form; table_state_load() makes it a state");
+    status = state_fits("state", header, type, columns);
+    return status == TABLE_OK ? state_rows_clean("state", header, header + 1) : status;
+}
+
+table_status table_state_rows(const void *state, uint64_t *rows) {
+    size_t bytes;
+    if (!rows)
+        return status_fail(TABLE_ERROR_ARGUMENT, "rows is a null pointer");
+    table_status status = state_pointer("state", state);
+    if (status == TABLE_OK)
+        status = state_header("state", state, &bytes);
+    if (status == TABLE_OK)
+        *rows = ((const struct sum_state *)state)->rows;
+    return status;
+}
+
+int table_state_equal(const void *a, const void *b) {
+    size_t bytes, other_bytes;
+    if (state_pointer("a", a) != TABLE_OK || state_header("a", a, &bytes) != TABLE_OK)
+        return 0;
+    if (state_pointer("b", b) != TABLE_OK || state_header("b", b, &other_bytes) != TABLE_OK)
+        return 0;
+    return bytes == other_bytes && memcmp(a, b, bytes) == 0;
+}

@@ -1,0 +1,64 @@
+/* What the calls of tuplescan/state.h, and those of the scan that have a state, share. All on the host. */
+#ifndef STATE_CALL_H
+#define STATE_CALL_H
+
+#include <stdbool.h>
+
+#include <tuplescan/state.h>
+
+#include "state.h"
+
+/* Looks at the pointer `state`, called `name` in the reason: null, not aligned, or on a device. */
+table_status state_pointer(const char *name, const void *state);
+
+/* Looks whether two memories of `bytes` bytes, called by these names, are apart, or, if that is allowed, one. */
+table_status state_apart(const char *name_a, const void *a, const char *name_b, const void *b, size_t bytes,
+                         bool same_allowed);
+
+/* Looks at a header alone. *bytes is what its state has; 0 for a sum that has not begun. */
+table_status state_header(const char *name, const struct sum_state *header, size_t *bytes);
+
+/* Looks at a header, which has begun, for sums of `type` in `columns` columns. */
+table_status state_fits(const char *name, const struct sum_state *header, table_type type, size_t columns);
+
+/* Looks at all rows behind a header that state_header() found good: those that mean nothing must be zero. `rows` need
+ * not be aligned. */
+table_status state_rows_clean(const char *name, const struct sum_state *header, const void *rows);
+
+/* The header of a sum that has begun, without rows. */
+struct sum_state state_new_header(table_type type, size_t columns, uint64_t first);
+
+/* Such a header, and behind it zeros. type and columns are checked, and so is that the bytes fit in size_t. */
+void state_make(struct sum_state *state, table_type type, size_t columns, uint64_t first);
+
+/* The end of a state of floats that has begun, to which totals are appended: each of a run of 2^level rows (level at
+ * most STATE_UNIT_LEVEL), or of a block of 2^level units, that begins where the state ends, at a multiple of its length
+ * of all rows. When all is appended, the last must have been a run. `total` lies outside of the state. */
+struct state_end {
+    struct sum_state *state;
+    bool full; /* the run of a whole unit is the last one, and has not become a block */
+};
+struct state_end state_end(struct sum_state *state);
+void state_append_run(struct state_end *end, unsigned level, const void *total);
+void state_append_block(struct state_end *end, unsigned level, const void *total);
+
+/* Integers: the total of the next `rows` rows. */
+void state_append_sum(struct sum_state *state, uint64_t rows, const void *total);
+
+/* The rows of `right`, which begins where `left` ends. */
+void state_append(struct sum_state *left, const struct sum_state *right);
+
+/* The running sums through the last row of a sum that began at row 0. */
+void state_last_sums(const struct sum_state *state, void *row);
+
+/* Of the bytes of a header, which are at any place. */
+struct sum_state state_copy_header(const void *state);
+
+static inline size_t state_row_bytes(const struct sum_state *state) {
+    return (size_t)state->columns * table_type_size((table_type)state->type);
+}
+
+/* The start of a sum is in its first row; of integers also in this one, as the sum so far. */
+static inline unsigned state_last_start(table_type type) { return state_is_integer(type) ? STATE_SUM : STATE_START; }
+
+#endif

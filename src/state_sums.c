@@ -1,0 +1,67 @@
+/* The running sums through the last row of a state, which are those of its tree. */
+#include <string.h>
+
+#include "fold.h"
+#include "state_call.h"
+#include "status.h"
+#include "validate.h"
+
+enum { PART = 64 };
+
+static unsigned highest(uint64_t levels) { return 63 - (unsigned)__builtin_clzll(levels); }
+static unsigned lowest(uint64_t levels) { return (unsigned)__builtin_ctzll(levels); }
+
+/* Of `columns` columns, at most PART, from byte `from` of each row on. seed = start and the blocks, the largest first;
+ * inner = the runs, the smallest first. */
+static void add_up(const struct sum_state *state, size_t from, size_t columns, char *seed) {
+    const struct state_digits digits = state_digits(state->first, state->rows);
+    const table_type type = (table_type)state->type;
+    const size_t row_bytes = state_row_bytes(state), bytes = columns * table_type_size(type);
+    const char *const rows = (const char *)(state + 1) + from;
+    const char *const blocks = rows + STATE_BLOCKS * row_bytes, *const runs = rows + STATE_RUNS * row_bytes;
+    _Alignas(8) char inner[PART * sizeof(uint64_t)];
+    memcpy(seed, rows + STATE_START * row_bytes, bytes);
+    if (digits.runs == 0)
+        return;
+    for (uint64_t left = digits.blocks; left; left ^= (uint64_t)1 << highest(left))
+        add_rows(seed, seed, blocks + highest(left) * row_bytes, columns, type);
+    memcpy(inner, runs + lowest(digits.runs) * row_bytes, bytes);
+    for (uint64_t left = digits.runs & (digits.runs - 1); left; left &= left - 1)
+        add_rows(inner, runs + lowest(left) * row_bytes, inner, columns, type);
+    add_rows(seed, seed, inner, columns, type);
+}
+
+void state_last_sums(const struct sum_state *state, void *row) {
+    const size_t size = table_type_size((table_type)state->type), row_bytes = state_row_bytes(state);
+    if (state_is_integer(state->type)) {
+        memcpy(row, state_row(state, row_bytes, STATE_SUM), row_bytes);
+        return;
+    }
+    for (size_t done = 0, part; done < state->columns; done += part) {
+        part = state->columns - done < PART ? state->columns - done : PART;
+        add_up(state, done * size, part, (char *)row + done * size);
+    }
+}
+
+table_status table_state_sums(const void *state, void *row) {
+    const struct sum_state *header = state;
+    struct table_view view;
+    size_t bytes;
+    if (!row)
+        return status_fail(TABLE_ERROR_ARGUMENT, "row is a null pointer");
+    table_status status = state_pointer("state", state);
+    if (status == TABLE_OK)
+        status = state_header("state", header, &bytes);
+    if (status == TABLE_OK && bytes == 0)
+        status = status_fail(TABLE_ERROR_STATE, "state: has not begun, and has no sums");
+    if (status == TABLE_OK && header->first != 0)
+        status = status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
+                             (unsigned long long)header->first);
+    if (status == TABLE_OK)
+        status = validate_row("row", row, header->columns, (table_type)header->type, &view);
+    if (status == TABLE_OK && backend_device_of(row) >= 0)
+        status = status_fail(TABLE_ERROR_BACKEND, "row is memory of CUDA device %d", backend_device_of(row));
+    if (status == TABLE_OK)
+        state_last_sums(header, row);
+    return status;
+}

@@ -1,0 +1,232 @@
+/* The call of tuplescan/stream.h: checks, buffers, and what is done with each of them. */
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "checked.h"
+#include "status.h"
+
+/* A piece of the input and its sums: so little that both are still in the caches when they are written, and on a GPU so
+ * much that copies to it and back are worth it. Each thread that the caller wants has as much. */
+enum { PIECE_BYTES = 4 << 20, MOST_PIECES = 64, PIECE_BYTES_CUDA = 64 << 20, PAGE = 4096 };
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void stream_spent(struct stream *stream, double *part) {
+    const double now = seconds_now();
+    *part += now - stream->last;
+    stream->last = now;
+    stream->report.seconds = now - stream->begun;
+}
+
+static table_status check_ends(const table_stream_options *options) {
+    const table_scan_options *scan = &options->scan;
+    if (!options->read && options->read_descriptor < 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "neither read nor read_descriptor says where rows come from");
+    if (!options->write && options->write_descriptor < 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "neither write nor write_descriptor says where sums go to");
+    if (!options->first && options->first_bytes > 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
+                           options->first_bytes);
+    if (scan->report || scan->stream || scan->workspace || scan->workspace_bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.%s is not for streams",
+                           scan->report   ? "report"
+                           : scan->stream ? "stream"
+                                          : "workspace");
+    return TABLE_OK;
+}
+
+/* Bytes of a row in the input, of its columns, and of its sums. */
+static table_status measure_rows(struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    struct stream_source *source = &stream->source;
+    if (!checked_multiply(options->columns, table_type_size(options->in_type), &stream->in_bytes) ||
+        !checked_multiply(options->columns, table_type_size(options->out_type), &stream->out_bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%zu columns do not fit in memory", options->columns);
+    source->needed = stream->in_bytes;
+    source->row_bytes = options->in_row_bytes ? options->in_row_bytes : source->needed;
+    source->left = UINT64_MAX;
+    if (source->row_bytes < source->needed)
+        return status_fail(TABLE_ERROR_SHAPE, "in_row_bytes is %zu, and the columns of a row have %zu bytes",
+                           source->row_bytes, source->needed);
+    if (options->rows > 0 && __builtin_mul_overflow(options->rows, (uint64_t)source->row_bytes, &source->left))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows of %zu bytes are more than can be counted",
+                           (unsigned long long)options->rows, source->row_bytes);
+    return TABLE_OK;
+}
+
+static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) % PAGE; }
+
+/* Rows that a slot has room for, if there are `slots` of them in `memory` bytes. */
+static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned slots) {
+    const size_t row = stream->source.row_bytes + stream->out_bytes, each = memory / slots;
+    const bool cuda = stream->step.report.backend == TABLE_BACKEND_CUDA;
+    const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
+    const size_t most = cuda ? PIECE_BYTES_CUDA : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
+    const size_t room = each < most + padding ? each : most + padding;
+    size_t rows = room > padding ? (room - padding) / row : 0;
+    rows -= rows > TABLE_UNIT_ROWS ? rows % TABLE_UNIT_ROWS : 0;
+    return rows > 0 || each < row + padding ? rows : 1;
+}
+
+/* Whether there is less of the table than what a sum that goes on keeps: then it is taken as one piece. */
+static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept) {
+    const uint64_t rows = stream->options->rows;
+    size_t all;
+    return rows > 0 && rows <= SIZE_MAX &&
+           checked_multiply(stream->source.row_bytes + stream->out_bytes, (size_t)rows, &all) && all <= kept &&
+           all <= memory;
+}
+
+/* Slots, as many as there is memory for; one, if all of the table fits in it. */
+static table_status choose_slots(struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    const size_t memory = options->memory ? options->memory : SIZE_MAX / 8;
+    size_t row, kept;
+    const table_status status = stream_step_bytes(&stream->step, &kept);
+    if (status != TABLE_OK)
+        return status;
+    if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) || row > SIZE_MAX / 16 - PAGE ||
+        !checked_add(kept, stream->source.row_bytes, &kept))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "a row of %zu bytes is too large", stream->source.row_bytes);
+    stream->slot_count = 1;
+    stream->slot_rows = (size_t)options->rows;
+    stream->source.waits_for_all = is_one_piece(stream, memory, kept);
+    if (stream->source.waits_for_all)
+        return TABLE_OK;
+    const size_t least = row + 2 * PAGE;
+    if (memory < kept || memory - kept < least)
+        return status_fail(TABLE_ERROR_ARGUMENT, "memory is %zu bytes, and a row of %zu columns needs %zu", memory,
+                           options->columns, kept + least);
+    const size_t most = rows_of_slot(stream, memory - kept, STREAM_SLOTS);
+    if (options->rows == 0 || options->rows > most) {
+        stream->slot_count = STREAM_SLOTS;
+        while ((stream->slot_rows = rows_of_slot(stream, memory - kept, stream->slot_count)) == 0)
+            stream->slot_count--;
+    }
+    stream->report.memory = kept;
+    return stream_step_open(&stream->step);
+}
+
+static table_status allocate(struct stream *stream) {
+    struct stream_source *source = &stream->source;
+    const size_t in = whole_pages(stream->slot_rows * source->row_bytes);
+    const size_t out = whole_pages(stream->slot_rows * stream->out_bytes);
+    const size_t slots = stream->slot_count * (in + out), all = slots + whole_pages(source->row_bytes);
+    stream->memory = aligned_alloc(PAGE, all);
+    if (!stream->memory)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for the buffers of a stream", all);
+    for (unsigned i = 0; i < stream->slot_count; i++) {
+        stream->slots[i].in = (char *)stream->memory + i * (in + out);
+        stream->slots[i].out = stream->slots[i].in + in;
+    }
+    source->rest = (char *)stream->memory + slots;
+    stream->report.memory += slots;
+    return TABLE_OK;
+}
+
+table_status stream_sum(struct stream *stream, struct stream_slot *slot, uint64_t first) {
+    const table_stream_options *options = stream->options;
+    const table_status status = stream_step_piece(&stream->step, slot->in, slot->out, slot->rows);
+    if (status != TABLE_OK || !options->look)
+        return status;
+    const table_view in = {slot->in, slot->rows, options->columns, 0, options->in_type};
+    const table_view out = {slot->out, slot->rows, options->columns, 0, options->out_type};
+    return options->look(options->look_context, first, &in, &out) == 0
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_CANCELED, "look() ended it after row %llu",
+                             (unsigned long long)(first + slot->rows));
+}
+
+table_status stream_progress(struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    if (!options->progress || options->progress(options->progress_context, &stream->report) == 0)
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_CANCELED, "progress() ended it after row %llu",
+                       (unsigned long long)stream->report.rows);
+}
+
+table_status stream_write(struct stream *stream, const struct stream_slot *slot) {
+    table_stream_report *report = &stream->report;
+    const size_t bytes = slot->rows * stream->out_bytes;
+    const int failed = bytes > 0 && stream_sink_write(stream->options, slot->out, bytes) != 0;
+    const int error = errno;
+    stream_spent(stream, &report->write_seconds);
+    if (failed)
+        return status_fail(TABLE_ERROR_WRITE, "writing from byte %llu on: %s",
+                           (unsigned long long)report->bytes_written, strerror(error));
+    report->rows += slot->rows;
+    report->bytes_written += bytes;
+    report->bytes_read += slot->rows * stream->source.row_bytes;
+    return stream_progress(stream);
+}
+
+/* One after the other, in the calling thread. */
+static table_status run_alone(struct stream *stream) {
+    table_stream_report *report = &stream->report;
+    struct stream_slot *slot = &stream->slots[0];
+    table_status status = TABLE_OK;
+    bool more = true;
+    while (more && status == TABLE_OK) {
+        more = stream_fill(stream, slot);
+        stream_spent(stream, &report->read_seconds);
+        if (slot->rows > 0)
+            status = stream_sum(stream, slot, report->rows);
+        stream_spent(stream, &report->sum_seconds);
+        if (status == TABLE_OK && slot->rows > 0)
+            status = stream_write(stream, slot);
+    }
+    return status;
+}
+
+static table_status run(struct stream *stream) {
+    table_status status;
+    stream_source_begin(&stream->source, stream->options, -1);
+    stream_spent(stream, &stream->report.sum_seconds);
+    if (stream->slot_count == 1 || !stream_with_threads(stream, &status))
+        status = run_alone(stream);
+    if (status == TABLE_OK && stream->read_status != TABLE_OK)
+        status = status_fail(stream->read_status, "%s", stream->read_detail);
+    return status;
+}
+
+static void fill_in_report(struct stream *stream) {
+    table_stream_report *report = &stream->report;
+    stream_spent(stream, &report->sum_seconds);
+    report->scan = stream->step.report;
+    report->bytes_read = stream->source.given;
+    report->ended = stream->source.ended;
+    *stream->options->report = *report;
+}
+
+table_status table_stream(const table_stream_options *options) {
+    struct stream stream = {.options = options};
+    if (!options)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options is a null pointer");
+    stream.begun = stream.last = seconds_now();
+    table_scan_options scan = options->scan;
+    scan.threads = scan.threads ? scan.threads : 1;
+    table_status status = check_ends(options);
+    if (status == TABLE_OK)
+        status = stream_step_begin(&stream.step, options->in_type, options->out_type, options->columns, &scan);
+    if (status == TABLE_OK)
+        status = measure_rows(&stream);
+    if (status == TABLE_OK)
+        status = choose_slots(&stream);
+    if (status == TABLE_OK)
+        status = allocate(&stream);
+    if (status == TABLE_OK)
+        status = run(&stream);
+    stream_step_end(&stream.step);
+    free(stream.memory);
+    if (options->report)
+        fill_in_report(&stream);
+    return status;
+}

@@ -1,0 +1,90 @@
+/* A stream while it runs: buffers in a ring, which go from the reader to the summer to the writer and back. */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <tuplescan/stream.h>
+
+#include "stream_step.h"
+
+enum { STREAM_SLOTS = 4, STREAM_DETAIL = 256 };
+
+/* A piece of the table. The reader fills in `in` and `rows`, the summer `out`. */
+struct stream_slot {
+    char *in, *out;
+    size_t rows;
+};
+
+/* The input: what was read before, then a callback or a descriptor. Used by the reader alone. */
+struct stream_source {
+    const table_stream_options *options;
+    size_t first_given;       /* bytes of options->first that were handed out */
+    uint64_t given;           /* bytes handed out in all */
+    uint64_t left;            /* bytes that may still be asked for */
+    int wake;                 /* a descriptor that becomes readable when the stream is to end; -1: none */
+    bool is_regular;          /* the descriptor's file */
+    bool waits_for_all;       /* all of the table is one piece, however it comes */
+    bool ended;               /* nothing comes any more */
+    size_t row_bytes, needed; /* of a row in the input, and of its columns */
+    char *rest;               /* the beginning of a row, whose end has not come: rest_bytes bytes */
+    size_t rest_bytes;
+};
+
+struct stream {
+    const table_stream_options *options;
+    struct stream_source source;
+    struct stream_step step;
+    struct stream_slot slots[STREAM_SLOTS];
+    unsigned slot_count;
+    size_t slot_rows;           /* rows that a slot has room for */
+    size_t in_bytes, out_bytes; /* of a row in memory */
+    void *memory;               /* of the slots and the rest */
+    table_stream_report report; /* the calling thread's */
+    double begun, last;         /* when the stream began, and when the calling thread last looked at the clock */
+    table_status read_status;   /* how the input ended; it comes after all rows before */
+    char read_detail[STREAM_DETAIL];
+
+    /* What the threads tell each other. Slot i % slot_count is the reader's while i = read < written + slot_count, the
+     * summer's while i = summed < read, and the writer's while i = written < summed. */
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
+    uint64_t read, summed, written;
+    bool ended;          /* the reader: there is no slot after `read` */
+    bool stop;           /* nobody goes on */
+    table_status status; /* the first failure that stopped it */
+    char detail[STREAM_DETAIL];
+};
+
+/* Makes ready to read what the options name; the other members are the caller's to fill in. (stream_source.c) */
+void stream_source_begin(struct stream_source *source, const table_stream_options *options, int wake);
+
+/* Reads up to `bytes` bytes: all of them, unless the input ends, nothing comes for a while, or the stream is to end.
+ * Fewer than 0: it failed, as errno says. */
+int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes);
+
+/* Fills the slot with rows, side by side; slot->rows is 0 when there are none any more. False: the input has ended or
+ * failed, as stream->read_status says, and this slot is the last. */
+bool stream_fill(struct stream *stream, struct stream_slot *slot);
+
+/* Writes all of it to the caller's end; 0, or -1 with errno. (stream_sink.c) */
+int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes);
+
+/* Sums the rows of a slot that was filled, and has the caller look at them. `first`: the row of the stream that they
+ * begin with. (stream.c) */
+table_status stream_sum(struct stream *stream, struct stream_slot *slot, uint64_t first);
+
+/* Writes the sums of a slot, and tells the caller how far the stream has come. */
+table_status stream_write(struct stream *stream, const struct stream_slot *slot);
+
+/* What the calling thread has done since the last call of it is one of the seconds of the report: *part. Asks the
+ * caller whether to go on. */
+void stream_spent(struct stream *stream, double *part);
+table_status stream_progress(struct stream *stream);
+
+/* All of the stream, with reading and summing in threads of their own; without, where none can be had: false, and
+ * nothing has been done. (stream_threads.c) */
+bool stream_with_threads(struct stream *stream, table_status *status);
+
+#endif

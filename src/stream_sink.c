@@ -1,0 +1,33 @@
+/* Where sums go to. */
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "stream.h"
+
+/* Linux looks for signals only between calls on a regular file: so much at a time keeps none waiting for long. */
+enum { AT_ONCE = 4 << 20 };
+
+static bool try_again(int descriptor) {
+    struct pollfd file = {.fd = descriptor, .events = POLLOUT};
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return poll(&file, 1, -1) >= 0 || errno == EINTR;
+    return errno == EINTR;
+}
+
+int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes) {
+    if (options->write)
+        return options->write(options->write_context, from, bytes);
+    while (bytes > 0) {
+        const ssize_t written = write(options->write_descriptor, from, bytes < AT_ONCE ? bytes : AT_ONCE);
+        if (written == 0)
+            errno = ENOSPC;
+        if (written <= 0 && (written == 0 || !try_again(options->write_descriptor)))
+            return -1;
+        if (written > 0) {
+            from += written;
+            bytes -= (size_t)written;
+        }
+    }
+    return 0;
+}

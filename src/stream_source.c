@@ -1,0 +1,172 @@
+/* Where rows come from. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "status.h"
+#include "stream.h"
+
+/* LINGER_MS: how long a buffer that holds something waits for more, so that neither a fast producer makes many small
+ * pieces nor a slow one keeps its reader waiting. AT_ONCE: Linux looks for signals only between calls on a regular
+ * file. */
+enum { LINGER_MS = 50, AT_ONCE = 4 << 20 };
+
+static int64_t milliseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum wait { COMES, NOTHING_COMES, STOPPED, FAILED };
+
+/* Until the descriptor can be read, the moment `until` comes (-1: never), or the stream is to end. */
+static enum wait wait_for_input(const struct stream_source *source, int64_t until) {
+    struct pollfd files[] = {{.fd = source->options->read_descriptor, .events = POLLIN},
+                             {.fd = source->wake, .events = POLLIN}};
+    for (;;) {
+        const int64_t left = until < 0 ? -1 : until - milliseconds_now();
+        const int ready = poll(files, 2, until < 0 ? -1 : left > 0 ? (int)left : 0);
+        if (ready < 0 && errno != EINTR)
+            return FAILED;
+        if (ready > 0)
+            return files[1].revents ? STOPPED : COMES;
+        if (ready == 0)
+            return NOTHING_COMES;
+    }
+}
+
+/* Fills `to`, for as long as something comes. What comes before a failure is handed out first. */
+static int64_t read_descriptor(struct stream_source *source, char *to, size_t bytes) {
+    size_t done = 0;
+    int64_t until = -1;
+    while (done < bytes && !source->ended) {
+        if (!source->is_regular) {
+            const enum wait came = wait_for_input(source, until);
+            if (came == NOTHING_COMES || (came != COMES && done > 0))
+                break;
+            if (came == STOPPED)
+                errno = ECANCELED;
+            if (came != COMES)
+                return -1;
+        }
+        const size_t most = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;
+        const ssize_t got = read(source->options->read_descriptor, to + done, most);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+            continue;
+        if (got < 0 && done > 0)
+            break;
+        if (got < 0)
+            return -1;
+        source->ended = got == 0;
+        done += (size_t)got;
+        if (until < 0)
+            until = milliseconds_now() + LINGER_MS;
+    }
+    return (int64_t)done;
+}
+
+static int64_t read_once(struct stream_source *source, char *to, size_t bytes) {
+    const table_stream_options *options = source->options;
+    const size_t first = options->first_bytes - source->first_given;
+    if (first > 0) {
+        const size_t count = first < bytes ? first : bytes;
+        memcpy(to, (const char *)options->first + source->first_given, count);
+        source->first_given += count;
+        return (int64_t)count;
+    }
+    return options->read ? options->read(options->read_context, to, bytes) : read_descriptor(source, to, bytes);
+}
+
+int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes) {
+    if (bytes > source->left)
+        bytes = (size_t)source->left;
+    const int64_t got = bytes > 0 ? read_once(source, to, bytes) : 0;
+    source->ended = source->ended || (got == 0 && bytes > 0);
+    if (got > 0 && (uint64_t)got > bytes) {
+        errno = EINVAL; /* a callback that wrote beyond its room */
+        return -1;
+    }
+    if (got > 0) {
+        source->given += (uint64_t)got;
+        source->left -= (uint64_t)got;
+    }
+    return got;
+}
+
+void stream_source_begin(struct stream_source *source, const table_stream_options *options, int wake) {
+    struct stat status;
+    source->options = options;
+    source->wake = wake;
+    source->is_regular = !options->read && fstat(options->read_descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Rows lie side by side afterwards. */
+static void pack(const struct stream_source *source, char *rows, size_t count) {
+    for (size_t i = 1; i < count && source->needed < source->row_bytes; i++)
+        memmove(rows + i * source->needed, rows + i * source->row_bytes, source->needed);
+}
+
+/* How the input ended. Behind its columns the last row need have nothing. */
+static void note_end(struct stream *stream) {
+    const struct stream_source *source = &stream->source;
+    const uint64_t at = source->given, rows = at / source->row_bytes, beyond = at % source->row_bytes;
+    const uint64_t all = rows + (beyond >= source->needed);
+    stream->read_status = TABLE_ERROR_READ;
+    if (beyond > 0 && beyond < source->needed)
+        snprintf(stream->read_detail, STREAM_DETAIL,
+                 "the input ends at byte %llu, within row %llu, of which %llu of %zu bytes are there",
+                 (unsigned long long)at, (unsigned long long)rows, (unsigned long long)beyond, source->needed);
+    else if (all < stream->options->rows)
+        snprintf(stream->read_detail, STREAM_DETAIL, "the input ends at byte %llu, after %llu of %llu rows",
+                 (unsigned long long)at, (unsigned long long)all, (unsigned long long)stream->options->rows);
+    else
+        stream->read_status = TABLE_OK;
+}
+
+static void note_failure(struct stream *stream) {
+    stream->read_status = TABLE_ERROR_READ;
+    snprintf(stream->read_detail, STREAM_DETAIL, "reading byte %llu: %s", (unsigned long long)stream->source.given,
+             strerror(errno));
+}
+
+/* The bytes that are there end within a row: these are kept for the next slot, unless no more comes. */
+static bool cut_row(struct stream *stream, struct stream_slot *slot, size_t have, int64_t got) {
+    struct stream_source *source = &stream->source;
+    const size_t beyond = have % source->row_bytes;
+    slot->rows = have / source->row_bytes;
+    source->rest_bytes = 0;
+    if (got == 0) {
+        slot->rows += beyond >= source->needed;
+        note_end(stream);
+    }
+    if (got < 0)
+        note_failure(stream);
+    if (got > 0) {
+        memcpy(source->rest, slot->in + have - beyond, beyond);
+        source->rest_bytes = beyond;
+    }
+    pack(source, slot->in, slot->rows);
+    return got > 0;
+}
+
+bool stream_fill(struct stream *stream, struct stream_slot *slot) {
+    struct stream_source *source = &stream->source;
+    const size_t wanted = stream->slot_rows * source->row_bytes;
+    size_t have = source->rest_bytes;
+    int64_t got = 1;
+    memcpy(slot->in, source->rest, have);
+    while (have < wanted && got > 0) {
+        const size_t asked = wanted - have;
+        got = stream_source_read(source, slot->in + have, asked);
+        have += got > 0 ? (size_t)got : 0;
+        if (have >= source->row_bytes && got > 0 && (size_t)got < asked && !source->waits_for_all)
+            break;
+    }
+    if (source->left == 0 && got > 0)
+        got = 0;
+    return cut_row(stream, slot, have, got);
+}

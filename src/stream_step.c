@@ -1,0 +1,82 @@
+#include "stream_step.h"
+
+#include <stdlib.h>
+
+#include "status.h"
+
+static table_view rows_view(const void *data, size_t rows, size_t columns, table_type type) {
+    return (table_view){.data = (void *)(uintptr_t)data, .rows = rows, .columns = columns, .type = type};
+}
+
+static void add_report(table_report *sum, const table_report *report) {
+    sum->backend = report->backend;
+    sum->strategy = report->strategy;
+    sum->units += report->units;
+    sum->threads = report->threads > sum->threads ? report->threads : sum->threads;
+    for (unsigned stage = 0; stage < 3; stage++)
+        sum->stage_seconds[stage] += report->stage_seconds[stage];
+    sum->seconds += report->seconds;
+    sum->transfer_seconds += report->transfer_seconds;
+}
+
+table_status stream_step_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
+    const table_view in_view = rows_view(in, rows, step->columns, step->in_type);
+    const table_view out_view = rows_view(out, rows, step->columns, step->out_type);
+    uint64_t found = TABLE_NO_OVERFLOW;
+    table_report report;
+    table_scan_options scan = step->scan;
+    const bool looks = step->first_overflow && *step->first_overflow == TABLE_NO_OVERFLOW;
+    scan.first_overflow = looks ? &found : NULL;
+    scan.report = &report;
+    const table_status status = table_prefix_sum(&in_view, &out_view, &scan);
+    if (status == TABLE_OK) {
+        add_report(&step->report, &report);
+        if (looks)
+            *step->first_overflow = found;
+    }
+    return status;
+}
+
+/* A sum that has begun has its start in its state. */
+static void start_is_known(struct stream_step *step) {
+    if (step->scan.state)
+        step->scan.carry_in = NULL;
+}
+
+table_status stream_step_begin(struct stream_step *step, table_type in_type, table_type out_type, size_t columns,
+                               const table_scan_options *scan) {
+    *step = (struct stream_step){.scan = *scan,
+                                 .in_type = in_type,
+                                 .out_type = out_type,
+                                 .columns = columns,
+                                 .first_overflow = scan->first_overflow};
+    const table_view in = rows_view(NULL, 0, columns, in_type), out = rows_view(NULL, 0, columns, out_type);
+    table_scan_options first = *scan;
+    first.report = &step->report;
+    const table_status status = table_prefix_sum(&in, &out, &first);
+    start_is_known(step);
+    return status;
+}
+
+table_status stream_step_bytes(const struct stream_step *step, size_t *bytes) {
+    *bytes = 0;
+    return step->scan.state ? TABLE_OK : table_state_bytes(step->out_type, step->columns, bytes);
+}
+
+table_status stream_step_open(struct stream_step *step) {
+    size_t bytes;
+    if (step->scan.state)
+        return TABLE_OK;
+    table_status status = stream_step_bytes(step, &bytes);
+    if (status != TABLE_OK)
+        return status;
+    step->state = step->scan.state = calloc(1, bytes); /* aligned for everything */
+    if (!step->state)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for what a sum of %zu columns remembers", bytes,
+                           step->columns);
+    status = stream_step_piece(step, NULL, NULL, 0);
+    start_is_known(step);
+    return status;
+}
+
+void stream_step_end(struct stream_step *step) { free(step->state); }

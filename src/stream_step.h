@@ -1,0 +1,34 @@
+/* The sum of a stream, which goes on from piece to piece. */
+#ifndef STREAM_STEP_H
+#define STREAM_STEP_H
+
+#include <stdbool.h>
+
+#include <tuplescan/prefix_sum.h>
+
+struct stream_step {
+    table_scan_options scan; /* of a piece */
+    table_type in_type, out_type;
+    size_t columns;
+    table_report report; /* of all pieces */
+    uint64_t *first_overflow;
+    void *state; /* if it is not the caller's, who has scan.state; NULL: there is one piece */
+};
+
+/* Checks types, columns and options, and sums no rows: carry_out and *first_overflow are those of an empty table, and
+ * the caller's state has begun. */
+table_status stream_step_begin(struct stream_step *step, table_type in_type, table_type out_type, size_t columns,
+                               const table_scan_options *scan);
+
+/* Bytes that the step keeps between two pieces. */
+table_status stream_step_bytes(const struct stream_step *step, size_t *bytes);
+
+/* Makes ready for more than one piece. */
+table_status stream_step_open(struct stream_step *step);
+
+/* Sums a piece: `rows` rows at `in`, side by side, into `out`, elsewhere. */
+table_status stream_step_piece(struct stream_step *step, const char *in, char *out, size_t rows);
+
+void stream_step_end(struct stream_step *step);
+
+#endif

@@ -1,0 +1,200 @@
+/* Reading, summing and writing at the same time: a reader and a summer beside the calling thread, which writes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "status.h"
+#include "stream.h"
+
+enum { STACK_BYTES = 256 << 10, ASK_EVERY_MS = 100 };
+
+static struct stream_slot *slot_of(struct stream *stream, uint64_t number) {
+    return &stream->slots[number % stream->slot_count];
+}
+
+static void stop(struct stream *stream, table_status status) {
+    pthread_mutex_lock(&stream->mutex);
+    if (!stream->stop && status != TABLE_OK) {
+        stream->status = status;
+        snprintf(stream->detail, sizeof stream->detail, "%s", table_error_detail());
+    }
+    stream->stop = true;
+    pthread_cond_broadcast(&stream->moved);
+    pthread_mutex_unlock(&stream->mutex);
+}
+
+static void move_on(struct stream *stream, uint64_t *counter, bool more) {
+    pthread_mutex_lock(&stream->mutex);
+    ++*counter;
+    stream->ended = stream->ended || !more;
+    pthread_cond_broadcast(&stream->moved);
+    pthread_mutex_unlock(&stream->mutex);
+}
+
+static void *run_reader(void *argument) {
+    struct stream *stream = argument;
+    bool more = true;
+    for (uint64_t i = 0; more; i++) {
+        pthread_mutex_lock(&stream->mutex);
+        while (!stream->stop && i == stream->written + stream->slot_count)
+            pthread_cond_wait(&stream->moved, &stream->mutex);
+        const bool stopped = stream->stop;
+        pthread_mutex_unlock(&stream->mutex);
+        if (stopped)
+            break;
+        more = stream_fill(stream, slot_of(stream, i));
+        move_on(stream, &stream->read, more);
+    }
+    return NULL;
+}
+
+static void *run_summer(void *argument) {
+    struct stream *stream = argument;
+    uint64_t rows = 0;
+    for (uint64_t i = 0;; i++) {
+        pthread_mutex_lock(&stream->mutex);
+        while (!stream->stop && i == stream->read && !stream->ended)
+            pthread_cond_wait(&stream->moved, &stream->mutex);
+        const bool over = stream->stop || i == stream->read;
+        pthread_mutex_unlock(&stream->mutex);
+        if (over)
+            break;
+        struct stream_slot *slot = slot_of(stream, i);
+        const table_status status = slot->rows > 0 ? stream_sum(stream, slot, rows) : TABLE_OK;
+        rows += slot->rows;
+        if (status != TABLE_OK) {
+            stop(stream, status);
+            break;
+        }
+        move_on(stream, &stream->summed, true);
+    }
+    return NULL;
+}
+
+static struct timespec in_a_while(void) {
+    struct timespec then;
+    clock_gettime(CLOCK_MONOTONIC, &then);
+    then.tv_nsec += ASK_EVERY_MS * 1000000;
+    then.tv_sec += then.tv_nsec / 1000000000;
+    then.tv_nsec %= 1000000000;
+    return then;
+}
+
+/* Until slot `i` is summed: true; or there is none, or the stream is to end. */
+static bool wait_for_sums(struct stream *stream, uint64_t i) {
+    bool go_on = true;
+    pthread_mutex_lock(&stream->mutex);
+    while (go_on && !stream->stop && i == stream->summed && !(stream->ended && i == stream->read)) {
+        const struct timespec then = in_a_while();
+        const bool is_read = stream->read > i;
+        const int waited = pthread_cond_timedwait(&stream->moved, &stream->mutex, &then);
+        stream_spent(stream, is_read ? &stream->report.sum_seconds : &stream->report.read_seconds);
+        if (waited != ETIMEDOUT)
+            continue;
+        pthread_mutex_unlock(&stream->mutex);
+        const table_status status = stream_progress(stream);
+        go_on = status == TABLE_OK;
+        if (!go_on)
+            stop(stream, status);
+        pthread_mutex_lock(&stream->mutex);
+    }
+    const bool is_there = !stream->stop && i < stream->summed;
+    pthread_mutex_unlock(&stream->mutex);
+    return is_there;
+}
+
+static void write_all(struct stream *stream) {
+    for (uint64_t i = 0; wait_for_sums(stream, i); i++) {
+        const table_status status = stream_write(stream, slot_of(stream, i));
+        if (status != TABLE_OK) {
+            stop(stream, status);
+            return;
+        }
+        move_on(stream, &stream->written, true);
+    }
+}
+
+/* Program-wide signals are for the program's own threads. */
+static void block_signals(sigset_t *before) {
+    static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    sigset_t signals;
+    sigfillset(&signals);
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&signals, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &signals, before);
+}
+
+/* A program with much thread-local memory may need more stack than calls of the library do. */
+static bool start(pthread_t *thread, void *(*work)(void *), struct stream *stream) {
+    pthread_attr_t attributes;
+    bool started = false;
+    if (pthread_attr_init(&attributes) == 0) {
+        started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                  pthread_create(thread, &attributes, work, stream) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    return started || pthread_create(thread, NULL, work, stream) == 0;
+}
+
+static bool start_both(struct stream *stream, pthread_t threads[2]) {
+    sigset_t before;
+    block_signals(&before);
+    bool started = start(&threads[0], run_summer, stream);
+    if (started && !start(&threads[1], run_reader, stream)) {
+        stop(stream, TABLE_OK);
+        pthread_join(threads[0], NULL);
+        started = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* Closing `wake` is what wakes the reader. */
+static bool run(struct stream *stream, int wake) {
+    pthread_t threads[2];
+    int cancel_state, ignored;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the threads use this one's stack */
+    const bool started = start_both(stream, threads);
+    if (started) {
+        write_all(stream);
+        stop(stream, TABLE_OK);
+    }
+    close(wake);
+    for (unsigned i = 0; i < 2 && started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_setcancelstate(cancel_state, &ignored);
+    return started;
+}
+
+static bool run_with_pipe(struct stream *stream) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    stream->source.wake = ends[0];
+    const bool started = run(stream, ends[1]);
+    close(ends[0]);
+    return started;
+}
+
+bool stream_with_threads(struct stream *stream, table_status *status) {
+    pthread_condattr_t attributes;
+    bool started = false;
+    if (pthread_mutex_init(&stream->mutex, NULL) != 0)
+        return false;
+    if (pthread_condattr_init(&attributes) == 0) {
+        if (pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+            pthread_cond_init(&stream->moved, &attributes) == 0) {
+            started = run_with_pipe(stream);
+            pthread_cond_destroy(&stream->moved);
+        }
+        pthread_condattr_destroy(&attributes);
+    }
+    pthread_mutex_destroy(&stream->mutex);
+    stream->source.wake = -1;
+    *status = stream->status == TABLE_OK ? TABLE_OK : status_fail(stream->status, "%s", stream->detail);
+    return started;
+}

@@ -1,0 +1,212 @@
+"""Files of sums that grow: the bits of a scan of the whole, and the old rows or the new ones whatever happens."""
+import os
+import random
+import signal
+import subprocess
+import time
+
+from harness import (CANNOT_CREATE, COMMAND, DATA, IO_ERROR, NAMES, NO_INPUT, USAGE, CommandTest, main, numpy,
+                     random_table, running_sums)
+
+IN_USE = 75
+
+
+class Appending(CommandTest):
+    def append(self, *arguments, **more):
+        return self.run_command("append", *arguments, "--to", "sums.npy", "-q", **more)
+
+    def test_it_has_the_sums_of_the_whole(self):
+        for in_type, out_type in (("f32", "f32"), ("u8", "u64"), ("f32", "f64"), ("i64", "i64"), ("f64", "f64")):
+            for exclusive in ([], ["--exclusive"]):
+                table = random_table(in_type, (4000, 3, 2))
+                wrap = ["--wrap"] if in_type[0] != "f" else []
+                at = 0
+                for rows in (0, 1, 600, 0, 511, 2888):
+                    self.save("part.npy", table[at:at + rows])
+                    at += rows
+                    self.append("part.npy", *exclusive, *wrap, *(["--out-type", out_type] if at == 0 else []))
+                    self.assert_same(numpy.load(self.path("sums.npy")),
+                                     running_sums(table[:at], out_type, exclusive=bool(exclusive)))
+                self.assertEqual(os.path.getsize(self.path("sums.npy")), 128 + 4000 * 6 * numpy.dtype(NAMES[out_type]).itemsize)
+                self.assertEqual(self.listing(), ["part.npy", "sums.npy", "sums.npy.state"])
+                os.unlink(self.path("sums.npy"))
+
+    def test_pipes_several_inputs_and_what_scan_began(self):
+        table = random_table("f32", (9000, 2))
+        self.save("a.npy", table[:1000])
+        self.save("b.npy", table[1000:3000])
+        self.run_command("scan", "a.npy", "-qo", "sums.npy", "--continue", "sums.npy.state")
+        raw = ["--type", "f32", "--columns", 2]
+        self.append("-", *raw, input=table[1000:3500].tobytes())
+        self.write("c", table[3500:5000].tobytes())
+        self.append("c", "-", *raw, input=table[5000:].tobytes())
+        self.assert_same(numpy.load(self.path("sums.npy")), running_sums(table, "f32"))
+        self.assertIn(b"rows        9000\n", self.run_command("info", "sums.npy.state").stdout)  # as scan --continue takes it
+
+    def test_a_file_that_numpy_wrote(self):
+        """Its header has another length, or version, and room for more digits."""
+        table = random_table("u64", (1200, 1))
+        for version in ((1, 0), (2, 0), (3, 0)):
+            self.save("a.npy", table[:5])
+            self.run_command("scan", "a.npy", "-qfo", "sums.npy", "--continue", "sums.npy.state", "--wrap")
+            with open(self.path("sums.npy"), "wb") as file:
+                numpy.lib.format.write_array(file, running_sums(table[:5], "u64"), version)
+            self.save("b.npy", table[5:])
+            self.append("b.npy", "--wrap")
+            self.assert_same(numpy.load(self.path("sums.npy")), running_sums(table, "u64"))
+            os.unlink(self.path("sums.npy.state"))
+
+    def test_a_header_without_room(self):
+        self.save("a.npy", numpy.zeros((5, 1), "f4"))
+        self.run_command("scan", "a.npy", "-qo", "sums.npy", "--continue", "sums.npy.state")
+        text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (5, 1), }\n"
+        self.write("sums.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(20))
+        before = self.read("sums.npy")
+        self.assert_refused(DATA, "append", "a.npy", "--to", "sums.npy", "-q", says="no room")
+        self.assertEqual(self.read("sums.npy"), before)
+
+
+class Refused(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.save("in.npy", random_table("f32", (2000, 2)))
+        self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
+        self.before = {name: self.read(name) for name in self.listing()}
+
+    def refuse(self, code, *arguments, says=(), **more):
+        self.assert_refused(code, "append", *arguments, says=says, **more)
+        self.assertEqual({name: self.read(name) for name in self.listing()}, self.before)
+
+    def test_what_does_not_go_behind_it(self):
+        for name, table, says in (("wide.npy", numpy.zeros((3, 3), "f4"), "3 of f32"),
+                                  ("integers.npy", numpy.zeros((3, 2), "u4"), "u64"),
+                                  ("deep.npy", numpy.zeros((3, 2, 1), "f4"), "another shape")):
+            self.save(name, table)
+            self.before[name] = self.read(name)
+            self.refuse(DATA, name, "--to", "sums.npy", says=says)
+        self.refuse(NO_INPUT, "no.npy", "--to", "sums.npy", says="no.npy")
+        self.refuse(USAGE, "in.npy", says="--to SUMS is missing")
+        self.refuse(USAGE, "in.npy", "--to", "sums.bin", says="not the name of a .npy")
+        self.refuse(USAGE, "in.npy", "--to", "-", says="not the name of a .npy")
+        self.refuse(USAGE, "sums.npy", "--to", "sums.npy", says="file of an input")
+        self.refuse(DATA, "-", "--type", "f32", "--columns", 2, "--to", "sums.npy", input=bytes(2003), says="2003 bytes")
+        self.refuse(CANNOT_CREATE, "in.npy", "--to", "no/sums.npy", says="no/sums.npy")
+
+    def test_a_state_that_is_not_of_the_sums(self):
+        state = self.before["sums.npy.state"]
+        for wrong in (b"", state[:-1], state[:100] + b"x" + state[101:], state[:50]):
+            self.write("sums.npy.state", wrong)
+            self.before["sums.npy.state"] = wrong
+            self.refuse(DATA, "in.npy", "--to", "sums.npy", says=["sums.npy.state", "2000 rows"])
+        os.unlink(self.path("sums.npy.state"))
+        del self.before["sums.npy.state"]
+        self.refuse(NO_INPUT, "in.npy", "--to", "sums.npy", says=["sums.npy.state", "No such file"])
+
+    def test_two_at_a_time(self):
+        first = subprocess.Popen([COMMAND, "append", "-", "--type", "f32", "--columns", "2", "--to", "sums.npy", "-q"],
+                                 cwd=self.folder, stdin=subprocess.PIPE)
+        first.stdin.write(bytes(8))
+        first.stdin.flush()
+        size = os.path.getsize(self.path("sums.npy"))
+        self.wait_until(lambda: os.path.getsize(self.path("sums.npy")) > size, first)
+        result = subprocess.run([COMMAND, "append", "in.npy", "--to", "sums.npy"], cwd=self.folder, capture_output=True)
+        self.assertEqual(result.returncode, IN_USE, result.stderr)
+        first.stdin.close()
+        self.assertEqual(first.wait(), 0)
+        self.assertEqual(len(numpy.load(self.path("sums.npy"))), 2001)
+
+
+class Faults(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("f32", (300000, 4))
+        self.sums = running_sums(self.table, "f32")
+        self.save("old.npy", self.table[:1000])
+        self.save("new.npy", self.table[1000:])
+        self.run_command("append", "old.npy", "-q", "--to", "sums.npy")
+        self.before = {name: self.read(name) for name in self.listing()}
+
+    def put_back(self):
+        for name in self.listing():
+            os.unlink(self.path(name))
+        for name, data in self.before.items():
+            self.write(name, data)
+
+    def check(self):
+        """The old rows or the new ones, for numpy and for tuplescan, and the append goes on from there. Returns which."""
+        rows = len(numpy.load(self.path("sums.npy")))
+        self.assertIn(rows, (1000, 300000))
+        self.assert_same(numpy.load(self.path("sums.npy")), self.sums[:rows])
+        self.save("part.npy", self.table[:rows])
+        self.run_command("verify", "part.npy", "sums.npy")
+        self.save("part.npy", self.table[rows:])
+        self.run_command("append", "part.npy", "-q", "--to", "sums.npy")
+        self.assert_same(numpy.load(self.path("sums.npy")), self.sums)
+        self.assertEqual(os.path.getsize(self.path("sums.npy")), 128 + self.sums.nbytes)
+        return rows
+
+    def test_failing_system_calls(self):
+        self.strace_line()
+        for inject, code in (("write:error=ENOSPC:when=1", IO_ERROR), ("write:error=EIO:when=2", IO_ERROR),
+                             ("fsync:error=EIO:when=1", IO_ERROR), ("fsync:error=EIO:when=2", IO_ERROR),
+                             ("fsync:error=EIO:when=4", IO_ERROR), ("pwrite64:error=EIO:when=1", IO_ERROR),
+                             ("rename:error=EACCES", CANNOT_CREATE), ("ftruncate:error=EIO:when=1", IO_ERROR),
+                             ("linkat:error=EACCES:when=2", CANNOT_CREATE), ("rename:error=EACCES:when=2", 0)):
+            with self.subTest(inject=inject):
+                result = self.strace(inject, "append", "new.npy", "-q", "--to", "sums.npy")
+                self.assertEqual(result.returncode, code, result.stderr)
+                size = os.path.getsize(self.path("sums.npy"))
+                rows = self.check()
+                self.assertEqual(size, 128 + rows * 16)  # nothing is left behind the rows
+                self.put_back()
+
+    def test_signals_at_each_step(self):
+        self.strace_line()  # which skips all of it where there is none
+        found = set()
+        for call in ("write:when=1", "fsync:when=1", "fsync:when=2", "rename:when=1", "fsync:when=3", "pwrite64:when=1",
+                     "fsync:when=4"):
+            for number in ("SIGKILL", "SIGTERM"):
+                with self.subTest(call=call, number=number):
+                    name, when = call.split(":")
+                    result = self.strace("%s:signal=%s:%s" % (name, number, when), "append", "new.npy", "-q", "--to", "sums.npy")
+                    self.assertIn(result.returncode, (0, -getattr(signal, number)), result.stderr)
+                    size = os.path.getsize(self.path("sums.npy"))
+                    rows = self.check()
+                    if number == "SIGTERM":
+                        self.assertEqual(size, 128 + rows * 16)
+                    found.add(rows)
+                    self.put_back()
+        self.assertEqual(found, {1000, 300000})
+
+    def test_kills_at_random_moments(self):
+        for _ in range(20):
+            process = subprocess.Popen([COMMAND, "append", "new.npy", "-q", "--to", "sums.npy"], cwd=self.folder,
+                                       stderr=subprocess.PIPE)
+            time.sleep(random.random() * 0.06)
+            process.kill()
+            process.communicate()
+            self.check()
+            self.put_back()
+
+    def test_a_full_disk(self):
+        os.mkdir(self.path("disk"))
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", self.path("disk")],
+                          capture_output=True).returncode != 0:
+            os.rmdir(self.path("disk"))
+            self.skipTest("may not mount a small disk here")
+        try:
+            self.run_command("append", "old.npy", "-q", "--to", "disk/sums.npy")
+            before = self.read("disk/sums.npy"), self.read("disk/sums.npy.state")
+            result = self.run_command("append", "new.npy", "-q", "--to", "disk/sums.npy", code=IO_ERROR)
+            self.assertIn(b"No space left", result.stderr)
+            result = self.run_command("append", "-", "-q", "--type", "f32", "--columns", 4, "--to", "disk/sums.npy",
+                                      code=IO_ERROR, input=self.table.tobytes())
+            self.assertIn(b"No space left", result.stderr)
+            self.assertEqual((self.read("disk/sums.npy"), self.read("disk/sums.npy.state")), before)
+            self.assertEqual(sorted(os.listdir(self.path("disk"))), ["sums.npy", "sums.npy.state"])
+        finally:
+            subprocess.run(["umount", self.path("disk")], check=True)
+
+
+if __name__ == "__main__":
+    main()

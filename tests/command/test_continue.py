@@ -1,0 +1,202 @@
+"""Sums that go on from a file: any cut has the sums of the whole, and what is interrupted or refused changes nothing."""
+import json
+import os
+import signal
+import subprocess
+
+from harness import (CANNOT_CREATE, COMMAND, DATA, NO_INPUT, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table,
+                     running_sums)
+
+IN_USE = 75
+
+
+class Continued(CommandTest):
+    def cut(self, table, pieces):
+        """The table's pieces as files, with their names; some are empty."""
+        cuts = sorted(RNG.integers(0, len(table) + 1, pieces - 1))
+        parts = numpy.split(table, cuts)
+        return [self.save("part%d.npy" % i, part) for i, part in enumerate(parts)], parts
+
+    def facts(self, name="state"):
+        return json.loads(self.run_command("info", name, "--json").stdout)
+
+    def check_pieces(self, in_type, out_type, exclusive):
+        table = random_table(in_type, (int(RNG.integers(0, 5000)), int(RNG.integers(1, 6))))
+        names, parts = self.cut(table, int(RNG.integers(1, 8)))
+        flags = ["--exclusive"] if exclusive else []
+        sums = []
+        for i, name in enumerate(names):
+            types = ["--out-type", out_type] if i == 0 else []  # kept from then on
+            output = "sums%d.npy" % i
+            self.run_command("scan", name, "-fqo", output, "--wrap" if in_type[0] != "f" else "--quiet", *flags,
+                             "--continue", "state", "--at", sum(map(len, parts[:i])), *types)
+            sums.append(numpy.load(self.path(output)))
+        self.assert_same(numpy.concatenate(sums), running_sums(table, out_type, exclusive=exclusive))
+        facts = self.facts()
+        self.assertEqual((facts["rows"], facts["columns"], facts["sum_type"], facts["first_row"]),
+                         (len(table), table.shape[1], out_type, 0))
+        os.unlink(self.path("state"))
+
+    def test_any_cut_has_the_sums_of_the_whole(self):
+        for in_type, out_type in PAIRS:
+            for exclusive in (False, True):
+                with self.subTest(types=(in_type, out_type), exclusive=exclusive):
+                    self.check_pieces(in_type, out_type, exclusive)
+
+    def test_a_start(self):
+        table = random_table("i64", (700, 2))
+        self.save("start.npy", random_table("i64", (1, 2)))
+        names, _ = self.cut(table, 2)
+        for i, name in enumerate(names):
+            start = ["--carry-in", "start.npy"] if i == 0 else []
+            self.run_command("scan", name, "-qo", "out%d.npy" % i, "--wrap", "--continue", "state", *start)
+        sums = numpy.concatenate([numpy.load(self.path("out%d.npy" % i)) for i in range(2)])
+        self.assert_same(sums, running_sums(table, "i64", carry=numpy.load(self.path("start.npy"))))
+        self.assert_refused(USAGE, "scan", names[1], "-o", "more.npy", "--continue", "state", "--carry-in", "start.npy",
+                            says=["--carry-in", "700 rows"])
+
+    def test_the_row_of_an_overflow_is_one_of_the_input(self):
+        self.save("a.npy", numpy.full((10, 1), 2**31, "u4")[:1])
+        self.save("b.npy", numpy.array([[0], [5], [2**31]], "u4"))
+        self.run_command("scan", "a.npy", "-qo", "a", "--out-type", "u32", "--continue", "state")
+        result = self.run_command("scan", "b.npy", "-o", "b", "--continue", "state", "--json", code=DATA)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["overflow"], {"row": 2, "column": 0})
+        self.assertEqual((report["rows_before"], report["rows_after"]), (1, 4))
+        self.assertIn(b"row 2, column 0", result.stderr)
+
+    def test_info(self):
+        self.save("in.npy", random_table("f32", (1000, 3)))
+        self.run_command("scan", "in.npy", "-qo", "out.npy", "--continue", "state")
+        text = self.run_command("info", "state").stdout.decode()
+        for line in ("format      state of a sum, version 1", "sums        f32", "columns     3", "rows        1000"):
+            self.assertIn(line + "\n", text)
+        facts = self.facts()
+        self.assertEqual((facts["format"], facts["version"], facts["bytes"]),
+                         ("state", 1, os.path.getsize(self.path("state"))))
+
+
+class Refused(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (1200, 2))
+        self.save("in.npy", self.table)
+        self.run_command("scan", "in.npy", "-qo", "first.npy", "--continue", "state")
+        self.before = {name: self.read(name) for name in self.listing()}
+
+    def refuse(self, code, *arguments, says=()):
+        self.assert_refused(code, "scan", *arguments, says=says)
+        self.assertEqual({name: self.read(name) for name in self.listing()}, self.before)
+
+    def test_what_is_not_its_state(self):
+        self.save("wide.npy", random_table("u32", (5, 3)))
+        self.save("floats.npy", random_table("f32", (5, 2)))
+        self.write("other", b"something else" * 20)
+        self.write("empty", b"")
+        self.before = {name: self.read(name) for name in self.listing()}
+        out = ["-o", "out.npy", "--continue"]
+        self.refuse(DATA, "wide.npy", *out, "state", says=["state: ", "2 columns of u64", "wide.npy", "3 of u64"])
+        self.refuse(DATA, "floats.npy", *out, "state", says=["2 columns of u64", "2 of f32"])
+        self.refuse(DATA, "in.npy", *out, "state", "--out-type", "u32", says=["2 columns of u64", "2 of u32"])
+        self.refuse(DATA, "in.npy", *out, "other", says=["other: ", "does not begin"])
+        self.refuse(DATA, "in.npy", *out, "empty", says=["empty: ", "0 bytes"])
+        self.refuse(DATA, "in.npy", *out, "state", "--at", 1199, says=["state: ", "1200 rows", "1199"])
+        self.refuse(DATA, "in.npy", *out, "absent", "--at", 1, says=["absent: ", "0 rows"])
+        self.refuse(NO_INPUT, "absent.npy", *out, "new", says="absent.npy")
+        self.refuse(CANNOT_CREATE, "in.npy", *out, ".", says=".: ")
+        self.refuse(CANNOT_CREATE, "in.npy", *out, "nowhere/state", says="nowhere/state")
+
+    def test_options(self):
+        scan = ["in.npy", "-fo"]
+        self.refuse(USAGE, *scan, "out.npy", "--at", 5, says=["--at", "--continue"])
+        self.refuse(USAGE, *scan, "out.npy", "--continue", "state", "--carry-out", "c.npy",
+                    says=["--carry-out", "--continue"])
+        self.refuse(USAGE, *scan, "out.npy", "--continue", "-", says="--continue -")
+        self.refuse(USAGE, *scan, "state", "--continue", "./state", says="the same file")
+        self.refuse(USAGE, *scan, "new", "--continue", "./new", says="the same file")
+        self.refuse(USAGE, *scan, "out.npy", "--continue", "in.npy", says=["--continue in.npy", "input"])
+
+    def test_damaged_in_any_byte(self):
+        state = bytearray(self.read("state"))
+        for at in range(len(state)):
+            state[at] ^= 1 << int(RNG.integers(8))
+            self.write("damaged", state)
+            self.assert_refused(DATA, "scan", "in.npy", "-o", "out.npy", "--continue", "damaged", says="damaged: ")
+            if at >= 8:  # it still says what it is
+                self.assert_refused(DATA, "info", "damaged", says="damaged: ")
+            self.assertEqual(self.read("damaged"), state)
+            state[at] = self.read("state")[at]
+        for size in (7, 8, 63, 64, len(state) - 1):
+            self.write("short", state[:size])
+            self.assert_refused(DATA, "scan", "in.npy", "-o", "out.npy", "--continue", "short", says="bytes")
+
+    def test_the_output_is_there(self):
+        """Who runs a command twice does not sum its rows twice."""
+        self.refuse(CANNOT_CREATE, "in.npy", "-o", "first.npy", "--continue", "state", says="exists already")
+
+
+class Interrupted(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (1500, 2))
+        self.save("a.npy", self.table[:701])
+        self.save("b.npy", self.table[701:])
+        self.sums = running_sums(self.table, "u64")
+        self.run_command("scan", "a.npy", "-qo", "sums_a.npy", "--continue", "state")
+        self.state = self.read("state")
+        self.there = self.listing()
+        self.command = ["scan", "b.npy", "-qo", "sums_b.npy", "--continue", "state"]
+
+    def finish(self, *more):
+        self.run_command(*self.command, "--at", 701, *more)
+        self.assert_same(numpy.load(self.path("sums_b.npy")), self.sums[701:])
+        self.assertEqual(self.listing(), sorted(self.there + ["sums_b.npy"]))
+        self.assertIn(b"1500", self.run_command("info", "state").stdout)
+
+    def test_without_its_state_there_is_no_output(self):
+        for inject in ("rename:error=EACCES", "fsync:error=EIO:when=2", "linkat:error=EACCES:when=2"):
+            result = self.strace(inject, *self.command)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertEqual((self.read("state"), self.listing()), (self.state, self.there))
+        self.finish()
+
+    def test_a_new_state_replaces_none(self):
+        """One that came to be there while the sums were made stays, and there is no output."""
+        result = self.strace("linkat:error=EEXIST:when=2", "scan", "b.npy", "-qo", "sums_b.npy", "--continue", "new")
+        self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+        self.assertEqual(self.listing(), self.there)
+
+    def test_killed_between_the_two(self):
+        """The new output beside the old state: the same command is refused, and by force it does the same again."""
+        result = self.strace("rename:signal=KILL:when=1", *self.command)
+        self.assertIn(result.returncode, (-signal.SIGKILL, 128 + signal.SIGKILL))
+        self.assertEqual(self.read("state"), self.state)
+        self.assert_same(numpy.load(self.path("sums_b.npy")), self.sums[701:])
+        for name in set(self.listing()) - set(self.there) - {"sums_b.npy"}:  # the temporary of the state
+            self.assertIn(".tuplescan.", name)
+            os.unlink(self.path(name))
+        self.assert_refused(CANNOT_CREATE, *self.command, says="exists already")
+        self.finish("-f")
+
+    def test_killed_before_and_after(self):
+        for inject in ("linkat:signal=KILL:when=1", "fsync:signal=KILL:when=1"):
+            self.strace(inject, *self.command)
+            self.assertEqual(self.read("state"), self.state)
+            for name in set(self.listing()) - set(self.there):
+                os.unlink(self.path(name))
+        self.finish()
+        self.assert_refused(DATA, *self.command, "-f", "--at", 701, says="1500 rows")
+
+    def test_one_at_a_time(self):
+        """A second scan is refused while the first one is at work, which waits for its input here."""
+        os.mkfifo(self.path("fifo"))
+        first = subprocess.Popen([COMMAND, "scan", "fifo", "-qo", "slow.npy", "--continue", "state"], cwd=self.folder)
+        with open(self.path("fifo"), "wb") as fifo:  # the first one has its state by now
+            self.assert_refused(IN_USE, *self.command, says="state: another scan")
+            fifo.write(self.read("b.npy"))
+        self.assertEqual(first.wait(), 0)
+        self.assert_same(numpy.load(self.path("slow.npy")), self.sums[701:])
+
+
+if __name__ == "__main__":
+    main()

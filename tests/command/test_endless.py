@@ -1,0 +1,338 @@
+"""Tables that come bit by bit, have no end, or are larger than the memory that may be used."""
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+
+from harness import (COMMAND, DATA, IO_ERROR, NO_INPUT, OS_ERROR, RNG, USAGE, CommandTest, main, numpy, random_table,
+                     running_sums)
+
+RAW = ["--type", "u32", "--columns", 3]
+ROWS = 700000  # of three values: more than all buffers hold
+
+
+class Pipes(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (ROWS, 3))
+        self.sums = running_sums(self.table, "u64")
+
+    def test_rows_that_nobody_knows_the_number_of(self):
+        data = self.table.tobytes()
+        self.run_command("scan", "-", *RAW, "-qo", "out.npy", input=data)
+        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assertEqual(self.run_command("scan", "-", *RAW, "-qo", "-", input=data).stdout, self.sums.tobytes())
+        with open(self.path("direct.npy"), "wb") as out:
+            subprocess.run([COMMAND, "scan", "-", *map(str, RAW), "-qo", "-", "--output-format", "npy"], input=data,
+                           stdout=out, check=True)
+        self.assert_same(numpy.load(self.path("direct.npy")), self.sums)
+        found = self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=data).stdout
+        self.assertEqual(found, self.read("out.npy"))
+
+    def test_none_but_a_few(self):
+        for rows in (0, 1, 2):
+            data = self.table[:rows]
+            self.run_command("scan", "-", *RAW, "-fqo", "out.npy", input=data.tobytes())
+            self.assert_same(numpy.load(self.path("out.npy")), self.sums[:rows])
+            self.save("in.npy", data)
+            self.run_command("scan", "-", "-fqo", "out.npy", "--carry-out", "carry.npy", input=self.read("in.npy"))
+            self.assert_same(numpy.load(self.path("out.npy")), self.sums[:rows])
+            self.assertEqual(numpy.load(self.path("carry.npy")).tolist(),
+                             self.sums[rows - 1:rows].tolist() if rows else [[0, 0, 0]])
+
+    def test_the_header_of_what_is_appended_to_cannot_be_written_again(self):
+        self.write("log", b"before")
+        with open(self.path("log"), "ab") as out:
+            subprocess.run([COMMAND, "scan", "-", *map(str, RAW), "-qo", "-", "--output-format", "npy"],
+                           input=self.table.tobytes(), stdout=out, check=True)
+        with open(self.path("log"), "rb") as file:
+            file.seek(6)
+            self.assert_same(numpy.load(file), self.sums)
+
+    def test_memory_for_a_header_is_not_there(self):
+        self.assert_refused(OS_ERROR, "scan", "-", *RAW, "-o", "-", "--output-format", "npy", "--memory", "1M",
+                            input=self.table.tobytes(), says=["--output-format raw", "--memory"])
+
+    def test_inputs_that_end_early_or_late(self):
+        self.save("in.npy", self.table)
+        npy = self.read("in.npy")
+        cases = [(npy[:-5], [], "truncated: its header says 8400000 bytes of values, and it has 8399995"),
+                 (npy[:-12], [], "truncated: its header says 8400000 bytes of values, and it has 8399988"),
+                 (npy + b"x", [], "bytes left over"), (npy[:100], [], "truncated"), (npy[:9], [], "truncated"),
+                 (self.table.tobytes() + b"12345", RAW, "8400005 bytes are no whole number of rows of 3 x u32 (12 bytes)"),
+                 (b"1234567890123", RAW, "13 bytes are no whole number"), (b"123", RAW, "3 bytes are no whole number"),
+                 (b"12345", RAW + ["--skip", 6], "has 5 bytes, fewer than the 6 to skip"),
+                 (bytes(50000), RAW + ["--skip", 60000], "has 50000 bytes, fewer than the 60000 to skip")]
+        for data, options, says in cases:
+            self.assert_refused(DATA, "scan", "-", *options, "-o", "out.npy", input=data, says=says)
+        self.run_command("scan", "-", *RAW, "--skip", 60001, "-qo", "out.npy", input=bytes(60001) + self.table.tobytes())
+        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+
+    def open_scan(self, *arguments, **more):
+        return subprocess.Popen([COMMAND, "scan", "-", *map(str, arguments)], cwd=self.folder, stdin=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **more)
+
+    def test_sums_follow_rows_that_trickle(self):
+        """Each row is sent when the sums of the one before it are there, so that keeping one back is a deadlock."""
+        for columns, sent in ((3, 12), (1, 4)):
+            process = self.open_scan("--type", "f32", "--columns", columns, "-qo", "-", stdout=subprocess.PIPE)
+            table = random_table("f32", (600, columns))
+            for i in range(8):
+                process.stdin.write(table[i].tobytes() + table[i + 1].tobytes()[:1])  # and a byte of the next
+                process.stdin.flush()
+                self.assertEqual(len(process.stdout.read(sent)), sent)
+                process.stdin.write(table[i + 1].tobytes()[1:])
+                process.stdin.flush()
+                self.assertEqual(len(process.stdout.read(sent)), sent)
+            process.stdin.close()
+            self.assertEqual((process.stdout.read(), process.wait()), (b"", 0))
+            process.stdout.close()
+            process.stderr.close()
+
+    def test_a_failed_write_does_not_wait_for_more_input(self):
+        with open("/dev/full", "wb") as full:
+            process = self.open_scan(*RAW, "-o", "-", stdout=full)
+        process.stdin.write(self.table.tobytes()[:1200])
+        process.stdin.flush()
+        self.assertEqual(process.wait(), IO_ERROR)
+        self.assertIn(b"standard output: No space left", process.stderr.read())
+        process.stdin.close()
+        process.stderr.close()
+
+    def test_signals_end_it_while_it_waits(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.open_scan(*RAW, "-qo", "out.npy", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            process.stdin.write(self.table.tobytes())
+            process.stdin.flush()
+            time.sleep(0.1)
+            process.send_signal(number)
+            self.assertEqual(process.wait(), -number)
+            self.assertEqual(self.listing(), [])
+            process.stdin.close()
+            process.stderr.close()
+
+    def test_failing_reads(self):
+        self.save("in.npy", self.table)
+        for when in (1, 3):
+            result = subprocess.run([*self.strace_line("-f", "-o", "/dev/null", "-P", self.path("in.npy"), "-e",
+                                                       "inject=read:error=EIO:when=%d" % when), COMMAND, "scan", "in.npy",
+                                     "-o", "out.npy"], cwd=self.folder, capture_output=True)
+            self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+            self.assertIn(b"in.npy: ", result.stderr)
+            self.assertIn(b"Input/output error\n", result.stderr)
+            self.assertNotIn("out.npy", self.listing())
+
+
+class Kills(CommandTest):
+    def test_at_random_moments(self):
+        """The old file or the new one, and, where files need no names, nothing beside it."""
+        table = random_table("f32", (400000, 3))
+        sums = running_sums(table, "f32").tobytes()
+        self.save("in.npy", table)
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_WRONLY))
+        except OSError:
+            self.skipTest("the file system here knows no files without names")
+        for i in range(30):
+            self.write("out.npy", b"precious")
+            process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qfo", "out.npy", "--memory", "2M"], cwd=self.folder,
+                                       stderr=subprocess.PIPE)
+            time.sleep(float(RNG.random()) * 0.06)
+            process.send_signal((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[i % 3])
+            process.communicate()
+            left = [name for name in self.listing() if name not in ("in.npy", "out.npy")]
+            if process.returncode != -signal.SIGKILL:  # which may come between two names
+                self.assertEqual(left, [])
+            for name in left:
+                os.unlink(self.path(name))
+            found = self.read("out.npy")
+            self.assertTrue(found == b"precious" or found[128:] == sums)
+
+
+class OtherFormats(CommandTest):
+    def test_they_are_named(self):
+        numpy.savez(self.path("a.npz"), x=numpy.zeros(3))
+        for name, data, says in (("a.npz", None, ["zip file", "unzip -p"]), ("a.gz", b"\x1f\x8b\x08" + bytes(20), "zcat"),
+                                 ("a.zst", b"\x28\xb5\x2f\xfd" + bytes(20), "zstdcat"),
+                                 ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(20), "HDF5"), ("a.parquet", b"PAR1" + bytes(20), "Parquet")):
+            if data:
+                self.write(name, data)
+            for command in (["scan", name, "-o", "out.npy"], ["info", name], ["verify", name, "x.npy"]):
+                self.assert_refused(DATA, *command, says=[name, *([says] if isinstance(says, str) else says)])
+        self.run_command("scan", "a.npz", "--type", "u8", "--columns", 1, "-qo", "out.npy")  # as bytes, if that is wanted
+
+
+class Several(CommandTest):
+    """Several inputs are one table."""
+    def test_they_have_the_sums_of_the_whole(self):
+        for in_type, out_type in (("f32", "f32"), ("u8", "u64"), ("f32", "f64"), ("i64", "i64")):
+            for exclusive in ([], ["--exclusive"]):
+                table = random_table(in_type, (5000, 2, 2))
+                parts = numpy.split(table, [0, 1, 700, 700, 3001])
+                names = [self.save("part%d.npy" % i, part) for i, part in enumerate(parts)]
+                wrap = ["--wrap"] if in_type[0] != "f" else []
+                self.run_command("scan", *names, "-fqo", "out.npy", "--out-type", out_type, "--carry-out", "carry.npy",
+                                 *exclusive, *wrap)
+                self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, out_type, exclusive=bool(exclusive)))
+                self.assert_same(numpy.load(self.path("carry.npy")),
+                                 running_sums(table, out_type)[-1:].reshape(1, 4))
+
+    def test_pipes_are_some_of_them(self):
+        table = random_table("u32", (5000, 3))
+        self.write("a", table[:2000].tobytes())
+        self.run_command("scan", "a", "-", *RAW, "-qo", "out.npy", input=table[2000:].tobytes())
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "u64"))
+        found = self.run_command("scan", "-", "a", *RAW, "-qo", "-", "--output-format", "npy", input=table[2000:].tobytes())
+        self.write("other.npy", found.stdout)
+        self.assert_same(numpy.load(self.path("other.npy")),
+                         running_sums(numpy.concatenate([table[2000:], table[:2000]]), "u64"))
+
+    def test_where_sums_overflow_is_counted_through_all(self):
+        self.save("a.npy", numpy.full((10, 2), 2**28, "u4"))
+        self.save("b.npy", numpy.full((10, 2), 2**28, "u4"))
+        said = json.loads(self.run_command("scan", "a.npy", "b.npy", "a.npy", "-o", "out.npy", "--out-type", "u32", "--json",
+                                           code=DATA).stdout)
+        self.assertEqual((said["overflow"], said["rows"]), ({"row": 15, "column": 0}, 30))
+
+    def test_those_that_do_not_fit(self):
+        self.save("a.npy", numpy.zeros((10, 2), "u4"))
+        self.save("b.npy", numpy.zeros((10, 3), "u4"))
+        self.save("c.npy", numpy.zeros((10, 2), "i4"))
+        self.assert_refused(DATA, "scan", "a.npy", "a.npy", "b.npy", "-o", "out.npy", says=["b.npy", "another shape"])
+        self.assert_refused(DATA, "scan", "a.npy", "c.npy", "-o", "out.npy", says=["c.npy", "i32", "u32"])
+        self.assert_refused(NO_INPUT, "scan", "a.npy", "no.npy", "-o", "out.npy", says="no.npy")
+        self.assert_refused(USAGE, "scan", "a.npy", "a.npy", "c.npy", "-fo", "c.npy", says="which is read")
+
+
+class Memory(CommandTest):
+    def most_memory(self, *arguments, input=None):
+        """Peak resident bytes of the command, as the system counts them."""
+        script = ("import os, resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
+                  "sys.stderr.write('%d\\n' % resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)")
+        result = subprocess.run(["python3", "-c", script, COMMAND, *map(str, arguments)], cwd=self.folder, input=input,
+                                capture_output=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return 1024 * int(result.stderr.split()[-1])
+
+    def require_small_program(self):
+        with open(COMMAND, "rb") as file:
+            program = file.read()
+        if b"__asan_init" in program or b"__tsan_init" in program:
+            self.skipTest("a sanitizer needs memory of its own")
+
+    def test_it_is_as_little_as_was_said(self):
+        self.require_small_program()
+        with open(self.path("zeros"), "wb") as file:
+            file.truncate(300 << 20)
+        for memory, most in (("1M", 24), ("64M", 80)):
+            found = self.most_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "/dev/null", "--memory", memory)
+            self.assertLess(found, most << 20)
+        said = json.loads(self.run_command("scan", "zeros", "--type", "f32", "--columns", 4, "-o", "/dev/null", "--memory",
+                                           "1M", "--json").stdout)
+        self.assertLessEqual(said["memory"], 1 << 20)
+
+    def test_a_pipe_without_end(self):
+        """`yes` writes until nobody reads."""
+        self.require_small_program()
+        yes = subprocess.Popen(["yes", "abcdefg"], stdout=subprocess.PIPE)
+        scan = subprocess.Popen([COMMAND, "scan", "-", "--type", "u64", "--columns", "1", "-qo", "-", "--memory", "4M"],
+                                stdin=yes.stdout, stdout=subprocess.PIPE)
+        yes.stdout.close()
+        value = int.from_bytes(b"abcdefg\n", "little")
+        with open("/proc/%d/statm" % scan.pid) as statm:
+            for piece in range(1, 101):
+                sums = numpy.frombuffer(scan.stdout.read(1 << 20), "<u8")
+                self.assertEqual(int(sums[-1]), value * piece * (1 << 17) % 2**64)
+                statm.seek(0)
+                self.assertLess(int(statm.read().split()[1]) * resource.getpagesize(), 24 << 20)
+        scan.stdout.close()
+        self.assertEqual(scan.wait(), -signal.SIGPIPE)
+        self.assertEqual(yes.wait(), -signal.SIGPIPE)
+
+    def test_too_little_for_a_row(self):
+        self.save("wide.npy", numpy.zeros((3000, 20000), "f4"))
+        self.assert_refused(OS_ERROR, "scan", "wide.npy", "-o", "out.npy", "--memory", "100K", says=["--memory", "20000 columns"])
+        self.run_command("scan", "wide.npy", "-qo", "out.npy")
+
+    def test_rows_so_wide_that_their_sums_remember_more_than_all_of_them(self):
+        table = random_table("f32", (3, 1 << 20))
+        self.save("wide.npy", table)
+        self.run_command("scan", "wide.npy", "-qo", "out.npy", "--memory", "30M")
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+
+
+    def test_what_needs_all_at_once_says_so(self):
+        self.write("values", bytes(8 << 20))
+        for arguments, data in ((["sort", "values", "-o", "out"], None), (["hist", "-", "--type", "u32"], self.read("values")),
+                                (["count", "-", "-o", "out"], self.read("values")),
+                                (["count", "values", "--chunk", 64, "-o", "out"], None),
+                                (["sum", "-", "--type", "u64", "--columns", 1, "--rows", "3:5"], self.read("values"))):
+            self.assert_refused(OS_ERROR, *arguments, "--memory", "4M", input=data, says=["out of memory", "--memory"])
+        self.run_command("hist", "values", "--memory", "4M")
+
+    def test_histograms_of_pipes(self):
+        values = random_table("f32", (3 << 20, 1))
+        values[::1000] = numpy.nan
+        self.save("in.npy", values)
+        npy = self.read("in.npy")
+        for options in (["--range", "-2:1", "--bins", 7], ["--bins", 5]):
+            self.assertEqual(self.run_command("hist", "-", *options, "--memory", "30M", input=npy).stdout,
+                             self.run_command("hist", "in.npy", *options).stdout)
+        self.run_command("hist", "-", "--range", "-2:1", "-qo", "counts.npy", "--memory", "6M", input=npy)
+        self.run_command("hist", "in.npy", "--range", "-2:1", "-qo", "same.npy")
+        self.assertEqual(self.read("counts.npy"), self.read("same.npy"))
+        said = json.loads(self.run_command("hist", "-", "--range", "-2:1", "--json", input=npy).stdout)
+        self.assertEqual((said["nan"], said["value_count"]), (len(values[::1000]), len(values)))
+        self.assert_refused(OS_ERROR, "hist", "-", "--memory", "6M", input=npy, says=["out of memory", "--memory"])
+        self.assert_refused(DATA, "hist", "-", "--range", "0:1", input=npy[:-1], says="truncated")
+
+    def test_info_and_verify_of_what_is_larger(self):
+        table = random_table("f32", (300000, 5))
+        self.save("in.npy", table)
+        self.run_command("scan", "in.npy", "-qo", "sums.npy")
+        self.assertIn(b"rows        300000", self.run_command("info", "-", input=self.read("in.npy")).stdout)
+        self.assert_refused(DATA, "info", "-", input=self.read("in.npy") + b"1", says="bytes left over")
+        self.assert_refused(DATA, "info", "-", input=self.read("in.npy")[:-1], says="truncated")
+        for inputs, data in ((["in.npy", "sums.npy"], None), (["-", "sums.npy"], self.read("in.npy")),
+                             (["in.npy", "-"], self.read("sums.npy")),
+                             (["-", "sums.npy", "--type", "f32", "--columns", 5], table.tobytes())):
+            said = self.run_command("verify", *inputs, "--memory", "1M", input=data).stdout
+            self.assertIn(b"all 300000 x 5 sums are right", said)
+        self.assert_refused(DATA, "verify", "-", "sums.npy", "--type", "f32", "--columns", 5, input=table[:-1].tobytes(),
+                            says="has not as many rows")
+        self.save("wide.npy", numpy.zeros((600, 20000), "f4"))
+        self.assert_refused(OS_ERROR, "verify", "wide.npy", "wide.npy", "--memory", "1M", says=["20000 columns", "--memory"])
+
+
+class Progress(CommandTest):
+    def run_on_a_terminal(self, *options):
+        """What is on standard error, a terminal, of a scan that takes more than a second."""
+        ours, theirs = os.openpty()
+        process = subprocess.Popen([COMMAND, "scan", "-", "--type", "u8", "--columns", "1", *options, "-o", "/dev/null"],
+                                   stdin=subprocess.PIPE, stderr=theirs)
+        os.close(theirs)
+        for _ in range(16):
+            process.stdin.write(bytes(1000))
+            process.stdin.flush()
+            time.sleep(0.1)
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        said = b""
+        try:
+            while piece := os.read(ours, 4096):
+                said += piece
+        except OSError:
+            pass  # how a terminal ends
+        os.close(ours)
+        return said
+
+    def test_on_a_terminal(self):
+        self.assertRegex(self.run_on_a_terminal(), rb"(?s)\r\x1b\[K\d+ rows, [0-9.]+ GB/s.*\r\x1b\[Ktuplescan: scan: 16000 x 1")
+        self.assertEqual(self.run_on_a_terminal("-q"), b"")
+        self.assertRegex(self.run_on_a_terminal("--no-progress"), rb"\Atuplescan: scan: 16000 x 1")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+/* Errors are everybody's: what one rank does wrong, all are told in the same words, and nobody waits for ever. */
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/ranks.h"
+
+enum { ROWS = 700, COLUMNS = 3 };
+
+/* A call that is right on all ranks, of which one makes something wrong. */
+struct call {
+    table_view in, out;
+    table_scan_options options;
+};
+
+static _Alignas(64) float values[ROWS * COLUMNS], sums[ROWS * COLUMNS];
+static _Alignas(64) char state[64 + 131 * COLUMNS * sizeof(float)];
+static float row[COLUMNS];
+
+static struct call right_call(void) {
+    memset(state, 0, sizeof state);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+        values[i] = 1;
+        sums[i] = -1;
+    }
+    return (struct call){.in = {values, ROWS, COLUMNS, 0, TABLE_F32}, .out = {sums, ROWS, COLUMNS, 0, TABLE_F32}};
+}
+
+static void check_untouched(void) {
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        CHECK(sums[i] == -1);
+}
+
+static void no_data(struct call *call) { call->in.data = NULL; }
+static void other_columns(struct call *call) { call->in.columns = call->out.columns = COLUMNS - 1; }
+static void other_out_type(struct call *call) {
+    call->out.type = TABLE_F64;
+    call->in.rows = call->out.rows = 0;
+}
+static void other_types(struct call *call) { call->in.type = call->out.type = TABLE_I32; }
+static void exclusive(struct call *call) { call->options.exclusive = 1; }
+static void bad_exclusive(struct call *call) { call->options.exclusive = 2; }
+static void other_rows(struct call *call) { call->out.rows--; }
+static void misaligned(struct call *call) { call->in.data = (char *)values + 1; }
+static void overlapping(struct call *call) { call->out.data = values + COLUMNS; }
+static void overflow_of_floats(struct call *call) {
+    static uint64_t found;
+    call->options.first_overflow = &found;
+}
+static void workspace(struct call *call) { call->options.workspace_bytes = 1; }
+static void state_in_out(struct call *call) { call->options.state = sums; }
+static void misaligned_state(struct call *call) { call->options.state = state + 4; }
+static void no_type(struct call *call) { call->out.type = (table_type)99; }
+
+static const struct {
+    void (*spoil)(struct call *);
+    table_status status;
+    const char *word;
+} wrong_calls[] = {{no_data, TABLE_ERROR_ARGUMENT, "in->data"},
+                   {other_columns, TABLE_ERROR_RANKS, "columns: 2 on one, 3 on another"},
+                   {other_out_type, TABLE_ERROR_RANKS, "type of out: f32 on one, f64 on another"},
+                   {other_types, TABLE_ERROR_RANKS, "type of in: i32 on one, f32 on another"},
+                   {exclusive, TABLE_ERROR_RANKS, "exclusive"},
+                   {bad_exclusive, TABLE_ERROR_ARGUMENT, "exclusive"},
+                   {other_rows, TABLE_ERROR_SHAPE, "out is"},
+                   {misaligned, TABLE_ERROR_ALIGNMENT, "in->data"},
+                   {overlapping, TABLE_ERROR_OVERLAP, "share memory"},
+                   {overflow_of_floats, TABLE_ERROR_ARGUMENT, "first_overflow"},
+                   {workspace, TABLE_ERROR_ARGUMENT, "workspace"},
+                   {state_in_out, TABLE_ERROR_OVERLAP, "options->state"},
+                   {misaligned_state, TABLE_ERROR_ALIGNMENT, "options->state"},
+                   {no_type, TABLE_ERROR_TYPE, "out->type 99"}};
+
+static void test_wrong_calls(const struct ranks *ranks) {
+    for (size_t i = 0; i < sizeof wrong_calls / sizeof *wrong_calls; i++) {
+        const int guilty = (int)i % ranks->count;
+        struct call call = right_call();
+        if (ranks->rank == guilty)
+            wrong_calls[i].spoil(&call);
+        if (wrong_calls[i].status == TABLE_ERROR_RANKS && ranks->count == 1)
+            continue;
+        check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), wrong_calls[i].status,
+                   wrong_calls[i].word);
+        check_untouched();
+        if (wrong_calls[i].status != TABLE_ERROR_RANKS) {
+            char name[32] = "rank ";
+            snprintf(name, sizeof name, "rank %d: ", guilty);
+            CHECK(strncmp(table_error_detail(), name, strlen(name)) == 0);
+        }
+    }
+}
+
+static void test_other_calls(const struct ranks *ranks) {
+    struct call call = right_call();
+    if (ranks->count == 1)
+        return;
+    const table_status status = ranks->rank == ranks->count - 1
+                                    ? table_column_totals_mpi(&call.in, TABLE_F32, row, NULL, ranks->comm)
+                                    : table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm);
+    check_told(ranks, status, TABLE_ERROR_RANKS, "the call: prefix_sum on one, column_totals on another");
+    check_untouched();
+}
+
+/* What rank 0 alone can do wrong. */
+static void test_wrong_beginnings(const struct ranks *ranks) {
+    struct call call = right_call();
+    call.options.state = state;
+    memset(state, 0x5a, sizeof state);
+    check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_STATE,
+               "state");
+    CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 0) == TABLE_OK);
+    call.options.carry_in = row;
+    check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_ARGUMENT,
+               "carry_in");
+    call.options.carry_in = NULL;
+    CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 5) == TABLE_OK);
+    check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_STATE,
+               "row 5");
+}
+
+/* Of work that fails on one rank, when all have agreed: totals of what is nowhere; and a backend that is not there. */
+static void test_failing_work(const struct ranks *ranks) {
+    for (int guilty = 0; guilty < ranks->count; guilty++) {
+        struct call call = right_call();
+        if (ranks->rank == guilty)
+            call.in.data = NULL;
+        check_told(ranks, table_column_totals_mpi(&call.in, TABLE_F32, row, NULL, ranks->comm), TABLE_ERROR_ARGUMENT,
+                   "in->data");
+        call = right_call();
+        call.options.carry_out = row;
+        if (ranks->rank == guilty)
+            call.options.backend = TABLE_BACKEND_CUDA;
+        if (table_cuda_unavailable())
+            check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm),
+                       TABLE_ERROR_BACKEND, "CUDA");
+    }
+}
+
+static void test_wrong_communicators(const struct ranks *ranks) {
+    struct call call = right_call();
+    MPI_Comm half, both;
+    CHECK(table_prefix_sum_mpi(&call.in, &call.out, NULL, MPI_COMM_NULL) == TABLE_ERROR_ARGUMENT);
+    if (ranks->count == 1)
+        return;
+    MPI_Comm_split(ranks->comm, ranks->rank == 0, 0, &half);
+    MPI_Intercomm_create(half, 0, ranks->comm, ranks->rank == 0, 7, &both);
+    CHECK(table_prefix_sum_mpi(&call.in, &call.out, NULL, both) == TABLE_ERROR_ARGUMENT);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
+void test_errors_of_ranks(int world) {
+    for (int count = 1; count <= world; count++) {
+        struct ranks ranks;
+        if ((count > 3 && count < world) || !group_open(&ranks, count, false))
+            continue;
+        check_note("%d ranks", count);
+        test_wrong_calls(&ranks);
+        test_other_calls(&ranks);
+        test_wrong_beginnings(&ranks);
+        test_failing_work(&ranks);
+        test_wrong_communicators(&ranks);
+        group_close(&ranks);
+    }
+}

@@ -1,0 +1,261 @@
+/* Sums of tables that are spread over ranks, against one process that has the whole table: every bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/ranks.h"
+
+enum { MOST_RANKS = 64 };
+
+/* A case, which all ranks draw alike. */
+struct spread {
+    table_type in_type, out_type;
+    size_t columns, rows, cuts[MOST_RANKS + 1]; /* rank r has the rows from cuts[r] to cuts[r + 1] */
+    size_t rows_before;                         /* that the state has summed */
+    enum pattern pattern;
+    bool exclusive, in_place, has_state, has_carry, checked, told_by_all;
+    uint64_t seed; /* of the values */
+};
+
+static const table_type pairs[][2] = {{TABLE_U8, TABLE_U32},  {TABLE_U8, TABLE_U64},  {TABLE_U16, TABLE_U32},
+                                      {TABLE_U16, TABLE_U64}, {TABLE_U32, TABLE_U32}, {TABLE_U32, TABLE_U64},
+                                      {TABLE_U64, TABLE_U64}, {TABLE_I32, TABLE_I32}, {TABLE_I32, TABLE_I64},
+                                      {TABLE_I64, TABLE_I64}, {TABLE_F32, TABLE_F32}, {TABLE_F32, TABLE_F64},
+                                      {TABLE_F64, TABLE_F64}};
+enum { PAIRS = sizeof pairs / sizeof *pairs, FLOAT_PAIRS = 3 };
+
+static int compare_sizes(const void *a, const void *b) {
+    const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Anywhere, often at the edges of units, and often twice at one place. */
+static void draw_cuts(struct spread *spread, int ranks, struct random *random) {
+    spread->cuts[0] = 0;
+    for (int i = 1; i < ranks; i++) {
+        size_t cut = random_below(random, spread->rows + 1);
+        if (random_once_in(random, 4))
+            cut -= cut % 512;
+        spread->cuts[i] = random_once_in(random, 5) ? spread->cuts[i - 1] : cut;
+    }
+    qsort(spread->cuts, (size_t)ranks, sizeof *spread->cuts, compare_sizes);
+    spread->cuts[ranks] = spread->rows;
+}
+
+static struct spread draw(int ranks, struct random *random) {
+    const table_type *pair =
+        pairs[random_once_in(random, 2) ? PAIRS - 1 - random_below(random, FLOAT_PAIRS) : random_below(random, PAIRS)];
+    struct spread spread = {.in_type = pair[0],
+                            .out_type = pair[1],
+                            .columns = 1 + random_below(random, random_once_in(random, 8) ? 300 : 9),
+                            .pattern = (enum pattern)random_below(random, PATTERN_COUNT),
+                            .exclusive = random_once_in(random, 3),
+                            .has_state = random_once_in(random, 2),
+                            .told_by_all = random_once_in(random, 2)};
+    spread.rows = random_below(random, random_once_in(random, 8) ? 40 : random_once_in(random, 4) ? 40000 : 6000);
+    if (spread.columns > 9)
+        spread.rows /= 20;
+    spread.in_place = pair[0] == pair[1] && random_once_in(random, 3);
+    spread.rows_before = spread.has_state && random_once_in(random, 2) ? random_below(random, 3000) : 0;
+    spread.has_carry = spread.rows_before == 0 && random_once_in(random, 3);
+    spread.checked = !element_is_float(pair[1]) && random_once_in(random, 2);
+    spread.seed = random_bits(random);
+    draw_cuts(&spread, ranks, random);
+    return spread;
+}
+
+/* The whole table, what it begins with, and all that one process makes of it. */
+struct whole {
+    char *in, *out;      /* values side by side */
+    char *start, *state; /* or NULL */
+    char *end_state, *carry_out;
+    size_t state_bytes;
+    uint64_t first_overflow;
+};
+
+static void *memory(size_t bytes) {
+    void *memory = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    CHECK(memory != NULL);
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+static void fill(void *values, table_type type, size_t count, enum pattern pattern, struct random *random) {
+    for (size_t i = 0; i < count; i++)
+        element_randomize((char *)values + i * element_size(type), type, random, pattern);
+}
+
+static table_view view_of(const struct spread *spread, void *values, table_type type, size_t from, size_t to) {
+    char *data = (char *)values + from * spread->columns * element_size(type);
+    return (table_view){.data = data, .rows = to - from, .columns = spread->columns, .type = type};
+}
+
+/* The state of rows that were summed before. */
+static void begin_state(const struct spread *spread, struct whole *whole, struct random *random) {
+    char *values = memory(spread->rows_before * spread->columns * element_size(spread->in_type));
+    fill(values, spread->in_type, spread->rows_before * spread->columns, spread->pattern, random);
+    const table_view in = view_of(spread, values, spread->in_type, 0, spread->rows_before);
+    const table_scan_options options = {.state = whole->state};
+    CHECK(spread->rows_before == 0 || table_column_totals(&in, spread->out_type, NULL, &options) == TABLE_OK);
+    free(values);
+}
+
+static struct whole open_whole(const struct spread *spread) {
+    const size_t count = spread->rows * spread->columns, row_bytes = spread->columns * element_size(spread->out_type);
+    struct random random = {spread->seed};
+    struct whole whole = {.in = memory(count * element_size(spread->in_type)),
+                          .out = memory(spread->rows * row_bytes),
+                          .carry_out = memory(row_bytes)};
+    fill(whole.in, spread->in_type, count, spread->pattern, &random);
+    CHECK(table_state_bytes(spread->out_type, spread->columns, &whole.state_bytes) == TABLE_OK);
+    whole.end_state = memory(whole.state_bytes);
+    if (spread->has_carry)
+        fill(whole.start = memory(row_bytes), spread->out_type, spread->columns, spread->pattern, &random);
+    if (spread->has_state) {
+        whole.state = memory(whole.state_bytes);
+        begin_state(spread, &whole, &random);
+        memcpy(whole.end_state, whole.state, whole.state_bytes);
+    }
+    return whole;
+}
+
+static void close_whole(struct whole *whole) {
+    free(whole->in);
+    free(whole->out);
+    free(whole->start);
+    free(whole->state);
+    free(whole->end_state);
+    free(whole->carry_out);
+}
+
+static void sum_whole(const struct spread *spread, struct whole *whole) {
+    const table_view in = view_of(spread, whole->in, spread->in_type, 0, spread->rows);
+    const table_view out = view_of(spread, whole->out, spread->out_type, 0, spread->rows);
+    const table_scan_options options = {.exclusive = spread->exclusive,
+                                        .carry_in = whole->start,
+                                        .carry_out = whole->carry_out,
+                                        .state = whole->end_state,
+                                        .first_overflow = spread->checked ? &whole->first_overflow : NULL};
+    CHECK(table_prefix_sum(&in, &out, &options) == TABLE_OK);
+}
+
+/* Bits, of which those of a NaN do not matter. */
+static bool same_values(const void *a, const void *b, size_t count, table_type type) {
+    const char *left = a, *right = b;
+    const size_t size = element_size(type);
+    for (size_t i = 0; i < count; i++, left += size, right += size)
+        if (memcmp(left, right, size) != 0 && !elements_same(element_bits(left, type), element_bits(right, type), type))
+            return false;
+    return true;
+}
+
+static bool same_states(const struct spread *spread, const void *a, const void *b, size_t bytes) {
+    const size_t header = 64;
+    return memcmp(a, b, header) == 0 &&
+           same_values((const char *)a + header, (const char *)b + header,
+                       (bytes - header) / element_size(spread->out_type), spread->out_type);
+}
+
+/* What a rank is given and told. */
+struct told {
+    char *out, *carry_out, *state;
+    uint64_t first_overflow;
+    bool asks; /* for the end */
+};
+
+/* The state of a rank that does not begin the sum is filled with what must not matter. */
+static struct told open_told(const struct ranks *ranks, const struct spread *spread, const struct whole *whole) {
+    const size_t row_bytes = spread->columns * element_size(spread->out_type);
+    const size_t from = spread->cuts[ranks->rank], to = spread->cuts[ranks->rank + 1];
+    struct told told = {.out = memory((to - from) * row_bytes),
+                        .carry_out = memory(row_bytes),
+                        .asks = spread->told_by_all || ranks->rank == (int)(spread->seed % (unsigned)ranks->count)};
+    if (!spread->has_state || (!told.asks && ranks->rank != 0))
+        return told;
+    told.state = memory(whole->state_bytes);
+    memset(told.state, 0x5a, whole->state_bytes);
+    if (ranks->rank == 0)
+        memcpy(told.state, whole->state, whole->state_bytes);
+    return told;
+}
+
+static void close_told(struct told *told) {
+    free(told->out);
+    free(told->carry_out);
+    free(told->state);
+}
+
+static void check_told_values(const struct spread *spread, const struct whole *whole, const struct told *told) {
+    if (told->asks)
+        CHECK(same_values(told->carry_out, whole->carry_out, spread->columns, spread->out_type));
+    if (told->state)
+        CHECK(same_states(spread, told->state, whole->end_state, whole->state_bytes));
+}
+
+static void check_sums(const struct ranks *ranks, const struct spread *spread) {
+    struct whole whole = open_whole(spread);
+    struct told told = open_told(ranks, spread, &whole);
+    const size_t from = spread->cuts[ranks->rank], to = spread->cuts[ranks->rank + 1];
+    const size_t row_bytes = spread->columns * element_size(spread->out_type);
+    const table_view in = view_of(spread, spread->in_place ? told.out : whole.in, spread->in_type,
+                                  spread->in_place ? 0 : from, spread->in_place ? to - from : to);
+    const table_view out = view_of(spread, told.out, spread->out_type, 0, to - from);
+    const char wrong_start = 0;
+    const table_scan_options options = {.exclusive = spread->exclusive,
+                                        .threads = 1 + (unsigned)ranks->rank % 2,
+                                        .strategy = (table_strategy)(ranks->rank % 4),
+                                        .carry_in = ranks->rank == 0 ? whole.start : &wrong_start,
+                                        .carry_out = told.asks ? told.carry_out : NULL,
+                                        .state = told.state,
+                                        .first_overflow = spread->checked && told.asks ? &told.first_overflow : NULL};
+    sum_whole(spread, &whole);
+    if (spread->in_place)
+        memcpy(told.out, whole.in + from * row_bytes, (to - from) * row_bytes);
+    CHECK(table_prefix_sum_mpi(&in, &out, &options, ranks->comm) == TABLE_OK);
+    CHECK(same_values(told.out, whole.out + from * row_bytes, (to - from) * spread->columns, spread->out_type));
+    if (spread->checked && told.asks)
+        CHECK(told.first_overflow == whole.first_overflow);
+    check_told_values(spread, &whole, &told);
+    close_told(&told);
+    close_whole(&whole);
+}
+
+static void check_totals(const struct ranks *ranks, const struct spread *spread) {
+    struct whole whole = open_whole(spread);
+    struct told told = open_told(ranks, spread, &whole);
+    const table_view in =
+        view_of(spread, whole.in, spread->in_type, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1]);
+    const table_scan_options options = {.carry_in = ranks->rank == 0 ? whole.start : NULL, .state = told.state};
+    sum_whole(spread, &whole);
+    CHECK(table_column_totals_mpi(&in, spread->out_type, told.asks ? told.carry_out : NULL, &options, ranks->comm) ==
+          TABLE_OK);
+    check_told_values(spread, &whole, &told);
+    close_told(&told);
+    close_whole(&whole);
+}
+
+static void note(const struct ranks *ranks, const struct spread *spread) {
+    check_note("%s -> %s, %zu x %zu over %d ranks, this one %d from row %zu to %zu, %zu rows before, exclusive %d, "
+               "carry %d, state %d, in place %d, pattern %d",
+               table_type_name(spread->in_type), table_type_name(spread->out_type), spread->rows, spread->columns,
+               ranks->count, ranks->rank, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1], spread->rows_before,
+               spread->exclusive, spread->has_carry, spread->has_state, spread->in_place, spread->pattern);
+}
+
+static void check_rounds(int world, uint64_t seed, unsigned rounds,
+                         void (*check)(const struct ranks *, const struct spread *)) {
+    struct random random = {seed};
+    for (unsigned round = 0; round < rounds * run_rounds() / run_few() + 7; round++) {
+        const int count = 1 + (int)(round % (unsigned)world);
+        const struct spread spread = draw(count, &random);
+        struct ranks ranks;
+        if (!group_open(&ranks, count, random_once_in(&random, 2)))
+            continue;
+        note(&ranks, &spread);
+        check(&ranks, &spread);
+        group_close(&ranks);
+    }
+}
+
+void test_sums_of_ranks(int world, uint64_t seed) { check_rounds(world, seed, 210, check_sums); }
+
+void test_totals_of_ranks(int world, uint64_t seed) { check_rounds(world, seed + 1, 70, check_totals); }

@@ -1,0 +1,119 @@
+"""The command tuplescan-mpi: what ranks write together is, byte for byte, what tuplescan writes by itself; and whatever
+goes wrong on one of them, there is the whole output or none. Usage:
+
+    test_command.py TUPLESCAN TUPLESCAN-MPI MPIRUN [unittest arguments]
+"""
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../command"))
+import harness
+from harness import CANNOT_CREATE, COMMAND, DATA, IO_ERROR, NO_INPUT, RNG, USAGE, numpy, random_table
+
+RANKS_COMMAND, MPIRUN = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+# One rank is put under the care of another program. Open MPI and MPICH tell ranks their numbers by these names.
+ONE_RANK = 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = "%d" ]; then exec %s "$@"; fi; exec "$@"'
+COUNTS = [1, 2, 4, 7]
+
+
+class RanksTest(harness.CommandTest):
+    def run_ranks(self, count, *arguments, around=None):
+        """around: (rank, words before its command)."""
+        command = [RANKS_COMMAND, "scan", *map(str, arguments)]
+        if around:
+            command = ["sh", "-c", ONE_RANK % (around[0], " ".join(around[1])), "sh", *command]
+        return subprocess.run([MPIRUN, "-n", str(count), *command], cwd=self.folder, capture_output=True, text=True)
+
+    def check_same(self, count, *arguments):
+        """The outputs of both commands, and their exit codes."""
+        done = self.run_ranks(count, *arguments, "-o", "ranks.out", "-f")
+        alone = subprocess.run([COMMAND, "scan", *map(str, arguments), "-o", "alone.out", "-f"], cwd=self.folder,
+                               capture_output=True, text=True)
+        self.assertEqual(done.returncode, alone.returncode, done.stderr + alone.stderr)
+        self.assertEqual(self.read("ranks.out"), self.read("alone.out"), (count, arguments))
+        return done
+
+    def check_nothing_left(self, done, code, before):
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(self.listing(), before)
+
+
+class TestOutputs(RanksTest):
+    def test_floats(self):
+        for count in COUNTS:
+            shape = (int(RNG.integers(0, 20000)), int(RNG.integers(1, 9)))
+            self.check_same(count, self.save("in.npy", random_table("f32", shape)))
+            self.check_same(count, "in.npy", "--exclusive", "--out-type", "f64")
+
+    def test_fewer_rows_than_ranks(self):
+        for rows in (0, 1, 3):
+            self.check_same(5, self.save("in.npy", random_table("f64", (rows, 3))))
+
+    def test_raw_with_a_carry(self):
+        table = random_table("f32", (5000, 3))
+        self.write("in.raw", b"12345" + table.tobytes())
+        self.save("carry.npy", random_table("f32", (1, 3)))
+        self.check_same(3, "in.raw", "--type", "f32", "--columns", 3, "--skip", 5, "--carry-in", "carry.npy",
+                        "--output-format", "npy")
+
+    def test_overflow_is_named(self):
+        table = numpy.zeros((4000, 5), "<i4")
+        table[1234, 3] = table[3210, 3] = 2**31 - 1
+        done = self.check_same(4, self.save("in.npy", table), "--out-type", "i32")
+        self.assertEqual(done.returncode, DATA)
+        self.assertIn("row 3210, column 3 is the first", done.stderr)
+        self.assertEqual(self.check_same(4, "in.npy", "--out-type", "i32", "--wrap").returncode, 0)
+
+    def test_refusals(self):
+        self.save("in.npy", random_table("f32", (100, 2)))
+        self.write("old.npy", b"old")
+        before = self.listing()
+        for code, arguments in [(NO_INPUT, ["none.npy", "-o", "new.npy"]), (CANNOT_CREATE, ["in.npy", "-o", "old.npy"]),
+                                (USAGE, ["in.npy", "-o", "in.npy", "-f"]), (USAGE, ["in.npy"]),
+                                (USAGE, ["in.npy", "-o", "new.npy", "--json"]),
+                                (USAGE, ["in.npy", "-o", "new.npy", "--carry-out", "row.npy"]),
+                                (USAGE, ["in.npy", "-o", "new.npy", "--continue", "sum.state"]), (USAGE, ["in.npy", "--nonsense"]),
+                                (DATA, ["old.npy", "-o", "new.npy"]), (CANNOT_CREATE, ["in.npy", "-o", "no/new.npy"]),
+                                (CANNOT_CREATE, ["in.npy", "-o", "/dev/null"])]:
+            done = self.run_ranks(3, *arguments)
+            self.check_nothing_left(done, code, before)
+            self.assertEqual(done.stderr.count("tuplescan: mpi scan: "), 1, done.stderr)
+        self.assertEqual(self.read("old.npy"), b"old")
+
+
+class TestFailures(RanksTest):
+    """strace makes system calls fail, or kills, on one rank of three."""
+
+    def setUp(self):
+        super().setUp()
+        self.save("in.npy", random_table("f32", (3000, 4)))
+        self.write("old.npy", b"old")
+        self.before = self.listing()
+
+    def spoil(self, rank, inject):
+        words = self.strace_line("-f", "-o", "/dev/null", "-e", "inject=" + inject)
+        return self.run_ranks(3, "in.npy", "-o", "old.npy", "-f", around=(rank, words))
+
+    def outputs(self):
+        """MPICH kills the other ranks, too, where Open MPI lets them remove the temporary."""
+        named = [name for name in self.listing() if not name.startswith(".tuplescan.")]
+        return named if MPIRUN.endswith("mpich") else self.listing()
+
+    def test_a_disk_that_fails(self):
+        for rank in range(3):
+            done = self.spoil(rank, "fsync:error=EIO")
+            self.check_nothing_left(done, IO_ERROR, self.before)
+            self.assertEqual(self.read("old.npy"), b"old")
+
+    def test_a_rank_that_is_killed(self):
+        for rank, call in [(0, "fsync"), (1, "fsync"), (2, "fsync"), (0, "rename,renameat,renameat2")]:
+            done = self.spoil(rank, call + ":signal=SIGKILL")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(self.read("old.npy"), b"old")
+            self.assertEqual(self.outputs(), self.before)
+
+
+if __name__ == "__main__":
+    unittest.main()

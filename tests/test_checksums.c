@@ -1,0 +1,215 @@
+/* The bits of results, which are a promise across versions: checksums of the running sums of certain tables, and of the
+ * states that they leave, against tests/checksums.txt, on every way. A table is summed whole, or in three pieces.
+ *
+ *     test_checksums FILE            compares
+ *     test_checksums --write FILE    writes the file anew: only when the bits are meant to change, which is news
+ *
+ * Values and checksums are made here, and depend on nothing else in tests/. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "support/memory.h"
+#include "support/random.h"
+#include "support/scan_case.h"
+
+static const char *file_name;
+
+struct line {
+    table_type in_type, out_type;
+    size_t rows, columns;
+    uint64_t inclusive, exclusive, state;
+};
+
+/* FNV-1a. */
+static uint64_t checksum(const void *data, size_t bytes) {
+    const unsigned char *at = data;
+    uint64_t sum = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < bytes; i++)
+        sum = (sum ^ at[i]) * 0x100000001B3u;
+    return sum;
+}
+
+/* Integers of all bits. Floats of both signs, of 24 bits and magnitudes from 2^-8 to 2^8, so that sums round; some are
+ * zeros of both signs. There are no infinities, and no NaN. */
+static void make_value(void *values, size_t i, table_type type, uint64_t bits) {
+    double real = (double)(1 + (bits >> 41)) * (double)(1u << (bits & 15)) * 0x1p-31;
+    if (bits >> 4 & 1)
+        real = -real;
+    if ((bits >> 5 & 15) == 0)
+        real *= 0;
+    switch (type) {
+    case TABLE_F32:
+        ((float *)values)[i] = (float)real;
+        break;
+    case TABLE_F64:
+        ((double *)values)[i] = real;
+        break;
+    default:
+        memcpy((char *)values + i * table_type_size(type), &bits, table_type_size(type)); /* little-endian */
+    }
+}
+
+static void *get_memory(size_t bytes) {
+    void *memory = aligned_alloc(64, (bytes / 64 + 1) * 64);
+    assert_non_null(memory);
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+/* A table in host memory, and where it is summed. */
+struct sums {
+    const struct line *line;
+    const struct way *way;
+    table_strategy strategy;
+    unsigned pieces;
+    char *values, *results, *state;
+    size_t in_bytes, out_bytes, state_bytes;
+};
+
+/* Rows `first` to `end`, as one call, through memory of the way. */
+static void sum_piece(const struct sums *sums, bool exclusive, size_t first, size_t end) {
+    const struct line *line = sums->line;
+    const size_t in_row = line->columns * table_type_size(line->in_type);
+    const size_t out_row = line->columns * table_type_size(line->out_type);
+    struct block in, out;
+    assert_true(block_open(&in, sums->way->memory, (end - first) * in_row, 0, EDGE_FRONT));
+    assert_true(block_open(&out, sums->way->memory, (end - first) * out_row, 0, EDGE_FRONT));
+    assert_true(block_upload(&in, sums->values + first * in_row));
+    const table_view from = {in.address, end - first, line->columns, 0, line->in_type};
+    const table_view to = {out.address, end - first, line->columns, 0, line->out_type};
+    const table_scan_options options = {.exclusive = exclusive,
+                                        .backend = sums->way->backend,
+                                        .strategy = sums->strategy,
+                                        .threads = 1 + (unsigned)(line->rows % 4),
+                                        .state = sums->state};
+    const table_status status = table_prefix_sum(&from, &to, &options);
+    if (status != TABLE_OK)
+        fail_msg("%s: %s", sums->way->name, table_error_detail());
+    assert_true(block_download(&out, sums->results + first * out_row));
+    block_close(&in);
+    block_close(&out);
+}
+
+static uint64_t sum_table(const struct sums *sums, bool exclusive) {
+    const size_t rows = sums->line->rows, third = rows / 3 + 1;
+    memset(sums->state, 0, sums->state_bytes);
+    if (sums->pieces == 1) {
+        sum_piece(sums, exclusive, 0, rows);
+    } else {
+        sum_piece(sums, exclusive, 0, rows - third);
+        sum_piece(sums, exclusive, rows - third, rows - third / 2);
+        sum_piece(sums, exclusive, rows - third / 2, rows);
+    }
+    return checksum(sums->results, sums->out_bytes);
+}
+
+static struct line compute(const struct line *line, const struct way *way, table_strategy strategy, unsigned pieces) {
+    struct line found = *line;
+    struct sums sums = {.line = line, .way = way, .strategy = strategy, .pieces = pieces};
+    struct random random = {line->rows * 1000003 + line->columns};
+    assert_int_equal(table_state_bytes(line->out_type, line->columns, &sums.state_bytes), TABLE_OK);
+    sums.in_bytes = line->rows * line->columns * table_type_size(line->in_type);
+    sums.out_bytes = line->rows * line->columns * table_type_size(line->out_type);
+    sums.values = get_memory(sums.in_bytes);
+    sums.results = get_memory(sums.out_bytes);
+    sums.state = get_memory(sums.state_bytes);
+    for (size_t i = 0; i < line->rows * line->columns; i++)
+        make_value(sums.values, i, line->in_type, random_bits(&random));
+    found.exclusive = sum_table(&sums, true);
+    found.inclusive = sum_table(&sums, false);
+    found.state = checksum(sums.state, sums.state_bytes);
+    free(sums.values);
+    free(sums.results);
+    free(sums.state);
+    return found;
+}
+
+static void write_line(FILE *file, const struct line *line) {
+    fprintf(file, "%s %s %zu %zu %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", table_type_name(line->in_type),
+            table_type_name(line->out_type), line->rows, line->columns, line->inclusive, line->exclusive, line->state);
+}
+
+static table_type type_of(const char *name) {
+    for (int type = 1; table_type_name((table_type)type); type++)
+        if (strcmp(name, table_type_name((table_type)type)) == 0)
+            return (table_type)type;
+    return (table_type)0;
+}
+
+static bool read_line(FILE *file, struct line *line) {
+    char in[8], out[8];
+    if (fscanf(file, "%7s %7s %zu %zu %" SCNx64 " %" SCNx64 " %" SCNx64, in, out, &line->rows, &line->columns,
+               &line->inclusive, &line->exclusive, &line->state) != 7)
+        return false;
+    line->in_type = type_of(in);
+    line->out_type = type_of(out);
+    return true;
+}
+
+static void test_bits_are_kept(void **state) {
+    FILE *file = fopen(file_name, "r");
+    struct random random = {run_seed()};
+    struct line line;
+    unsigned lines = 0;
+    (void)state;
+    if (!file)
+        fail_msg("%s cannot be read", file_name);
+    for (; read_line(file, &line); lines++) {
+        if (!random_once_in(&random, run_few()) || (run_small() && line.rows * line.columns > 1 << 14))
+            continue;
+        for (size_t i = 0; i < way_count; i++) {
+            const table_strategy strategy = (table_strategy)random_below(&random, TABLE_STRATEGY_FUSED + 1);
+            const unsigned pieces = random_once_in(&random, 2) ? 1 : 3;
+            way_enter(&ways[i]);
+            const struct line found = compute(&line, &ways[i], strategy, pieces);
+            if (found.inclusive != line.inclusive || found.exclusive != line.exclusive || found.state != line.state) {
+                write_line(stdout, &line);
+                write_line(stdout, &found);
+                fail_msg("other bits than in %s: %s, strategy %s, %u pieces", file_name, ways[i].name,
+                         strategy_name(strategy), pieces);
+            }
+        }
+    }
+    assert_true(feof(file) && lines > 200);
+    fclose(file);
+}
+
+static int write_file(void) {
+    static const size_t columns[] = {1, 3, 4, 7, 17, 64, 130}, rows[] = {1, 513, 1500, 20000, 70001};
+    FILE *file = fopen(file_name, "w");
+    if (!file)
+        return 1;
+    way_enter(&ways[0]);
+    for (size_t pair = 0; pair < type_pair_count; pair++)
+        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+            for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+                struct line line = {type_pairs[pair].in, type_pairs[pair].out, rows[r], columns[c], 0, 0, 0};
+                if (rows[r] * columns[c] > 1 << 18)
+                    continue;
+                line = compute(&line, &ways[0], TABLE_STRATEGY_FUSED, 1);
+                write_line(file, &line);
+            }
+    return fclose(file) != 0;
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits_are_kept)};
+    const char *unavailable = ways_unavailable();
+    if (unavailable) {
+        printf("skipped: %s\n", unavailable);
+        return 77;
+    }
+    if (argc < 2)
+        return 2;
+    file_name = argv[argc - 1];
+    return argc == 3 && strcmp(argv[1], "--write") == 0 ? write_file()
+                                                        : cmocka_run_group_tests_name("checksums", tests, NULL, NULL);
+}

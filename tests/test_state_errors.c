@@ -1,0 +1,153 @@
+/* What wrong states get from the calls of the scan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "support/wrong_call.h"
+
+/* Where the numbers of the header are, in bytes. */
+enum { MAGIC = 0, VERSION = 8, TYPE = 12, FIRST = 24, SUMMED = 32, FLAGS = 48 };
+
+/* A call with a state that has begun at `first`. */
+static struct call call_with_state(uint64_t first) {
+    struct call call = right_call();
+    call.options.carry_in = NULL;
+    call.options.state = memory.state;
+    assert_int_equal(table_state_begin(memory.state, TABLE_U64, COLUMNS, first), TABLE_OK);
+    return call;
+}
+
+/* The call that asks for a workspace does not look into the state. */
+static void expect_state(struct call call, table_status status, const char *word) {
+    expect_call(call, status, word);
+    call.options.workspace = memory.workspace;
+    call.options.workspace_bytes = sizeof memory.workspace;
+    keep();
+    expect(table_prefix_sum_async(&call.in, &call.out, &call.options), status, word, "table_prefix_sum_async");
+}
+
+static void put_u64(size_t at, uint64_t value) { memcpy(memory.state + at, &value, sizeof value); }
+
+static void put_u32(size_t at, uint32_t value) { memcpy(memory.state + at, &value, sizeof value); }
+
+static void test_where_it_lies(void **state) {
+    struct call call = call_with_state(0);
+    (void)state;
+    call.options.state = memory.state + 8;
+    expect_all(call, TABLE_ERROR_ALIGNMENT, "options->state");
+    void *const places[] = {memory.in, memory.out, memory.carry_out, memory.overflow};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        call.options.state = (char *)places[i] + (16 - (uintptr_t)places[i] % 16) % 16;
+        expect_all(call, TABLE_ERROR_OVERLAP, "options->state");
+    }
+    call.options.carry_in = memory.state;
+    call.options.state = memory.state;
+    expect_all(call, TABLE_ERROR_OVERLAP, "options->state");
+}
+
+static void test_of_other_sums(void **state) {
+    struct call call = call_with_state(0);
+    (void)state;
+    assert_int_equal(table_state_begin(memory.state, TABLE_I64, COLUMNS, 0), TABLE_OK);
+    expect_state(call, TABLE_ERROR_STATE, "i64, not u64");
+    assert_int_equal(table_state_begin(memory.state, TABLE_U64, COLUMNS + 1, 0), TABLE_OK);
+    expect_state(call, TABLE_ERROR_STATE, "has 5 columns, not 4");
+    call = call_with_state(0);
+    call.options.carry_in = memory.carry_in;
+    expect_state(call, TABLE_ERROR_ARGUMENT, "carry_in");
+    call = call_with_state(1);
+    expect_state(call, TABLE_ERROR_STATE, "begins at row 1");
+}
+
+static void test_damaged(void **state) {
+    struct call call = call_with_state(0);
+    (void)state;
+    put_u64(MAGIC, 1);
+    expect_state(call, TABLE_ERROR_STATE, "does not begin");
+    call = call_with_state(0);
+    put_u32(VERSION, 7);
+    expect_state(call, TABLE_ERROR_STATE, "version 7");
+    call = call_with_state(0);
+    put_u32(TYPE, 77);
+    expect_state(call, TABLE_ERROR_STATE, "type 77");
+    call = call_with_state(0);
+    put_u32(FLAGS, 1);
+    expect_state(call, TABLE_ERROR_STATE, "refused");
+    call = call_with_state(0);
+    put_u32(FLAGS, 4);
+    expect_state(call, TABLE_ERROR_STATE, "bits");
+    call = call_with_state(0);
+    put_u64(SUMMED, UINT64_MAX);
+    expect_state(call, TABLE_ERROR_STATE, "2^63");
+    call = call_with_state(0);
+    assert_int_equal(table_state_save(memory.state, memory.state, sizeof memory.state), TABLE_OK);
+    expect_state(call, TABLE_ERROR_STATE, "saved form");
+}
+
+static void test_too_many_rows(void **state) {
+    struct call call = call_with_state(0);
+    (void)state;
+    put_u64(SUMMED, (UINT64_C(1) << 63) - ROWS + 1);
+    expect_state(call, TABLE_ERROR_TOO_LARGE, "2^63");
+    put_u64(SUMMED, (UINT64_C(1) << 62) - 5); /* times 4 columns is beyond 2^64 */
+    expect_state(call, TABLE_ERROR_TOO_LARGE, "first_overflow");
+}
+
+static void test_totals(void **state) {
+    struct call call = call_with_state(3);
+    (void)state;
+    call.options.carry_out = NULL;
+    call.options.first_overflow = NULL;
+    keep();
+    expect(table_column_totals(&call.in, TABLE_U64, memory.carry_out, &call.options), TABLE_ERROR_ARGUMENT, "row 3",
+           "table_column_totals");
+    expect(table_column_totals(&call.in, TABLE_I64, NULL, &call.options), TABLE_ERROR_TYPE, "u64", "totals");
+    call.options.state = NULL;
+    expect(table_column_totals(&call.in, TABLE_U64, NULL, &call.options), TABLE_ERROR_ARGUMENT, "totals", "totals");
+    call.options.state = memory.state;
+    assert_int_equal(table_column_totals(&call.in, TABLE_U64, NULL, &call.options), TABLE_OK);
+}
+
+static void test_stages(void **state) {
+    struct call call = call_with_state(0);
+    const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_U64};
+    (void)state;
+    call.out.data = memory.out + CELLS / 2;
+    keep();
+    expect(table_stage1_local_counts(&call.in, &seeds, &call.options), TABLE_ERROR_ARGUMENT, "state", "stage 1");
+    expect(table_stage2_scan_totals(&seeds, &call.options), TABLE_ERROR_ARGUMENT, "state", "stage 2");
+    expect(table_stage3_global_pass(&call.in, &seeds, &call.out, &call.options), TABLE_ERROR_ARGUMENT, "state",
+           "stage 3");
+}
+
+/* Integers overflow where they did before, counted from the first row of all. */
+static void test_overflow_goes_on(void **state) {
+    uint32_t values[ROWS] = {1, 2, UINT32_MAX}, sums[ROWS];
+    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char begun[72] = {0};
+    uint64_t found;
+    table_scan_options options = {.state = begun, .first_overflow = &found};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        const table_view in = {values, ROWS, 1, 0, TABLE_U32}, out = {sums, ROWS, 1, 0, TABLE_U32};
+        assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+        assert_int_equal(found, i == 0 ? 2 : 2 + i * ROWS);
+    }
+    values[2] = 5;
+    const table_view in = {values, ROWS, 1, 0, TABLE_U32}, out = {sums, ROWS, 1, 0, TABLE_U32};
+    assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+    assert_int_equal(found, TABLE_NO_OVERFLOW);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_where_it_lies),    cmocka_unit_test(test_of_other_sums), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_too_many_rows),    cmocka_unit_test(test_totals),        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_overflow_goes_on),
+    };
+    return cmocka_run_group_tests_name("state_errors", tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* Host tables on a backend with memory of its own, in pieces, without a device: a backend that is the CPU's and says
+ * that it has such memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "backend.h"
+#include "run.h"
+#include "support/random.h"
+#include "support/tables.h"
+#include "validate.h"
+
+enum { ABOVE = 777, ROWS = 9000001 }; /* of f64: two pieces of 64 MiB */
+
+static table_status copy_rows(const struct scan *scan, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t rows) {
+    (void)scan;
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+    return TABLE_OK;
+}
+
+/* For the stream forms alone, but says that floats go on. */
+static table_status never_called(const struct scan *scan) {
+    (void)scan;
+    return TABLE_ERROR_DEVICE;
+}
+
+/* As the calls of prefix_sum.h for host tables on CUDA. */
+static table_status scan_in_pieces(const table_view *in, const table_view *out, const table_scan_options *options,
+                                   enum call_form form, table_report *report) {
+    struct backend backend = *backend_cpu();
+    struct call call;
+    const table_status status = validate_scan(in, out, options, form, &call);
+    backend.copy_rows = copy_rows;
+    backend.state_enter = never_called;
+    call.backend = &backend;
+    return status == TABLE_OK ? run_through_device(&call, report) : status;
+}
+
+static void *fresh(size_t bytes) {
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(memory);
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+struct tables {
+    table_view above, in, out, expected;
+    char *state, *other, row[8], start[8];
+    size_t bytes;
+};
+
+static struct tables open_tables(table_type in_type, table_type type) {
+    struct random random = {run_seed()};
+    const size_t size = element_size(in_type);
+    struct tables tables;
+    char *values = fresh((ABOVE + ROWS) * size);
+    for (size_t i = 0; i < ABOVE + ROWS; i++)
+        element_randomize(values + i * size, in_type, &random, PATTERN_BITS);
+    element_randomize(tables.start, type, &random, PATTERN_BITS);
+    tables.above = (table_view){values, ABOVE, 1, 0, in_type};
+    tables.in = (table_view){values + ABOVE * size, ROWS, 1, 0, in_type};
+    tables.out = (table_view){fresh(ROWS * element_size(type)), ROWS, 1, 0, type};
+    tables.expected = (table_view){fresh(ROWS * element_size(type)), ROWS, 1, 0, type};
+    assert_int_equal(table_state_bytes(type, 1, &tables.bytes), TABLE_OK);
+    tables.state = fresh(tables.bytes);
+    tables.other = fresh(tables.bytes);
+    return tables;
+}
+
+static void close_tables(struct tables *tables) {
+    free(tables->above.data);
+    free(tables->out.data);
+    free(tables->expected.data);
+    free(tables->state);
+    free(tables->other);
+}
+
+static void require_same(const struct tables *tables) {
+    const size_t bytes = ROWS * element_size(tables->out.type);
+    assert_int_equal(memcmp(tables->out.data, tables->expected.data, bytes), 0);
+}
+
+/* A sum that has begun, and one that begins with a start and no state. */
+static void check(table_type in_type, table_type type, bool exclusive) {
+    struct tables tables = open_tables(in_type, type);
+    const bool checked = !element_is_float(type);
+    uint64_t found = 1, expected_found = 2;
+    table_report report = {0};
+    const table_scan_options above = {.state = tables.state};
+    assert_int_equal(table_column_totals(&tables.above, type, NULL, &above), TABLE_OK);
+    memcpy(tables.other, tables.state, tables.bytes);
+    table_scan_options options = {.exclusive = exclusive,
+                                  .state = tables.state,
+                                  .carry_out = tables.row,
+                                  .first_overflow = checked ? &expected_found : NULL};
+    assert_int_equal(table_prefix_sum(&tables.in, &tables.expected, &options), TABLE_OK);
+    char row[8];
+    memcpy(row, tables.row, sizeof row);
+    options.state = tables.other;
+    options.first_overflow = checked ? &found : NULL;
+    options.report = &report;
+    assert_int_equal(scan_in_pieces(&tables.in, &tables.out, &options, CALL_AND_WAIT, &report), TABLE_OK);
+    require_same(&tables);
+    assert_memory_equal(row, tables.row, element_size(type));
+    assert_true(table_state_equal(tables.state, tables.other));
+    assert_true(!checked || found == expected_found);
+    assert_true(report.seconds > 0);
+
+    options = (table_scan_options){.exclusive = exclusive, .carry_in = tables.start, .carry_out = tables.row};
+    assert_int_equal(table_prefix_sum(&tables.in, &tables.expected, &options), TABLE_OK);
+    memcpy(row, tables.row, sizeof row);
+    assert_int_equal(scan_in_pieces(&tables.in, &tables.out, &options, CALL_AND_WAIT, NULL), TABLE_OK);
+    require_same(&tables);
+    assert_memory_equal(row, tables.row, element_size(type));
+
+    memset(tables.row, 0, sizeof tables.row);
+    options.exclusive = 0;
+    const table_view nowhere = {.columns = 1, .type = type};
+    assert_int_equal(scan_in_pieces(&tables.in, &nowhere, &options, CALL_FOR_TOTALS, NULL), TABLE_OK);
+    assert_memory_equal(row, tables.row, element_size(type));
+    /* Tables of one piece, and of none. */
+    for (size_t rows = 0; rows < 1000; rows += 999) {
+        tables.in.rows = tables.out.rows = tables.expected.rows = rows;
+        assert_int_equal(table_prefix_sum(&tables.in, &tables.expected, &options), TABLE_OK);
+        memcpy(row, tables.row, sizeof row);
+        assert_int_equal(scan_in_pieces(&tables.in, &tables.out, &options, CALL_AND_WAIT, NULL), TABLE_OK);
+        assert_memory_equal(tables.out.data, tables.expected.data, rows * element_size(type));
+        assert_memory_equal(row, tables.row, element_size(type));
+        memset(tables.row, 0, sizeof tables.row);
+        assert_int_equal(scan_in_pieces(&tables.in, &nowhere, &options, CALL_FOR_TOTALS, NULL), TABLE_OK);
+        assert_memory_equal(row, tables.row, element_size(type));
+    }
+    close_tables(&tables);
+}
+
+static void test_integers(void **state) {
+    (void)state;
+    check(TABLE_U32, TABLE_U64, false);
+}
+
+static void test_floats(void **state) {
+    (void)state;
+    check(TABLE_F64, TABLE_F64, false);
+    check(TABLE_F32, TABLE_F64, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_floats)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

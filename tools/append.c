@@ -1,0 +1,295 @@
+/* tuplescan append: sums of more rows behind those that a file holds.
+ *
+ * The file grows in place. Its header says until the end that it has the old rows, and what lies behind them is of no
+ * matter. The state beside it is replaced before the header is: by two, that of the old rows and that of the new ones,
+ * of which the one with as many rows as the header says is right. So whatever ends the command, and whenever, the file
+ * has the old rows or the new ones, and a state for them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "memory.h"
+#include "message.h"
+#include "output_path.h"
+#include "scan.h"
+#include "signals.h"
+#include "threads.h"
+#include "transfer.h"
+
+static const char help[] =
+    "usage: tuplescan append INPUT... --to SUMS [options]\n"
+    "\n"
+    "Writes the running sums of the rows of INPUT behind those that the .npy file SUMS holds, as if all rows had been\n"
+    "scanned at once: floats have the same bits, too. What a sum must remember is in SUMS.state; both are made where\n"
+    "there is no SUMS, or by scan INPUT -o SUMS --continue SUMS.state. Whatever goes wrong, and when, SUMS has the "
+    "old\n"
+    "rows or the new ones.\n"
+    "\n"
+    "  --to FILE             the sums, which grow in place\n"
+    "  --exclusive           SUMS was, and is, made with --exclusive\n"
+    "  --out-type, --wrap, --backend, --strategy, --threads, --type, --columns, --skip, --input-format, --memory,\n"
+    "  --json, --no-progress, --quiet\n"
+    "                        as for scan. Sums keep their type\n"
+    "\n"
+    "examples:\n"
+    "  tuplescan append monday.npy --to sums.npy\n"
+    "  tuplescan append tuesday.npy wednesday.npy --to sums.npy\n";
+
+struct growth {
+    struct scan_job job;
+    struct input_file old; /* the sums that are there */
+    int fd;                /* of their file, to be written to; -1: there is none */
+    off_t end;             /* of them */
+    char state_path[PATH_MAX];
+    char *saved; /* the state of the old rows, as it was saved: saved_bytes bytes */
+    size_t saved_bytes;
+    struct atomic_file state_file;
+};
+
+static int check_arguments(struct growth *growth) {
+    struct arguments *arguments = &growth->job.arguments;
+    const char *to = arguments->to;
+    if (!to)
+        return fail(EX_USAGE, "--to SUMS is missing");
+    if (output_path_descriptor(to) >= 0 || output_format_for(to, NULL, "raw") != &output_npy)
+        return fail(EX_USAGE, "--to %s: is not the name of a .npy, which says how many rows it has", to);
+    if (snprintf(growth->state_path, PATH_MAX, "%s.state", to) >= PATH_MAX)
+        return fail(EX_CANTCREAT, "%s: %s", to, strerror(ENAMETOOLONG));
+    for (unsigned i = 0; i < arguments->input_count; i++)
+        if (output_path_is_input(to, arguments->inputs[i]))
+            return fail(EX_USAGE, "--to %s: is the file of an input", to);
+    arguments->output = to;
+    arguments->state = growth->state_path;
+    growth->job.state.name = growth->state_path;
+    return output_path_check(to, true);
+}
+
+/* The sums that are there, which nobody else may append to meanwhile. */
+static int open_sums(struct growth *growth) {
+    const char *to = growth->job.arguments.to;
+    const struct input_request request = {.format = "npy"};
+    growth->fd = transfer_open(to, O_RDWR);
+    if (growth->fd < 0)
+        return errno == ENOENT ? EX_OK : fail(EX_CANTCREAT, "%s: %s", to, strerror(errno));
+    if (flock(growth->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail(EX_TEMPFAIL, "%s: is being appended to", to);
+    const int code = input_start(&growth->old, to, &request);
+    const struct table_layout *layout = &growth->old.layout;
+    if (code != EX_OK)
+        return code;
+    if (!table_types_supported(layout->type, layout->type))
+        return fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", to,
+                    table_type_name(layout->type));
+    growth->end = (off_t)(layout->offset + layout->bytes);
+    return EX_OK;
+}
+
+/* Whether the saved state at `from` is that of the sums. */
+static bool take_state(struct growth *growth, const char *from, size_t bytes) {
+    struct state_file *state = &growth->job.state;
+    const struct table_layout *sums = &growth->old.layout;
+    if (table_state_load(from, bytes, state->state) != TABLE_OK ||
+        table_state_describe(state->state, bytes, &state->facts) != TABLE_OK || state->facts.rows != sums->rows ||
+        state->facts.type != sums->type || state->facts.columns != sums->columns)
+        return false;
+    state->bytes = bytes;
+    growth->saved_bytes = bytes;
+    memmove(growth->saved, from, bytes);
+    return true;
+}
+
+/* One state, or two. */
+static int choose_state(struct growth *growth, size_t bytes) {
+    const struct table_layout *sums = &growth->old.layout;
+    size_t one = 0;
+    const bool known = table_state_bytes(sums->type, sums->columns, &one) == TABLE_OK;
+    for (size_t at = 0; known && at + one <= bytes && at <= one; at += one)
+        if (take_state(growth, growth->saved + at, one))
+            return EX_OK;
+    return fail(EX_DATAERR, "%s: is not the state of %s, which has %zu rows of %zu columns of %s", growth->state_path,
+                growth->old.name, sums->rows, sums->columns, table_type_name(sums->type));
+}
+
+static int read_state(struct growth *growth) {
+    const struct table_layout *sums = &growth->old.layout;
+    size_t one = 0, have = 0;
+    ssize_t got = 1;
+    if (growth->fd < 0)
+        return EX_OK;
+    const table_status status = table_state_bytes(sums->type, sums->columns, &one);
+    if (status != TABLE_OK)
+        return fail_status(growth->old.name, status);
+    growth->saved = malloc(2 * one);
+    growth->job.state.state = calloc(1, one);
+    if (one > memory_limit(growth->job.arguments.memory) / 3 || !growth->saved || !growth->job.state.state)
+        return fail(EX_OSERR, "%s: out of memory for three times %zu bytes; --memory says how much may be used",
+                    growth->state_path, one);
+    const int fd = transfer_open(growth->state_path, O_RDONLY);
+    if (fd < 0)
+        return fail(EX_NOINPUT, "%s: %s; it is made together with %s, by append or scan --continue", growth->state_path,
+                    strerror(errno), growth->old.name);
+    while (got > 0 && have < 2 * one) {
+        got = transfer_read(fd, growth->saved + have, 2 * one - have);
+        have += got > 0 ? (size_t)got : 0;
+    }
+    const int error = got < 0 ? errno : 0;
+    close(fd);
+    return error ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(error)) : choose_state(growth, have);
+}
+
+/* Rows of the inputs are like those that are there. */
+static int check_shape(const struct growth *growth) {
+    const struct table_layout *there = &growth->old.layout, *more = &growth->job.out_layout;
+    bool same = growth->fd < 0 || there->dimensions == more->dimensions;
+    for (unsigned i = 1; i < more->dimensions && same && growth->fd >= 0; i++)
+        same = there->shape[i] == more->shape[i];
+    return same ? EX_OK
+                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", growth->job.name,
+                       growth->old.name);
+}
+
+/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one behind it. */
+static int write_state(struct growth *growth, bool with_old) {
+    struct state_file *state = &growth->job.state;
+    struct atomic_file *file = &growth->state_file;
+    int code = atomic_file_open(file, growth->state_path, true);
+    if (code == EX_OK && with_old && growth->saved)
+        code = atomic_file_write(file, growth->saved, growth->saved_bytes);
+    if (code == EX_OK)
+        code = atomic_file_write(file, state->state, state->bytes);
+    if (code == EX_OK)
+        code = atomic_file_finish(file);
+    return code == EX_OK ? atomic_file_publish(file) : code;
+}
+
+static int save_state(struct growth *growth) {
+    struct state_file *state = &growth->job.state;
+    const table_status status = table_state_save(state->state, state->state, state->bytes);
+    return status == TABLE_OK ? write_state(growth, true) : fail_status(growth->state_path, status);
+}
+
+static int make_sums(struct growth *growth) {
+    struct scan_job *job = &growth->job;
+    job->output_format = &output_npy;
+    const size_t rows_said = job->out_layout.rows;
+    int code = open_output(&job->output, job->arguments.to, false, &output_npy, &job->out_layout);
+    stopwatch_step(&job->watch, STEP_WRITE);
+    if (code == EX_OK)
+        code = scan_sum_up(job);
+    stopwatch_step(&job->watch, STEP_WORK);
+    if (code == EX_OK)
+        code = scan_finish_output(job, rows_said);
+    if (code == EX_OK)
+        code = atomic_file_finish(&job->output);
+    if (code == EX_OK)
+        code = save_state(growth);
+    return code == EX_OK ? atomic_file_publish(&job->output) : code;
+}
+
+/* From now on the new rows count. */
+static int write_header_in_place(struct growth *growth) {
+    struct table_layout all = growth->old.layout;
+    char header[OUTPUT_HEADER];
+    all.shape[0] += growth->job.out_layout.rows;
+    if (!layout_finish(&all) || !output_npy_header_of(&all, header, all.offset))
+        return fail(EX_DATAERR, "%s: its header has no room for so many rows", growth->old.name);
+    const sigset_t before = signals_hold();
+    signals_truncate(-1, 0);
+    const bool written = transfer_write_at(growth->fd, header, all.offset, 0);
+    const int error = errno;
+    signals_release(before);
+    if (!written)
+        return fail(EX_IOERR, "%s: %s", growth->old.name, strerror(error));
+    growth->end = (off_t)(all.offset + all.bytes);
+    return transfer_sync(growth->fd, 0) == 0
+               ? EX_OK
+               : fail(EX_IOERR, "%s: is written, but could not be brought to the disk: %s", growth->old.name,
+                      strerror(errno));
+}
+
+/* Behind the old sums, where there may be what an append left that was ended. */
+static int grow(struct growth *growth) {
+    struct scan_job *job = &growth->job;
+    const char *to = job->arguments.to;
+    if (ftruncate(growth->fd, growth->end) != 0 || lseek(growth->fd, growth->end, SEEK_SET) < 0)
+        return fail(EX_IOERR, "%s: %s", to, strerror(errno));
+    job->output = (struct atomic_file){.name = to, .direct = true, .slot = -1, .start = -1};
+    job->output.fd = fcntl(growth->fd, F_DUPFD_CLOEXEC, 0);
+    if (job->output.fd < 0)
+        return fail(EX_OSERR, "%s: %s", to, strerror(errno));
+    job->header_written = true;
+    job->output_format = &output_npy;
+    signals_truncate(growth->fd, growth->end);
+    int code = atomic_file_reserve(&job->output, job->out_layout.bytes);
+    stopwatch_step(&job->watch, STEP_WRITE);
+    if (code == EX_OK)
+        code = scan_sum_up(job);
+    stopwatch_step(&job->watch, STEP_WORK);
+    if (code == EX_OK)
+        code = atomic_file_finish(&job->output);
+    if (code == EX_OK)
+        code = save_state(growth);
+    if (code == EX_OK)
+        code = write_header_in_place(growth);
+    signals_truncate(-1, 0);
+    if (code != EX_OK && ftruncate(growth->fd, growth->end) != 0)
+        message("%s: what lies behind its rows could not be cut off: %s", to, strerror(errno));
+    if (code == EX_OK && write_state(growth, false) != EX_OK) /* two will do as well as one, but not for others */
+        message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
+    return code;
+}
+
+static int run(struct growth *growth) {
+    struct scan_job *job = &growth->job;
+    int code = open_sums(growth);
+    if (code == EX_OK)
+        code = read_state(growth);
+    if (code == EX_OK)
+        code = scan_open_tables(job);
+    if (code == EX_OK)
+        code = check_shape(growth);
+    stopwatch_step(&job->watch, STEP_READ);
+    if (code == EX_OK)
+        code = growth->fd < 0 ? make_sums(growth) : grow(growth);
+    stopwatch_step(&job->watch, STEP_WRITE);
+    if (code != EX_OK)
+        return code;
+    scan_free_tables(job);
+    stopwatch_step(&job->watch, STEP_FREE);
+    if (job->arguments.json)
+        scan_print_json(job);
+    else if (!job->arguments.quiet)
+        scan_print_summary(job);
+    if (!job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.scan.threads, job->report.scan.backend);
+    return scan_warn(job);
+}
+
+int append_main(int argc, char **argv) {
+    struct growth growth = {
+        .job = {.output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = STATE_FILE_NONE},
+        .fd = -1,
+        .state_file = {.fd = -1, .slot = -1}};
+    struct scan_job *job = &growth.job;
+    int code = arguments_parse(&job->arguments, argc, argv, FOR_APPEND, ANY_OPERANDS, help);
+    if (code != GO_ON)
+        return code;
+    code = check_arguments(&growth);
+    if (code == EX_OK)
+        code = run(&growth);
+    atomic_file_discard(&job->output);
+    atomic_file_discard(&growth.state_file);
+    state_file_close(&job->state);
+    scan_free_tables(job);
+    input_close(&growth.old);
+    if (growth.fd >= 0)
+        close(growth.fd);
+    free(job->inputs);
+    free(growth.saved);
+    return code;
+}

@@ -1,0 +1,244 @@
+/* Table files that are read piece by piece. */
+#include "input/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "message.h"
+#include "transfer.h"
+
+enum { DROP_BYTES = 1 << 14 }; /* on the stack */
+
+static int note_status(struct input_file *file) {
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
+        return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return fail(EX_NOINPUT, "%s: is a directory", file->name);
+    file->is_regular = S_ISREG(status.st_mode);
+    file->size = status.st_size;
+    file->modified = status.st_mtim;
+    return EX_OK;
+}
+
+int input_open_path(struct input_file *file, const char *path) {
+    const bool standard = strcmp(path, "-") == 0;
+    if (standard)
+        file->name = "standard input";
+    file->fd = standard ? STDIN_FILENO : transfer_open(path, O_RDONLY);
+    if (file->fd < 0)
+        return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
+    file->is_open = !standard;
+    transfer_widen(file->fd);
+    const int code = note_status(file);
+    if (code == EX_OK && file->is_regular && (uintmax_t)file->size >= SIZE_MAX)
+        return fail(EX_OSERR, "%s: larger than the address space", file->name);
+    return code;
+}
+
+struct input_request input_request_for(const char *path, const struct input_request *request) {
+    struct input_request result = *request;
+    struct stat status;
+    char state[PATH_MAX];
+    result.longer = snprintf(state, sizeof state, "%s.state", path) < (int)sizeof state && stat(state, &status) == 0;
+    return result;
+}
+
+/* A file of no bytes may be one of /proc, which has some. */
+size_t input_bytes_ahead(const struct input_file *file) {
+    const off_t at = file->is_regular && file->size > 0 ? lseek(file->fd, 0, SEEK_CUR) : -1;
+    return at < 0 ? INPUT_UNKNOWN : at < file->size ? (size_t)(file->size - at) : 0;
+}
+
+/* Reads what comes next, up to `wanted` bytes in all; *ended: nothing more comes. */
+static int read_some(struct input_file *file, size_t wanted, bool *ended) {
+    const size_t have = file->bytes, step = wanted - have < DROP_BYTES ? wanted - have : DROP_BYTES;
+    void *memory = realloc(file->memory, have + step);
+    if (!memory)
+        return fail(EX_OSERR, "%s: out of memory for a header of %zu bytes", file->name, wanted);
+    file->memory = memory;
+    const ssize_t got = transfer_read(file->fd, (char *)memory + have, step);
+    if (got < 0)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    file->bytes += (size_t)got;
+    *ended = got == 0;
+    return EX_OK;
+}
+
+/* What lies before the values, and no more of a .npy. Of what is none, a first byte may be all that comes for long. */
+static int read_beginning(struct input_file *file, bool raw) {
+    size_t wanted = raw ? 0 : INPUT_NPY_LEAST;
+    bool ended = false;
+    int code = EX_OK;
+    while (code == EX_OK && !ended && file->bytes < wanted) {
+        code = read_some(file, wanted, &ended);
+        if (code == EX_OK && !input_npy_begins(file->memory, file->bytes))
+            wanted = 0;
+        else if (code == EX_OK && file->bytes == INPUT_NPY_LEAST)
+            wanted = input_npy_header(file->memory, file->bytes);
+    }
+    file->data = file->memory;
+    return code;
+}
+
+/* The bytes before the table that have not been read. */
+static int skip(struct input_file *file, size_t bytes) {
+    char dropped[DROP_BYTES];
+    if (bytes > 0 && file->is_regular && lseek(file->fd, (off_t)bytes, SEEK_CUR) >= 0)
+        return EX_OK;
+    while (bytes > 0) {
+        const ssize_t got = transfer_read(file->fd, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
+        if (got < 0)
+            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        if (got == 0)
+            return fail(EX_DATAERR, "%s: has %zu bytes, fewer than the %zu to skip", file->name,
+                        file->layout.offset - bytes, file->layout.offset);
+        bytes -= (size_t)got;
+    }
+    return EX_OK;
+}
+
+/* The beginning is what it was read for, or the first bytes of the table. */
+static int part_beginning(struct input_file *file, bool own) {
+    const size_t have = file->bytes, offset = file->layout.offset;
+    if (have > offset) {
+        file->head = file->memory;
+        file->head_given = offset;
+        file->head_bytes = have;
+        file->memory = NULL;
+    } else if (own && file->format == &input_npy) {
+        file->header = file->memory;
+        file->memory = NULL;
+    }
+    file->data = NULL;
+    return have < offset ? skip(file, offset - have) : EX_OK;
+}
+
+int input_start(struct input_file *file, const char *path, const struct input_request *asked) {
+    const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
+    struct input_reason reason;
+    *file = (struct input_file){.name = path};
+    int code = input_open_path(file, path);
+    if (code != EX_OK)
+        return code;
+    const size_t ahead = input_bytes_ahead(file);
+    code = read_beginning(file, request->format && strcmp(request->format, input_raw.name) == 0);
+    if (code != EX_OK)
+        return code;
+    if (!input_choose_format(file, request, &reason) ||
+        !file->format->locate(file->data, file->bytes, ahead, request, &file->layout, &reason))
+        return fail(reason.code, "%s: %s", file->name, reason.text);
+    file->rows_known = ahead != INPUT_UNKNOWN || file->format == &input_npy;
+    return part_beginning(file, request->own);
+}
+
+static int fail_early(const struct input_file *file) {
+    return fail(EX_IOERR, "%s: changed while it was read", file->name);
+}
+
+int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
+    char *at = to;
+    size_t done = 0;
+    if (file->rows_known && bytes > file->layout.bytes - file->taken)
+        bytes = file->layout.bytes - file->taken;
+    while (done < bytes) {
+        const size_t wanted = bytes - done, there = file->head_bytes - file->head_given;
+        ssize_t count = (ssize_t)(there < wanted ? there : wanted);
+        if (there > 0)
+            memcpy(at + done, (const char *)file->head + file->head_given, (size_t)count);
+        else
+            count = transfer_read(file->fd, at + done, wanted);
+        if (count < 0)
+            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        if (count == 0)
+            break;
+        file->head_given += there > 0 ? (size_t)count : 0;
+        done += (size_t)count;
+    }
+    *got = done;
+    file->taken += done;
+    return done < bytes ? input_ends(file, file->taken) : EX_OK;
+}
+
+int input_ends(struct input_file *file, uint64_t bytes) {
+    struct table_layout *layout = &file->layout;
+    struct input_reason reason;
+    char beyond;
+    if (file->is_regular && file->rows_known)
+        return bytes == layout->bytes ? EX_OK : fail_early(file);
+    if (file->rows_known && bytes == layout->bytes && file->head_given == file->head_bytes) {
+        const ssize_t got = transfer_read(file->fd, &beyond, 1);
+        if (got < 0)
+            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        return got == 0 ? EX_OK
+                        : fail(EX_DATAERR, "%s: bytes left over: its header says %zu bytes of values, and it has more",
+                               file->name, layout->bytes);
+    }
+    const bool right = file->rows_known ? input_npy_has(layout, (size_t)bytes, &reason)
+                                        : input_raw_has(layout, layout->offset + (size_t)bytes, &reason);
+    if (!right)
+        return fail(reason.code, "%s: %s", file->name, reason.text);
+    file->rows_known = true;
+    return EX_OK;
+}
+
+int input_drain(struct input_file *file) {
+    char dropped[DROP_BYTES];
+    size_t got = sizeof dropped;
+    int code = EX_OK;
+    if (file->is_regular && file->rows_known)
+        return EX_OK;
+    while (code == EX_OK && got == sizeof dropped)
+        code = input_read(file, dropped, sizeof dropped, &got);
+    return code == EX_OK ? input_ends(file, file->taken) : code;
+}
+
+int input_take_all(struct input_file *file, size_t most) {
+    size_t have = file->head_bytes, room = have;
+    ssize_t got = 1;
+    while (got > 0) {
+        if (have == room) {
+            room = room < most / 2 ? 2 * room + DROP_BYTES : most;
+            void *memory = have < most ? realloc(file->head, room) : NULL;
+            if (!memory)
+                return fail(EX_OSERR,
+                            "%s: out of memory after %zu bytes: a .npy says its rows before the values, so that all of "
+                            "the input is needed first; write to a file, or --output-format raw, or say more --memory",
+                            file->name, have);
+            file->head = memory;
+        }
+        got = transfer_read(file->fd, (char *)file->head + have, room - have);
+        have += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    file->head_bytes = have;
+    return input_ends(file, have - file->head_given);
+}
+
+int input_take_table(struct input_file *file, size_t most) {
+    const size_t bytes = file->layout.bytes;
+    size_t got;
+    free(file->memory);
+    file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
+    file->data = file->memory;
+    if (!file->memory)
+        return fail(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much",
+                    file->name, bytes, most);
+    const int code = input_read(file, file->memory, bytes, &got);
+    return code == EX_OK ? input_ends(file, file->taken) : code;
+}
+
+bool input_comes_bit_by_bit(const char *path) {
+    struct stat status;
+    const int found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status);
+    return found == 0 && !S_ISREG(status.st_mode);
+}

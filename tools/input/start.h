@@ -1,0 +1,19 @@
+/* What input.c and start.c have in common. */
+#ifndef INPUT_START_H
+#define INPUT_START_H
+
+#include "input/input.h"
+
+/* Opens the file, if it is no folder, and notes what it is. EX_OK, or the exit code after a message. */
+int input_open_path(struct input_file *file, const char *path);
+
+/* The request for a file that rows may just be appended to: beside it is what says so. */
+struct input_request input_request_for(const char *path, const struct input_request *request);
+
+/* Bytes from here to the end of the file; INPUT_UNKNOWN if only reading tells. */
+size_t input_bytes_ahead(const struct input_file *file);
+
+/* The format that was asked for, or that the file->bytes bytes at file->data show. */
+bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason);
+
+#endif

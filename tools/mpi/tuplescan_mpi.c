@@ -1,0 +1,253 @@
+/* The command tuplescan-mpi: tuplescan scan of a file by several ranks, each with its own share of the rows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tuplescan/mpi.h>
+
+#include "memory.h"
+#include "message.h"
+#include "mpi/shared_file.h"
+#include "signals.h"
+#include "table_io.h"
+#include "transfer.h"
+#include "values.h"
+
+static const char usage[] =
+    "usage: mpirun -n RANKS tuplescan-mpi scan INPUT -o OUTPUT [options]\n"
+    "\n"
+    "Writes the table of running sums down each column of INPUT, as tuplescan scan does, bit for bit, with as many\n"
+    "ranks as mpirun begins. Each reads, sums and writes its own share of the rows, so that a table may be larger "
+    "than\n"
+    "the memory of one machine. INPUT and OUTPUT are files that all ranks reach under these names. OUTPUT appears\n"
+    "whole, when all ranks have brought their shares to the disk, or not at all.\n"
+    "\n"
+    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT\n"
+    "  -f, --force           replace OUTPUT if it exists\n"
+    "  --exclusive           row i without row i itself: the sums of the rows before it\n"
+    "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32 and bool,\n"
+    "                        i64 for i32, else that of the input\n"
+    "  --carry-in FILE       a row that is added to every sum, as a table file of one row\n"
+    "  --wrap                integers: do not look whether sums leave their type. Otherwise the first row and column\n"
+    "                        whose true sum does is named, and the exit code is 65; the output is written all the "
+    "same\n"
+    "  --check-overflow      what is done anyway: look whether sums leave their type\n"
+    "  --backend B, --strategy S, --threads N\n"
+    "                        of each rank, as tuplescan scan takes them\n"
+    "  --type T --columns C, --skip BYTES, --input-format F, --output-format F\n"
+    "                        of raw files, as tuplescan scan takes them\n"
+    "  -q, --quiet           print nothing but errors\n"
+    "\n"
+    "example:\n"
+    "  mpirun -n 4 tuplescan-mpi scan big.npy -o sums.npy\n"
+    "\n"
+    "exit codes: those of tuplescan\n";
+
+/* What rank 0 finds out for all. */
+struct facts {
+    struct table_layout in, out;
+    bool checked;
+    size_t out_offset; /* of the values in the output */
+};
+
+struct job {
+    int rank, ranks;
+    struct arguments arguments;
+    struct facts facts;
+    struct input_file input;   /* rank 0's */
+    struct atomic_file output; /* rank 0's */
+    struct shared_output shared;
+    void *carry_in, *values, *sums;
+    size_t first, rows; /* this rank's share */
+    uint64_t first_overflow;
+};
+
+/* Rank 0 complains first, and the others only where they find something else. */
+static int parse(struct job *job, int argc, char **argv) {
+    int code = job->rank == 0 ? arguments_parse(&job->arguments, argc, argv, FOR_RANKS, 1, usage) : GO_ON;
+    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (code != GO_ON)
+        return code;
+    if (job->rank != 0)
+        code = arguments_parse(&job->arguments, argc, argv, FOR_RANKS, 1, usage);
+    code = ranks_code(code == GO_ON ? EX_OK : code);
+    return code == EX_OK ? GO_ON : code;
+}
+
+static int check_arguments(const struct arguments *arguments) {
+    if (!arguments->output)
+        return fail(EX_USAGE, "-o OUTPUT is missing");
+    if (arguments->wrap && arguments->check_overflow)
+        return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
+    return check_outputs(arguments, NULL, NULL);
+}
+
+static int look_at_input(struct job *job) {
+    const struct arguments *arguments = &job->arguments;
+    struct facts *facts = &job->facts;
+    int code = open_input(&job->input, arguments->operands[0], arguments, false);
+    if (code != EX_OK)
+        return code;
+    if (!job->input.is_regular)
+        return fail(EX_NOINPUT, "%s: is not a file that ranks can read, each its own share", job->input.name);
+    facts->in = facts->out = job->input.layout;
+    code = sum_type(arguments, &job->input, &facts->out.type);
+    if (code != EX_OK)
+        return code;
+    const bool floats = type_is_float(facts->out.type);
+    if ((arguments->check_overflow || arguments->wrap) && floats)
+        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
+                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(facts->out.type));
+    facts->checked = !arguments->wrap && !floats;
+    if (!layout_finish(&facts->out))
+        return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->input.name,
+                    table_type_name(facts->out.type));
+    return read_row(arguments->carry_in, facts->out.type, facts->in.columns, &job->carry_in);
+}
+
+static int begin_output(struct job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const struct output_format *format =
+        output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    int code = open_output(&job->output, arguments->output, arguments->force, format, &job->facts.out);
+    if (code == EX_OK && !job->output.direct)
+        code = write_header(&job->output, format, &job->facts.out);
+    job->facts.out_offset = job->output.written;
+    return code;
+}
+
+/* What rank 0 does before all others know what there is to do. */
+static int begin(struct job *job) {
+    int code = EX_OK;
+    if (job->rank == 0) {
+        code = check_arguments(&job->arguments);
+        if (code == EX_OK)
+            code = look_at_input(job);
+        if (code == EX_OK)
+            code = begin_output(job);
+    }
+    code = shared_output_open(&job->shared, &job->output, code);
+    if (code != EX_OK)
+        return code;
+    MPI_Bcast(&job->facts, sizeof job->facts, MPI_BYTE, 0, MPI_COMM_WORLD);
+    const size_t each = job->facts.in.rows / (size_t)job->ranks, more = job->facts.in.rows % (size_t)job->ranks;
+    const size_t rank = (size_t)job->rank;
+    job->first = rank * each + (rank < more ? rank : more);
+    job->rows = each + (rank < more);
+    return EX_OK;
+}
+
+static size_t row_bytes(const struct table_layout *layout) { return layout->columns * layout_element_bytes(layout); }
+
+static int read_share(struct job *job) {
+    const struct table_layout *in = &job->facts.in, *out = &job->facts.out;
+    job->values = memory_allocate(job->rows * row_bytes(in));
+    job->sums = in->type == out->type ? job->values : memory_allocate(job->rows * row_bytes(out));
+    const int code =
+        job->values && job->sums ? EX_OK : fail(EX_OSERR, "rank %d: out of memory for %zu rows", job->rank, job->rows);
+    if (ranks_code(code) != EX_OK)
+        return EX_OSERR;
+    return shared_file_read(job->arguments.operands[0], in->offset + job->first * row_bytes(in), job->values,
+                            job->rows * row_bytes(in));
+}
+
+static int sum_share(struct job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const struct table_layout *layout = &job->facts.in;
+    const table_view in = {job->values, job->rows, layout->columns, 0, layout->type};
+    const table_view out = {job->sums, job->rows, layout->columns, 0, job->facts.out.type};
+    job->first_overflow = TABLE_NO_OVERFLOW;
+    const table_scan_options options = {.exclusive = arguments->exclusive,
+                                        .backend = arguments->backend,
+                                        .strategy = arguments->strategy,
+                                        .threads = arguments->threads,
+                                        .carry_in = job->carry_in,
+                                        .first_overflow = job->facts.checked ? &job->first_overflow : NULL};
+    const table_status status = table_prefix_sum_mpi(&in, &out, &options, MPI_COMM_WORLD);
+    if (status == TABLE_OK)
+        return EX_OK;
+    /* All have been told the same, and rank 0 says it. */
+    return job->rank == 0 ? fail_status(arguments->operands[0], status) : EX_SOFTWARE;
+}
+
+static int write_share(struct job *job) {
+    const size_t bytes = row_bytes(&job->facts.out);
+    const int code = ranks_code(job->rank == 0 ? input_unchanged(&job->input) : EX_OK);
+    return code == EX_OK ? shared_output_write(&job->shared, job->facts.out_offset + job->first * bytes, job->sums,
+                                               job->rows * bytes)
+                         : code;
+}
+
+static int run(struct job *job) {
+    int code = read_share(job);
+    if (code == EX_OK)
+        code = sum_share(job);
+    if (code == EX_OK)
+        code = write_share(job);
+    return shared_output_close(&job->shared, code);
+}
+
+/* Rank 0's last word. */
+static int report(const struct job *job, double seconds) {
+    const struct table_layout *out = &job->facts.out;
+    const char *name = job->arguments.operands[0];
+    if (!job->arguments.quiet)
+        message("%zu x %zu, %s -> %s, %d ranks: %.3g ms in all", out->rows, out->columns,
+                table_type_name(job->facts.in.type), table_type_name(out->type), job->ranks, 1e3 * seconds);
+    if (job->first_overflow == TABLE_NO_OVERFLOW)
+        return EX_OK;
+    return fail(EX_DATAERR,
+                "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
+                "wrapped",
+                name, (unsigned long long)(job->first_overflow / out->columns),
+                (unsigned long long)(job->first_overflow % out->columns), table_type_name(out->type));
+}
+
+static int scan(int argc, char **argv) {
+    struct job job = {.output = {.fd = -1, .slot = -1}};
+    const double begun = MPI_Wtime();
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+    int code = parse(&job, argc, argv);
+    if (code != GO_ON)
+        return code;
+    code = begin(&job);
+    if (code == EX_OK)
+        code = run(&job);
+    if (code == EX_OK && job.rank == 0)
+        code = report(&job, MPI_Wtime() - begun);
+    atomic_file_discard(&job.output);
+    input_close(&job.input);
+    if (job.sums != job.values)
+        free(job.sums);
+    free(job.values);
+    free(job.carry_in);
+    return ranks_code(code);
+}
+
+static int dispatch(int argc, char **argv, bool speaks) {
+    if (argc > 1 && strcmp(argv[1], "scan") == 0) {
+        message_subcommand("mpi scan");
+        return scan(argc - 1, argv + 1);
+    }
+    const bool version = argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0);
+    const bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (speaks && version)
+        printf("tuplescan-mpi %s\n", table_version());
+    else if (speaks)
+        fputs(usage, help ? stdout : stderr);
+    return version || help ? EX_OK : EX_USAGE;
+}
+
+int main(int argc, char **argv) {
+    int rank;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+        return EX_UNAVAILABLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    signals_catch();
+    transfer_stdout();
+    const int code = dispatch(argc, argv, rank == 0);
+    fflush(stdout);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,45 @@
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transfer.h"
+
+#define CLEAR "\r\033[K"
+#define FIRST 1.0
+#define EVERY 0.2
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void progress_begin(struct progress *progress, bool wanted) {
+    *progress = (struct progress){.wanted = wanted && isatty(STDERR_FILENO), .begun = seconds_now()};
+}
+
+void progress_show(struct progress *progress, uint64_t rows, uint64_t all, uint64_t bytes) {
+    char line[160];
+    const double now = seconds_now(), since = now - progress->begun;
+    if (!progress->wanted || since < FIRST || now - progress->last < EVERY)
+        return;
+    progress->last = now;
+    progress->shown = true;
+    int used = snprintf(line, sizeof line, CLEAR "%llu rows", (unsigned long long)rows);
+    if (all > 0)
+        used += snprintf(line + used, sizeof line - (size_t)used, " of %llu (%.0f %%)", (unsigned long long)all,
+                         100.0 * (double)rows / (double)all);
+    used += snprintf(line + used, sizeof line - (size_t)used, ", %.2f GB/s", (double)bytes / since / 1e9);
+    if (all > 0 && rows > 0)
+        snprintf(line + used, sizeof line - (size_t)used, ", %.0f s left", since * ((double)all / (double)rows - 1));
+    transfer_write_all(STDERR_FILENO, line, strlen(line));
+}
+
+void progress_end(struct progress *progress) {
+    if (progress->shown)
+        transfer_write_all(STDERR_FILENO, CLEAR, strlen(CLEAR));
+    progress->shown = false;
+}

@@ -1,0 +1,71 @@
+/* A scan of files, and what is said about it. */
+#ifndef SCAN_H
+#define SCAN_H
+
+#include <tuplescan/stream.h>
+
+#include "progress.h"
+#include "state_file.h"
+#include "stopwatch.h"
+#include "table_io.h"
+
+#define SCAN_NONE TABLE_NO_OVERFLOW
+
+/* The first sum that is not finite though all values in it are. */
+struct not_finite {
+    bool over;      /* it was found, or never will be, as a value was not finite before */
+    uint64_t first; /* its number in the table, as the library counts overflows; SCAN_NONE */
+    void *last;     /* the input's row above the piece that is looked at */
+};
+
+struct scan_job {
+    struct arguments arguments;
+    struct input_file *inputs; /* one table, one below the other: arguments.input_count of them */
+    struct input_file *input;  /* the one that is read */
+    uint64_t rows_above;       /* of the inputs above it */
+    bool rows_known;           /* of all inputs */
+    const char *name;          /* of the inputs, for messages */
+    char name_of_many[40];
+    void *own_state; /* of sums over several inputs, without --continue */
+    struct atomic_file output, carry_file;
+    struct state_file state;
+    const struct output_format *output_format, *carry_format;
+    struct table_layout out_layout, carry_layout;
+    void *carry_in, *carry_out;
+    void *above;             /* the sums above the table, with a state that has begun */
+    bool checked;            /* for overflow */
+    uint64_t first_overflow; /* the number of its value in the table, as the library counts them */
+    struct not_finite not_finite;
+    bool header_written;
+    int read_code, write_code; /* what callbacks said was wrong, in the thread that sums and in the one that writes */
+    table_stream_report report;
+    struct progress progress;
+    struct stopwatch watch;
+};
+
+/* The steps of a scan, which `append` takes, too; each returns EX_OK, or the exit code after a message. Opens the
+ * inputs and finds out what is to be summed. */
+int scan_open_tables(struct scan_job *job);
+
+/* Sums them up, into job->output. */
+int scan_sum_up(struct scan_job *job);
+
+/* Writes the header, once more if it was written before the rows were known: `rows_said` were said then. */
+int scan_finish_output(struct scan_job *job, size_t rows_said);
+
+/* Gives back what there is. */
+void scan_free_tables(struct scan_job *job);
+
+/* Notes a sum of a piece that is not finite: `row` is the first row of the piece. False when out of memory. */
+bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out);
+
+/* Likewise, of the sums through all rows, which an exclusive scan has nowhere else. */
+void not_finite_look_at_end(struct scan_job *job);
+
+void scan_print_json(const struct scan_job *job);
+void scan_print_summary(const struct scan_job *job);
+
+/* What standard error is told of sums that are not finite, and of those that have left their type: the exit code. */
+int scan_warn(const struct scan_job *job);
+
+#endif

@@ -1,0 +1,94 @@
+#include <stdio.h>
+
+#include "json.h"
+#include "message.h"
+#include "scan.h"
+
+static const char *backend_name(table_backend backend) {
+    return backend == TABLE_BACKEND_CUDA ? "cuda" : backend == TABLE_BACKEND_CPU ? "cpu" : "auto";
+}
+
+static const char *strategy_name(table_strategy strategy) {
+    static const char *const names[] = {"auto", "host", "recursive", "fused"};
+    return (unsigned)strategy < sizeof names / sizeof names[0] ? names[strategy] : "unknown";
+}
+
+static double gigabytes_per_second(const struct scan_job *job) {
+    double bytes = (double)job->report.bytes_read + (double)job->out_layout.bytes;
+    return job->report.scan.seconds > 0 ? bytes / job->report.scan.seconds / 1e9 : 0;
+}
+
+static void print_place(const char *key, uint64_t place, size_t columns) {
+    if (place == SCAN_NONE) {
+        json_null(key);
+        return;
+    }
+    json_object(key);
+    json_size("row", place / columns);
+    json_size("column", place % columns);
+    json_end();
+}
+
+void scan_print_json(const struct scan_job *job) {
+    const struct table_layout *out = &job->out_layout;
+    json_object(NULL);
+    json_string("input", job->name);
+    json_string("output", job->arguments.output);
+    json_array("shape");
+    for (unsigned i = 0; i < out->dimensions; i++)
+        json_size(NULL, out->shape[i]);
+    json_end();
+    json_size("rows", out->rows);
+    json_size("columns", out->columns);
+    json_string("in_type", table_type_name(job->inputs[0].layout.type));
+    json_string("out_type", table_type_name(out->type));
+    json_bool("exclusive", job->arguments.exclusive);
+    json_string("backend", backend_name(job->report.scan.backend));
+    json_string("strategy", strategy_name(job->report.scan.strategy));
+    json_size("threads", job->report.scan.threads);
+    json_size("units", job->report.scan.units);
+    json_array("stage_seconds");
+    for (unsigned i = 0; i < 3; i++)
+        json_number(NULL, job->report.scan.stage_seconds[i]);
+    json_end();
+    json_number("seconds", job->report.scan.seconds);
+    json_number("transfer_seconds", job->report.scan.transfer_seconds);
+    stopwatch_json(&job->watch);
+    if (job->arguments.state) {
+        json_size("rows_before", job->state.facts.rows);
+        json_size("rows_after", job->state.facts.rows + out->rows);
+    }
+    json_number("gb_per_second", gigabytes_per_second(job));
+    json_size("memory", job->report.memory);
+    json_bool("overflow_checked", job->checked);
+    print_place("overflow", job->first_overflow, out->columns);
+    print_place("not_finite", job->not_finite.first, out->columns);
+    json_end();
+}
+
+void scan_print_summary(const struct scan_job *job) {
+    const struct table_layout *out = &job->out_layout;
+    char times[STOPWATCH_TEXT];
+    stopwatch_text(&job->watch, times);
+    message("%zu x %zu, %s -> %s, %s (%s): %.3g ms, %.3g GB/s; %s", out->rows, out->columns,
+            table_type_name(job->inputs[0].layout.type), table_type_name(out->type),
+            backend_name(job->report.scan.backend), strategy_name(job->report.scan.strategy),
+            1e3 * job->report.scan.seconds, gigabytes_per_second(job), times);
+}
+
+int scan_warn(const struct scan_job *job) {
+    const size_t columns = job->out_layout.columns;
+    const table_type type = job->out_layout.type;
+    const unsigned long long not_finite = job->not_finite.first, overflow = job->first_overflow;
+    if (not_finite != SCAN_NONE && !job->arguments.quiet)
+        message("%s: row %llu, column %llu is the first whose sum as %s is not finite though the values in it are%s",
+                job->name, not_finite / columns, not_finite % columns, table_type_name(type),
+                type == TABLE_F32 ? "; --out-type f64 avoids it" : "");
+    if (overflow == SCAN_NONE)
+        return EX_OK;
+    return fail(EX_DATAERR,
+                "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
+                "wrapped (--wrap: without looking%s)",
+                job->name, overflow / columns, overflow % columns, table_type_name(type),
+                table_type_size(type) < 8 ? "; without --out-type they have 64 bits" : "");
+}

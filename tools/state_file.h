@@ -1,0 +1,44 @@
+/* The file of a sum that goes on (tuplescan/state.h), which `scan --continue` reads, and replaces when the sums are on
+ * the disk; and which `info` describes. */
+#ifndef STATE_FILE_H
+#define STATE_FILE_H
+
+#include <stdbool.h>
+
+#include <tuplescan/state.h>
+
+#include "atomic_file.h"
+
+struct state_file {
+    const char *name;
+    int lock;                /* the file that was read, which nobody else may go on from meanwhile; -1: none */
+    void *state;             /* free() */
+    size_t bytes;            /* of the state */
+    table_state_facts facts; /* of what was read; version 0: there was no such file */
+    struct atomic_file output;
+};
+
+/* All that a state_file is before it is read. */
+#define STATE_FILE_NONE                                                                                                \
+    (struct state_file) {                                                                                              \
+        .lock = -1, .output = {.fd = -1, .slot = -1 }                                                                  \
+    }
+
+/* Whether the file at `path` begins like a state. False where it cannot be read, or is no regular file. */
+bool state_file_recognise(const char *path);
+
+/* Reads and checks the whole file. With `locked` it is one to go on from: nobody else may, and it need not be there.
+ * EX_OK, or the exit code after a message. */
+int state_file_read(struct state_file *file, const char *path, bool locked);
+
+/* Makes sure that the state is for sums of `type` in `columns` columns, called `input`; zeros where there was no file.
+ */
+int state_file_fit(struct state_file *file, const char *input, table_type type, size_t columns);
+
+/* In this order: open before the work, write before the outputs get their names, file->output being the second one. */
+int state_file_open(struct state_file *file);
+int state_file_write(struct state_file *file);
+
+void state_file_close(struct state_file *file);
+
+#endif
