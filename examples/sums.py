@@ -18,8 +18,8 @@ print(tuplescan.cumulative_sum(entries, include_initial=True))
 
 table = np.random.default_rng(1).random((50_000, 3), dtype=np.float32)
 whole = tuplescan.cumsum(table)
-half = 32_768  # a multiple of the rows of a chunk, so that sums of floats are the same, too
-upper = tuplescan.cumsum(table[:half])
-lower = tuplescan.cumsum(table[half:], start=upper[-1])
+state = tuplescan.State()  # says how far the sums have come; it can be pickled between the pieces
+upper = tuplescan.cumsum(table[:12_345], state=state)
+lower = tuplescan.cumsum(table[12_345:], state=state)
 same = np.array_equal(np.concatenate([upper, lower]), whole)
 print("the pieces have", "the same" if same else "NOT the same", "bits as the whole")

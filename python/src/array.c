@@ -75,3 +75,16 @@ int array_as_column(const struct array *array, table_type type, table_view *view
     *view = (table_view){array->data, (size_t)array->shape[0], 1, 0, array->type};
     return 0;
 }
+
+int array_as_bytes(const struct array *array, void **data, size_t *bytes, const char *name) {
+    table_view column;
+    if (array_as_column(array, TABLE_U8, &column, name) != 0)
+        return -1;
+    if (array->device != -1) {
+        PyErr_Format(PyExc_ValueError, "%s: must be in host memory", name);
+        return -1;
+    }
+    *data = column.data;
+    *bytes = column.rows;
+    return 0;
+}

@@ -35,4 +35,7 @@ int array_open_dlpack(struct array *array, PyObject *object, bool writable, cons
  * that the library has. -1 and an exception for any other array. */
 int array_as_column(const struct array *array, table_type type, table_view *view, const char *name);
 
+/* Bytes in host memory that lie side by side. -1 and an exception for any other array. */
+int array_as_bytes(const struct array *array, void **data, size_t *bytes, const char *name);
+
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
-                               "       reverse=False, start=None, check_overflow=False, stream=None)\n"
+                               "       reverse=False, start=None, check_overflow=False, stream=None,\n"
+                               "       state=None)\n"
                                "--\n\n"
                                "Running sums along an axis: numpy.cumsum() with the first axis as the default.\n"
                                "\n"
@@ -34,10 +35,18 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "start : scalar or array, optional\n"
                                "    What the sums begin with; its shape must broadcast to x's without the axis.\n"
                                "check_overflow : bool\n"
-                               "    Integers only: raise OverflowAt if a sum leaves its type. out is written.\n"
+                               "    Integers only: raise OverflowAt if a sum leaves its type. out is written,\n"
+                               "    and the state goes on. With a state, rows are counted from the first one of\n"
+                               "    all, in the order in which they are summed.\n"
                                "stream : int or object with __cuda_stream__, optional\n"
                                "    Arrays on CUDA only: the stream to work on, instead of the current one of\n"
                                "    x's library.\n"
+                               "state : State, optional\n"
+                               "    Go on from the rows that it has summed, and leave it behind x's last row:\n"
+                               "    pieces of an array have the bits of the whole, wherever it is cut. Only for\n"
+                               "    axis 0, integers and real floats, in host memory; start only in the first\n"
+                               "    call. Sums of 8 and 16 bits have a state of 64-bit integers or float32, in\n"
+                               "    which they are added.\n"
                                "\n"
                                "Returns\n"
                                "-------\n"
@@ -46,18 +55,19 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "Raises\n"
                                "------\n"
                                "TypeError for types that are not summed here (complex, object, longdouble,\n"
-                               "times, text), ValueError for shapes that do not match and what contradicts\n"
-                               "itself, numpy.exceptions.AxisError for an axis that is not there, OverflowAt,\n"
-                               "MemoryError, RuntimeError if the CUDA backend fails or is not there.\n"
+                               "times, text), ValueError for shapes that do not match, what contradicts\n"
+                               "itself and a state that does not fit, numpy.exceptions.AxisError for an axis\n"
+                               "that is not there, OverflowAt, MemoryError, RuntimeError if the CUDA backend\n"
+                               "fails or is not there.\n"
                                "\n"
                                "Not copied: aligned arrays of 32- and 64-bit types, u8 and u16, in this\n"
                                "machine's byte order, whose axes behind `axis` lie side by side (or which are in\n"
                                "Fortran's order). Others go through a buffer of about a megabyte.\n";
 
-enum { X, AXIS, DTYPE, OUT, EXCLUSIVE, REVERSE, START, CHECK_OVERFLOW, STREAM, PARAMETERS };
+enum { X, AXIS, DTYPE, OUT, EXCLUSIVE, REVERSE, START, CHECK_OVERFLOW, STREAM, STATE, PARAMETERS };
 enum { POSITIONAL = OUT + 1 };
-static const char *const parameter_names[PARAMETERS] = {"x",       "axis",  "dtype",          "out",   "exclusive",
-                                                        "reverse", "start", "check_overflow", "stream"};
+static const char *const parameter_names[PARAMETERS] = {"x",       "axis",  "dtype",          "out",    "exclusive",
+                                                        "reverse", "start", "check_overflow", "stream", "state"};
 
 static int parameter_of(PyObject *name) {
     for (int i = 0; i < PARAMETERS; i++)
@@ -208,7 +218,7 @@ PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (ndarray && Py_TYPE(values[X]) == ndarray && (left_out(values[OUT], NULL) || Py_TYPE(values[OUT]) == ndarray) &&
         (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
         left_out(values[EXCLUSIVE], Py_False) && left_out(values[REVERSE], Py_False) && left_out(values[START], NULL) &&
-        left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL)) {
+        left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL) && left_out(values[STATE], NULL)) {
         PyObject *result = sum_at_once(state, values);
         if (result && result != Py_None)
             return result;

@@ -28,6 +28,18 @@ PyObject *core_scan(PyObject *module, PyObject *arguments);
 PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
 PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 
+/* state.c. state_open(): memory for a state of such sums, which array_close() gives back; -1 and an exception if it has
+ * another size. */
+int state_open(struct array *array, PyObject *object, table_type type, size_t columns, void **state);
+PyObject *core_state_bytes(PyObject *module, PyObject *arguments);
+PyObject *core_state_begin(PyObject *module, PyObject *arguments);
+PyObject *core_state_facts(PyObject *module, PyObject *state);
+PyObject *core_state_sums(PyObject *module, PyObject *arguments);
+PyObject *core_state_save(PyObject *module, PyObject *arguments);
+PyObject *core_state_load(PyObject *module, PyObject *arguments);
+PyObject *core_state_equal(PyObject *module, PyObject *arguments);
+PyObject *core_state_join(PyObject *module, PyObject *arguments);
+
 /* keys.c */
 PyObject *core_histogram(PyObject *module, PyObject *arguments);
 PyObject *core_sort(PyObject *module, PyObject *arguments);

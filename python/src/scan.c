@@ -22,28 +22,40 @@ PyObject *raise_status(table_status status) {
     return PyErr_Format(exception, "%s: %s", table_status_text(status), table_error_detail());
 }
 
-/* A row for each table, side by side, of the output's type and on its device: a carry. None: there is none. */
-static int open_carry(struct array *carry, PyObject *object, bool writable, const struct tables *tables,
-                      const struct array *out, const char *name, void **data) {
+/* A row for each table, side by side, of the output's type and on its device. None: there is none. */
+static int open_start(struct array *start, PyObject *object, const struct tables *tables, const struct array *out,
+                      void **data) {
     *data = NULL;
     if (object == Py_None)
         return 0;
-    if (array_open(carry, object, writable, name) != 0)
+    if (array_open(start, object, false, "start") != 0)
         return -1;
     table_view column;
-    if (array_as_column(carry, out->type, &column, name) == 0) {
-        if (column.rows == tables->count * tables->out.columns && carry->device == out->device) {
+    if (array_as_column(start, out->type, &column, "start") == 0) {
+        if (column.rows == tables->count * tables->out.columns && start->device == out->device) {
             *data = column.data;
             return 0;
         }
-        PyErr_Format(PyExc_ValueError, "%s: must have a value for each column, where out is", name);
+        PyErr_SetString(PyExc_ValueError, "start: must have a value for each column, where out is");
     }
-    array_close(carry);
+    array_close(start);
+    return -1;
+}
+
+/* The state of a sum that goes on. None: there is none. */
+static int open_state(struct array *array, PyObject *object, const struct tables *tables, table_type type,
+                      void **state) {
+    *state = NULL;
+    if (object == Py_None)
+        return 0;
+    if (tables->count == 1)
+        return state_open(array, object, type, tables->out.columns, state);
+    PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
     return -1;
 }
 
 struct scan_arguments {
-    PyObject *in, *out, *start, *carry_out;
+    PyObject *in, *out, *start, *state;
     int axis, exclusive, check;
 };
 
@@ -65,16 +77,15 @@ static PyObject *scan_opened(const struct scan_arguments *arguments, const struc
     if (!taken)
         return PyBool_FromLong(0);
     struct tables_run run = {.options.exclusive = arguments->exclusive, .check = arguments->check};
-    struct array start, carry;
-    void *start_data, *carry_data;
+    struct array start, state;
+    void *start_data;
     if (tables.count == 0)
         Py_RETURN_NONE;
-    if (open_carry(&start, arguments->start, false, &tables, out, "start", &start_data) != 0)
+    if (open_start(&start, arguments->start, &tables, out, &start_data) != 0)
         return NULL;
     run.options.carry_in = start_data;
     PyObject *result = NULL;
-    if (open_carry(&carry, arguments->carry_out, true, &tables, out, "carry_out", &carry_data) == 0) {
-        run.options.carry_out = carry_data;
+    if (open_state(&state, arguments->state, &tables, out->type, &run.options.state) == 0) {
         table_status status = scan_without_gil(&tables, &run);
         if (status != TABLE_OK)
             raise_status(status);
@@ -82,15 +93,15 @@ static PyObject *scan_opened(const struct scan_arguments *arguments, const struc
             result = Py_BuildValue("(nn)", (Py_ssize_t)run.overflow_row, (Py_ssize_t)run.overflow_column);
         else
             result = Py_NewRef(Py_None);
-        if (carry_data)
-            array_close(&carry);
+        if (run.options.state)
+            array_close(&state);
     }
     if (start_data)
         array_close(&start);
     return result;
 }
 
-/* scan(x, out, axis, exclusive, start, carry_out, check): False if the library cannot take the arrays as they lie,
+/* scan(x, out, axis, exclusive, start, state, check): False if the library cannot take the arrays as they lie,
  * None when done, (row, column) of the first overflow. */
 PyObject *core_scan(PyObject *module, PyObject *tuple) {
     (void)module;
@@ -98,7 +109,7 @@ PyObject *core_scan(PyObject *module, PyObject *tuple) {
     struct array in, out;
     PyObject *result = NULL;
     if (!PyArg_ParseTuple(tuple, "OOipOOp", &arguments.in, &arguments.out, &arguments.axis, &arguments.exclusive,
-                          &arguments.start, &arguments.carry_out, &arguments.check) ||
+                          &arguments.start, &arguments.state, &arguments.check) ||
         array_open(&in, arguments.in, false, "x") != 0)
         return NULL;
     if (array_open(&out, arguments.out, true, "out") == 0) {
@@ -169,50 +180,76 @@ end:
     return result;
 }
 
-/* column_totals(x, totals, start): the column sums of a two-dimensional x. False as scan(), None when done. */
+struct totals_arguments {
+    PyObject *x, *totals, *start, *state;
+    int type;
+};
+
+static PyObject *totals_of(const struct totals_arguments *arguments, const table_view *view, void *totals,
+                           void *start) {
+    table_scan_options options = {.carry_in = start};
+    table_type type = (table_type)arguments->type;
+    struct array state;
+    if (arguments->state != Py_None && state_open(&state, arguments->state, type, view->columns, &options.state) != 0)
+        return NULL;
+    table_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = table_column_totals(view, type, totals, &options);
+    Py_END_ALLOW_THREADS;
+    if (options.state)
+        array_close(&state);
+    return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
+}
+
+/* A row of the sums' type in host memory, with a value for each column. None: there is none. */
+static int open_row(struct array *array, PyObject *object, bool writable, const struct totals_arguments *arguments,
+                    size_t columns, const char *name, void **data) {
+    *array = (struct array){0};
+    *data = NULL;
+    if (object == Py_None)
+        return 0;
+    table_view row;
+    if (array_open(array, object, writable, name) != 0)
+        return -1;
+    if (array_as_column(array, (table_type)arguments->type, &row, name) == 0) {
+        *data = row.data;
+        if (row.rows == columns && array->device == -1)
+            return 0;
+        PyErr_Format(PyExc_ValueError, "%s: must have a value for each column, in host memory", name);
+    }
+    array_close(array);
+    return -1;
+}
+
+/* column_totals(x, type, totals, start, state): the column sums of a two-dimensional x whose values lie side by side,
+ * in that type. False as scan(), None when done. totals, start and state may be None. */
 PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
-    PyObject *x_object, *totals_object, *start_object, *result = NULL;
-    struct array x, totals, start = {0};
-    if (!PyArg_ParseTuple(tuple, "OOO", &x_object, &totals_object, &start_object) ||
-        array_open(&x, x_object, false, "x") != 0)
+    struct totals_arguments arguments;
+    PyObject *result = NULL;
+    struct array x, totals, start;
+    void *totals_data, *start_data;
+    if (!PyArg_ParseTuple(tuple, "OiOOO", &arguments.x, &arguments.type, &arguments.totals, &arguments.start,
+                          &arguments.state) ||
+        array_open(&x, arguments.x, false, "x") != 0)
         return NULL;
-    if (array_open(&totals, totals_object, true, "totals") != 0) {
-        array_close(&x);
-        return NULL;
-    }
-    table_view row, carry = {0};
-    struct tables tables;
-    if (array_as_column(&totals, 0, &row, "totals") != 0 ||
-        (start_object != Py_None && (array_open(&start, start_object, false, "start") != 0 ||
-                                     array_as_column(&start, row.type, &carry, "start") != 0)))
-        goto end;
-    struct array out = x; /* only its shape matters: no table is written */
-    out.type = row.type;
-    out.itemsize = (Py_ssize_t)table_type_size(row.type);
-    out.data = NULL;
-    out.dims = x.dims;
-    if (x.dims != 2 || x.device != -1 || totals.device != -1 || (Py_ssize_t)row.rows != x.shape[1] ||
-        (carry.data && carry.rows != row.rows)) {
-        PyErr_SetString(PyExc_ValueError, "x must be a table in host memory, totals and start have its columns");
+    if (x.dims != 2 || x.device != -1 || (x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
+        (x.shape[1] > 1 && x.stride[1] != x.itemsize)) {
+        PyErr_SetString(PyExc_ValueError, "x: must be a table in host memory whose values lie side by side");
         goto end;
     }
-    if (x.shape[0] > 1)
-        out.stride[0] = x.shape[1] * out.itemsize;
-    out.stride[1] = out.itemsize;
-    int taken = tables_make(&tables, &x, &out, 0);
-    if (taken == 1 && tables.count) {
-        table_status status;
-        table_scan_options options = {.carry_in = carry.data};
-        Py_BEGIN_ALLOW_THREADS;
-        status = table_column_totals(&tables.in, row.type, row.data, &options);
-        Py_END_ALLOW_THREADS;
-        result = status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
-    } else if (taken >= 0)
-        result = PyBool_FromLong(0);
-end:
-    array_close(&start);
+    table_view view = {x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type};
+    if (open_row(&totals, arguments.totals, true, &arguments, view.columns, "totals", &totals_data) != 0)
+        goto end;
+    if (open_row(&start, arguments.start, false, &arguments, view.columns, "start", &start_data) == 0) {
+        if (!table_types_supported(x.type, (table_type)arguments.type) || (uintptr_t)x.data % (size_t)x.itemsize != 0)
+            result = PyBool_FromLong(0);
+        else
+            result = totals_of(&arguments, &view, totals_data, start_data);
+        array_close(&start);
+    }
     array_close(&totals);
+end:
     array_close(&x);
     return result;
 }

@@ -134,8 +134,6 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
         next(tables, at, &in, &out);
         if (options.carry_in)
             options.carry_in = (const char *)options.carry_in + carry_bytes;
-        if (options.carry_out)
-            options.carry_out = (char *)options.carry_out + carry_bytes;
         if (run->on_stream && options.first_overflow)
             options.first_overflow++;
     }

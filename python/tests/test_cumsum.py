@@ -252,7 +252,7 @@ def test_threads():
 def test_signature():
     parameters = inspect.signature(tuplescan.cumsum).parameters
     assert list(parameters) == [
-        "x", "axis", "dtype", "out", "exclusive", "reverse", "start", "check_overflow", "stream"
+        "x", "axis", "dtype", "out", "exclusive", "reverse", "start", "check_overflow", "stream", "state"
     ]  # fmt: skip
     assert parameters["axis"].default == 0
     assert parameters["exclusive"].kind is inspect.Parameter.KEYWORD_ONLY

@@ -57,7 +57,7 @@ def each_way():
         lambda: try_to(tuplescan._core.scan, x, x, 7, False, None, None, False),
         lambda: try_to(tuplescan._core.scan, x, x, 0, False, x[0, :2], None, False),
         lambda: try_to(tuplescan._core.scan, x, x, 0, False, None, keys, False),
-        lambda: try_to(tuplescan._core.column_totals, x, keys, None),
+        lambda: try_to(tuplescan._core.column_totals, x, 8, keys, None, None),
     ]
 
 
@@ -102,7 +102,7 @@ def test_every_function_says_what_it_does():
     for name in tuplescan.__all__:
         documented = inspect.getdoc(getattr(tuplescan, name))
         assert documented and name in dir(tuplescan)
-        if name not in ("OverflowAt", "cuda_unavailable"):
+        if name not in ("OverflowAt", "State", "cuda_unavailable"):
             assert all(part in documented for part in ("Parameters\n", "Returns\n", "Raises\n")), name
     with pytest.raises(AttributeError, match="'nonsense'"):
         tuplescan.nonsense
@@ -122,7 +122,11 @@ def test_stubs_have_the_parameters():
             assert [argument.arg for argument in arguments.kwonlyargs] == [
                 parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY
             ]
-    assert found == set(tuplescan.__all__) - {"OverflowAt"}
+    assert found == set(tuplescan.__all__) - {"OverflowAt", "State"}
+    stub = next(of for of in stubs.body if isinstance(of, ast.ClassDef) and of.name == "State")
+    declared = {of.name for of in stub.body if isinstance(of, ast.FunctionDef)}
+    assert {name for name in dir(tuplescan.State) if not name.startswith("_")} <= declared
+    assert all(hasattr(tuplescan.State, name) for name in declared)
 
 
 @pytest.mark.skipif(not (TREE / "README.md").exists(), reason="the tests alone were copied")

@@ -10,6 +10,7 @@ from ._errors import OverflowAt
 
 __all__ = [
     "OverflowAt",
+    "State",
     "argsort",
     "bincount",
     "column_totals",
@@ -30,6 +31,11 @@ def __getattr__(name):
 
         value = globals()[name] = getattr(_keys, name)
         return value
+    if name == "State":
+        from ._state import State
+
+        globals()[name] = State
+        return State
     raise AttributeError(f"module 'tuplescan' has no attribute {name!r}")
 
 
@@ -44,7 +50,7 @@ def cuda_unavailable():
     return _core.cuda_unavailable()
 
 
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=None):
     """Running sums by the letter of the Python array API standard.
 
     Parameters
@@ -55,7 +61,10 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     dtype : dtype, optional
         As for cumsum().
     include_initial : bool
-        Begin with a zero: the result is one longer along the axis.
+        Begin with a zero: the result is one longer along the axis. With a state: with the sums so far,
+        which only numpy's arrays have.
+    state : State, optional
+        As for cumsum().
 
     Returns
     -------
@@ -67,4 +76,4 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     """
     from . import _device
 
-    return _device.cumulative_sum(x, axis, dtype, include_initial)
+    return _device.cumulative_sum(x, axis, dtype, include_initial, state)

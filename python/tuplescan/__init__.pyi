@@ -14,6 +14,28 @@ class OverflowAt(OverflowError):
     column: int
     def __init__(self, row: int, column: int) -> None: ...
 
+class State:
+    def __init__(self) -> None: ...
+    @classmethod
+    def begin(cls, dtype: DTypeLike, columns: SupportsIndex, first_row: SupportsIndex = 0) -> State: ...
+    @classmethod
+    def from_bytes(cls, saved: bytes | bytearray | memoryview) -> State: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def dtype(self) -> np.dtype[Any] | None: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def first_row(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    def sums(self) -> NDArray[Any]: ...
+    def join(self, other: State) -> None: ...
+    def copy(self) -> State: ...
+    def __copy__(self) -> State: ...
+    def __deepcopy__(self, memo: Any) -> State: ...
+    def __eq__(self, other: object) -> bool: ...
+
 # An array of CuPy, torch or JAX gives one of its own kind: Any.
 @overload
 def cumsum(
@@ -27,6 +49,7 @@ def cumsum(
     start: ArrayLike | None = None,
     check_overflow: bool = False,
     stream: None = None,
+    state: State | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def cumsum(
@@ -40,6 +63,7 @@ def cumsum(
     start: Any = None,
     check_overflow: bool = False,
     stream: int | _CudaStream | None = None,
+    state: State | None = None,
 ) -> Any: ...
 @overload
 def cumulative_sum(
@@ -49,12 +73,27 @@ def cumulative_sum(
     axis: SupportsIndex | None = None,
     dtype: DTypeLike | None = None,
     include_initial: bool = False,
+    state: State | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def cumulative_sum(
-    x: Any, /, *, axis: SupportsIndex | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    include_initial: bool = False,
+    state: State | None = None,
 ) -> Any: ...
-def column_totals(x: ArrayLike, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None) -> NDArray[Any]: ...
+# None for a state that begins beyond row 0.
+@overload
+def column_totals(
+    x: ArrayLike, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: None = None
+) -> NDArray[Any]: ...
+@overload
+def column_totals(
+    x: ArrayLike, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: State
+) -> NDArray[Any] | None: ...
 def histogram(
     a: ArrayLike,
     bins: SupportsIndex | str | ArrayLike = 10,

@@ -1,21 +1,20 @@
 """numpy.cumsum()'s behaviour around the one call that the C library has. The calls that need none of it do not come
 here: _core.cumsum() makes them at once."""
 
+import contextlib
+import math
 import operator
 
 import numpy as np
 
 from . import _core
 from ._errors import OverflowAt
+from ._state import NUMBERS, TYPES, State, copy_of, memory_for
 
 try:
     from numpy.lib.array_utils import normalize_axis_index
 except ImportError:  # numpy 1
     from numpy.core.multiarray import normalize_axis_index
-
-# The numbers of C's enum table_type.
-TYPES = {1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "i8", 7: "f4", 8: "f8"}
-_NUMBERS = {np.dtype(name): number for number, name in TYPES.items()}
 
 # What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32.
 _ADDED_IN = {
@@ -26,9 +25,10 @@ _ADDED_IN = {
 # Complex numbers are two columns of floats.
 _PARTS = {np.dtype(of): np.dtype(by) for of, by in {"c8": "f4", "c16": "f8"}.items()}
 
-# Values of a buffer that stays in a core's cache, and columns of a piece of a wide table in it.
+# Values of a buffer that stays in a core's cache, columns of a piece of a wide table in it, and rows at least.
 _BUFFER_VALUES = 1 << 17
 _PIECE_COLUMNS = 256
+_PIECE_ROWS = 64
 
 _core.numpy_is_here(np.ndarray, np.empty, {number: np.dtype(name) for number, name in TYPES.items()})
 
@@ -46,7 +46,7 @@ def sums_type(x_type, dtype, out):
     else:
         chosen = x_type
     native = chosen.newbyteorder("=")
-    if native not in _ADDED_IN and native not in _NUMBERS and native not in _PARTS:
+    if native not in _ADDED_IN and native not in NUMBERS and native not in _PARTS:
         raise TypeError(f"ufunc 'add' did not contain a loop with signature matching types ({chosen!r}, {chosen!r})")
     return native
 
@@ -66,7 +66,7 @@ def row_to_start_with(start, shape, dtype):
         row = np.array(number, dtype)
     elif not np.can_cast(row.dtype, dtype, "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
-    return np.ascontiguousarray(np.broadcast_to(row.astype(dtype, copy=False), shape))
+    return np.ascontiguousarray(np.broadcast_to(row.astype(dtype, copy=False), shape)).reshape(shape)
 
 
 def _same_memory(x, out):
@@ -103,34 +103,50 @@ def _first_outside(sums, dtype):
     return divmod(int(outside.argmax()), sums.shape[1])
 
 
-def _sum_piece(x, out, dtype, exclusive, start, check):
-    """Sums x along its first axis into out, through a buffer that takes some rows of integers at a time, and all rows of
-    floats, whose sums a carry does not continue bit for bit. Returns the first overflow, (row, column of the piece), or
-    None."""
+def rows_at_once(columns):
+    return max(_PIECE_ROWS, _BUFFER_VALUES // columns)
+
+
+def _sum_piece(x, out, dtype, exclusive, start, check, memory=None):
+    """Sums x along its first axis into out, through a buffer of some rows, by a state: the one in `memory`, or its own.
+    Returns the first overflow, (row of the state, column of the piece), or None."""
     adding = added_in(dtype)
     columns = out[0].size
-    rows = len(x) if adding.kind == "f" else max(1, _BUFFER_VALUES // columns)
-    buffer = np.empty((min(rows, len(x)), *x.shape[1:]), adding)
-    carry = np.zeros(columns, adding)
-    if start is not None:
-        carry[:] = start.reshape(-1)
+    rows = min(rows_at_once(columns), len(x))
+    before = 0 if memory is None else _core.state_facts(memory)[3]
+    if memory is None and rows < len(x):
+        memory = memory_for(adding, columns)
+    buffer = np.empty((rows, *x.shape[1:]), adding)
+    row = None if start is None else np.ascontiguousarray(start, adding).reshape(-1)
     first = None
     for i in range(0, len(x), rows):
         part = x[i : i + rows]
         sums = buffer[: len(part)]
         np.copyto(sums, part if adding == dtype else part.astype(dtype, copy=False), casting="unsafe")
         table = sums.reshape(len(part), columns)
-        found = None
+        outside = None
         if check and adding != dtype:
             inclusive = np.empty_like(table)
-            _core.scan(table, inclusive, 0, False, carry, None, False)
-            found = _first_outside(inclusive, dtype)
-        found = _core.scan(table, table, 0, exclusive, carry, carry, check and adding == dtype) or found
-        if found and first is None:
-            first = (found[0] + i, found[1])
+            _core.scan(table, inclusive, 0, False, row, None if memory is None else copy_of(memory), False)
+            outside = _first_outside(inclusive, dtype)
+        found = _core.scan(table, table, 0, exclusive, row, memory, check and adding == dtype)
+        if outside:
+            found = (before + i + outside[0], outside[1])
+        first = first or found
+        row = None  # the state has it
         wrapped = sums if adding == dtype or out.dtype == dtype else sums.astype(dtype)
         np.copyto(out[i : i + len(part)], wrapped, casting="unsafe")
     return first
+
+
+def _sum_state_through_buffer(x, out, dtype, exclusive, start, check, memory):
+    """The state is as it was if the sum fails."""
+    before = copy_of(memory)
+    try:
+        return _sum_piece(x, out, dtype, exclusive, start, check, memory)
+    except BaseException:
+        memory[:] = before
+        raise
 
 
 def _sum_through_buffer(x, out, axis, dtype, exclusive, start, check):
@@ -147,13 +163,17 @@ def _sum_through_buffer(x, out, axis, dtype, exclusive, start, check):
     return first
 
 
-def _sum(x, out, axis, dtype, exclusive, reverse, start, check):
-    """Sums into out. Returns the first overflow, (row, column) or None, in the order in which rows are summed."""
+def _sum(x, out, axis, dtype, exclusive, reverse, start, check, memory=None):
+    """Sums into out, on from the state in `memory`, if any. Returns the first overflow, (row, column) or None, in the
+    order in which rows are summed."""
     if x.size == 0:
+        if memory is not None:
+            add_no_rows(memory, dtype, out.shape[1:], start)
         return None
     if np.may_share_memory(x, out) and not _same_memory(x, out):
         x = x.copy()
-    if x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous and not check:
+    fortran = x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous
+    if fortran and not check and memory is None:
         return _sum(x.T, out.T, x.ndim - 1 - axis, dtype, exclusive, reverse, None if start is None else start.T, False)
     if reverse:
         last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
@@ -161,12 +181,32 @@ def _sum(x, out, axis, dtype, exclusive, reverse, start, check):
     if out.dtype == dtype:
         row = None if start is None else np.ascontiguousarray(start).reshape(-1)
         try:
-            found = _core.scan(x, out, axis, exclusive, row, None, check)
+            found = _core.scan(x, out, axis, exclusive, row, memory, check)
         except BufferError:  # a type of numpy's that the buffer protocol does not have
             found = False
         if found is not False:
             return found
+    if memory is not None:
+        return _sum_state_through_buffer(x, out, dtype, exclusive, start, check, memory)
     return _sum_through_buffer(x, out, axis, dtype, exclusive, start, check)
+
+
+def add_no_rows(memory, dtype, shape, start):
+    """Begins the state, if it has not begun."""
+    none = np.empty((0, math.prod(shape)), added_in(dtype))
+    row = None if start is None else np.ascontiguousarray(start, none.dtype).reshape(-1)
+    _core.column_totals(none, NUMBERS[none.dtype], None, row, memory)
+
+
+def going_on(state, dtype, shape, start):
+    """The memory of a state for a call that makes such sums: a context. The state may be None, and its memory is."""
+    if state is None:
+        return contextlib.nullcontext()
+    if not isinstance(state, State):
+        raise TypeError(f"state: {type(state)!r} is no State")
+    if dtype in _PARTS:
+        raise TypeError("state: sums of complex numbers have none; sum their parts as columns, x.view() of floats")
+    return state._going_on(added_in(dtype), math.prod(shape), start is not None)
 
 
 def _parts(x):
@@ -220,18 +260,19 @@ def cumsum(
     start=None,
     check_overflow=False,
     stream=None,
+    state=None,
 ):
     if not isinstance(x, np.ndarray):
         from . import _device
 
         foreign = _device.library_of(x)
         if foreign:
-            return foreign.cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream)
+            return foreign.cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
     if stream is not None:
         raise ValueError("stream: is for arrays on CUDA")
     if isinstance(x, np.ma.MaskedArray):
         options = {"dtype": dtype, "out": out, "exclusive": exclusive, "reverse": reverse}
-        return _sum_masked(x, axis, {**options, "start": start, "check_overflow": check_overflow})
+        return _sum_masked(x, axis, {**options, "start": start, "check_overflow": check_overflow, "state": state})
     subclass = x if isinstance(x, np.ndarray) and type(x) is not np.ndarray else None
     values = np.asarray(x)
     if axis is None:
@@ -241,6 +282,8 @@ def cumsum(
             raise TypeError("an integer is required for the axis")
         values = values.reshape(values.shape or 1) if values.ndim == 0 else values
         axis = normalize_axis_index(operator.index(axis), values.ndim)
+    if state is not None and axis != 0:
+        raise ValueError(f"state: sums go on along axis 0, not {axis}: give np.moveaxis(x, {axis}, 0)")
     result = None if out is None else _prepared_out(out, values.shape)
     sums = sums_type(values.dtype, dtype, result)
     if check_overflow and sums.kind not in "iu":
@@ -251,12 +294,15 @@ def cumsum(
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
     first = None
-    if sums in _PARTS:
-        _sum_complex(values, result, axis, sums, bool(exclusive), bool(reverse), start)
-    else:
-        first = _sum(values, result, axis, sums, bool(exclusive), bool(reverse), start, bool(check_overflow))
+    with going_on(state, sums, rest, start) as memory:
+        if sums in _PARTS:
+            _sum_complex(values, result, axis, sums, bool(exclusive), bool(reverse), start)
+        else:
+            flags = bool(exclusive), bool(reverse), start, bool(check_overflow)
+            first = _sum(values, result, axis, sums, *flags, memory)
     if first:
-        raise OverflowAt(values.shape[axis] - 1 - first[0] if reverse else first[0], first[1])
+        backwards = reverse and state is None
+        raise OverflowAt(values.shape[axis] - 1 - first[0] if backwards else first[0], first[1])
     if out is not None:
         return out
     return result if subclass is None else _like_subclass(subclass, result)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._errors import OverflowAt
+from ._state import State
 
 # Above this many tables of an array, one table of a copy with the axis in front is faster than a launch for each.
 _TABLES_MOST = 32
@@ -30,7 +31,7 @@ def library_of(x):
     return None
 
 
-def cumulative_sum(x, axis, dtype, include_initial):
+def cumulative_sum(x, axis, dtype, include_initial, state):
     library = None if isinstance(x, np.ndarray) else library_of(x)
     if library is None:
         x = np.asanyarray(x)
@@ -42,15 +43,19 @@ def cumulative_sum(x, axis, dtype, include_initial):
         axis = 0
     axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
     if not include_initial:
-        return _core.cumsum(x, axis, dtype)
+        return _core.cumsum(x, axis, dtype, state=state)
     if library is not None:
+        if state is not None:
+            raise ValueError("include_initial: with a state it is for arrays of numpy")
         return library.with_zeros_in_front(_core.cumsum(x, axis, dtype), axis)
     shape = tuple(extent + (i == axis) for i, extent in enumerate(x.shape))
     result = np.empty(shape, _arrays.sums_type(x.dtype, dtype, None))
     first = (slice(None),) * axis + (slice(0, 1),)
     behind = (slice(None),) * axis + (slice(1, None),)
-    result[first] = 0
-    _arrays.cumsum(np.asarray(x), axis, dtype, result[behind])
+    begun = isinstance(state, State) and state.dtype is not None
+    sums = state.sums() if begun else None
+    _arrays.cumsum(np.asarray(x), axis, dtype, result[behind], state=state)
+    result[first] = sums.reshape(result[first].shape) if begun else 0
     return result
 
 
@@ -63,31 +68,22 @@ def _stream_number(stream):
 class _OnHost:
     """Libraries whose arrays numpy can see without a copy."""
 
-    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream):
-        if out is not None and not isinstance(out, np.ndarray):
-            _arrays.cumsum(
-                self.to_numpy(x),
-                axis,
-                dtype,
-                self.to_numpy(out),
-                exclusive=exclusive,
-                reverse=reverse,
-                start=start,
-                check_overflow=check_overflow,
-                stream=stream,
-            )
-            return out
+    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
+        foreign = out is not None and not isinstance(out, np.ndarray)
         sums = _arrays.cumsum(
             self.to_numpy(x),
             axis,
             dtype,
-            out,
+            self.to_numpy(out) if foreign else out,
             exclusive=exclusive,
             reverse=reverse,
             start=start,
             check_overflow=check_overflow,
             stream=stream,
+            state=state,
         )
+        if foreign:
+            return out
         return sums if out is not None else self.from_numpy(sums)
 
     def with_zeros_in_front(self, sums, axis):
@@ -123,9 +119,11 @@ class _Jax(_OnHost):
 class _OnCuda(_OnHost):
     """Libraries with arrays on CUDA; what differs between them are the methods below."""
 
-    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream):
+    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
         if not self.on_cuda(x):
-            return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream)
+            return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+        if state is not None:
+            raise TypeError("state: is for arrays in host memory")
         if out is not None and not (type(out) is type(x) and self.on_cuda(out)):
             raise TypeError("out must be an array of x's library, on CUDA")
         if axis is None:

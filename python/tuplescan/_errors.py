@@ -6,7 +6,8 @@ class OverflowAt(OverflowError):
     row : int
         The first place along the summed axis at which a sum is out of range,
         counted in the direction of the sum's array (from the front, also with
-        reverse=True).
+        reverse=True). With a state: counted from the first row that it ever
+        summed, in the order in which rows are summed.
     column : int
         Where that is on the other axes, counted in row-major order; 0 for an
         array of one axis.

@@ -1,17 +1,19 @@
 """Totals, histograms and sorts: numpy's arguments and types around the calls of the C library."""
 
+import math
 import operator
 
 import numpy as np
 
 from . import _arrays, _core
+from ._state import NUMBERS, TYPES, copy_of, memory_for
 
 _BINS_MOST = 1 << 20
-_DIRECT = frozenset(np.dtype(name) for name in _arrays.TYPES.values())
+_DIRECT = frozenset(np.dtype(name) for name in TYPES.values())
 _KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
 
 
-def column_totals(x, dtype=None, *, start=None):
+def column_totals(x, dtype=None, *, start=None, state=None):
     """The sums of the columns of x: the last row of cumsum(x), bit for bit.
 
     Parameters
@@ -22,10 +24,13 @@ def column_totals(x, dtype=None, *, start=None):
         The type of the sums, as for cumsum().
     start : scalar or array, optional
         What the sums begin with; its shape must broadcast to x.shape[1:].
+    state : State, optional
+        Go on from the rows that it has summed, and leave it behind x's last row, as cumsum() does. The sums are those
+        of all its rows.
 
     Returns
     -------
-    array of shape x.shape[1:]
+    array of shape x.shape[1:]; None if the state begins beyond row 0, where the sums are not known.
 
     Raises
     ------
@@ -36,19 +41,39 @@ def column_totals(x, dtype=None, *, start=None):
         raise ValueError("x must have at least one dimension")
     sums = _arrays.sums_type(values.dtype, dtype, None)
     rest = values.shape[1:]
-    row = np.zeros(rest, sums) if start is None else _arrays.row_to_start_with(start, rest, sums)
-    if values.size == 0:
-        return row.copy()
-    columns = row.size
-    if sums in _DIRECT:
-        totals = np.empty(columns, sums)
-        carry = None if start is None else row.reshape(-1)
-        for table in (values, np.ascontiguousarray(values, sums)):
-            usable = table.flags.c_contiguous and table.flags.aligned and table.dtype in _DIRECT
-            if usable and _core.column_totals(table.reshape(len(table), columns), totals, carry) is None:
-                return totals.reshape(rest)
-    running = _arrays.cumsum(values, 0, sums, start=start)
-    return running[-1].copy()
+    if start is not None:
+        start = _arrays.row_to_start_with(start, rest, sums)
+    with _arrays.going_on(state, sums, rest, start) as memory:
+        if memory is None and (values.size == 0 or sums.kind == "c"):
+            row = np.zeros(rest, sums) if start is None else start.copy()
+            return row if values.size == 0 else _arrays.cumsum(values, 0, sums, start=start)[-1].copy()
+        totals = _totals(values, sums, start, memory)
+    return None if totals is None else totals.astype(sums, copy=False).reshape(rest)
+
+
+def _totals(values, sums, start, memory):
+    """A row in the type in which is added; None if the state begins beyond row 0. Copies some rows at a time if the
+    library cannot take the values as they lie."""
+    columns = math.prod(values.shape[1:])
+    adding = _arrays.added_in(sums)
+    known = memory is None or _core.state_facts(memory)[2] == 0
+    totals = np.empty(columns, adding) if known else None
+    row = None if start is None else np.ascontiguousarray(start, adding).reshape(-1)
+    if values.flags.c_contiguous and values.dtype in _DIRECT and adding == sums:
+        table = values.reshape(len(values), columns)
+        if _core.column_totals(table, NUMBERS[adding], totals, row, memory) is None:
+            return totals
+    memory = memory_for(adding, columns) if memory is None else memory
+    before = copy_of(memory)
+    try:
+        for i in range(0, max(len(values), 1), rows := _arrays.rows_at_once(columns)):
+            part = np.array(values[i : i + rows].astype(sums, copy=False), adding, order="C")
+            _core.column_totals(part.reshape(len(part), columns), NUMBERS[adding], totals, row, memory)
+            row = None  # the state has it
+    except BaseException:
+        memory[:] = before
+        raise
+    return totals
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None):

@@ -1,0 +1,83 @@
+import itertools
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+import tuplescan
+import tuplescan.dask
+
+da = pytest.importorskip("dask.array")
+
+
+def rough(shape, kind, seed=1):
+    return ((np.random.default_rng(seed).random(shape) - 0.3) * 10).astype(kind)
+
+
+def random_chunks(shape, seed):
+    """Blocks of random sizes, some of them empty."""
+    generator = random.Random(seed)
+    chunks = []
+    for extent in shape:
+        borders = sorted(generator.randint(0, extent) for _ in range(generator.randint(0, 6)))
+        borders = [0, *borders, extent]
+        chunks.append(tuple(b - a for a, b in itertools.pairwise(borders)))
+    return tuple(chunks)
+
+
+def same_bits(got, wanted):
+    computed = got.compute(scheduler="synchronous")
+    assert got.shape == wanted.shape and got.dtype == wanted.dtype == computed.dtype
+    assert computed.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("kind", ["f4", "f8", "f2", ">f8", "i4", "i1", "?", "u8"])
+def test_same_bits_as_one_machine(kind, exclusive):
+    for seed, shape in enumerate([(5000,), (4000, 7), (1500, 3, 4), (0, 3), (5, 0), (1, 1), (3000, 40)]):
+        x = rough(shape, kind)
+        got = tuplescan.dask.cumsum(da.from_array(x, random_chunks(shape, seed)), exclusive=exclusive)
+        same_bits(got, tuplescan.cumsum(x, exclusive=exclusive))
+
+
+def test_dtype_and_axis():
+    x = rough((70, 900), "f4")
+    blocks = da.from_array(x, (30, 111))
+    for axis in (0, 1, -1):
+        same_bits(tuplescan.dask.cumsum(blocks, axis), tuplescan.cumsum(x, axis))
+    same_bits(tuplescan.dask.cumsum(blocks, 1, "f8"), tuplescan.cumsum(x, 1, "f8"))
+    same_bits(tuplescan.dask.cumsum(blocks.astype("i4"), dtype="i2"), tuplescan.cumsum(x.astype("i4"), dtype="i2"))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_schedulers(scheduler):
+    x = rough((20_000, 3), "f4")
+    sums = tuplescan.dask.cumsum(da.from_array(x, (999, 2)) * 3)
+    assert sums.chunks == da.from_array(x, (999, 2)).chunks
+    assert sums.compute(scheduler=scheduler, num_workers=2).tobytes() == tuplescan.cumsum(x * 3).tobytes()
+    assert sums[7777:].sum().compute(scheduler=scheduler, num_workers=2) > 0
+
+
+def test_refused():
+    x = da.ones((10, 2), chunks=3)
+    for wrong, error in [
+        (np.ones(3), TypeError),
+        (x.astype("c8"), TypeError),
+        (x[x[:, 0] > 0], ValueError),
+        (x.sum(), ValueError),
+    ]:
+        with pytest.raises(error):
+            tuplescan.dask.cumsum(wrong)
+    with pytest.raises(getattr(np, "exceptions", np).AxisError):
+        tuplescan.dask.cumsum(x, 2)
+
+
+def test_memory_is_bounded():
+    rows, blocks = 50_000, 100
+    x = da.random.default_rng(1).random((rows * blocks, 2), chunks=(rows, 2))
+    last = tuplescan.dask.cumsum(x).map_blocks(lambda block: block[-1:].copy(), chunks=((1,) * blocks, (2,)))
+    tracemalloc.start()
+    last.compute(scheduler="synchronous")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * rows * 2 * 8

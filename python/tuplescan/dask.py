@@ -1,0 +1,102 @@
+"""Running sums of dask arrays, with the bits of one machine. dask is imported by the calls, and is no requirement."""
+
+import itertools
+import math
+import operator
+
+import numpy as np
+
+from . import _arrays, _core, _keys
+from ._state import State
+
+
+def _range(block, dtype, kept, first_row):
+    """The state of the rows of one block, which begins at that row of all."""
+    state = State.begin(kept, math.prod(block.shape[1:]), first_row)
+    _keys.column_totals(block, dtype, state=state)
+    return state
+
+
+def _joined(before, block):
+    """The state of all rows through a block's last one. Results of other tasks are not changed."""
+    state = before.copy()
+    state.join(block)
+    return state
+
+
+def _sums(block, dtype, exclusive, before):
+    return _core.cumsum(block, 0, dtype, exclusive=exclusive, state=None if before is None else before.copy())
+
+
+def _graph(x, name, dtype, exclusive):
+    kept = _arrays.added_in(dtype)
+    first_rows = [0, *itertools.accumulate(x.chunks[0])]
+    graph = {}
+    for place in itertools.product(*(range(count) for count in x.numblocks[1:])):
+        columns = math.prod(x.chunks[axis][at] for axis, at in enumerate(place, 1))
+        before = None
+        for i in range(x.numblocks[0]):
+            block = (x.name, i, *place)
+            graph[(name, i, *place)] = (_sums, block, dtype, exclusive, before)
+            if i + 1 == x.numblocks[0] or columns == 0:
+                continue
+            own = (f"{name}-range", i, *place)
+            graph[own] = (_range, block, dtype, kept, first_rows[i])
+            if before is None:
+                before = own
+            else:
+                through = (f"{name}-state", i, *place)
+                graph[through] = (_joined, before, own)
+                before = through
+    return graph
+
+
+def cumsum(x, axis=0, dtype=None, *, exclusive=False):
+    """Running sums along an axis of a dask array: the bits of tuplescan.cumsum() of the whole array, however it is cut.
+
+    Each block is summed twice, for its State and for its sums; between them goes a chain of joins of states, as long as
+    there are blocks along the axis. A state is 64 bytes, and 131 rows of floats or 2 rows of integers, as wide as the
+    block: blocks of floats are best some thousand rows high. No task has more than one block and its sums. A block is
+    in memory until the states of those before it are joined, which in dask's order of work is soon.
+
+    Parameters
+    ----------
+    x : dask array of at least one dimension
+        Blocks of numpy arrays of bool, integers or real floats, of any sizes that are known.
+    axis : int
+    dtype : dtype, optional
+        The type of the sums, as for tuplescan.cumsum().
+    exclusive : bool
+        result[i] = x[0] + ... + x[i - 1] instead.
+
+    Returns
+    -------
+    dask array of x's shape and chunks
+
+    Raises
+    ------
+    TypeError for other arrays, blocks and types; ValueError for blocks whose sizes are not known, and without a
+    dimension; numpy.exceptions.AxisError. ImportError without dask.
+    """
+    import dask.array
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
+
+    if not isinstance(x, dask.array.Array):
+        raise TypeError(f"x: {type(x)!r} is no dask array")
+    if not isinstance(x._meta, np.ndarray):
+        raise TypeError(f"x: has blocks of {type(x._meta)!r}; numpy's are summed here")
+    if x.ndim == 0:
+        raise ValueError("x must have at least one dimension")
+    if any(math.isnan(extent) for extent in x.shape):
+        raise ValueError("x: has blocks whose sizes are not known: call x.compute_chunk_sizes() first")
+    sums = _arrays.sums_type(x.dtype, dtype, None)
+    if sums.kind == "c":
+        raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
+    axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
+    if axis != 0:
+        moved = cumsum(dask.array.moveaxis(x, axis, 0), 0, sums, exclusive=exclusive)
+        return dask.array.moveaxis(moved, 0, axis)
+    name = f"tuplescan-cumsum-{tokenize(x, sums, bool(exclusive))}"
+    graph = HighLevelGraph.from_collections(name, _graph(x, name, sums, bool(exclusive)), dependencies=[x])
+    return dask.array.Array(graph, name, chunks=x.chunks, dtype=sums, meta=np.empty((0,) * x.ndim, sums))
