@@ -289,6 +289,76 @@ static void test_graph_any_workspace(void **state) {
     cudaGraphExecDestroy(executable);
 }
 
+/* A piece that is captured once and goes on with each replay, from a state in memory of the device, where it alone says
+ * how many rows there were: beside the same pieces on the CPU. */
+static void check_graph_goes_on(table_type type, size_t rows, bool exclusive) {
+    const size_t cells = rows * COLUMNS, bytes = cells * table_type_size(type);
+    const bool checked = type == TABLE_U32;
+    const int rounds = run_small() ? 4 : 40;
+    size_t state_bytes = 0;
+    uint64_t found = 0, expected_found = 0, *overflow = NULL;
+    void *host_state = NULL, *device_state = NULL, *left = NULL;
+    char *const expected = malloc(bytes), *const results = malloc(bytes);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    assert_int_equal(table_state_bytes(type, COLUMNS, &state_bytes), TABLE_OK);
+    host_state = calloc(1, state_bytes);
+    left = malloc(state_bytes);
+    assert_true(expected && results && host_state && left);
+    assert_int_equal(cudaMalloc(&device_state, state_bytes), cudaSuccess);
+    assert_int_equal(cudaMemset(device_state, 0, state_bytes), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&overflow, sizeof *overflow), cudaSuccess);
+    table_view in = {device_values, rows, COLUMNS, 0, type}, out = {device_sums, rows, COLUMNS, 0, type};
+    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .exclusive = exclusive, .state = device_state};
+    options.first_overflow = checked ? overflow : NULL;
+    options.stream = stream;
+    options.workspace = workspace;
+    options.workspace_bytes = 64 << 20;
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    assert_int_equal(table_prefix_sum_async(&in, &out, &options), TABLE_OK);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    for (int round = 0; round < rounds; round++) {
+        fill_values((uint32_t)round);
+        for (size_t k = 0; type == TABLE_F32 && k < cells; k++) {
+            const float value = (float)(int32_t)host_values[k] * 1e-6f;
+            memcpy(&host_values[k], &value, sizeof value);
+        }
+        assert_int_equal(cudaMemcpyAsync(device_values, host_values, bytes, cudaMemcpyHostToDevice, stream),
+                         cudaSuccess);
+        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
+        assert_int_equal(cudaMemcpyAsync(results, device_sums, bytes, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        in.data = host_values;
+        out.data = expected;
+        table_scan_options on_host = {.backend = TABLE_BACKEND_CPU, .exclusive = exclusive, .state = host_state};
+        on_host.first_overflow = checked ? &expected_found : NULL;
+        assert_int_equal(table_prefix_sum(&in, &out, &on_host), TABLE_OK);
+        if (memcmp(results, expected, bytes) != 0)
+            fail_msg("round %d: other bits than the CPU's", round);
+        assert_int_equal(cudaMemcpy(left, device_state, state_bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+        assert_memory_equal(left, host_state, state_bytes);
+        if (checked)
+            assert_int_equal(cudaMemcpy(&found, overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+        assert_int_equal(found, expected_found);
+    }
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+    cudaFree(overflow);
+    cudaFree(device_state);
+    free(left);
+    free(host_state);
+    free(results);
+    free(expected);
+}
+static void test_graph_goes_on(void **state) {
+    (void)state;
+    check_graph_goes_on(TABLE_U32, 1000, false);
+    check_graph_goes_on(TABLE_F32, 1000, false);
+    check_graph_goes_on(TABLE_F32, 777, true);
+    check_graph_goes_on(TABLE_F32, table_rows(), false);
+}
+
 static void test_two_sides(void **state) {
     const table_view host_view = {host_values, table_rows(), COLUMNS, 0, TABLE_U32};
     table_scan_options options = {0};
@@ -411,21 +481,14 @@ static void test_out_of_device_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream_host),
-        cmocka_unit_test(test_stream_recursive),
-        cmocka_unit_test(test_stream_fused),
-        cmocka_unit_test(test_graph_recursive),
-        cmocka_unit_test(test_graph_fused),
-        cmocka_unit_test(test_graph_nodes),
-        cmocka_unit_test(test_graph_any_workspace),
-        cmocka_unit_test(test_two_sides),
-        cmocka_unit_test(test_flat_tables_want_no_workspace),
-        cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_auto_goes_where_the_data_is),
-        cmocka_unit_test(test_trim_memory),
-        cmocka_unit_test(test_error_before),
-        cmocka_unit_test(test_capture_beside),
-        cmocka_unit_test(test_out_of_device_memory),
+        cmocka_unit_test(test_stream_host),         cmocka_unit_test(test_stream_recursive),
+        cmocka_unit_test(test_stream_fused),        cmocka_unit_test(test_graph_recursive),
+        cmocka_unit_test(test_graph_fused),         cmocka_unit_test(test_graph_nodes),
+        cmocka_unit_test(test_graph_any_workspace), cmocka_unit_test(test_graph_goes_on),
+        cmocka_unit_test(test_two_sides),           cmocka_unit_test(test_flat_tables_want_no_workspace),
+        cmocka_unit_test(test_workspace),           cmocka_unit_test(test_auto_goes_where_the_data_is),
+        cmocka_unit_test(test_trim_memory),         cmocka_unit_test(test_error_before),
+        cmocka_unit_test(test_capture_beside),      cmocka_unit_test(test_out_of_device_memory),
     };
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());
