@@ -347,7 +347,7 @@ static int sum_rows(struct scan_job *job) {
                                     .columns = input->layout.columns,
                                     .rows = input->rows_known ? input->layout.rows : 0,
                                     .read_descriptor = input->fd,
-                                    .first = (const char *)input->head + input->head_given,
+                                    .first = input->head ? (const char *)input->head + input->head_given : NULL,
                                     .first_bytes = input->head_bytes - input->head_given,
                                     .write = write_sums,
                                     .write_context = job,
