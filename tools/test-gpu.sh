@@ -42,7 +42,7 @@ fi
 # so; the emulator has that protocol under ThreadSanitizer.
 for tool in memcheck racecheck initcheck synccheck; do
     case $tool in
-    racecheck) filter='--kernel-name-exclude kernel_substring=fused_kernel' ;;
+    racecheck) filter='--kernel-name-exclude kernel_substring=persistent_kernel' ;;
     *) filter= ;;
     esac
     if ! command -v compute-sanitizer >/dev/null 2>&1; then

@@ -39,7 +39,7 @@ template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_
 
     DEVICE void put(const tile_place &) {
         if (!this->state.helps)
-            grid_meet(thread_index() == 0 ? static_cast<unsigned>(this->shared.held.draw) : 0);
+            grid_meet(thread_index() == 0 ? static_cast<unsigned>(load_relaxed_block(&this->shared.held.draw)) : 0);
         else if (thread_index() == 0)
             this->shared.held.draw = end_draw(this->state.epoch, this->panel, draw);
     }
