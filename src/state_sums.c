@@ -54,6 +54,8 @@ table_status table_state_sums(const void *state, void *row) {
         status = state_header("state", header, &bytes);
     if (status == TABLE_OK && bytes == 0)
         status = status_fail(TABLE_ERROR_STATE, "state: has not begun, and has no sums");
+    if (status == TABLE_OK && header->checksum != 0)
+        status = status_fail(TABLE_ERROR_STATE, "state: is a saved form; table_state_load() makes it a state");
     if (status == TABLE_OK && header->first != 0)
         status = status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
                              (unsigned long long)header->first);
@@ -61,6 +63,9 @@ table_status table_state_sums(const void *state, void *row) {
         status = validate_row("row", row, header->columns, (table_type)header->type, &view);
     if (status == TABLE_OK && backend_device_of(row) >= 0)
         status = status_fail(TABLE_ERROR_BACKEND, "row is memory of CUDA device %d", backend_device_of(row));
+    const uintptr_t place = (uintptr_t)row, begin = (uintptr_t)state;
+    if (status == TABLE_OK && place < begin + bytes && begin < place + state_row_bytes(header))
+        status = status_fail(TABLE_ERROR_OVERLAP, "state and row share memory");
     if (status == TABLE_OK)
         state_last_sums(header, row);
     return status;

@@ -6,10 +6,12 @@
  * has the old rows or the new ones, and a state for them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -73,11 +75,20 @@ static int check_arguments(struct growth *growth) {
 static int open_sums(struct growth *growth) {
     const char *to = growth->job.arguments.to;
     const struct input_request request = {.format = "npy"};
+    struct stat status;
+    if (stat(to, &status) == 0 && !S_ISREG(status.st_mode))
+        return fail(EX_CANTCREAT, "%s: is not a file that could grow", to);
     growth->fd = transfer_open(to, O_RDWR);
+    if (growth->fd < 0 && errno != ENOENT)
+        return fail(EX_CANTCREAT, "%s: %s", to, strerror(errno));
     if (growth->fd < 0)
-        return errno == ENOENT ? EX_OK : fail(EX_CANTCREAT, "%s: %s", to, strerror(errno));
+        return lstat(growth->state_path, &status) == 0
+                   ? fail(EX_CANTCREAT, "%s: is there already, and %s is not; remove the state to begin anew",
+                          growth->state_path, to)
+                   : EX_OK;
     if (flock(growth->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail(EX_TEMPFAIL, "%s: is being appended to", to);
+    signals_unlock(growth->fd);
     const int code = input_start(&growth->old, to, &request);
     const struct table_layout *layout = &growth->old.layout;
     if (code != EX_OK)
@@ -87,6 +98,56 @@ static int open_sums(struct growth *growth) {
                     table_type_name(layout->type));
     growth->end = (off_t)(layout->offset + layout->bytes);
     return EX_OK;
+}
+
+/* Whether two running sums are the same: NaNs are, whatever their bits. */
+static bool same_sum(table_type type, const char *a, const char *b) {
+    const size_t size = table_type_size(type);
+    if (memcmp(a, b, size) == 0)
+        return true;
+    float f, g;
+    double d, e;
+    switch (type) {
+    case TABLE_F32:
+        memcpy(&f, a, size);
+        memcpy(&g, b, size);
+        return isnan(f) && isnan(g);
+    case TABLE_F64:
+        memcpy(&d, a, size);
+        memcpy(&e, b, size);
+        return isnan(d) && isnan(e);
+    default:
+        return false;
+    }
+}
+
+/* Whether the last row of the file is what the state goes on from. That of exclusive sums lacks a row of the input,
+ * which nobody has any more. */
+static int check_last_row(const struct growth *growth) {
+    const struct table_layout *sums = &growth->old.layout;
+    const size_t size = table_type_size(sums->type), bytes = sums->columns * size;
+    if (sums->rows == 0 || bytes == 0 || growth->job.arguments.exclusive)
+        return EX_OK;
+    char *last = memory_allocate(2 * bytes), *expected = last ? last + bytes : NULL;
+    if (!last)
+        return fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, bytes);
+    int code = EX_OK;
+    for (size_t done = 0; done < bytes && code == EX_OK;) {
+        const ssize_t count = pread(growth->fd, last + done, bytes - done, growth->end - (off_t)bytes + (off_t)done);
+        if (count > 0)
+            done += (size_t)count;
+        else if (count == 0 || errno != EINTR)
+            code = fail(EX_IOERR, "%s: %s", growth->old.name, count < 0 ? strerror(errno) : "has become shorter");
+    }
+    bool same = code != EX_OK || table_state_sums(growth->job.state.state, expected) == TABLE_OK;
+    for (size_t at = 0; at < bytes && same && code == EX_OK; at += size)
+        same = same_sum(sums->type, last + at, expected + at);
+    free(last);
+    return same ? code
+                : fail(EX_DATAERR,
+                       "%s: is not the state of %s, whose last row has other sums; sums made with --exclusive go on "
+                       "with --exclusive",
+                       growth->state_path, growth->old.name);
 }
 
 /* Whether the saved state at `from` is that of the sums. */
@@ -110,7 +171,7 @@ static int choose_state(struct growth *growth, size_t bytes) {
     const bool known = table_state_bytes(sums->type, sums->columns, &one) == TABLE_OK;
     for (size_t at = 0; known && at + one <= bytes && at <= one; at += one)
         if (take_state(growth, growth->saved + at, one))
-            return EX_OK;
+            return check_last_row(growth);
     return fail(EX_DATAERR, "%s: is not the state of %s, which has %zu rows of %zu columns of %s", growth->state_path,
                 growth->old.name, sums->rows, sums->columns, table_type_name(sums->type));
 }
@@ -129,17 +190,18 @@ static int read_state(struct growth *growth) {
     if (one > memory_limit(growth->job.arguments.memory) / 3 || !growth->saved || !growth->job.state.state)
         return fail(EX_OSERR, "%s: out of memory for three times %zu bytes; --memory says how much may be used",
                     growth->state_path, one);
-    const int fd = transfer_open(growth->state_path, O_RDONLY);
+    const int fd = growth->job.state.lock = transfer_open(growth->state_path, O_RDONLY);
     if (fd < 0)
         return fail(EX_NOINPUT, "%s: %s; it is made together with %s, by append or scan --continue", growth->state_path,
                     strerror(errno), growth->old.name);
+    const int code = state_file_take_lock(&growth->job.state, fd);
+    if (code != EX_OK)
+        return code;
     while (got > 0 && have < 2 * one) {
         got = transfer_read(fd, growth->saved + have, 2 * one - have);
         have += got > 0 ? (size_t)got : 0;
     }
-    const int error = got < 0 ? errno : 0;
-    close(fd);
-    return error ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(error)) : choose_state(growth, have);
+    return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, have);
 }
 
 /* Rows of the inputs are like those that are there. */
@@ -153,11 +215,12 @@ static int check_shape(const struct growth *growth) {
                        growth->old.name);
 }
 
-/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one behind it. */
+/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one behind it. Where there
+ * were no sums, no file is replaced: it is that of another append, which was faster. */
 static int write_state(struct growth *growth, bool with_old) {
     struct state_file *state = &growth->job.state;
     struct atomic_file *file = &growth->state_file;
-    int code = atomic_file_open(file, growth->state_path, true);
+    int code = atomic_file_open(file, growth->state_path, growth->fd >= 0);
     if (code == EX_OK && with_old && growth->saved)
         code = atomic_file_write(file, growth->saved, growth->saved_bytes);
     if (code == EX_OK)
@@ -188,7 +251,12 @@ static int make_sums(struct growth *growth) {
         code = atomic_file_finish(&job->output);
     if (code == EX_OK)
         code = save_state(growth);
-    return code == EX_OK ? atomic_file_publish(&job->output) : code;
+    if (code != EX_OK)
+        return code;
+    code = atomic_file_publish(&job->output);
+    if (code != EX_OK && unlink(growth->state_path) != 0) /* else it would be that of whatever is in its place */
+        message("%s: could not be removed: %s", growth->state_path, strerror(errno));
+    return code;
 }
 
 /* From now on the new rows count. */

@@ -10,6 +10,7 @@
 
 #include "memory.h"
 #include "message.h"
+#include "signals.h"
 #include "transfer.h"
 
 /* A state with that many bytes is one of more columns than there are anywhere: some other file. */
@@ -58,14 +59,14 @@ static int load(struct state_file *file) {
     return EX_OK;
 }
 
-/* Whoever else goes on from the file has it locked, or has put another in its place. */
-static int take_lock(struct state_file *file, int fd) {
+int state_file_take_lock(struct state_file *file, int fd) {
     struct stat held, named;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail(EX_TEMPFAIL, "%s: another scan is going on from it", file->name);
+        return fail(EX_TEMPFAIL, "%s: another command is going on from it", file->name);
+    signals_unlock(fd);
     if (fstat(fd, &held) != 0 || stat(file->name, &named) != 0 || held.st_ino != named.st_ino ||
         held.st_dev != named.st_dev)
-        return fail(EX_TEMPFAIL, "%s: was replaced by another scan meanwhile", file->name);
+        return fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", file->name);
     return EX_OK;
 }
 
@@ -79,7 +80,7 @@ int state_file_read(struct state_file *file, const char *path, bool locked) {
         return EX_OK;
     if (fd < 0)
         return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
-    int code = locked ? take_lock(file, fd) : EX_OK;
+    int code = locked ? state_file_take_lock(file, fd) : EX_OK;
     if (code == EX_OK)
         code = read_all(file, fd);
     if (code == EX_OK)

@@ -16,7 +16,8 @@
  * -------------
  * How many rows were summed, the start, and totals of runs of these rows whose lengths are the binary digits of that
  * number: what the tree of tuplescan/prefix_sum.h goes on from. Of integers: the start and the sum so far. All else is
- * zero, so that the same rows summed, however they were cut, leave the same bytes (but for the bits of NaNs).
+ * zero, so that the same rows summed, however they were cut, leave the same bytes (but for the bits of NaNs). That
+ * integers overflowed is not kept: a later call goes on from the wrapped sums, and tells overflows of its own rows.
  *
  * Ranges
  * ------

@@ -30,6 +30,7 @@ class Appending(CommandTest):
                 self.assertEqual(os.path.getsize(self.path("sums.npy")), 128 + 4000 * 6 * numpy.dtype(NAMES[out_type]).itemsize)
                 self.assertEqual(self.listing(), ["part.npy", "sums.npy", "sums.npy.state"])
                 os.unlink(self.path("sums.npy"))
+                os.unlink(self.path("sums.npy.state"))
 
     def test_pipes_several_inputs_and_what_scan_began(self):
         table = random_table("f32", (9000, 2))
@@ -101,6 +102,69 @@ class Refused(CommandTest):
         os.unlink(self.path("sums.npy.state"))
         del self.before["sums.npy.state"]
         self.refuse(NO_INPUT, "in.npy", "--to", "sums.npy", says=["sums.npy.state", "No such file"])
+
+    def test_sums_of_other_rows(self):
+        """With as many rows as the state is of; the last one shows it, NaNs being alike."""
+        for table, says in ((random_table("f32", (2000, 2)), "whose last row has other sums"),
+                            (numpy.full((2000, 2), numpy.nan, "f4"), "whose last row has other sums")):
+            self.save("sums.npy", table)
+            self.before["sums.npy"] = self.read("sums.npy")
+            self.refuse(DATA, "in.npy", "--to", "sums.npy", says=["sums.npy.state", says])
+        exclusive = running_sums(numpy.load(self.path("in.npy")), "f32", exclusive=True)
+        self.save("sums.npy", exclusive)
+        self.before["sums.npy"] = self.read("sums.npy")
+        self.refuse(DATA, "in.npy", "--to", "sums.npy", says="--exclusive")
+        self.run_command("append", "in.npy", "--to", "sums.npy", "--exclusive", "-q")
+
+    def test_nans_go_on(self):
+        self.save("in.npy", numpy.array([[1, numpy.nan], [2, 3]], "f4"))
+        for name in ("sums.npy", "sums.npy.state"):
+            os.unlink(self.path(name))
+        for _ in range(2):
+            self.run_command("append", "in.npy", "--to", "sums.npy", "-q")
+        self.assertEqual(numpy.load(self.path("sums.npy"))[:, 0].tolist(), [1, 3, 4, 6])
+
+    def test_a_state_without_sums(self):
+        os.unlink(self.path("sums.npy"))
+        del self.before["sums.npy"]
+        self.refuse(CANNOT_CREATE, "in.npy", "--to", "sums.npy", says=["sums.npy.state: is there already", "sums.npy is not"])
+
+    def test_what_cannot_grow(self):
+        os.mkfifo(self.path("pipe.npy"))
+        self.assert_refused(CANNOT_CREATE, "append", "in.npy", "--to", "pipe.npy", says="is not a file that could grow")
+
+    def begin(self, *arguments):
+        """A command that has read a row of its stdin and waits for more."""
+        process = subprocess.Popen([COMMAND, *arguments, "--type", "f32", "--columns", "2", "-q"], cwd=self.folder,
+                                   stdin=subprocess.PIPE)
+        process.stdin.write(bytes(8))
+        process.stdin.flush()
+        return process
+
+    def has_open(self, process, text):
+        folder = "/proc/%d/fd" % process.pid
+        return any(text in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
+
+    def test_two_that_make_the_sums(self):
+        """The slower one is refused, and what the faster one made is whole."""
+        for name in ("sums.npy", "sums.npy.state"):
+            os.unlink(self.path(name))
+        slow = self.begin("append", "-", "--to", "sums.npy")
+        self.wait_until(lambda: self.has_open(slow, "(deleted)"), slow)  # its output, which has no name yet
+        self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
+        slow.stdin.close()
+        self.assertEqual(slow.wait(), CANNOT_CREATE)
+        self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
+        table = numpy.load(self.path("in.npy"))
+        self.assert_same(numpy.load(self.path("sums.npy")), running_sums(numpy.concatenate([table, table]), "f32"))
+
+    def test_the_state_is_in_use(self):
+        """By a scan that goes on from it."""
+        scan = self.begin("scan", "-", "-o", "more.npy", "--continue", "sums.npy.state")
+        self.wait_until(lambda: self.has_open(scan, "(deleted)"), scan)
+        self.assert_refused(IN_USE, "append", "in.npy", "--to", "sums.npy", says="another command is going on from it")
+        scan.stdin.close()
+        self.assertEqual(scan.wait(), 0)
 
     def test_two_at_a_time(self):
         first = subprocess.Popen([COMMAND, "append", "-", "--type", "f32", "--columns", "2", "--to", "sums.npy", "-q"],

@@ -192,7 +192,7 @@ class Interrupted(CommandTest):
         os.mkfifo(self.path("fifo"))
         first = subprocess.Popen([COMMAND, "scan", "fifo", "-qo", "slow.npy", "--continue", "state"], cwd=self.folder)
         with open(self.path("fifo"), "wb") as fifo:  # the first one has its state by now
-            self.assert_refused(IN_USE, *self.command, says="state: another scan")
+            self.assert_refused(IN_USE, *self.command, says="state: another command")
             fifo.write(self.read("b.npy"))
         self.assertEqual(first.wait(), 0)
         self.assert_same(numpy.load(self.path("slow.npy")), self.sums[701:])

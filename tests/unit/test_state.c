@@ -424,6 +424,12 @@ static void test_wrong_joins(void **state) {
     assert_int_equal(table_state_join(left.state, left.bytes + 1), TABLE_ERROR_ALIGNMENT);
     assert_int_equal(table_state_begin(left.room, TABLE_F32, 2, UINT64_MAX), TABLE_ERROR_TOO_LARGE);
     expect_refused(table_state_sums(right.state, left.bytes), "row 701");
+    assert_int_equal(table_state_sums(left.state, left.state + 1), TABLE_ERROR_OVERLAP);
+    assert_int_equal(table_state_begin(left.room, TABLE_F32, 2, 0), TABLE_OK);
+    assert_int_equal(table_state_save(left.state, left.state, left.size), TABLE_OK);
+    expect_refused(table_state_sums(left.state, zeros), "saved form");
+    expect_refused(table_state_join(left.room, left.state), "right: is a saved form");
+    expect_refused(table_state_join(left.state, right.state), "left: is a saved form");
     release(&left);
     release(&right);
     release(&wide);
