@@ -20,7 +20,7 @@
  *   RANKS                              ranks do not agree on the columns, types, exclusive, bins, digit, or call
  *   MPI                                MPI is not initialized, or one of its calls failed and the communicator's error
  *                                      handler returns; such a call ends on this rank, and on others as MPI has it
- * Those that table_prefix_sum() finds before anything is written are found so here, on all ranks, before any rank
+ * Errors that table_prefix_sum() finds before anything is written are found so here, on all ranks, before any rank
  * writes; after others the outputs of all ranks are unspecified.
  *
  * The calls use collective operations of the communicator itself, which must be an intracommunicator. No two threads of

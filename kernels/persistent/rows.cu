@@ -196,7 +196,7 @@ template <class SHAPE> struct rows_plan {
         return checked_seeds<Sum>{state.all_seeds, pass.columns, CHUNK_ROWS, chunks};
     }
 
-    /* Of floats, behind all words; nothing says so before the launch how many of them there are. */
+    /* Where a table of floats has its last rows: behind all words, whose number the launch decides. */
     Sum *last_rows_in(void *workspace) const {
         return reinterpret_cast<Sum *>(static_cast<char *>(workspace) + rows_room::words(pass));
     }

@@ -252,7 +252,7 @@ template <class SUM, bool WRAPS = may_reorder<SUM>()> struct adding_sums {
     DEVICE void end_block(SUM *, unsigned, unsigned) {}
 };
 
-/* The same of floats, by the tree. The last seed of a batch is made by end_block(), once for all ways to it. */
+/* Sums of floats are made by the tree. The last seed of a batch is made by end_block(), once for all ways to it. */
 template <class SUM> struct adding_sums<SUM, false> {
     tree_sums<SUM> sums;
     tree_column<SUM> levels;

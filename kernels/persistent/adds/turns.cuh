@@ -101,8 +101,8 @@ template <class SHAPE> DEVICE bool makes_seed(const turn_lane<SHAPE> &mine, unsi
     return mine.first + k >= mine.done && mine.first + k < ready;
 }
 
-/* Of floats, what a lane makes before it knows the seed of the turn: the total of the largest block that ends with each
- * of its chunks and lies in them, of all chunks of the turn above them, and of the turn. */
+/* A lane that adds floats makes this before it knows the seed of the turn: the total of the largest block that ends
+ * with each of its chunks and lies in them, of all chunks of the turn above them, and of the turn. */
 template <class SHAPE> struct turn_tree { typename SHAPE::Sum blocks[SHAPE::TURN_CHUNKS], above, all; };
 template <class SHAPE> DEVICE void add_halves(const turn_lane<SHAPE> &mine, turn_tree<SHAPE> &tree) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, PARTS = turn_block<SHAPE>::PARTS;
@@ -140,8 +140,8 @@ DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine,
     mine.done = ready;
 }
 
-/* Of integers, the sums of the chunks before `ready`, and the seeds that they are. hand_on(): as soon as they are made,
- * as nobody's turn is to wait for words that are on their way to memory. */
+/* Publishes the sums of integers in the chunks before `ready`, which are seeds, too. hand_on() is called as soon as they
+ * are made, as nobody's turn is to wait for words that are on their way to memory. */
 template <class SHAPE, class HAND>
 DEVICE void publish_sums(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const HAND &hand_on) {
     typedef typename SHAPE::Sum Sum;

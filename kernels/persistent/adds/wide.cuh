@@ -81,7 +81,7 @@ template <class SUM, bool WRAPS = may_reorder<SUM>()> struct wide_sums {
     DEVICE SUM add(size_t, unsigned, SUM total) { return seed = seed + total; }
 };
 
-/* The same of floats, by the tree. Blocks of chunks wait in global memory, where there is room for a chain's. Threads
+/* Sums of floats are made by the tree. Blocks of chunks wait in global memory, where there is room for a chain's. Threads
  * without a column add nothing. */
 template <class SUM> struct wide_sums<SUM, false> {
     tree_sums<SUM> sums;

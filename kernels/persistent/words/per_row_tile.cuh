@@ -99,9 +99,9 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
     }
 }
 
-/* Of floats, the sums of a tile's last row, which no seed is: the table's last tile carries them out, and those of a
- * chunk's last one stand above the chunk below, if the pass is exclusive. All threads call it, when all is there that
- * is to the left of the tile. */
+/* Leaves the sums of a tile's last row, which are no seed where floats are added: the table's last tile carries them
+ * out, and those of a chunk's last one stand above the chunk below, if the pass is exclusive. All threads call it, when
+ * all is there that is to the left of the tile. */
 template <class SHAPE> DEVICE void leave_last_row(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
                                                   bool exclusive, const row_place &place,
                                                   const row_memory<SHAPE> &memory) {
