@@ -47,6 +47,12 @@ table_status state_apart(const char *name_a, const void *a, const char *name_b, 
     return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory", name_a, name_b);
 }
 
+table_status state_kept(const char *name, const struct sum_state *header) {
+    return header->checksum == 0
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_STATE, "%s: is a saved form; table_state_load() makes it a state", name);
+}
+
 struct sum_state state_copy_header(const void *state) {
     struct sum_state header;
     memcpy(&header, state, sizeof header);
@@ -194,9 +200,9 @@ table_status table_state_check(const void *state, size_t bytes, table_type type,
     if (facts.version == 0)
         return check_zeros(state, bytes, type, columns);
     const struct sum_state *header = state;
-    if (header->checksum != 0)
-        return status_fail(TABLE_ERROR_STATE, "state: is a saved form; table_state_load() makes it a state");
-    status = state_fits("state", header, type, columns);
+    status = state_kept("state", header);
+    if (status == TABLE_OK)
+        status = state_fits("state", header, type, columns);
     return status == TABLE_OK ? state_rows_clean("state", header, header + 1) : status;
 }
 

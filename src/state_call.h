@@ -18,6 +18,9 @@ table_status state_apart(const char *name_a, const void *a, const char *name_b, 
 /* Looks at a header alone. *bytes is what its state has; 0 for a sum that has not begun. */
 table_status state_header(const char *name, const struct sum_state *header, size_t *bytes);
 
+/* Looks whether a header is that of a state, not of a saved form. */
+table_status state_kept(const char *name, const struct sum_state *header);
+
 /* Looks at a header, which has begun, for sums of `type` in `columns` columns. */
 table_status state_fits(const char *name, const struct sum_state *header, table_type type, size_t columns);
 

@@ -110,10 +110,11 @@ static table_status check_neighbours(const struct sum_state *left, const struct 
     if (left_bytes == 0 || right_bytes == 0)
         return status_fail(TABLE_ERROR_STATE, "%s: has not begun, and is no range of rows",
                            left_bytes == 0 ? "left" : "right");
-    if (left->checksum != 0 || right->checksum != 0)
-        return status_fail(TABLE_ERROR_STATE, "%s: is a saved form; table_state_load() makes it a state",
-                           left->checksum != 0 ? "left" : "right");
-    status = state_fits("right", right, (table_type)left->type, left->columns);
+    status = state_kept("left", left);
+    if (status == TABLE_OK)
+        status = state_kept("right", right);
+    if (status == TABLE_OK)
+        status = state_fits("right", right, (table_type)left->type, left->columns);
     if (status != TABLE_OK)
         return status;
     if (left->first + left->rows != right->first)

@@ -23,11 +23,11 @@ static void *row_of(const struct scan *scan, const struct sum_state *state, unsi
 /* What a header that is right in itself may not be for this call. */
 static table_status inspect_begun(const struct call *call, const struct sum_state *header) {
     const struct scan *scan = &call->scan;
-    const table_status status = state_fits(name, header, scan->out.type, scan->in.columns);
+    table_status status = state_fits(name, header, scan->out.type, scan->in.columns);
+    if (status == TABLE_OK)
+        status = state_kept(name, header);
     if (status != TABLE_OK)
         return status;
-    if (header->checksum != 0)
-        return status_fail(TABLE_ERROR_STATE, "%s: is a saved form; table_state_load() makes it a state", name);
     if (scan->carry_in)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of %s has begun, and has its start", name);
     if (header->first != 0 && call->form != CALL_FOR_TOTALS)

@@ -54,8 +54,8 @@ table_status table_state_sums(const void *state, void *row) {
         status = state_header("state", header, &bytes);
     if (status == TABLE_OK && bytes == 0)
         status = status_fail(TABLE_ERROR_STATE, "state: has not begun, and has no sums");
-    if (status == TABLE_OK && header->checksum != 0)
-        status = status_fail(TABLE_ERROR_STATE, "state: is a saved form; table_state_load() makes it a state");
+    if (status == TABLE_OK)
+        status = state_kept("state", header);
     if (status == TABLE_OK && header->first != 0)
         status = status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
                              (unsigned long long)header->first);
