@@ -6,7 +6,6 @@
  * has the old rows or the new ones, and a state for them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,8 @@
 #include "output_path.h"
 #include "scan.h"
 #include "signals.h"
-#include "threads.h"
 #include "transfer.h"
+#include "values.h"
 
 static const char help[] =
     "usage: tuplescan append INPUT... --to SUMS [options]\n"
@@ -100,32 +99,11 @@ static int open_sums(struct growth *growth) {
     return EX_OK;
 }
 
-/* Whether two running sums are the same: NaNs are, whatever their bits. */
-static bool same_sum(table_type type, const char *a, const char *b) {
-    const size_t size = table_type_size(type);
-    if (memcmp(a, b, size) == 0)
-        return true;
-    float f, g;
-    double d, e;
-    switch (type) {
-    case TABLE_F32:
-        memcpy(&f, a, size);
-        memcpy(&g, b, size);
-        return isnan(f) && isnan(g);
-    case TABLE_F64:
-        memcpy(&d, a, size);
-        memcpy(&e, b, size);
-        return isnan(d) && isnan(e);
-    default:
-        return false;
-    }
-}
-
 /* Whether the last row of the file is what the state goes on from. That of exclusive sums lacks a row of the input,
  * which nobody has any more. */
 static int check_last_row(const struct growth *growth) {
     const struct table_layout *sums = &growth->old.layout;
-    const size_t size = table_type_size(sums->type), bytes = sums->columns * size;
+    const size_t bytes = sums->columns * table_type_size(sums->type);
     if (sums->rows == 0 || bytes == 0 || growth->job.arguments.exclusive)
         return EX_OK;
     char *last = memory_allocate(2 * bytes), *expected = last ? last + bytes : NULL;
@@ -139,15 +117,14 @@ static int check_last_row(const struct growth *growth) {
         else if (count == 0 || errno != EINTR)
             code = fail(EX_IOERR, "%s: %s", growth->old.name, count < 0 ? strerror(errno) : "has become shorter");
     }
-    bool same = code != EX_OK || table_state_sums(growth->job.state.state, expected) == TABLE_OK;
-    for (size_t at = 0; at < bytes && same && code == EX_OK; at += size)
-        same = same_sum(sums->type, last + at, expected + at);
+    if (code == EX_OK && (table_state_sums(growth->job.state.state, expected) != TABLE_OK ||
+                          row_difference(sums->type, last, expected, sums->columns) != sums->columns))
+        code = fail(EX_DATAERR,
+                    "%s: is not the state of %s, whose last row has other sums; sums made with --exclusive go on with "
+                    "--exclusive",
+                    growth->state_path, growth->old.name);
     free(last);
-    return same ? code
-                : fail(EX_DATAERR,
-                       "%s: is not the state of %s, whose last row has other sums; sums made with --exclusive go on "
-                       "with --exclusive",
-                       growth->state_path, growth->old.name);
+    return code;
 }
 
 /* Whether the saved state at `from` is that of the sums. */
@@ -329,13 +306,7 @@ static int run(struct growth *growth) {
         return code;
     scan_free_tables(job);
     stopwatch_step(&job->watch, STEP_FREE);
-    if (job->arguments.json)
-        scan_print_json(job);
-    else if (!job->arguments.quiet)
-        scan_print_summary(job);
-    if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.scan.threads, job->report.scan.backend);
-    return scan_warn(job);
+    return scan_tell(job);
 }
 
 int append_main(int argc, char **argv) {

@@ -8,7 +8,6 @@
 #include "memory.h"
 #include "message.h"
 #include "output_path.h"
-#include "threads.h"
 #include "values.h"
 
 static const char tables_help[] =
@@ -462,13 +461,7 @@ static int run(struct scan_job *job) {
         return code;
     scan_free_tables(job);
     stopwatch_step(&job->watch, STEP_FREE);
-    if (job->arguments.json)
-        scan_print_json(job);
-    else if (!job->arguments.quiet)
-        scan_print_summary(job);
-    if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.scan.threads, job->report.scan.backend);
-    return scan_warn(job);
+    return scan_tell(job);
 }
 
 int scan_main(int argc, char **argv) {

@@ -62,10 +62,8 @@ bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, c
 /* Likewise, of the sums through all rows, which an exclusive scan has nowhere else. */
 void not_finite_look_at_end(struct scan_job *job);
 
-void scan_print_json(const struct scan_job *job);
-void scan_print_summary(const struct scan_job *job);
-
-/* What standard error is told of sums that are not finite, and of those that have left their type: the exit code. */
-int scan_warn(const struct scan_job *job);
+/* When the work is done: the report of --json, or the summary; and what standard error is told of fewer threads than
+ * asked, of sums that are not finite, and of those that have left their type. The exit code. */
+int scan_tell(const struct scan_job *job);
 
 #endif

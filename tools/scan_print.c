@@ -3,6 +3,7 @@
 #include "json.h"
 #include "message.h"
 #include "scan.h"
+#include "threads.h"
 
 static const char *backend_name(table_backend backend) {
     return backend == TABLE_BACKEND_CUDA ? "cuda" : backend == TABLE_BACKEND_CPU ? "cpu" : "auto";
@@ -29,7 +30,7 @@ static void print_place(const char *key, uint64_t place, size_t columns) {
     json_end();
 }
 
-void scan_print_json(const struct scan_job *job) {
+static void print_json(const struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
     json_object(NULL);
     json_string("input", job->name);
@@ -66,7 +67,7 @@ void scan_print_json(const struct scan_job *job) {
     json_end();
 }
 
-void scan_print_summary(const struct scan_job *job) {
+static void print_summary(const struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
     char times[STOPWATCH_TEXT];
     stopwatch_text(&job->watch, times);
@@ -76,7 +77,7 @@ void scan_print_summary(const struct scan_job *job) {
             1e3 * job->report.scan.seconds, gigabytes_per_second(job), times);
 }
 
-int scan_warn(const struct scan_job *job) {
+static int warn_of_sums(const struct scan_job *job) {
     const size_t columns = job->out_layout.columns;
     const table_type type = job->out_layout.type;
     const unsigned long long not_finite = job->not_finite.first, overflow = job->first_overflow;
@@ -91,4 +92,14 @@ int scan_warn(const struct scan_job *job) {
                 "wrapped (--wrap: without looking%s)",
                 job->name, overflow / columns, overflow % columns, table_type_name(type),
                 table_type_size(type) < 8 ? "; without --out-type they have 64 bits" : "");
+}
+
+int scan_tell(const struct scan_job *job) {
+    if (job->arguments.json)
+        print_json(job);
+    else if (!job->arguments.quiet)
+        print_summary(job);
+    if (!job->arguments.quiet)
+        say_fewer_threads(job->arguments.threads, job->report.scan.threads, job->report.scan.backend);
+    return warn_of_sums(job);
 }
