@@ -140,8 +140,8 @@ DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine,
     mine.done = ready;
 }
 
-/* Publishes the sums of integers in the chunks before `ready`, which are seeds, too. hand_on() is called as soon as they
- * are made, as nobody's turn is to wait for words that are on their way to memory. */
+/* Publishes the sums of integers in the chunks before `ready`, which are seeds, too. hand_on() is called as soon as
+ * they are made, as nobody's turn is to wait for words that are on their way to memory. */
 template <class SHAPE, class HAND>
 DEVICE void publish_sums(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const HAND &hand_on) {
     typedef typename SHAPE::Sum Sum;

@@ -81,8 +81,8 @@ template <class SUM, bool WRAPS = may_reorder<SUM>()> struct wide_sums {
     DEVICE SUM add(size_t, unsigned, SUM total) { return seed = seed + total; }
 };
 
-/* Sums of floats are made by the tree. Blocks of chunks wait in global memory, where there is room for a chain's. Threads
- * without a column add nothing. */
+/* Sums of floats are made by the tree. Blocks of chunks wait in global memory, where there is room for a chain's.
+ * Threads without a column add nothing. */
 template <class SUM> struct wide_sums<SUM, false> {
     tree_sums<SUM> sums;
     tree_column<SUM> levels;
