@@ -33,6 +33,13 @@ struct backend {
     size_t (*fused_workspace)(const struct scan *scan, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, void *workspace);
 
+    /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
+     * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
+     * rows that the scan names then. NULL: it never is. */
+    bool (*prefers_batch)(const struct scan *scan);
+    size_t (*batch_workspace)(const struct scan *scan);
+    table_status (*batch)(const struct scan *scan, void *workspace);
+
     /* The three stages of floats that go on from scan->state to scan->state_out, to scan->carry_out if it is wanted
      * (memory of the backend). NULL: the stages above know how to go on. */
     size_t (*piece_workspace)(const struct scan *scan);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "batch.h"
 #include "state_scan.h"
 
 /* A row of carry: the caller's, or zeros. */
@@ -176,6 +177,8 @@ table_status pipeline_run_stateless(const struct backend *backend, const struct 
 
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace) {
+    if (scan->tables > 1)
+        return batch_run(backend, plan, scan, workspace);
     return scan->state ? state_run(backend, plan, scan, workspace)
                        : pipeline_run_stateless(backend, plan, scan, workspace);
 }

@@ -2,6 +2,7 @@
 
 #include <tuplescan/stages.h>
 
+#include "batch.h"
 #include "checked.h"
 #include "status.h"
 
@@ -107,6 +108,8 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
 
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan) {
+    if (scan->tables > 1)
+        return batch_plan(backend, scan, strategy, plan);
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
     const bool piece = plan_is_piece(backend, scan);
     *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || piece)};

@@ -13,6 +13,7 @@ enum { PLAN_LEVELS = 9 };
 /* Where everything lies in the workspace, in bytes from its beginning. */
 struct plan {
     table_strategy strategy; /* never AUTO */
+    bool batch;              /* several tables by the backend's own pass for them; else the plan is that of one */
     size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
     size_t carry_in_offset;  /* rows for carries that the backend cannot reach; without them not used */
     size_t carry_out_offset;

@@ -13,11 +13,14 @@ enum { STAGES = 3 };
 struct scan {
     struct table_view in;  /* strides are never 0 here, data is aligned, all sizes are known to fit in size_t */
     struct table_view out; /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
-    size_t chunk_rows;     /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
-    size_t chunks;         /* units, the last one perhaps with fewer rows */
+    size_t tables;         /* several at once; 0 or 1: one */
+    ptrdiff_t in_step, out_step; /* elements from one table to the next */
+    size_t chunk_rows;           /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
+    size_t chunks;               /* units, the last one perhaps with fewer rows */
     bool exclusive;
 
-    /* Memory of the backend; NULL: not wanted. The stages lower it, they do not set it: the pipeline stores
+    /* Memory of the backend; NULL: not wanted. Of several tables it counts on from table to table, and the carries have
+     * a row for each. The stages lower it, they do not set it: the pipeline stores
      * TABLE_NO_OVERFLOW first. A fused pass sets it. A finding is i * in.columns + j. */
     uint64_t *first_overflow;
 
@@ -42,5 +45,16 @@ struct scan {
     int device_before; /* CUDA: the caller's current device, put back when the call is over */
     void *clock;       /* the backend's own, made by clock_open(); NULL: nothing is timed */
 };
+
+/* Makes `one`, a copy of the scan of several tables, that of table number `table`; a row of sums has row_bytes. */
+static inline void batch_table(const struct scan *scan, size_t table, size_t row_bytes, struct scan *one) {
+    const ptrdiff_t number = (ptrdiff_t)table;
+    one->in.data = (char *)scan->in.data + number * scan->in_step * (ptrdiff_t)table_type_size(scan->in.type);
+    one->out.data = (char *)scan->out.data + number * scan->out_step * (ptrdiff_t)table_type_size(scan->out.type);
+    if (scan->carry_in)
+        one->carry_in = (const char *)scan->carry_in + table * row_bytes;
+    if (scan->carry_out)
+        one->carry_out = (char *)scan->carry_out + table * row_bytes;
+}
 
 #endif

@@ -53,10 +53,49 @@ static table_status totals_at_once(struct call *call, void *context) {
     return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
 }
 
+static table_status put_overflow(struct call *call, void *found) {
+    const table_status status =
+        call->backend->copy(&call->scan, call->scan.first_overflow, found, sizeof *call->scan.first_overflow);
+    const table_status waited = call->backend->wait(&call->scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+/* Host tables on a device, one after the other. */
+static table_status tables_through_device(struct call *call, struct table_report *report) {
+    const struct scan *scan = &call->scan;
+    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    uint64_t first = TABLE_NO_OVERFLOW;
+    struct table_report sum = {0}, own;
+    table_status status = TABLE_OK;
+    for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
+        struct call one = *call;
+        uint64_t found = TABLE_NO_OVERFLOW;
+        one.scan.tables = 1;
+        batch_table(scan, table, row_bytes, &one.scan);
+        if (scan->first_overflow)
+            one.scan.first_overflow = &found;
+        status = run_through_device(&one, report ? &own : NULL);
+        if (first == TABLE_NO_OVERFLOW && found != TABLE_NO_OVERFLOW)
+            first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
+        if (status != TABLE_OK || !report)
+            continue;
+        own.seconds += sum.seconds;
+        own.transfer_seconds += sum.transfer_seconds;
+        for (unsigned stage = 0; stage < STAGES; stage++)
+            own.stage_seconds[stage] += sum.stage_seconds[stage];
+        sum = own;
+    }
+    if (status == TABLE_OK && scan->first_overflow)
+        status = run_and_wait(call, false, put_overflow, &first);
+    if (status == TABLE_OK && report)
+        *report = sum;
+    return status;
+}
+
 static table_status scan_call(struct call *call, const table_scan_options *options) {
     struct table_report *report = options ? options->report : NULL;
     if (call->backend->copy_rows && call->device < 0)
-        return run_through_device(call, report);
+        return call->scan.tables > 1 ? tables_through_device(call, report) : run_through_device(call, report);
     const bool appends = call->form == CALL_FOR_TOTALS && call->scan.state;
     return run_and_wait(call, report != NULL, appends ? totals_at_once : scan_at_once, report);
 }
@@ -75,8 +114,9 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
         inner = *options;
     if (!in || (!totals && !inner.state))
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
-    if (inner.exclusive || inner.carry_out || inner.first_overflow)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options: exclusive, carry_out and first_overflow are not for totals");
+    if (inner.exclusive || inner.carry_out || inner.first_overflow || inner.tables > 1)
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "options: exclusive, carry_out, first_overflow and tables are not for totals");
     if (table_type_size(out_type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "out_type %d is no element type", (int)out_type);
     inner.carry_out = totals;

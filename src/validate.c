@@ -1,5 +1,6 @@
 #include "validate.h"
 
+#include "batch.h"
 #include "checked.h"
 #include "plan.h"
 #include "status.h"
@@ -92,11 +93,13 @@ static table_status validate_option(const struct option_row *option, const struc
     *view = (struct table_view){0};
     if (!option->row)
         return TABLE_OK;
+    const struct table_view in = batch_whole(&scan->in, scan->tables, scan->in_step);
+    const struct table_view out = batch_whole(&scan->out, scan->tables, scan->out_step);
     table_status status = validate_row(option->name, option->row, option->columns, option->type, view);
     if (status == TABLE_OK)
-        status = validate_apart(option->name, view, "in", &scan->in, false);
+        status = validate_apart(option->name, view, "in", &in, false);
     if (status == TABLE_OK && scan->out.data)
-        status = validate_apart(option->name, view, "out", &scan->out, false);
+        status = validate_apart(option->name, view, "out", &out, false);
     return status;
 }
 
@@ -121,8 +124,9 @@ static table_status validate_options_rows(const struct scan *scan, enum call_for
         status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
                              table_type_name(type));
     enum { OPTIONS = 4 };
-    const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, scan->in.columns, type},
-                                                {carry_out_name(form), scan->carry_out, scan->in.columns, type},
+    const size_t sums = scan->in.columns * (scan->tables > 1 ? scan->tables : 1);
+    const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, sums, type},
+                                                {carry_out_name(form), scan->carry_out, sums, type},
                                                 {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},
                                                 {"options->state", scan->state, state_bytes, TABLE_U8}};
     struct table_view views[OPTIONS];
@@ -168,7 +172,7 @@ static table_status validate_pair(const struct scan *scan, enum call_form form) 
     if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
         return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
                            scan->out.rows, scan->out.columns);
-    return validate_apart("in", &scan->in, "out", &scan->out, true);
+    return scan->tables > 1 ? batch_validate(scan) : validate_apart("in", &scan->in, "out", &scan->out, true);
 }
 
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call) {
@@ -237,6 +241,10 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     struct scan *scan = &call->scan;
     *call = (struct call){0};
     options = options ? options : &defaults;
+    scan->tables = options->tables;
+    scan->in_step = options->in_step;
+    scan->out_step = options->out_step;
+    scan->state = options->state;
     table_status status = validate_options(options, form);
     if (status == TABLE_OK)
         status = validate_view("in", in, &scan->in);
@@ -250,7 +258,6 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     scan->carry_in = options->carry_in;
     scan->carry_out = options->carry_out;
     scan->first_overflow = options->first_overflow;
-    scan->state = options->state;
     scan->threads = options->threads ? options->threads : backend_cpu_processors();
     scan->stream = options->stream;
     call->strategy = options->strategy;

@@ -131,6 +131,17 @@ typedef struct table_scan_options {
     void *workspace;
     size_t workspace_bytes;
 
+    /* Several tables of one shape at once; 0 or 1: one. Value (i, j) of table t is in_step * t elements behind that of
+     * table 0 in `in`, and out_step * t in `out`; steps may be negative. Each table is a sum of its own, with the bits
+     * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are those of a tables of b rows and c
+     * columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and first_overflow
+     * counts (t * rows + i) * columns + j. No state (ARGUMENT). The tables of `out` may be interleaved, but no element
+     * belongs to two of them (OVERLAP); those of `in` may share elements, unless they are the tables of `out`, with the
+     * same step too. Other than this, nothing of `in` lies between the first and the last element of `out`, nor the
+     * other way round (OVERLAP). */
+    size_t tables;
+    ptrdiff_t in_step, out_step;
+
     /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_scan_options;

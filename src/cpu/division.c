@@ -41,7 +41,7 @@ unsigned division_threads(const struct scan *scan) {
     return (unsigned)smaller(smaller(scan->threads, most), worth);
 }
 
-static const struct cpu_type_kernels *kernels_of(const struct division *division) {
+const struct cpu_type_kernels *division_kernels(const struct division *division) {
     static const enum cpu_sum sums[CPU_TYPES] = {
         [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
         [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
@@ -64,7 +64,7 @@ static void cut_columns(struct division *division, enum division_kind kind) {
         division->panels = 1;
         return;
     }
-    const size_t wide = leaves_caches(division) && kernels_of(division)->wide.turns ? TURNED_PANEL : WIDE_PANEL;
+    const size_t wide = leaves_caches(division) && division_kernels(division)->wide.turns ? TURNED_PANEL : WIDE_PANEL;
     size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : wide);
     if (kind == DIVISION_COLUMNS) {
         panels = round_up(panels, division->threads);
@@ -104,7 +104,7 @@ static unsigned count_blocks(const struct division *division, enum division_kind
 }
 
 static const struct cpu_kernel *find_kernel(const struct division *division, size_t columns) {
-    const struct cpu_type_kernels *kernels = kernels_of(division);
+    const struct cpu_type_kernels *kernels = division_kernels(division);
     if (columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan)
         return &kernels->narrow[columns];
     return &kernels->wide;

@@ -64,7 +64,20 @@ struct cpu_kernel {
     bool turns;  /* can write rows past the caches that begin anywhere */
 };
 
+/* Tables of a few values, rows side by side, whose steps are in elements. */
+enum { CPU_TINY_VALUES = 64, CPU_TINY_TABLES = 16 };
+struct cpu_tiny {
+    size_t rows, columns; /* at most CPU_TINY_VALUES values */
+    ptrdiff_t in_step, out_step;
+    bool exclusive;
+};
+
+/* From rows of starts (NULL: zeros) to rows of last sums (NULL: not wanted), of at most CPU_TINY_TABLES tables. */
+typedef void cpu_tiny_kernel(const struct cpu_tiny *tables, const void *in, void *out, const void *starts, void *ends,
+                             size_t count);
+
 struct cpu_type_kernels {
+    cpu_tiny_kernel *tiny;
     struct cpu_kernel narrow[CPU_NARROW_MOST + 1]; /* by columns; scan is NULL where the wide one is to be used */
     struct cpu_kernel wide;
 };

@@ -1,6 +1,7 @@
 /* All kernels of one element type. Expects SUM (the type), TAG (its name), SUM_BYTES (4 or 8), FLOATING (0 or 1). */
 #define NAME(name) PASTE(name, TAG)
 
+#include "tiny.h"
 #include "vector.h"
 #include "wide.h"
 
@@ -99,6 +100,7 @@ static const struct cpu_type_kernels NAME(kernels) = {
             [16] = NARROW(16, 16),
 #endif
         },
+    .tiny = NAME(tiny),
     .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, CAN_TURN},
 };
 

@@ -1,0 +1,137 @@
+#include "batch.h"
+
+#include "checked.h"
+#include "status.h"
+
+/* Where all tables of a side lie: offsets in elements from the first value of table 0, the end behind the last one. */
+struct reach {
+    ptrdiff_t begin, end;
+};
+
+/* Of a view whose own extent is known to fit. */
+static bool reach_of(const struct table_view *view, size_t tables, ptrdiff_t step, struct reach *reach) {
+    const ptrdiff_t rows = (ptrdiff_t)(view->rows - 1) * (ptrdiff_t)view->stride;
+    ptrdiff_t shift, bytes;
+    if (tables - 1 > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(tables - 1), step, &shift))
+        return false;
+    *reach = (struct reach){0, (ptrdiff_t)view->columns};
+    return !__builtin_add_overflow(rows < 0 ? rows : 0, shift < 0 ? shift : 0, &reach->begin) &&
+           !__builtin_add_overflow(reach->end, rows > 0 ? rows : 0, &reach->end) &&
+           !__builtin_add_overflow(reach->end, shift > 0 ? shift : 0, &reach->end) &&
+           !__builtin_sub_overflow(reach->end, reach->begin, &bytes) &&
+           !__builtin_mul_overflow(bytes, (ptrdiff_t)table_type_size(view->type), &bytes);
+}
+
+struct table_view batch_whole(const struct table_view *view, size_t tables, ptrdiff_t step) {
+    struct table_view whole = *view;
+    struct reach reach;
+    if (tables <= 1 || view->rows == 0 || !view->data || !reach_of(view, tables, step, &reach))
+        return whole;
+    whole.data = (char *)view->data + reach.begin * (ptrdiff_t)table_type_size(view->type);
+    whole.rows = 1;
+    whole.columns = whole.stride = (size_t)(reach.end - reach.begin);
+    return whole;
+}
+
+static size_t distance(ptrdiff_t step) { return step < 0 ? 0 - (size_t)step : (size_t)step; }
+
+/* Whether each element belongs to one table: whole tables lie apart, or between the rows of one another. */
+static bool are_apart(const struct table_view *view, size_t tables, ptrdiff_t step) {
+    const size_t stride = distance((ptrdiff_t)view->stride), far = distance(step);
+    if (far > stride || view->rows == 1)
+        return far >= (view->rows - 1) * stride + view->columns;
+    return far >= view->columns && stride / far >= tables - 1 && stride - (tables - 1) * far >= view->columns;
+}
+
+static const char *data_at(const struct table_view *view, ptrdiff_t element) {
+    return (const char *)view->data + element * (ptrdiff_t)table_type_size(view->type);
+}
+
+table_status batch_validate(const struct scan *scan) {
+    struct reach in, out;
+    size_t values;
+    if (scan->state)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->state: %zu tables are sums of their own", scan->tables);
+    if (!checked_multiply(scan->tables, scan->in.rows, &values) ||
+        !checked_multiply(values, scan->in.columns, &values) || !checked_multiply(values, sizeof(uint64_t), &values))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: %zu tables of %zu x %zu values cannot be addressed",
+                           scan->tables, scan->in.rows, scan->in.columns);
+    if (values == 0)
+        return TABLE_OK;
+    if (!reach_of(&scan->in, scan->tables, scan->in_step, &in) ||
+        !reach_of(&scan->out, scan->tables, scan->out_step, &out))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options: %zu tables with steps of %td and %td cannot be addressed",
+                           scan->tables, scan->in_step, scan->out_step);
+    if (!are_apart(&scan->out, scan->tables, scan->out_step))
+        return status_fail(TABLE_ERROR_OVERLAP, "options->out_step %td: tables of out share elements", scan->out_step);
+    if (scan->in.data == scan->out.data && scan->in.type == scan->out.type && scan->in.stride == scan->out.stride &&
+        scan->in_step == scan->out_step)
+        return TABLE_OK;
+    if (data_at(&scan->in, in.begin) < data_at(&scan->out, out.end) &&
+        data_at(&scan->out, out.begin) < data_at(&scan->in, in.end))
+        return status_fail(TABLE_ERROR_OVERLAP,
+                           "tables of in and out share memory and are not the same tables (same data, type, stride and "
+                           "step)");
+    return TABLE_OK;
+}
+
+static struct scan table_of(const struct scan *scan, size_t table) {
+    struct scan one = *scan;
+    one.tables = 1;
+    one.clock = NULL;
+    batch_table(scan, table, scan->in.columns * table_type_size(scan->out.type), &one);
+    return one;
+}
+
+static bool by_backend(const struct backend *backend, const struct scan *scan) {
+    return backend->prefers_batch && scan->in.rows > 0 && scan->in.columns > 0 &&
+           plan_reaches(backend, scan, scan->carry_in) && plan_reaches(backend, scan, scan->carry_out) &&
+           plan_reaches(backend, scan, scan->first_overflow) && backend->prefers_batch(scan);
+}
+
+table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
+                        struct plan *plan) {
+    if (by_backend(backend, scan)) {
+        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true, .bytes = backend->batch_workspace(scan)};
+        return TABLE_OK;
+    }
+    const struct scan one = table_of(scan, 0);
+    return plan_make(backend, &one, strategy, false, plan);
+}
+
+/* The finding of one table, which counts from its own first row, into that of all. */
+static table_status note_overflow(const struct backend *backend, const struct scan *scan, size_t table,
+                                  uint64_t *first) {
+    uint64_t found;
+    table_status status = backend->copy(scan, &found, scan->first_overflow, sizeof found);
+    if (status == TABLE_OK)
+        status = backend->wait(scan);
+    if (status == TABLE_OK && found != TABLE_NO_OVERFLOW && *first == TABLE_NO_OVERFLOW)
+        *first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
+    return status;
+}
+
+static table_status one_by_one(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                               void *workspace) {
+    uint64_t first = TABLE_NO_OVERFLOW;
+    table_status status = TABLE_OK;
+    for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
+        const struct scan one = table_of(scan, table);
+        status = pipeline_run(backend, plan, &one, workspace);
+        if (status == TABLE_OK && scan->first_overflow)
+            status = note_overflow(backend, scan, table, &first);
+    }
+    if (status == TABLE_OK && scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, &first, sizeof first);
+    return status == TABLE_OK && scan->first_overflow ? backend->wait(scan) : status;
+}
+
+table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                       void *workspace) {
+    table_status status = scan->clock ? backend->clock_mark(scan, 0) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = plan->batch ? backend->batch(scan, workspace) : one_by_one(backend, plan, scan, workspace);
+    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && scan->clock; mark++)
+        status = backend->clock_mark(scan, mark);
+    return status;
+}

@@ -1,0 +1,119 @@
+/* Several tables at once: threads take runs of whole tables, each of which is one thread's from top to bottom. */
+#include "../checked.h"
+#include "jobs.h"
+#include "panel.h"
+#include "stages.h"
+
+/* Bytes of sums that a thread takes at a time, in whole tables: small beside a core's own cache, and large beside what
+ * it costs to take them. */
+enum { RUN_BYTES = 128 << 10 };
+
+struct batch {
+    const struct scan *scan;
+    char *memory;
+    size_t worker_bytes;
+    size_t run; /* tables of a job */
+    cpu_tiny_kernel *tiny;
+    _Atomic uint64_t first_overflow;
+};
+
+static size_t table_bytes(const struct scan *scan) {
+    return scan->out.rows * scan->out.columns * table_type_size(scan->out.type);
+}
+
+static struct scan one_table(const struct scan *scan) {
+    struct scan one = *scan;
+    one.tables = 1;
+    return one;
+}
+
+static size_t run_of(const struct scan *scan) {
+    const size_t bytes = table_bytes(scan);
+    return bytes < RUN_BYTES ? RUN_BYTES / bytes : 1;
+}
+
+static unsigned threads_of(const struct scan *scan) {
+    return jobs_threads(scan->threads, divide_up(scan->tables, run_of(scan)));
+}
+
+/* A table that is worth several threads has them all, one table after the other. */
+bool cpu_prefers_batch(const struct scan *scan) {
+    const struct scan one = one_table(scan);
+    return division_threads(&one) == 1;
+}
+
+static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }
+
+/* Tables of so few values that most of the time would go to what is done once a table. */
+static bool are_tiny(const struct scan *scan) {
+    return scan->in.type == scan->out.type && !scan->first_overflow &&
+           scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == scan->in.columns &&
+           scan->out.stride == scan->out.columns;
+}
+
+static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
+    const struct batch *batch = jobs->context;
+    const struct scan *scan = batch->scan;
+    const struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
+    struct scan some = *scan;
+    (void)thread;
+    const size_t row = scan->in.columns * table_type_size(scan->out.type), first = number * batch->run;
+    const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
+    for (size_t table = first; table < end; table += CPU_TINY_TABLES) {
+        const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
+        batch_table(scan, table, row, &some);
+        batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, some.carry_out, count);
+    }
+}
+
+size_t cpu_batch_workspace(const struct scan *scan) {
+    const struct scan one = one_table(scan);
+    return threads_of(scan) * divide(&one).worker_bytes;
+}
+
+static void note_overflow(struct batch *batch, size_t table, uint64_t found) {
+    const struct scan *scan = batch->scan;
+    uint64_t known = atomic_load(&batch->first_overflow);
+    if (found == TABLE_NO_OVERFLOW)
+        return;
+    found += (uint64_t)table * scan->in.rows * scan->in.columns;
+    while (found < known && !atomic_compare_exchange_weak(&batch->first_overflow, &known, found))
+        ;
+}
+
+static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
+    struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
+    const struct scan *scan = batch->scan;
+    struct scan one = one_table(scan);
+    const struct division division = divide(&one);
+    const size_t row = scan->in.columns * division.value_bytes, first = number * batch->run;
+    const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
+    struct worker worker = worker_make(&division, batch->memory + thread * batch->worker_bytes);
+    for (size_t table = first; table < end; table++) {
+        batch_table(scan, table, row, &one);
+        worker.first_overflow = TABLE_NO_OVERFLOW;
+        for (size_t panel = 0; panel < division.parts; panel++) {
+            const struct part part = division_part(&division, DIVISION_COLUMNS, panel);
+            panel_scan(&worker, &division, &part);
+        }
+        note_overflow(batch, table, worker.first_overflow);
+    }
+    if (division.stream)
+        division.kernels->stream_end();
+}
+
+table_status cpu_batch(const struct scan *scan, void *workspace) {
+    const struct scan one = one_table(scan);
+    struct batch batch = {.scan = scan, .memory = workspace, .run = run_of(scan)};
+    struct jobs jobs = {.work = scan_run, .context = &batch, .count = divide_up(scan->tables, batch.run)};
+    const struct division division = divide(&one);
+    batch.worker_bytes = division.worker_bytes;
+    batch.tiny = division_kernels(&division)->tiny;
+    if (are_tiny(scan))
+        jobs.work = scan_tiny;
+    atomic_init(&batch.first_overflow, TABLE_NO_OVERFLOW);
+    jobs_run(&jobs, threads_of(scan));
+    if (scan->first_overflow)
+        *scan->first_overflow = atomic_load(&batch.first_overflow);
+    return TABLE_OK;
+}

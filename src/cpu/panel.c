@@ -1,0 +1,45 @@
+#include "panel.h"
+
+#include <string.h>
+
+#include "entry.h"
+
+/* Sums that go on always have results here: totals are the core's. */
+static void go_on(struct worker *worker, const struct division *division, const struct part *part) {
+    const struct entry *const entry = division->entry;
+    const struct scan *scan = division->scan;
+    const size_t first = part->first_column * division->value_bytes;
+    worker_begin(worker, division, part, entry->start + first, entry->above + first);
+    entry_begin(entry, worker, division, part, ENTRY_LEVELS);
+    worker->keeps = true;
+    worker_scan(worker, division, part);
+    entry_leave(worker, division, part, ENTRY_LEVELS);
+    if (scan->carry_out)
+        memcpy(division_sums(division, scan->carry_out, 0, part), worker_last(worker, division),
+               part->columns * division->value_bytes);
+}
+
+void panel_scan(struct worker *worker, const struct division *division, const struct part *part) {
+    const struct scan *scan = division->scan;
+    const size_t bytes = part->columns * division->value_bytes;
+    const void *const start = scan->carry_in ? division_sums(division, scan->carry_in, 0, part) : NULL;
+    void *const end = scan->carry_out ? division_sums(division, scan->carry_out, 0, part) : NULL;
+    if (division->entry) {
+        go_on(worker, division, part);
+        return;
+    }
+    worker_begin(worker, division, part, scan->out.data ? start : NULL, NULL);
+    if (scan->out.data) {
+        worker_scan(worker, division, part);
+        if (end)
+            memcpy(end, worker_last(worker, division), bytes);
+        return;
+    }
+    worker_totals(worker, division, part);
+    if (end && start)
+        memmove(end, start, bytes);
+    else if (end)
+        memset(end, 0, bytes);
+    if (end)
+        worker_add_rows(worker, division, part, end);
+}

@@ -1,0 +1,10 @@
+/* The three stages of a panel by one thread, which goes from top to bottom and needs no totals. */
+#ifndef CPU_PANEL_H
+#define CPU_PANEL_H
+
+#include "worker.h"
+
+/* From scan->carry_in to scan->carry_out, or from scan->state. Without results, only the carry out is made. */
+void panel_scan(struct worker *worker, const struct division *division, const struct part *part);
+
+#endif
