@@ -55,6 +55,22 @@ struct kernel_piece {
 size_t kernel_piece_workspace(const struct kernel_pass *pass);
 int kernel_run_piece(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace);
 
+/* Several tables of one shape, of at least one value each: steps in elements from one to the next, rows of carries side
+ * by side. first_overflow is only lowered. */
+struct kernel_batch {
+    const void *in;
+    void *out;
+    size_t tables, rows, columns;
+    ptrdiff_t in_stride, out_stride, in_step, out_step;
+    table_type in_type, out_type;
+    int exclusive;
+    const void *carry_in; /* NULL: zeros */
+    void *carry_out;      /* NULL: not wanted */
+    uint64_t *first_overflow;
+    void *stream;
+};
+int kernel_run_batch(const struct kernel_batch *batch);
+
 /* Before and behind a call whose state the device alone can read: enter() begins a state that is all zero, with
  * carry_in or zeros as its start, or sets STATE_REFUSED if it is not of such sums; then leave() changes nothing.
  * leave() takes over the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in

@@ -273,6 +273,8 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
 }
 
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed) {
+    if (!workspace && needed == 0)
+        return TABLE_OK;
     if (!workspace)
         return status_fail(TABLE_ERROR_WORKSPACE, "options->workspace is missing, %zu bytes are needed", needed);
     if ((uintptr_t)workspace % TABLE_WORKSPACE_ALIGNMENT != 0)

@@ -102,8 +102,6 @@ static void call(const struct batch *b, const table_view *in, const table_view *
     require(b, table_prefix_sum_workspace(in, out, options, &options->workspace_bytes) == TABLE_OK, "workspace");
     require(b, block_open(&workspace, b->way->memory, options->workspace_bytes, 0, EDGE_FRONT), "out of memory");
     options->workspace = options->workspace_bytes > 0 ? workspace.address : NULL;
-    if (options->workspace_bytes == 0)
-        options->workspace = in->data;
     require(b, table_prefix_sum_async(in, out, options) == TABLE_OK, "table_prefix_sum_async");
     require(b, b->way->stream_wait(options->stream), "the stream came to an error");
     b->way->stream_close(options->stream);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../status.h"
+#include "batch.h"
 #include "clock.h"
 #include "keys.h"
 #include "memory.h"
@@ -84,6 +85,9 @@ static const struct backend cuda_backend = {
     .stage1_local_counts = cuda_stage1_local_counts,
     .stage2_sweep = cuda_stage2_sweep,
     .stage3_global_pass = cuda_stage3_global_pass,
+    .prefers_batch = cuda_prefers_batch,
+    .batch_workspace = cuda_batch_workspace,
+    .batch = cuda_batch,
     .piece_workspace = cuda_piece_workspace,
     .piece = cuda_piece,
     .state_enter = cuda_state_enter,

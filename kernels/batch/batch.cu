@@ -1,0 +1,235 @@
+/* Several tables in one pass, each from its own start: the three stages of a column of a table by a group of lanes,
+ * which goes down it unit by unit. Nobody waits for another group. A cell is read once and written once, by way of
+ * shared memory, so that threads side by side read and write values side by side whatever lies fastest in memory. */
+#include "overflow/in_tile.cuh"
+#include "pieces/column.cuh"
+#include "state.h"
+#include "types.h"
+
+struct batch_pass {
+    kernel_batch batch;
+    bool is_signed;    /* integers, for the check */
+    bool tables_first; /* the same row of the next table lies nearer than the next row */
+    unsigned lanes;    /* of a group: a power of two, and enough for all rows or for a unit */
+    unsigned across;   /* columns of a block */
+    unsigned together; /* tables of a block; more than 1 only if a block has all columns */
+    size_t panels, blocks;
+};
+
+/* One value as a sum. The switch is the same for all threads. */
+template <class SUM> DEVICE SUM value_at(const void *data, table_type type, ptrdiff_t at) {
+#define VALUE_AT(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
+    case TABLE_##TYPE:                                                                                                 \
+        if constexpr (std::is_integral<SUM>::value ? std::is_integral<C>::value : sizeof(C) <= sizeof(SUM))            \
+            return static_cast<SUM>(static_cast<const C *>(data)[at]);                                                 \
+        break;
+    switch (type) { TABLE_TYPES(VALUE_AT) }
+#undef VALUE_AT
+    return sum_identity<SUM>();
+}
+
+/* What a block has in hand: tables, columns and rows of a unit. */
+struct batch_place {
+    size_t first_table, first_column, first_row;
+    unsigned tables, columns, rows;
+
+    DEVICE batch_place(const batch_pass &pass, size_t number) {
+        const size_t row_of_blocks = number / pass.panels;
+        first_table = row_of_blocks * pass.together;
+        first_column = (number - row_of_blocks * pass.panels) * pass.across;
+        first_row = 0;
+        tables = least(pass.together, pass.batch.tables - first_table);
+        columns = least(pass.across, pass.batch.columns - first_column);
+        rows = 0;
+    }
+    DEVICE static unsigned least(unsigned most, size_t left) {
+        return left < most ? static_cast<unsigned>(left) : most;
+    }
+
+    /* Calls visit(table, row, column) for all values, counted from the block's first ones. */
+    template <class VISIT> DEVICE void each(const batch_pass &pass, const VISIT &visit) const {
+        const unsigned inner = pass.tables_first ? tables : rows, outer = pass.tables_first ? rows : tables;
+        const unsigned lines = COLUMN_THREADS / columns;
+        const unsigned column_step = COLUMN_THREADS % columns, inner_step = lines % inner, outer_step = lines / inner;
+        const unsigned line = thread_index() / columns;
+        unsigned column = thread_index() % columns, at = line % inner, far = line / inner;
+        while (far < outer) {
+            visit(pass.tables_first ? at : far, pass.tables_first ? far : at, column);
+            column += column_step;
+            at += inner_step;
+            far += outer_step;
+            if (column >= columns) {
+                column -= columns;
+                at++;
+            }
+            if (at >= inner) {
+                at -= inner;
+                far++;
+            }
+        }
+    }
+};
+
+DEVICE ptrdiff_t batch_at(const batch_place &place, ptrdiff_t step, ptrdiff_t stride, unsigned table, unsigned row,
+                          unsigned column) {
+    return static_cast<ptrdiff_t>(place.first_table + table) * step +
+           static_cast<ptrdiff_t>(place.first_row + row) * stride + static_cast<ptrdiff_t>(place.first_column + column);
+}
+
+/* The totals of blocks of units that stand above: a binary counter. Of integers, the sum so far will do. */
+template <class SUM, bool REORDERS = may_reorder<SUM>()> struct units_above {
+    SUM seed;
+    DEVICE explicit units_above(SUM start) : seed(start) {}
+    DEVICE void add(SUM, SUM last) { seed = last; }
+};
+template <class SUM> struct units_above<SUM, false> {
+    SUM seed, start, totals[STATE_BLOCK_LEVELS];
+    uint64_t count = 0;
+    DEVICE explicit units_above(SUM start) : seed(start), start(start) {}
+    DEVICE void add(SUM total, SUM) {
+        unsigned level = 0;
+        for (; (count >> level & 1) != 0; level++)
+            total = combine(totals[level], total);
+        totals[level] = total;
+        count++;
+        seed = start;
+        KEEP_LOOP
+        for (unsigned k = STATE_BLOCK_LEVELS; k-- > level;)
+            if ((count >> k & 1) != 0)
+                seed = combine(seed, totals[k]);
+    }
+};
+
+/* Where the values of a block's column lie in shared memory. */
+DEVICE unsigned batch_slot(const batch_pass &pass, unsigned slot, unsigned row) {
+    return slot * (pass.lanes * (UNIT_EACH + 1)) + column_at(row);
+}
+
+/* P of the tree in a group of lanes. */
+template <class SUM> DEVICE void scan_group(lane_rows<SUM> &rows, unsigned lanes) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned half = 1; half < UNIT_EACH; half *= 2)
+        UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        if (k & half)
+            rows[k] = combine(rows[(k & ~(2 * half - 1)) + half - 1], rows[k]);
+    KEEP_LOOP
+    for (unsigned half = 1; half < lanes; half *= 2) {
+        const SUM left = warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], (lane & ~(2 * half - 1)) + half - 1);
+        UNROLL
+        for (unsigned k = 0; k < UNIT_EACH; k++)
+            rows[k] = (lane & half) != 0 ? combine(left, rows[k]) : rows[k];
+    }
+}
+
+/* Lowers the first overflow to that of these rows, which follow `above`. */
+template <class SUM> DEVICE void check_rows(const batch_pass &pass, const batch_place &place,
+                                            const lane_rows<SUM> &sums, SUM above, unsigned first,
+                                            size_t column_of_table) {
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++) {
+        const SUM before = k > 0 ? sums[k > 0 ? k - 1 : 0] : above;
+        if (first + k < place.rows && sum_overflowed(before, sums[k], pass.is_signed)) {
+            const size_t columns = pass.batch.columns, table = column_of_table / columns;
+            const size_t row = table * pass.batch.rows + place.first_row + first + k;
+            const uint64_t cell = static_cast<uint64_t>(row) * columns + column_of_table % columns;
+            if (cell < load_relaxed(pass.batch.first_overflow))
+                atomic_min(pass.batch.first_overflow, cell);
+        }
+    }
+}
+
+template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place place, SUM *values, SUM *above) {
+    const kernel_batch &batch = pass.batch;
+    const unsigned slot = thread_index() / pass.lanes, in_group = thread_index() % pass.lanes;
+    const unsigned table = slot / pass.across, column = slot % pass.across;
+    const bool active = table < place.tables && column < place.columns;
+    const size_t column_of_table = (place.first_table + table) * batch.columns + place.first_column + column;
+    SUM last = active && batch.carry_in ? static_cast<const SUM *>(batch.carry_in)[column_of_table] : SUM(0);
+    units_above<SUM> units(last);
+    KEEP_LOOP
+    for (; place.first_row < batch.rows; place.first_row += UNIT_ROWS) {
+        place.rows = batch_place::least(UNIT_ROWS, batch.rows - place.first_row);
+        if (in_group == 0)
+            above[slot] = last;
+        place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
+            values[batch_slot(pass, t * pass.across + c, row)] =
+                value_at<SUM>(batch.in, batch.in_type, batch_at(place, batch.in_step, batch.in_stride, t, row, c));
+        });
+        block_barrier();
+        lane_rows<SUM> rows;
+        SUM *const own = &values[batch_slot(pass, slot, in_group * UNIT_EACH)];
+        UNROLL
+        for (unsigned k = 0; k < UNIT_EACH; k++)
+            rows[k] = active && in_group * UNIT_EACH + k < place.rows ? own[k] : sum_identity<SUM>();
+        scan_group<SUM>(rows, pass.lanes);
+        const SUM total =
+            warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], thread_index() % WARP_LANES - in_group + pass.lanes - 1);
+        UNROLL
+        for (unsigned k = 0; k < UNIT_EACH; k++)
+            rows[k] = combine(units.seed, rows[k]);
+        UNROLL
+        for (unsigned k = 0; k < UNIT_EACH; k++)
+            own[k] = rows[k];
+        if constexpr (may_reorder<SUM>())
+            if (batch.first_overflow) {
+                const SUM left = warp_shuffle_up(WARP_ALL, rows[UNIT_EACH - 1], 1);
+                if (active)
+                    check_rows<SUM>(pass, place, rows, in_group > 0 ? left : last, in_group * UNIT_EACH,
+                                    column_of_table);
+            }
+        block_barrier();
+        place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
+            const unsigned from = t * pass.across + c;
+            const SUM sum = !batch.exclusive ? values[batch_slot(pass, from, row)]
+                            : row > 0        ? values[batch_slot(pass, from, row - 1)]
+                                             : above[from];
+            static_cast<SUM *>(batch.out)[batch_at(place, batch.out_step, batch.out_stride, t, row, c)] = sum;
+        });
+        last = values[batch_slot(pass, slot, place.rows - 1)];
+        block_barrier();
+        units.add(total, last);
+    }
+    if (active && in_group == 0 && batch.carry_out)
+        static_cast<SUM *>(batch.carry_out)[column_of_table] = last;
+}
+
+template <class SUM> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1) batch_kernel(batch_pass pass) {
+    SHARED_ARRAY(SUM, values, COLUMN_THREADS * (UNIT_EACH + 1));
+    SHARED_ARRAY(SUM, above, COLUMN_THREADS);
+    KEEP_LOOP
+    for (size_t number = block_index(); number < pass.blocks; number += block_count())
+        batch_block<SUM>(pass, batch_place(pass, number), values, above);
+}
+
+static size_t distance(ptrdiff_t step) { return step < 0 ? 0 - static_cast<size_t>(step) : static_cast<size_t>(step); }
+
+template <class SUM> static int run_batch(const batch_pass &pass) {
+    constexpr size_t MOST_BLOCKS = size_t(1) << 30;
+    const unsigned blocks = static_cast<unsigned>(pass.blocks < MOST_BLOCKS ? pass.blocks : MOST_BLOCKS);
+    return launch(batch_kernel<SUM>, blocks, COLUMN_THREADS, 0, pass.batch.stream, pass);
+}
+
+int kernel_run_batch(const kernel_batch *batch) {
+    batch_pass pass = {*batch, type_is_signed_integer(batch->out_type), false, 1, 0, 0, 0, 0};
+    while (pass.lanes < WARP_LANES && pass.lanes * UNIT_EACH < batch->rows)
+        pass.lanes *= 2;
+    const unsigned slots = COLUMN_THREADS / pass.lanes;
+    pass.tables_first = distance(batch->in_step) < distance(batch->in_stride);
+    pass.across = batch->columns < slots ? static_cast<unsigned>(batch->columns) : slots;
+    pass.together = slots / pass.across;
+    pass.panels = (batch->columns + pass.across - 1) / pass.across;
+    if (pass.panels > 1)
+        pass.together = 1;
+    pass.blocks = (batch->tables + pass.together - 1) / pass.together * pass.panels;
+    switch (batch->out_type) {
+#define RUN_SUM(TYPE, NAME, C)                                                                                         \
+    case TABLE_##TYPE:                                                                                                 \
+        return run_batch<C>(pass);
+        TABLE_SUMS(RUN_SUM)
+#undef RUN_SUM
+    default:
+        return static_cast<int>(cudaErrorInvalidValue);
+    }
+}

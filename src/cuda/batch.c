@@ -1,0 +1,54 @@
+#include "batch.h"
+
+#include "pass.h"
+#include "runtime.h"
+
+/* How fast tables are summed: bytes a second that the memory moves, where enough blocks are at work; and what queuing
+ * one table costs. Rough, as it only has to tell many small tables from a few large ones. */
+#define BYTES_PER_SECOND   3e12
+#define SECONDS_PER_TABLE  3e-6
+#define BLOCKS_AT_WORK     800.0
+#define COLUMNS_OF_A_BLOCK 8.0 /* the least */
+
+static double batch_seconds(const struct scan *scan, double table_bytes) {
+    const double blocks = (double)scan->tables * (double)scan->in.columns / COLUMNS_OF_A_BLOCK;
+    const double part = blocks < BLOCKS_AT_WORK ? blocks / BLOCKS_AT_WORK : 1;
+    return (double)scan->tables * table_bytes / (part * BYTES_PER_SECOND);
+}
+
+bool cuda_prefers_batch(const struct scan *scan) {
+    const double values = (double)scan->in.rows * (double)scan->in.columns;
+    const double bytes = values * (double)(table_type_size(scan->in.type) + table_type_size(scan->out.type));
+    const double one = SECONDS_PER_TABLE + bytes / BYTES_PER_SECOND;
+    return batch_seconds(scan, bytes) < (double)scan->tables * one;
+}
+
+size_t cuda_batch_workspace(const struct scan *scan) {
+    (void)scan;
+    return 0;
+}
+
+table_status cuda_batch(const struct scan *scan, void *workspace) {
+    const struct kernel_batch batch = {.in = scan->in.data,
+                                       .out = scan->out.data,
+                                       .tables = scan->tables,
+                                       .rows = scan->in.rows,
+                                       .columns = scan->in.columns,
+                                       .in_stride = (ptrdiff_t)scan->in.stride,
+                                       .out_stride = (ptrdiff_t)scan->out.stride,
+                                       .in_step = scan->in_step,
+                                       .out_step = scan->out_step,
+                                       .in_type = scan->in.type,
+                                       .out_type = scan->out.type,
+                                       .exclusive = scan->exclusive,
+                                       .carry_in = scan->carry_in,
+                                       .carry_out = scan->carry_out,
+                                       .first_overflow = scan->first_overflow,
+                                       .stream = scan->stream};
+    table_status status = TABLE_OK;
+    (void)workspace;
+    if (scan->first_overflow)
+        status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
+                            "filling device memory"); /* TABLE_NO_OVERFLOW */
+    return status == TABLE_OK ? cuda_check_launch(kernel_run_batch(&batch), "several tables") : status;
+}
