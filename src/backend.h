@@ -33,6 +33,11 @@ struct backend {
     size_t (*fused_workspace)(const struct scan *scan, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, void *workspace);
 
+    /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's choice);
+     * and whether a scan is worth several threads by itself. NULL: the work is not done by threads of the host. */
+    void (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
+    bool (*is_large)(const struct scan *scan);
+
     /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
      * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
      * rows that the scan names then. NULL: it never is. */

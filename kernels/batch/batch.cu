@@ -30,14 +30,14 @@ template <class SUM> DEVICE SUM value_at(const void *data, table_type type, ptrd
 
 /* What a block has in hand: tables, columns and rows of a unit. */
 struct batch_place {
-    size_t first_table, first_column, first_row;
+    size_t first_table, first_column, begin_row;
     unsigned tables, columns, rows;
 
     DEVICE batch_place(const batch_pass &pass, size_t number) {
         const size_t row_of_blocks = number / pass.panels;
         first_table = row_of_blocks * pass.together;
         first_column = (number - row_of_blocks * pass.panels) * pass.across;
-        first_row = 0;
+        begin_row = 0;
         tables = least(pass.together, pass.batch.tables - first_table);
         columns = least(pass.across, pass.batch.columns - first_column);
         rows = 0;
@@ -73,11 +73,11 @@ struct batch_place {
 DEVICE ptrdiff_t batch_at(const batch_place &place, ptrdiff_t step, ptrdiff_t stride, unsigned table, unsigned row,
                           unsigned column) {
     return static_cast<ptrdiff_t>(place.first_table + table) * step +
-           static_cast<ptrdiff_t>(place.first_row + row) * stride + static_cast<ptrdiff_t>(place.first_column + column);
+           static_cast<ptrdiff_t>(place.begin_row + row) * stride + static_cast<ptrdiff_t>(place.first_column + column);
 }
 
 /* The totals of blocks of units that stand above: a binary counter. Of integers, the sum so far will do. */
-template <class SUM, bool REORDERS = may_reorder<SUM>()> struct units_above {
+template <class SUM, bool IS_INTEGER = std::is_integral<SUM>::value> struct units_above {
     SUM seed;
     DEVICE explicit units_above(SUM start) : seed(start) {}
     DEVICE void add(SUM, SUM last) { seed = last; }
@@ -132,7 +132,7 @@ template <class SUM> DEVICE void check_rows(const batch_pass &pass, const batch_
         const SUM before = k > 0 ? sums[k > 0 ? k - 1 : 0] : above;
         if (first + k < place.rows && sum_overflowed(before, sums[k], pass.is_signed)) {
             const size_t columns = pass.batch.columns, table = column_of_table / columns;
-            const size_t row = table * pass.batch.rows + place.first_row + first + k;
+            const size_t row = table * pass.batch.rows + place.begin_row + first + k;
             const uint64_t cell = static_cast<uint64_t>(row) * columns + column_of_table % columns;
             if (cell < load_relaxed(pass.batch.first_overflow))
                 atomic_min(pass.batch.first_overflow, cell);
@@ -143,14 +143,14 @@ template <class SUM> DEVICE void check_rows(const batch_pass &pass, const batch_
 template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place place, SUM *values, SUM *above) {
     const kernel_batch &batch = pass.batch;
     const unsigned slot = thread_index() / pass.lanes, in_group = thread_index() % pass.lanes;
-    const unsigned table = slot / pass.across, column = slot % pass.across;
+    const unsigned table = slot / pass.across, column = slot - table * pass.across;
     const bool active = table < place.tables && column < place.columns;
     const size_t column_of_table = (place.first_table + table) * batch.columns + place.first_column + column;
     SUM last = active && batch.carry_in ? static_cast<const SUM *>(batch.carry_in)[column_of_table] : SUM(0);
     units_above<SUM> units(last);
     KEEP_LOOP
-    for (; place.first_row < batch.rows; place.first_row += UNIT_ROWS) {
-        place.rows = batch_place::least(UNIT_ROWS, batch.rows - place.first_row);
+    for (; place.begin_row < batch.rows; place.begin_row += UNIT_ROWS) {
+        place.rows = batch_place::least(UNIT_ROWS, batch.rows - place.begin_row);
         if (in_group == 0)
             above[slot] = last;
         place.each(pass, [&](unsigned t, unsigned row, unsigned c) {

@@ -102,6 +102,8 @@ const struct backend *backend_cpu(void) {
         .stage3_global_pass = cpu_stage3_global_pass,
         .fused_workspace = cpu_fused_workspace,
         .fused = cpu_fused,
+        .share = cpu_share,
+        .is_large = cpu_is_large,
         .prefers_batch = cpu_prefers_batch,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,

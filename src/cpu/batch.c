@@ -1,4 +1,5 @@
 /* Several tables at once: threads take runs of whole tables, each of which is one thread's from top to bottom. */
+#include "../backend.h"
 #include "../checked.h"
 #include "jobs.h"
 #include "panel.h"
@@ -36,10 +37,29 @@ static unsigned threads_of(const struct scan *scan) {
     return jobs_threads(scan->threads, divide_up(scan->tables, run_of(scan)));
 }
 
+bool cpu_is_large(const struct scan *scan) { return division_threads(scan) > 1; }
+
 /* A table that is worth several threads has them all, one table after the other. */
 bool cpu_prefers_batch(const struct scan *scan) {
     const struct scan one = one_table(scan);
-    return division_threads(&one) == 1;
+    return !cpu_is_large(&one);
+}
+
+struct share {
+    void (*work)(void *context, size_t number);
+    void *context;
+};
+
+static void share_one(const struct jobs *jobs, size_t number, unsigned thread) {
+    const struct share *share = jobs->context;
+    (void)thread;
+    share->work(share->context, number);
+}
+
+void cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context) {
+    const struct share share = {work, context};
+    struct jobs jobs = {.work = share_one, .context = &share, .count = count};
+    jobs_run(&jobs, threads > 0 ? threads : backend_cpu_processors());
 }
 
 static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }

@@ -1,0 +1,345 @@
+/* The call of tuplescan/columns.h: each column is a table of one column, and a call of table_prefix_sum(). */
+#include <tuplescan/columns.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "state_call.h"
+#include "status.h"
+#include "validate.h"
+
+struct columns {
+    const table_columns *in, *out;
+    table_scan_options options;
+    size_t size;                    /* of a sum */
+    struct sum_state *state;        /* of all columns, or NULL */
+    struct sum_state before, after; /* its header, and that of a column behind the rows */
+    size_t column_state_bytes;      /* of the state of one */
+    bool in_turn;                   /* columns are begun one after the other, each with all threads */
+    _Atomic uint64_t overflow;      /* the first one so far */
+    atomic_flag failed;             /* the first to fail leaves what it failed of */
+    table_status status;
+    char detail[256];
+};
+
+static table_view view_of(const table_columns *table, size_t column) {
+    const table_column *own = &table->columns[column];
+    return (table_view){
+        .data = own->data, .rows = table->rows, .columns = 1, .stride = own->stride, .type = table->type};
+}
+
+/* Names the column in a reason that speaks of a table. */
+static table_status fail_column(table_status status, size_t column) {
+    char reason[224];
+    snprintf(reason, sizeof reason, "%s", table_error_detail());
+    return status_fail(status, "column %zu: %s", column, reason);
+}
+
+static const void *in_row(const void *row, size_t bytes) { return row ? (const char *)row + bytes : NULL; }
+static void *out_row(void *row, size_t bytes) { return row ? (char *)row + bytes : NULL; }
+
+/* The options of the call for one column. `state` and `found` are its own, or NULL. */
+static table_scan_options options_of(const struct columns *columns, size_t column, void *state, uint64_t *found,
+                                     table_report *report) {
+    table_scan_options options = columns->options;
+    options.carry_in = in_row(options.carry_in, column * columns->size);
+    options.carry_out = out_row(options.carry_out, column * columns->size);
+    options.state = state;
+    options.first_overflow = found;
+    options.report = report;
+    if (!columns->in_turn)
+        options.threads = 1;
+    return options;
+}
+
+/* The values of one column from the rows of a state of all of them to a state of its own, or back. */
+static void copy_state(const struct columns *columns, size_t column, struct sum_state *own, bool back) {
+    const size_t size = columns->size, row_bytes = columns->out->count * size;
+    const unsigned slots = state_slots(columns->out->type);
+    char *all = (char *)(columns->state + 1) + column * size, *one = (char *)(own + 1);
+    for (unsigned slot = 0; slot < slots; slot++, all += row_bytes, one += size)
+        memcpy(back ? all : one, back ? one : all, size);
+}
+
+static table_status open_state(const struct columns *columns, size_t column, struct sum_state **own) {
+    *own = NULL;
+    if (!columns->state)
+        return TABLE_OK;
+    *own = aligned_alloc(TABLE_STATE_ALIGNMENT,
+                         divide_up(columns->column_state_bytes, TABLE_STATE_ALIGNMENT) * TABLE_STATE_ALIGNMENT);
+    if (!*own)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state",
+                           columns->column_state_bytes);
+    **own = columns->before;
+    if ((*own)->version != 0)
+        (*own)->columns = 1;
+    copy_state(columns, column, *own, false);
+    return TABLE_OK;
+}
+
+static void note_overflow(struct columns *columns, size_t column, uint64_t found) {
+    uint64_t known = atomic_load(&columns->overflow);
+    if (found == TABLE_NO_OVERFLOW)
+        return;
+    found = found * columns->in->count + column;
+    while (found < known && !atomic_compare_exchange_weak(&columns->overflow, &known, found))
+        ;
+}
+
+static void add_report(table_report *all, const table_report *one) {
+    const table_report before = *all;
+    *all = *one;
+    all->seconds += before.seconds;
+    all->transfer_seconds += before.transfer_seconds;
+    all->threads = before.threads > one->threads ? before.threads : one->threads;
+    for (unsigned stage = 0; stage < STAGES; stage++)
+        all->stage_seconds[stage] += before.stage_seconds[stage];
+}
+
+static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
+    const table_view in = view_of(columns->in, column), out = view_of(columns->out, column);
+    struct sum_state *own;
+    uint64_t found = TABLE_NO_OVERFLOW;
+    table_status status = open_state(columns, column, &own);
+    if (status != TABLE_OK)
+        return status;
+    const table_scan_options options =
+        options_of(columns, column, own, columns->options.first_overflow ? &found : NULL, report);
+    status = table_prefix_sum(&in, &out, &options);
+    if (status == TABLE_OK)
+        note_overflow(columns, column, found);
+    if (status == TABLE_OK && own) {
+        copy_state(columns, column, own, true);
+        if (column == 0)
+            columns->after = *own;
+    }
+    free(own);
+    return status == TABLE_OK ? status : fail_column(status, column);
+}
+
+/* Memory that the call reads or writes, for the search for what lies in what. */
+struct extent {
+    const char *begin, *end;
+    struct table_view view;
+    size_t column; /* or NO_COLUMN */
+    const char *name;
+    bool written;
+};
+#define NO_COLUMN SIZE_MAX
+
+static int by_begin(const void *a, const void *b) {
+    const struct extent *left = a, *right = b;
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static void put_extent(struct extent **to, const char *name, const struct table_view *view, size_t column,
+                       bool written) {
+    const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = (ptrdiff_t)view->stride;
+    const ptrdiff_t last = view->rows > 1 ? ((ptrdiff_t)view->rows - 1) * stride : 0;
+    const char *data = view->data;
+    if (view->rows == 0 || view->columns == 0 || !data)
+        return;
+    *(*to)++ = (struct extent){.begin = data + (last < 0 ? last : 0) * size,
+                               .end = data + ((last > 0 ? last : 0) + (ptrdiff_t)view->columns) * size,
+                               .view = *view,
+                               .column = column,
+                               .name = name,
+                               .written = written};
+}
+
+static table_status fail_overlap(const struct extent *a, const struct extent *b) {
+    char left[64], right[64];
+    snprintf(left, sizeof left, a->column == NO_COLUMN ? "%s" : "%s, column %zu", a->name, a->column);
+    snprintf(right, sizeof right, b->column == NO_COLUMN ? "%s" : "%s, column %zu", b->name, b->column);
+    return status_fail(TABLE_ERROR_OVERLAP, "%s, and %s share memory", left, right);
+}
+
+/* Two rows of carries may be one. A column's own input and output were looked at. */
+static bool may_share(const struct extent *a, const struct extent *b) {
+    if (!a->written && !b->written)
+        return true;
+    if (a->column == NO_COLUMN || b->column == NO_COLUMN)
+        return a->column == b->column && a->begin == b->begin && a->end == b->end && a->view.type != TABLE_U8;
+    return a->column == b->column;
+}
+
+static table_status look_for_shared(const struct extent *extents, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count && extents[j].begin < extents[i].end; j++)
+            if (!may_share(&extents[i], &extents[j]) &&
+                validate_apart("", &extents[i].view, "", &extents[j].view, false) != TABLE_OK)
+                return fail_overlap(&extents[i], &extents[j]);
+    return TABLE_OK;
+}
+
+static table_status validate_all_apart(const struct columns *columns) {
+    const size_t count = columns->in->count;
+    const table_scan_options *options = &columns->options;
+    size_t bytes;
+    if (!checked_multiply(count, 2 * sizeof(struct extent), &bytes) ||
+        !checked_add(bytes, 3 * sizeof(struct extent), &bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "in: %zu columns are beyond the address space", count);
+    struct extent *extents = malloc(bytes), *end = extents;
+    if (!extents)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory to compare columns", bytes);
+    for (size_t j = 0; j < count; j++) {
+        struct table_view view = view_of(columns->in, j);
+        if (view.stride == 0)
+            view.stride = 1;
+        put_extent(&end, "in", &view, j, false);
+        view = view_of(columns->out, j);
+        if (view.stride == 0)
+            view.stride = 1;
+        put_extent(&end, "out", &view, j, true);
+    }
+    struct table_view row = {.data = (void *)(uintptr_t)options->carry_in,
+                             .rows = 1,
+                             .columns = count,
+                             .stride = count,
+                             .type = columns->out->type};
+    put_extent(&end, "options->carry_in", &row, NO_COLUMN, false);
+    row.data = options->carry_out;
+    put_extent(&end, "options->carry_out", &row, NO_COLUMN, true);
+    if (columns->state) {
+        row = (struct table_view){.data = columns->state, .rows = 1, .type = TABLE_U8};
+        row.columns = row.stride = sizeof(struct sum_state) + state_slots(columns->out->type) * count * columns->size;
+        put_extent(&end, "options->state", &row, NO_COLUMN, true);
+    }
+    qsort(extents, (size_t)(end - extents), sizeof *extents, by_begin);
+    const table_status status = look_for_shared(extents, (size_t)(end - extents));
+    free(extents);
+    return status;
+}
+
+static table_status validate_shapes(const table_columns *in, const table_columns *out,
+                                    const table_scan_options *options) {
+    if (!in || !out)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "out" : "in");
+    if (in->count != out->count || in->rows != out->rows)
+        return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", in->rows, in->count, out->rows,
+                           out->count);
+    if (in->count > 0 && (!in->columns || !out->columns))
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s->columns is a null pointer", in->columns ? "out" : "in");
+    if (options->tables > 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is %zu: columns are those of one table",
+                           options->tables);
+    if (!table_types_supported(in->type, out->type))
+        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into out->type %s",
+                           table_type_size(in->type) ? table_type_name(in->type) : "(none)",
+                           table_type_size(out->type) ? table_type_name(out->type) : "(none)");
+    if (options->first_overflow && backend_device_of(options->first_overflow) >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "options->first_overflow is memory of CUDA device %d",
+                           backend_device_of(options->first_overflow));
+    return TABLE_OK;
+}
+
+static table_status validate_state(struct columns *columns, void *state) {
+    struct sum_state *header = state;
+    size_t bytes;
+    if (!state)
+        return TABLE_OK;
+    table_status status = state_pointer("options->state", state);
+    if (status == TABLE_OK)
+        status = state_header("options->state", header, &bytes);
+    if (status == TABLE_OK && bytes > 0)
+        status = state_fits("options->state", header, columns->out->type, columns->out->count);
+    if (status == TABLE_OK && bytes > 0)
+        status = state_kept("options->state", header);
+    if (status == TABLE_OK)
+        status = table_state_bytes(columns->out->type, columns->out->count, &bytes);
+    if (status == TABLE_OK)
+        status = table_state_bytes(columns->out->type, 1, &columns->column_state_bytes);
+    columns->state = state;
+    if (status == TABLE_OK)
+        columns->before = *header;
+    return status;
+}
+
+/* All that a column's own call would refuse is found before the first value is written. Columns of a few values are
+ * shared out if all are on the host. */
+static table_status validate_columns(struct columns *columns, const struct backend **backend) {
+    for (size_t j = 0; j < columns->in->count; j++) {
+        const table_view in = view_of(columns->in, j), out = view_of(columns->out, j);
+        uint64_t found;
+        struct call call;
+        const table_scan_options options =
+            options_of(columns, j, NULL, columns->options.first_overflow ? &found : NULL, NULL);
+        table_status status = validate_scan(&in, &out, &options, CALL_AND_WAIT, &call);
+        if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
+            status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
+                                                       "has its start");
+        if (status != TABLE_OK)
+            return fail_column(status, j);
+        *backend = j == 0 || *backend == call.backend ? call.backend : NULL;
+        columns->in_turn = columns->in_turn || !call.backend->share || call.backend->is_large(&call.scan);
+    }
+    return TABLE_OK;
+}
+
+static void keep_failure(struct columns *columns, table_status status) {
+    if (atomic_flag_test_and_set(&columns->failed))
+        return;
+    columns->status = status;
+    snprintf(columns->detail, sizeof columns->detail, "%s", table_error_detail());
+}
+
+static void scan_shared(void *context, size_t column) {
+    struct columns *columns = context;
+    const table_status status = scan_column(columns, column, NULL);
+    if (status != TABLE_OK)
+        keep_failure(columns, status);
+}
+
+static table_status scan_in_turn(struct columns *columns) {
+    table_report *report = columns->options.report, one;
+    table_status status = TABLE_OK;
+    if (report)
+        *report = (table_report){0};
+    for (size_t j = 0; j < columns->in->count && status == TABLE_OK; j++) {
+        status = scan_column(columns, j, report ? &one : NULL);
+        if (status == TABLE_OK && report)
+            add_report(report, &one);
+    }
+    return status;
+}
+
+table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,
+                                      const table_scan_options *options) {
+    static const table_scan_options defaults;
+    const struct backend *backend = NULL;
+    struct columns columns = {.in = in, .out = out, .options = options ? *options : defaults};
+    atomic_init(&columns.overflow, TABLE_NO_OVERFLOW);
+    atomic_flag_clear(&columns.failed);
+    table_status status = validate_shapes(in, out, &columns.options);
+    if (status != TABLE_OK)
+        return status;
+    columns.size = table_type_size(out->type);
+    columns.in_turn = columns.options.report != NULL;
+    status = validate_state(&columns, columns.options.state);
+    columns.options.state = NULL;
+    if (status == TABLE_OK)
+        status = validate_columns(&columns, &backend);
+    if (status == TABLE_OK)
+        status = validate_all_apart(&columns);
+    if (status != TABLE_OK)
+        return status;
+    if (columns.in_turn || !backend) {
+        columns.in_turn = true;
+        status = scan_in_turn(&columns);
+    } else {
+        backend->share(columns.options.threads, in->count, scan_shared, &columns);
+        status = columns.status;
+        if (status != TABLE_OK)
+            status_fail(status, "%s", columns.detail);
+    }
+    if (status == TABLE_OK && columns.state && in->count > 0) { /* all columns have summed the same rows */
+        *columns.state = columns.after;
+        columns.state->columns = in->count;
+    }
+    if (status == TABLE_OK && columns.options.first_overflow)
+        *columns.options.first_overflow = atomic_load(&columns.overflow);
+    return status;
+}
