@@ -27,6 +27,7 @@ static const char HELP[] =
     "      --bytes N         size of the larger of the two tables, such as 64M, the default on the CPU; on a GPU 512M\n"
     "      --rows LIST       that many rows instead, such as 1000,2^20; on a GPU the time of one scan in a replayed\n"
     "                        CUDA graph, as small tables want it\n"
+    "      --table-rows N    tables of N rows each, as many as make the size or the rows, all in one call\n"
     "      --threads LIST    CPU threads, such as 1,2,all\n"
     "      --strategy LIST   auto, host, recursive, fused; those that there are. Default: on the CPU auto\n"
     "      --repeat N        repetitions of each, taken in turns\n"
@@ -57,6 +58,7 @@ enum code {
     TYPES,
     BYTES,
     ROWS,
+    TABLE_ROWS,
     THREADS,
     STRATEGY,
     REPEAT,
@@ -78,6 +80,7 @@ static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BAC
                                         {"pairs", required_argument, NULL, TYPES},
                                         {"bytes", required_argument, NULL, BYTES},
                                         {"rows", required_argument, NULL, ROWS},
+                                        {"table-rows", required_argument, NULL, TABLE_ROWS},
                                         {"threads", required_argument, NULL, THREADS},
                                         {"strategy", required_argument, NULL, STRATEGY},
                                         {"repeat", required_argument, NULL, REPEAT},
@@ -258,6 +261,8 @@ static int take_option(struct line *line, int code, const char *value) {
         return take_list(options, "types", value, &options->pair_count, take_pair);
     case ROWS:
         return take_list(options, "rows", value, &options->row_count, take_rows);
+    case TABLE_ROWS:
+        return take_number("table-rows", value, SIZE_MAX, &options->table_rows);
     case THREADS:
         return take_list(options, "threads", value, &options->thread_count, take_threads);
     case STRATEGY:
@@ -329,6 +334,7 @@ static int refuse_ignored(const struct line *line) {
                           : pipelines && options->shape_count ? "--columns"
                           : accuracy && options->thread_count ? "--threads"
                           : other && options->row_count       ? "--rows"
+                          : other && options->table_rows      ? "--table-rows"
                           : other && options->strategy_count  ? "--strategy"
                           : other && line->stride             ? "--stride"
                           : other && options->overflow        ? "--check-overflow"

@@ -15,6 +15,7 @@ struct batch {
     size_t worker_bytes;
     size_t run; /* tables of a job */
     cpu_tiny_kernel *tiny;
+    cpu_convert *convert; /* what tiny tables are converted by first, or NULL */
     _Atomic uint64_t first_overflow;
 };
 
@@ -66,7 +67,7 @@ static struct division divide(const struct scan *one) { return division_make(one
 
 /* Tables of so few values that most of the time would go to what is done once a table. */
 static bool are_tiny(const struct scan *scan) {
-    return scan->in.type == scan->out.type && !scan->first_overflow &&
+    return (scan->in.type == scan->out.type || scan->in_step >= 0) && !scan->first_overflow &&
            scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == scan->in.columns &&
            scan->out.stride == scan->out.columns;
 }
@@ -74,14 +75,22 @@ static bool are_tiny(const struct scan *scan) {
 static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
     const struct batch *batch = jobs->context;
     const struct scan *scan = batch->scan;
-    const struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
+    struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
     struct scan some = *scan;
+    uint64_t converted[CPU_TINY_VALUES * CPU_TINY_TABLES];
+    const size_t values = scan->in.rows * scan->in.columns;
+    if (batch->convert)
+        tiny.in_step = (ptrdiff_t)values;
     (void)thread;
     const size_t row = scan->in.columns * table_type_size(scan->out.type), first = number * batch->run;
     const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
     for (size_t table = first; table < end; table += CPU_TINY_TABLES) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
         batch_table(scan, table, row, &some);
+        if (batch->convert) {
+            batch->convert(converted, values, some.in.data, (size_t)scan->in_step, count, values);
+            some.in.data = converted;
+        }
         batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, some.carry_out, count);
     }
 }
@@ -129,6 +138,8 @@ table_status cpu_batch(const struct scan *scan, void *workspace) {
     const struct division division = divide(&one);
     batch.worker_bytes = division.worker_bytes;
     batch.tiny = division_kernels(&division)->tiny;
+    if (scan->in.type != scan->out.type)
+        batch.convert = division.kernels->convert[scan->in.type][scan->out.type];
     if (are_tiny(scan))
         jobs.work = scan_tiny;
     atomic_init(&batch.first_overflow, TABLE_NO_OVERFLOW);

@@ -37,6 +37,7 @@ struct bench_options {
     size_t strategy_count;
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
+    size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
     unsigned repeat;
     bool accuracy, pipelines, peers, numpy, check, overflow, json, quiet;
 };
@@ -72,6 +73,10 @@ struct bench_accuracy {
     double differing;    /* the part of the values whose bits differ between two runs */
     double unlike_first; /* the part whose bits differ from the first contender's, this library on the CPU */
 };
+
+/* Makes a call for whole tables one for tables of options->table_rows rows, if they are wanted: of views of the whole,
+ * views of the first table. */
+void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call);
 
 /* report.c: the one writer of both forms. The table goes to standard output; with --json it goes to standard error, the
  * JSON to standard output, and --quiet leaves it out. Lines appear as they are measured. */

@@ -32,7 +32,25 @@ static table_status scan(const struct cpu_case *what, unsigned threads, table_re
     options.threads = threads;
     options.report = report;
     options.first_overflow = bench_checks_overflow(what->options, what->pair) ? &first_overflow : NULL;
-    return table_prefix_sum(&what->in, &what->out, &options);
+    table_view in = what->in, out = what->out;
+    bench_split(what->options, &in, &out, &options);
+    return table_prefix_sum(&in, &out, &options);
+}
+
+static bool serial_scan(const struct cpu_case *what) {
+    table_view in = what->in, out = what->other;
+    table_scan_options tables = {0};
+    bench_split(what->options, &in, &out, &tables);
+    const size_t count = tables.tables > 0 ? tables.tables : 1;
+    const size_t in_bytes = in.rows * (size_t)in.stride * table_type_size(in.type);
+    const size_t out_bytes = out.rows * (size_t)out.stride * table_type_size(out.type);
+    bool enough = true;
+    for (size_t t = 0; t < count && enough; ++t) {
+        enough = bench_serial_scan(&in, &out);
+        in.data = (char *)in.data + in_bytes;
+        out.data = (char *)out.data + out_bytes;
+    }
+    return enough;
 }
 
 static void copy(const struct cpu_case *what) {
@@ -68,7 +86,7 @@ static bool is_right(const struct cpu_case *what) {
     const size_t size = table_type_size(what->pair.out), count = what->out.rows * what->shape.stride;
     const bool floating = type_is_float(what->pair.out);
     memset(what->other.data, 0, count * size);
-    if (!bench_serial_scan(&what->in, &what->other))
+    if (!serial_scan(what))
         return false;
     for (size_t t = 0; t < what->options->thread_count; ++t) {
         memset(what->out.data, 0, count * size);
@@ -125,7 +143,7 @@ static table_status measure(const struct cpu_case *what, struct samples *samples
             continue;
         const double serial_start = bench_seconds();
         for (unsigned b = 0; b < what->batch; ++b)
-            bench_serial_scan(&what->in, &what->other);
+            serial_scan(what);
         samples->serial_ms[r] = (bench_seconds() - serial_start) * 1e3 / what->batch;
     }
     return status;
@@ -248,7 +266,7 @@ int bench_cpu(const struct bench_options *options, struct bench_report *report) 
     if (!buffers_allocate(&buffers, bytes) || !samples)
         code = fail(EX_OSERR, "out of memory: three tables of %zu bytes are needed", bytes);
     struct cpu_case what = {.options = options, .report = report};
-    if (code == EX_OK && options->numpy)
+    if (code == EX_OK && options->numpy && options->table_rows == 0)
         what.numpy = numpy_start(report);
     for (size_t p = 0; p < options->pair_count && (code == EX_OK || code == EX_SOFTWARE); ++p) {
         what.pair = options->pairs[p];

@@ -74,6 +74,7 @@ static bool expect(const struct device_case *what) {
     table_scan_options options;
     memset(&options, 0, sizeof options);
     options.backend = TABLE_BACKEND_CPU;
+    bench_split(what->options, &in, &out, &options);
     const table_status status = table_prefix_sum(&in, &out, &options);
     if (status != TABLE_OK) {
         report_note(what->report, "the CPU backend: %s: %s", table_status_text(status), table_error_detail());
@@ -204,7 +205,9 @@ static void measure_stages(const struct device_case *what, const struct work *wo
     options.report = &report;
     options.first_overflow = work->check_overflow ? what->tables->first_overflow : NULL;
     for (int k = 0; k < STAGE_RUNS; ++k) {
-        const table_status status = table_prefix_sum(&what->in, &what->out, &options);
+        table_view in = what->in, out = what->out;
+        bench_split(what->options, &in, &out, &options);
+        const table_status status = table_prefix_sum(&in, &out, &options);
         if (status != TABLE_OK) {
             report_note(what->report, "stages of %s: %s: %s", work_name(work), table_status_text(status),
                         table_error_detail());
@@ -307,6 +310,7 @@ static int run_case(struct device_run *run, struct device_case *what, size_t row
     const struct bench_shape shape = what->shape;
     what->tables = &run->tables;
     what->report = run->report;
+    what->options = run->options;
     what->repeat = run->options->repeat;
     what->in = (table_view){run->tables.in, rows, shape.columns, shape.stride, what->pair.in};
     what->out = (table_view){run->tables.out, rows, shape.columns, shape.stride, what->pair.out};

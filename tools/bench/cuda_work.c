@@ -57,8 +57,10 @@ bool work_prepare(const struct device_case *what, struct work *work, table_statu
         return rows_lie_side_by_side(what) && peer_cub_workspace(what->pair.in, what->pair.out, what->in.rows,
                                                                  what->shape.columns, &work->workspace_bytes) == 0;
     table_scan_options options = stream_options(what, work);
+    table_view in = what->in, out = what->out;
     options.workspace = NULL;
-    *reason = table_prefix_sum_workspace(&what->in, &what->out, &options, &work->workspace_bytes);
+    bench_split(what->options, &in, &out, &options);
+    *reason = table_prefix_sum_workspace(&in, &out, &options, &work->workspace_bytes);
     return *reason == TABLE_OK;
 }
 
@@ -75,8 +77,10 @@ bool work_queue(const struct device_case *what, const struct work *work) {
     const struct device_tables *tables = what->tables;
     int error;
     if (work->kind == WORK_OURS) {
-        const table_scan_options options = stream_options(what, work);
-        const table_status status = table_prefix_sum_async(&what->in, &what->out, &options);
+        table_scan_options options = stream_options(what, work);
+        table_view in = what->in, out = what->out;
+        bench_split(what->options, &in, &out, &options);
+        const table_status status = table_prefix_sum_async(&in, &out, &options);
         if (status != TABLE_OK)
             report_note(what->report, "%s, %zu x %zu: %s: %s", work_name(work), what->in.rows, what->shape.columns,
                         table_status_text(status), table_error_detail());
@@ -206,7 +210,9 @@ static bool call_once(const struct device_case *what, const struct work *work) {
     table_scan_options options = stream_options(what, work);
     options.stream = options.workspace = NULL;
     options.workspace_bytes = 0;
-    const table_status status = table_prefix_sum(&what->in, &what->out, &options);
+    table_view in = what->in, out = what->out;
+    bench_split(what->options, &in, &out, &options);
+    const table_status status = table_prefix_sum(&in, &out, &options);
     if (status != TABLE_OK)
         report_note(what->report, "a call, %s: %s: %s", work_name(work), table_status_text(status),
                     table_error_detail());

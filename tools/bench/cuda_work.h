@@ -42,6 +42,7 @@ enum { LEAD_BYTES = 128 << 20 };
 struct device_case {
     struct device_tables *tables;
     struct bench_report *report;
+    const struct bench_options *options;
     struct bench_shape shape;
     struct bench_pair pair;
     table_view in, out;

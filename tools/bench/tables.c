@@ -11,11 +11,10 @@
 size_t bench_row_choices(const struct bench_options *options) { return options->row_count ? options->row_count : 1; }
 
 size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair) {
-    if (options->row_count)
-        return options->rows[which];
     const size_t in_size = table_type_size(pair.in), out_size = table_type_size(pair.out);
     const size_t size = in_size > out_size ? in_size : out_size;
-    return options->bytes / size / shape.stride;
+    const size_t rows = options->row_count ? options->rows[which] : options->bytes / size / shape.stride;
+    return options->table_rows ? rows - rows % options->table_rows : rows;
 }
 
 bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes) {
@@ -177,4 +176,13 @@ size_t bench_count_differing(const void *a, const void *b, size_t count, size_t 
             differing += left[k] != right[k];
     }
     return differing;
+}
+
+void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call) {
+    if (options->table_rows == 0)
+        return;
+    call->tables = in->rows / options->table_rows;
+    in->rows = out->rows = options->table_rows;
+    call->in_step = (ptrdiff_t)(in->rows * in->stride);
+    call->out_step = (ptrdiff_t)(out->rows * out->stride);
 }
