@@ -33,8 +33,8 @@ struct backend {
     size_t (*fused_workspace)(const struct scan *scan, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, void *workspace);
 
-    /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's choice);
-     * and whether a scan is worth several threads by itself. NULL: the work is not done by threads of the host. */
+    /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's
+     * choice); and whether a scan is worth several threads by itself. NULL: no work is done by threads of the host. */
     void (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
     bool (*is_large)(const struct scan *scan);
 
