@@ -163,7 +163,7 @@ static PyObject *empty_like(const struct module_state *state, const struct array
 static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, PyObject *result) {
     struct tables tables;
     bool same_shape = in->dims == out->dims && memcmp(in->shape, out->shape, sizeof in->shape[0] * in->dims) == 0;
-    if (!same_shape || tables_make(&tables, in, out, axis) != 1) {
+    if (!same_shape || tables_make(&tables, in, out, axis, false) != 1) {
         PyErr_Clear();
         return Py_NewRef(Py_None);
     }

@@ -71,7 +71,7 @@ static table_status scan_without_gil(const struct tables *tables, struct tables_
 
 static PyObject *scan_opened(const struct scan_arguments *arguments, const struct array *in, const struct array *out) {
     struct tables tables;
-    int taken = tables_make(&tables, in, out, arguments->axis);
+    int taken = tables_make(&tables, in, out, arguments->axis, arguments->check);
     if (taken < 0)
         return NULL;
     if (!taken)
@@ -155,7 +155,7 @@ PyObject *core_scan_on_stream(PyObject *module, PyObject *tuple) {
             goto end;
     }
     struct tables tables;
-    int taken = tables_make(&tables, &arrays[0], &arrays[1], axis);
+    int taken = tables_make(&tables, &arrays[0], &arrays[1], axis, false);
     if (taken < 0)
         goto end;
     size_t columns = tables.count * tables.out.columns;

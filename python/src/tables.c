@@ -1,7 +1,8 @@
 #include "tables.h"
 
-/* A call of the library takes 0.2 us, as long as it takes to sum some hundred values. Many tables with fewer are faster
- * as the columns of one, though they must be copied: 2^20 tables of 4 x 1 take 300 ms one by one, 10 ms in a buffer. */
+/* A call of the library takes 0.2 us, as long as it takes to sum some hundred values. Many tables with fewer that need a
+ * call each are faster as the columns of one, though they must be copied: 2^20 tables of 4 x 1 take 300 ms one by one,
+ * 10 ms in a buffer. */
 enum { TABLE_VALUES_FEW = 1024, SMALL_TABLES_MOST = 16 };
 
 /* The axes behind `axis` as columns that lie side by side: their number, or -1. */
@@ -51,7 +52,29 @@ static bool apart_or_same(const struct array *in, const struct array *out) {
     return behind[0] <= first[1] || behind[1] <= first[0];
 }
 
-int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis) {
+/* The tables of one call: those along the last axis. */
+static size_t at_once(const struct tables *tables) {
+    return tables->dims > 0 ? (size_t)tables->shape[tables->dims - 1] : 1;
+}
+
+/* Adds an axis of tables behind those that there are, which lie further apart. Two that lie as one, in both arrays,
+ * become one. */
+static void add_axis(struct tables *tables, Py_ssize_t extent, Py_ssize_t in_stride, Py_ssize_t out_stride) {
+    const int last = tables->dims - 1;
+    tables->count *= (size_t)extent;
+    if (last >= 0 && tables->in_stride[last] == extent * in_stride && tables->out_stride[last] == extent * out_stride) {
+        tables->shape[last] *= extent;
+        tables->in_stride[last] = in_stride;
+        tables->out_stride[last] = out_stride;
+        return;
+    }
+    tables->shape[tables->dims] = extent;
+    tables->in_stride[tables->dims] = in_stride;
+    tables->out_stride[tables->dims] = out_stride;
+    tables->dims++;
+}
+
+int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one) {
     bool same_shape = in->dims == out->dims;
     bool empty = false;
     for (int i = 0; same_shape && i < in->dims; i++) {
@@ -75,22 +98,19 @@ int tables_make(struct tables *tables, const struct array *in, const struct arra
             continue;
         if (in->stride[i] % in->itemsize != 0 || out->stride[i] % out->itemsize != 0)
             return 0;
-        int at = tables->dims++;
-        tables->shape[at] = in->shape[i];
-        tables->in_stride[at] = in->stride[i];
-        tables->out_stride[at] = out->stride[i];
-        tables->count *= (size_t)in->shape[i];
+        add_axis(tables, in->shape[i], in->stride[i], out->stride[i]);
     }
     bool small = tables->in.rows * tables->in.columns < TABLE_VALUES_FEW;
-    if (small && tables->count > SMALL_TABLES_MOST && in->device == -1)
+    size_t calls = tables->count / (one_by_one ? 1 : at_once(tables));
+    if (small && calls > SMALL_TABLES_MOST && in->device == -1)
         return 0;
     return tables->count == 1 || apart_or_same(in, out);
 }
 
-/* Moves both views to the next table. */
-static void next(const struct tables *tables, Py_ssize_t *at, table_view *in, table_view *out) {
+/* Moves both views to the next table along the first `dims` axes. */
+static void next(const struct tables *tables, int dims, Py_ssize_t *at, table_view *in, table_view *out) {
     char *in_data = in->data, *out_data = out->data;
-    for (int i = tables->dims - 1; i >= 0; i--) {
+    for (int i = dims - 1; i >= 0; i--) {
         in_data += tables->in_stride[i];
         out_data += tables->out_stride[i];
         if (++at[i] < tables->shape[i])
@@ -111,29 +131,43 @@ static void note_overflow(struct tables_run *run, uint64_t first, size_t table, 
     }
 }
 
+/* Has the options ask for all tables along the last axis, and gives their number; 1 where each table wants an answer of
+ * its own. */
+static size_t take_last_axis(const struct tables *tables, const struct tables_run *run, table_scan_options *options) {
+    const int last = tables->dims - 1;
+    if (last < 0 || run->check || options->first_overflow)
+        return 1;
+    options->tables = (size_t)tables->shape[last];
+    options->in_step = tables->in_stride[last] / (Py_ssize_t)table_type_size(tables->in.type);
+    options->out_step = tables->out_stride[last] / (Py_ssize_t)table_type_size(tables->out.type);
+    return options->tables;
+}
+
 table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
     table_scan_options options = run->options;
-    size_t carry_bytes = out.columns * table_type_size(out.type);
+    const size_t row_bytes = out.columns * table_type_size(out.type);
+    const size_t step = take_last_axis(tables, run, &options);
+    const int dims = tables->dims - (options.tables > 0);
     Py_ssize_t at[ARRAY_DIMS_MOST];
     uint64_t first;
-    for (int i = 0; i < tables->dims; i++)
+    for (int i = 0; i < dims; i++)
         at[i] = 0;
     run->overflow_row = SIZE_MAX;
     if (run->check)
         options.first_overflow = &first;
-    for (size_t i = 0; i < tables->count; i++) {
+    for (size_t i = 0; i < tables->count; i += step) {
         table_status status =
             run->on_stream ? table_prefix_sum_async(&in, &out, &options) : table_prefix_sum(&in, &out, &options);
         if (status != TABLE_OK)
             return status;
         if (run->check)
             note_overflow(run, first, i, out.columns);
-        if (i + 1 == tables->count)
+        if (i + step == tables->count)
             break;
-        next(tables, at, &in, &out);
+        next(tables, dims, at, &in, &out);
         if (options.carry_in)
-            options.carry_in = (const char *)options.carry_in + carry_bytes;
+            options.carry_in = (const char *)options.carry_in + step * row_bytes;
         if (run->on_stream && options.first_overflow)
             options.first_overflow++;
     }
@@ -142,19 +176,23 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
 
 table_status tables_workspace(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
+    table_scan_options options = run->options;
+    const size_t step = take_last_axis(tables, run, &options);
+    const int dims = tables->dims - (options.tables > 0);
     Py_ssize_t at[ARRAY_DIMS_MOST];
     run->workspace_bytes = 0;
-    for (int i = 0; i < tables->dims; i++)
+    for (int i = 0; i < dims; i++)
         at[i] = 0;
-    for (size_t i = 0; i < tables->count; i++) { /* one may be aligned better than another, and take another way */
+    for (size_t i = 0; i < tables->count;
+         i += step) { /* one may be aligned better than another, and take another way */
         size_t bytes = 0;
-        table_status status = table_prefix_sum_workspace(&in, &out, &run->options, &bytes);
+        table_status status = table_prefix_sum_workspace(&in, &out, &options, &bytes);
         if (status != TABLE_OK)
             return status;
         if (bytes > run->workspace_bytes)
             run->workspace_bytes = bytes;
-        if (i + 1 < tables->count)
-            next(tables, at, &in, &out);
+        if (i + step < tables->count)
+            next(tables, dims, at, &in, &out);
     }
     return TABLE_OK;
 }

@@ -13,9 +13,9 @@ struct tables {
 };
 
 /* 1; or 0 if the library cannot take the arrays as they lie: columns or bytes apart, rows that do not ascend, types,
- * tables that may share memory, many small tables in host memory. -1 and an exception if the arguments contradict each
- * other. */
-int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis);
+ * tables that may share memory, many small tables in host memory that need a call each. one_by_one: all need one. -1
+ * and an exception if the arguments contradict each other. */
+int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one);
 
 /* What one call of the library gets for each table; carry rows lie side by side, table after table. */
 struct tables_run {
