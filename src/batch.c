@@ -10,7 +10,7 @@ struct reach {
 
 /* Of a view whose own extent is known to fit. */
 static bool reach_of(const struct table_view *view, size_t tables, ptrdiff_t step, struct reach *reach) {
-    const ptrdiff_t rows = (ptrdiff_t)(view->rows - 1) * (ptrdiff_t)view->stride;
+    const ptrdiff_t rows = (ptrdiff_t)(view->rows - 1) * view->stride;
     ptrdiff_t shift, bytes;
     if (tables - 1 > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(tables - 1), step, &shift))
         return false;
@@ -25,11 +25,12 @@ static bool reach_of(const struct table_view *view, size_t tables, ptrdiff_t ste
 struct table_view batch_whole(const struct table_view *view, size_t tables, ptrdiff_t step) {
     struct table_view whole = *view;
     struct reach reach;
-    if (tables <= 1 || view->rows == 0 || !view->data || !reach_of(view, tables, step, &reach))
+    if (tables <= 1 || view->rows == 0 || view->columns == 0 || !view->data || !reach_of(view, tables, step, &reach))
         return whole;
     whole.data = (char *)view->data + reach.begin * (ptrdiff_t)table_type_size(view->type);
     whole.rows = 1;
-    whole.columns = whole.stride = (size_t)(reach.end - reach.begin);
+    whole.stride = reach.end - reach.begin;
+    whole.columns = (size_t)whole.stride;
     return whole;
 }
 
@@ -37,7 +38,7 @@ static size_t distance(ptrdiff_t step) { return step < 0 ? 0 - (size_t)step : (s
 
 /* Whether each element belongs to one table: whole tables lie apart, or between the rows of one another. */
 static bool are_apart(const struct table_view *view, size_t tables, ptrdiff_t step) {
-    const size_t stride = distance((ptrdiff_t)view->stride), far = distance(step);
+    const size_t stride = distance(view->stride), far = distance(step);
     if (far > stride || view->rows == 1)
         return far >= (view->rows - 1) * stride + view->columns;
     return far >= view->columns && stride / far >= tables - 1 && stride - (tables - 1) * far >= view->columns;
@@ -79,14 +80,15 @@ static struct scan table_of(const struct scan *scan, size_t table) {
     struct scan one = *scan;
     one.tables = 1;
     one.clock = NULL;
-    batch_table(scan, table, scan->in.columns * table_type_size(scan->out.type), &one);
+    batch_table(scan, table, scan->in.columns * table_type_size(scan_sum_type(scan)), &one);
     return one;
 }
 
 static bool by_backend(const struct backend *backend, const struct scan *scan) {
     return backend->prefers_batch && scan->in.rows > 0 && scan->in.columns > 0 &&
            plan_reaches(backend, scan, scan->carry_in) && plan_reaches(backend, scan, scan->carry_out) &&
-           plan_reaches(backend, scan, scan->first_overflow) && backend->prefers_batch(scan);
+           plan_reaches(backend, scan, scan->first_overflow) && plan_reaches(backend, scan, scan->skipped) &&
+           backend->prefers_batch(scan);
 }
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
@@ -99,31 +101,38 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
     return plan_make(backend, &one, strategy, false, plan);
 }
 
-/* The finding of one table, which counts from its own first row, into that of all. */
-static table_status note_overflow(const struct backend *backend, const struct scan *scan, size_t table,
-                                  uint64_t *first) {
-    uint64_t found;
-    table_status status = backend->copy(scan, &found, scan->first_overflow, sizeof found);
-    if (status == TABLE_OK)
-        status = backend->wait(scan);
-    if (status == TABLE_OK && found != TABLE_NO_OVERFLOW && *first == TABLE_NO_OVERFLOW)
+/* What one table has left in the words of the options, on the host: the finding counts from its own first row. */
+static table_status note_words(const struct backend *backend, const struct scan *scan, size_t table, uint64_t *first,
+                               uint64_t *skipped) {
+    uint64_t found = TABLE_NO_OVERFLOW, more = 0;
+    table_status status = TABLE_OK;
+    if (scan->first_overflow)
+        status = backend->copy(scan, &found, scan->first_overflow, sizeof found);
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, &more, scan->skipped, sizeof more);
+    const table_status waited = backend->wait(scan);
+    if (found != TABLE_NO_OVERFLOW && *first == TABLE_NO_OVERFLOW)
         *first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
-    return status;
+    *skipped += more;
+    return status == TABLE_OK ? waited : status;
 }
 
 static table_status one_by_one(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                void *workspace) {
-    uint64_t first = TABLE_NO_OVERFLOW;
+    const bool words = scan->first_overflow || scan->skipped;
+    uint64_t first = TABLE_NO_OVERFLOW, skipped = 0;
     table_status status = TABLE_OK;
     for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
         const struct scan one = table_of(scan, table);
         status = pipeline_run(backend, plan, &one, workspace);
-        if (status == TABLE_OK && scan->first_overflow)
-            status = note_overflow(backend, scan, table, &first);
+        if (status == TABLE_OK && words)
+            status = note_words(backend, scan, table, &first, &skipped);
     }
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, &first, sizeof first);
-    return status == TABLE_OK && scan->first_overflow ? backend->wait(scan) : status;
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, scan->skipped, &skipped, sizeof skipped);
+    return status == TABLE_OK && words ? backend->wait(scan) : status;
 }
 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,

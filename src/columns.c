@@ -14,13 +14,15 @@
 struct columns {
     const table_columns *in, *out;
     table_scan_options options;
+    table_type sum_type;
     size_t size;                    /* of a sum */
     struct sum_state *state;        /* of all columns, or NULL */
     struct sum_state before, after; /* its header, and that of a column behind the rows */
     size_t column_state_bytes;      /* of the state of one */
     bool in_turn;                   /* columns are begun one after the other, each with all threads */
-    _Atomic uint64_t overflow;      /* the first one so far */
-    atomic_flag failed;             /* the first to fail leaves what it failed of */
+    _Atomic uint64_t skipped;
+    _Atomic uint64_t overflow; /* the first one so far */
+    atomic_flag failed;        /* the first to fail leaves what it failed of */
     table_status status;
     char detail[256];
 };
@@ -41,14 +43,22 @@ static table_status fail_column(table_status status, size_t column) {
 static const void *in_row(const void *row, size_t bytes) { return row ? (const char *)row + bytes : NULL; }
 static void *out_row(void *row, size_t bytes) { return row ? (char *)row + bytes : NULL; }
 
-/* The options of the call for one column. `state` and `found` are its own, or NULL. */
-static table_scan_options options_of(const struct columns *columns, size_t column, void *state, uint64_t *found,
+/* Answers to one column's call. */
+struct words {
+    uint64_t first_overflow, skipped;
+};
+
+/* The options of the call for one column. `state`, its own, may be NULL. */
+static table_scan_options options_of(const struct columns *columns, size_t column, void *state, struct words *words,
                                      table_report *report) {
     table_scan_options options = columns->options;
     options.carry_in = in_row(options.carry_in, column * columns->size);
     options.carry_out = out_row(options.carry_out, column * columns->size);
     options.state = state;
-    options.first_overflow = found;
+    if (options.first_overflow)
+        options.first_overflow = &words->first_overflow;
+    if (options.skipped)
+        options.skipped = &words->skipped;
     options.report = report;
     if (!columns->in_turn)
         options.threads = 1;
@@ -58,7 +68,7 @@ static table_scan_options options_of(const struct columns *columns, size_t colum
 /* The values of one column from the rows of a state of all of them to a state of its own, or back. */
 static void copy_state(const struct columns *columns, size_t column, struct sum_state *own, bool back) {
     const size_t size = columns->size, row_bytes = columns->out->count * size;
-    const unsigned slots = state_slots(columns->out->type);
+    const unsigned slots = state_slots(columns->sum_type);
     char *all = (char *)(columns->state + 1) + column * size, *one = (char *)(own + 1);
     for (unsigned slot = 0; slot < slots; slot++, all += row_bytes, one += size)
         memcpy(back ? all : one, back ? one : all, size);
@@ -80,8 +90,9 @@ static table_status open_state(const struct columns *columns, size_t column, str
     return TABLE_OK;
 }
 
-static void note_overflow(struct columns *columns, size_t column, uint64_t found) {
-    uint64_t known = atomic_load(&columns->overflow);
+static void note_words(struct columns *columns, size_t column, const struct words *words) {
+    uint64_t known = atomic_load(&columns->overflow), found = words->first_overflow;
+    atomic_fetch_add(&columns->skipped, words->skipped);
     if (found == TABLE_NO_OVERFLOW)
         return;
     found = found * columns->in->count + column;
@@ -102,15 +113,14 @@ static void add_report(table_report *all, const table_report *one) {
 static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
     const table_view in = view_of(columns->in, column), out = view_of(columns->out, column);
     struct sum_state *own;
-    uint64_t found = TABLE_NO_OVERFLOW;
+    struct words words = {TABLE_NO_OVERFLOW, 0};
     table_status status = open_state(columns, column, &own);
     if (status != TABLE_OK)
         return status;
-    const table_scan_options options =
-        options_of(columns, column, own, columns->options.first_overflow ? &found : NULL, report);
+    const table_scan_options options = options_of(columns, column, own, &words, report);
     status = table_prefix_sum(&in, &out, &options);
     if (status == TABLE_OK)
-        note_overflow(columns, column, found);
+        note_words(columns, column, &words);
     if (status == TABLE_OK && own) {
         copy_state(columns, column, own, true);
         if (column == 0)
@@ -137,7 +147,7 @@ static int by_begin(const void *a, const void *b) {
 
 static void put_extent(struct extent **to, const char *name, const struct table_view *view, size_t column,
                        bool written) {
-    const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = (ptrdiff_t)view->stride;
+    const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = view->stride;
     const ptrdiff_t last = view->rows > 1 ? ((ptrdiff_t)view->rows - 1) * stride : 0;
     const char *data = view->data;
     if (view->rows == 0 || view->columns == 0 || !data)
@@ -198,14 +208,15 @@ static table_status validate_all_apart(const struct columns *columns) {
     struct table_view row = {.data = (void *)(uintptr_t)options->carry_in,
                              .rows = 1,
                              .columns = count,
-                             .stride = count,
-                             .type = columns->out->type};
+                             .stride = (ptrdiff_t)count,
+                             .type = columns->sum_type};
     put_extent(&end, "options->carry_in", &row, NO_COLUMN, false);
     row.data = options->carry_out;
     put_extent(&end, "options->carry_out", &row, NO_COLUMN, true);
     if (columns->state) {
         row = (struct table_view){.data = columns->state, .rows = 1, .type = TABLE_U8};
-        row.columns = row.stride = sizeof(struct sum_state) + state_slots(columns->out->type) * count * columns->size;
+        row.columns = sizeof(struct sum_state) + state_slots(columns->sum_type) * count * columns->size;
+        row.stride = (ptrdiff_t)row.columns;
         put_extent(&end, "options->state", &row, NO_COLUMN, true);
     }
     qsort(extents, (size_t)(end - extents), sizeof *extents, by_begin);
@@ -223,6 +234,8 @@ static table_status validate_shapes(const table_columns *in, const table_columns
                            out->count);
     if (in->count > 0 && (!in->columns || !out->columns))
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->columns is a null pointer", in->columns ? "out" : "in");
+    if (options->offsets)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets is for tables, not for columns that lie apart");
     if (options->tables > 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is %zu: columns are those of one table",
                            options->tables);
@@ -233,6 +246,9 @@ static table_status validate_shapes(const table_columns *in, const table_columns
     if (options->first_overflow && backend_device_of(options->first_overflow) >= 0)
         return status_fail(TABLE_ERROR_BACKEND, "options->first_overflow is memory of CUDA device %d",
                            backend_device_of(options->first_overflow));
+    if (options->skipped && backend_device_of(options->skipped) >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "options->skipped is memory of CUDA device %d",
+                           backend_device_of(options->skipped));
     return TABLE_OK;
 }
 
@@ -245,13 +261,13 @@ static table_status validate_state(struct columns *columns, void *state) {
     if (status == TABLE_OK)
         status = state_header("options->state", header, &bytes);
     if (status == TABLE_OK && bytes > 0)
-        status = state_fits("options->state", header, columns->out->type, columns->out->count);
+        status = state_fits("options->state", header, columns->sum_type, columns->out->count);
     if (status == TABLE_OK && bytes > 0)
         status = state_kept("options->state", header);
     if (status == TABLE_OK)
-        status = table_state_bytes(columns->out->type, columns->out->count, &bytes);
+        status = table_state_bytes(columns->sum_type, columns->out->count, &bytes);
     if (status == TABLE_OK)
-        status = table_state_bytes(columns->out->type, 1, &columns->column_state_bytes);
+        status = table_state_bytes(columns->sum_type, 1, &columns->column_state_bytes);
     columns->state = state;
     if (status == TABLE_OK)
         columns->before = *header;
@@ -263,10 +279,9 @@ static table_status validate_state(struct columns *columns, void *state) {
 static table_status validate_columns(struct columns *columns, const struct backend **backend) {
     for (size_t j = 0; j < columns->in->count; j++) {
         const table_view in = view_of(columns->in, j), out = view_of(columns->out, j);
-        uint64_t found;
+        struct words words;
         struct call call;
-        const table_scan_options options =
-            options_of(columns, j, NULL, columns->options.first_overflow ? &found : NULL, NULL);
+        const table_scan_options options = options_of(columns, j, NULL, &words, NULL);
         table_status status = validate_scan(&in, &out, &options, CALL_AND_WAIT, &call);
         if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
             status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
@@ -312,11 +327,13 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     const struct backend *backend = NULL;
     struct columns columns = {.in = in, .out = out, .options = options ? *options : defaults};
     atomic_init(&columns.overflow, TABLE_NO_OVERFLOW);
+    atomic_init(&columns.skipped, 0);
     atomic_flag_clear(&columns.failed);
     table_status status = validate_shapes(in, out, &columns.options);
     if (status != TABLE_OK)
         return status;
-    columns.size = table_type_size(out->type);
+    columns.sum_type = table_sum_type(out->type);
+    columns.size = table_type_size(columns.sum_type);
     columns.in_turn = columns.options.report != NULL;
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
@@ -341,5 +358,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     }
     if (status == TABLE_OK && columns.options.first_overflow)
         *columns.options.first_overflow = atomic_load(&columns.overflow);
+    if (status == TABLE_OK && columns.options.skipped)
+        *columns.options.skipped = atomic_load(&columns.skipped);
     return status;
 }

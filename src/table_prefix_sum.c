@@ -53,28 +53,41 @@ static table_status totals_at_once(struct call *call, void *context) {
     return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
 }
 
-static table_status put_overflow(struct call *call, void *found) {
-    const table_status status =
-        call->backend->copy(&call->scan, call->scan.first_overflow, found, sizeof *call->scan.first_overflow);
-    const table_status waited = call->backend->wait(&call->scan);
+/* Words on the host that belong into those of the options, wherever these are. */
+struct words {
+    uint64_t first_overflow, skipped;
+};
+
+static table_status put_words(struct call *call, void *context) {
+    const struct words *words = context;
+    const struct scan *scan = &call->scan;
+    table_status status = TABLE_OK;
+    if (scan->first_overflow)
+        status = call->backend->copy(scan, scan->first_overflow, &words->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->skipped)
+        status = call->backend->copy(scan, scan->skipped, &words->skipped, sizeof(uint64_t));
+    const table_status waited = call->backend->wait(scan);
     return status == TABLE_OK ? waited : status;
 }
 
 /* Host tables on a device, one after the other. */
 static table_status tables_through_device(struct call *call, struct table_report *report) {
     const struct scan *scan = &call->scan;
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    uint64_t first = TABLE_NO_OVERFLOW;
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    uint64_t first = TABLE_NO_OVERFLOW, skipped = 0;
     struct table_report sum = {0}, own;
     table_status status = TABLE_OK;
     for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
         struct call one = *call;
-        uint64_t found = TABLE_NO_OVERFLOW;
+        uint64_t found = TABLE_NO_OVERFLOW, more = 0;
         one.scan.tables = 1;
         batch_table(scan, table, row_bytes, &one.scan);
         if (scan->first_overflow)
             one.scan.first_overflow = &found;
+        if (scan->skipped)
+            one.scan.skipped = &more;
         status = run_through_device(&one, report ? &own : NULL);
+        skipped += more;
         if (first == TABLE_NO_OVERFLOW && found != TABLE_NO_OVERFLOW)
             first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
         if (status != TABLE_OK || !report)
@@ -85,8 +98,9 @@ static table_status tables_through_device(struct call *call, struct table_report
             own.stage_seconds[stage] += sum.stage_seconds[stage];
         sum = own;
     }
-    if (status == TABLE_OK && scan->first_overflow)
-        status = run_and_wait(call, false, put_overflow, &first);
+    struct words words = {first, skipped};
+    if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
+        status = run_and_wait(call, false, put_words, &words);
     if (status == TABLE_OK && report)
         *report = sum;
     return status;

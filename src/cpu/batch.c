@@ -15,12 +15,12 @@ struct batch {
     size_t worker_bytes;
     size_t run; /* tables of a job */
     cpu_tiny_kernel *tiny;
-    cpu_convert *convert; /* what tiny tables are converted by first, or NULL */
-    _Atomic uint64_t first_overflow;
+    bool converts; /* tiny tables are first made sums */
+    _Atomic uint64_t first_overflow, skipped;
 };
 
 static size_t table_bytes(const struct scan *scan) {
-    return scan->out.rows * scan->out.columns * table_type_size(scan->out.type);
+    return scan->out.rows * scan->out.columns * table_type_size(scan_sum_type(scan));
 }
 
 static struct scan one_table(const struct scan *scan) {
@@ -65,34 +65,45 @@ void cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_
 
 static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }
 
+static bool is_aligned(const void *data, table_type type) { return (uintptr_t)data % table_type_size(type) == 0; }
+
 /* Tables of so few values that most of the time would go to what is done once a table. */
 static bool are_tiny(const struct scan *scan) {
-    return (scan->in.type == scan->out.type || scan->in_step >= 0) && !scan->first_overflow &&
-           scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == scan->in.columns &&
-           scan->out.stride == scan->out.columns;
+    const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
+    return scan->out.type == scan_sum_type(scan) && !scan->first_overflow &&
+           scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == columns &&
+           scan->out.stride == columns && is_aligned(scan->out.data, scan->out.type);
+}
+
+static bool need_converting(const struct scan *scan) {
+    return scan->in.type != scan->out.type || scan->skip_nan || !is_aligned(scan->in.data, scan->in.type);
 }
 
 static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
-    const struct batch *batch = jobs->context;
+    struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
     const struct scan *scan = batch->scan;
-    struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
-    struct scan some = *scan;
-    uint64_t converted[CPU_TINY_VALUES * CPU_TINY_TABLES];
     const size_t values = scan->in.rows * scan->in.columns;
-    if (batch->convert)
-        tiny.in_step = (ptrdiff_t)values;
+    struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
+    struct scan some = one_table(scan);
+    const struct division division = divide(&some);
+    uint64_t converted[CPU_TINY_VALUES * CPU_TINY_TABLES];
     (void)thread;
-    const size_t row = scan->in.columns * table_type_size(scan->out.type), first = number * batch->run;
+    some.in.stride = scan->in_step; /* a row of the buffer is a table */
+    if (batch->converts)
+        tiny.in_step = (ptrdiff_t)values;
+    const size_t row = scan->in.columns * division.value_bytes, first = number * batch->run;
     const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
+    size_t skipped = 0;
     for (size_t table = first; table < end; table += CPU_TINY_TABLES) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
         batch_table(scan, table, row, &some);
-        if (batch->convert) {
-            batch->convert(converted, values, some.in.data, (size_t)scan->in_step, count, values);
+        if (batch->converts) {
+            skipped += division_take(&division, converted, values, some.in.data, count, values);
             some.in.data = converted;
         }
         batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, some.carry_out, count);
     }
+    atomic_fetch_add(&batch->skipped, skipped);
 }
 
 size_t cpu_batch_workspace(const struct scan *scan) {
@@ -129,6 +140,7 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     }
     if (division.stream)
         division.kernels->stream_end();
+    atomic_fetch_add(&batch->skipped, worker.skipped);
 }
 
 table_status cpu_batch(const struct scan *scan, void *workspace) {
@@ -138,13 +150,15 @@ table_status cpu_batch(const struct scan *scan, void *workspace) {
     const struct division division = divide(&one);
     batch.worker_bytes = division.worker_bytes;
     batch.tiny = division_kernels(&division)->tiny;
-    if (scan->in.type != scan->out.type)
-        batch.convert = division.kernels->convert[scan->in.type][scan->out.type];
+    batch.converts = need_converting(scan);
     if (are_tiny(scan))
         jobs.work = scan_tiny;
     atomic_init(&batch.first_overflow, TABLE_NO_OVERFLOW);
+    atomic_init(&batch.skipped, 0);
     jobs_run(&jobs, threads_of(scan));
     if (scan->first_overflow)
         *scan->first_overflow = atomic_load(&batch.first_overflow);
+    if (scan->skipped)
+        *scan->skipped = atomic_load(&batch.skipped);
     return TABLE_OK;
 }
