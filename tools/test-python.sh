@@ -6,6 +6,7 @@
 #   numpy    python/tests, and the example
 #   jax      those with arrays of JAX, on the CPU
 #   dask     those with arrays of dask; left out if dask cannot be installed
+#   frames   those with frames of pandas, polars and pyarrow; left out if these cannot be installed
 #   newest   the same wheel in the newest Python that is here, if that is another one
 #
 # Another Python: PYTHON=python3.13 tools/test-python.sh. Arguments behind the parts go to pytest, such as -k overflow.
@@ -17,11 +18,11 @@ cd "$(dirname "$0")/.."
 parts=
 while [ $# -gt 0 ]; do
     case $1 in
-        numpy | jax | dask | newest) parts="$parts $1" && shift ;;
+        numpy | jax | dask | frames | newest) parts="$parts $1" && shift ;;
         *) break ;;
     esac
 done
-parts=${parts:-numpy jax dask newest}
+parts=${parts:-numpy jax dask frames newest}
 python=${PYTHON:-python3}
 here=$PWD/build-python
 wheels=$here/wheels
@@ -77,14 +78,14 @@ check has_manylinux_symbols
 count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
 
 # tested NAME PYTHON PACKAGES ARGUMENT...: installs the wheel beside the packages, and runs pytest with the arguments.
-# That dask's packages are not to be had is no failure.
+# That the packages of dask and frames are not to be had is no failure.
 tested() {
     name=$1 interpreter=$2 packages=$3
     shift 3
     say "$name, in an empty environment of $("$interpreter" --version)"
     # shellcheck disable=SC2086 # a list of words
     if ! environment "$name" "$interpreter" $packages; then
-        if [ "$name" = dask ]; then
+        if [ "$name" = dask ] || [ "$name" = frames ]; then
             say "$name: left out, its packages cannot be installed here"
             skipped=$((skipped + 1))
         else
@@ -129,6 +130,7 @@ for part in $parts; do
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" -k jax ;;
         dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
+        frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$@" ;;
         newest)
             if newest=$(newest_python); then
                 tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" "$@"

@@ -34,6 +34,7 @@ static PyObject *core_cuda_unavailable(PyObject *module, PyObject *nothing) {
 static PyMethodDef methods[] = {
     {"cumsum", (PyCFunction)(void (*)(void))core_cumsum, METH_FASTCALL | METH_KEYWORDS, core_cumsum_doc},
     {"scan", core_scan, METH_VARARGS, NULL},
+    {"scan_columns", core_scan_columns, METH_VARARGS, NULL},
     {"scan_on_stream", core_scan_on_stream, METH_VARARGS, NULL},
     {"column_totals", core_column_totals, METH_VARARGS, NULL},
     {"state_bytes", core_state_bytes, METH_VARARGS, NULL},

@@ -28,6 +28,9 @@ PyObject *core_scan(PyObject *module, PyObject *arguments);
 PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
 PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 
+/* columns.c */
+PyObject *core_scan_columns(PyObject *module, PyObject *arguments);
+
 /* state.c. state_open(): memory for a state of such sums, which array_close() gives back; -1 and an exception if it has
  * another size. */
 int state_open(struct array *array, PyObject *object, table_type type, size_t columns, void **state);

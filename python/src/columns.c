@@ -1,0 +1,134 @@
+/* Columns that lie apart, for tuplescan.frames. */
+#include "module.h"
+
+#include <stdlib.h>
+
+/* One side of the call: arrays of one dimension, with the same length, type and memory. */
+struct side {
+    Py_ssize_t count, opened;
+    struct array *arrays;
+    table_column *columns;
+    table_columns table;
+};
+
+static void side_close(struct side *side) {
+    while (side->opened > 0)
+        array_close(&side->arrays[--side->opened]);
+    free(side->arrays);
+    free(side->columns);
+}
+
+/* The stride is in elements, also of an array whose bytes lie so that there is none: then the library cannot take it. */
+static int put_column(struct side *side, const char *name) {
+    const struct array *array = &side->arrays[side->opened - 1], *first = &side->arrays[0];
+    if (array->dims != 1 || array->device != -1) {
+        PyErr_Format(PyExc_ValueError, "%s: must have one dimension, in host memory", name);
+        return -1;
+    }
+    if (array->shape[0] != first->shape[0] || array->type != first->type) {
+        PyErr_Format(PyExc_ValueError, "%s: must have one length and one type", name);
+        return -1;
+    }
+    if (!array->type || (array->shape[0] > 1 && (array->stride[0] == 0 || array->stride[0] % array->itemsize != 0)))
+        return 0;
+    side->columns[side->opened - 1] =
+        (table_column){array->data, array->shape[0] > 1 ? array->stride[0] / array->itemsize : 0};
+    return 1;
+}
+
+/* 1; 0 if the library cannot take the arrays as they lie; -1 and an exception. */
+static int side_open(struct side *side, PyObject *list, bool writable, const char *name) {
+    side->count = PyList_Size(list);
+    if (side->count <= 0) {
+        if (side->count == 0)
+            PyErr_Format(PyExc_ValueError, "%s: no columns", name);
+        return -1;
+    }
+    side->arrays = calloc((size_t)side->count, sizeof *side->arrays);
+    side->columns = calloc((size_t)side->count, sizeof *side->columns);
+    if (!side->arrays || !side->columns) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t j = 0; j < side->count; j++) {
+        if (array_open(&side->arrays[j], PyList_GetItem(list, j), writable, name) != 0)
+            return -1;
+        side->opened++;
+        const int taken = put_column(side, name);
+        if (taken <= 0)
+            return taken;
+    }
+    side->table =
+        (table_columns){side->columns, (size_t)side->count, (size_t)side->arrays[0].shape[0], side->arrays[0].type};
+    return 1;
+}
+
+/* What lies beside the columns. */
+struct beside {
+    PyObject *start, *state;
+    struct array start_array, state_array;
+    uint64_t first_overflow;
+};
+
+static int open_beside(struct beside *beside, const table_columns *out, table_scan_options *options) {
+    table_view row;
+    if (beside->start != Py_None) {
+        if (array_open(&beside->start_array, beside->start, false, "start") != 0)
+            return -1;
+        if (array_as_column(&beside->start_array, out->type, &row, "start") != 0)
+            return -1;
+        if (row.rows != out->count) {
+            PyErr_SetString(PyExc_ValueError, "start: must have a value for each column");
+            return -1;
+        }
+        options->carry_in = row.data;
+    }
+    if (beside->state != Py_None)
+        return state_open(&beside->state_array, beside->state, out->type, out->count, &options->state);
+    return 0;
+}
+
+static PyObject *scan_opened(const table_columns *in, const table_columns *out, table_scan_options *options,
+                             bool check) {
+    uint64_t first = TABLE_NO_OVERFLOW;
+    table_status status;
+    if (!table_types_supported(in->type, out->type))
+        return PyBool_FromLong(0);
+    if (check)
+        options->first_overflow = &first;
+    Py_BEGIN_ALLOW_THREADS;
+    status = table_prefix_sum_columns(in, out, options);
+    Py_END_ALLOW_THREADS;
+    if (status != TABLE_OK)
+        return raise_status(status);
+    if (first == TABLE_NO_OVERFLOW)
+        Py_RETURN_NONE;
+    return Py_BuildValue("(nn)", (Py_ssize_t)(first / in->count), (Py_ssize_t)(first % in->count));
+}
+
+/* scan_columns(in, out, exclusive, start, state, check): lists of arrays of one dimension, in host memory, of one type
+ * each. False as scan(), None when done, (row, column) of the first overflow. start and state may be None. */
+PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
+    (void)module;
+    struct side in = {0}, out = {0};
+    struct beside beside = {0};
+    table_scan_options options = {0};
+    PyObject *in_list, *out_list, *result = NULL;
+    int check;
+    if (!PyArg_ParseTuple(tuple, "O!O!pOOp", &PyList_Type, &in_list, &PyList_Type, &out_list, &options.exclusive,
+                          &beside.start, &beside.state, &check))
+        return NULL;
+    int taken = side_open(&in, in_list, false, "columns");
+    if (taken > 0)
+        taken = side_open(&out, out_list, true, "out");
+    if (taken == 0)
+        result = PyBool_FromLong(0);
+    else if (taken > 0 && open_beside(&beside, &out.table, &options) == 0)
+        result = scan_opened(&in.table, &out.table, &options, check);
+    if (options.state)
+        array_close(&beside.state_array);
+    array_close(&beside.start_array);
+    side_close(&in);
+    side_close(&out);
+    return result;
+}
