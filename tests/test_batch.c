@@ -17,7 +17,7 @@
 /* How the tables of a side lie in a row of memory. */
 struct lay {
     size_t stride, step; /* elements from row to row, and from table to table */
-    bool back;           /* the tables from the last one to the first */
+    bool back, turned;   /* the tables from the last one to the first, and their rows */
     size_t elements;     /* of the whole */
 };
 
@@ -25,7 +25,7 @@ struct batch {
     const struct way *way;
     table_type in_type, out_type;
     size_t tables, rows, columns;
-    bool exclusive, in_place, carry_in, carry_out, overflow, streamed;
+    bool exclusive, reverse, skip_nan, in_place, carry_in, carry_out, overflow, streamed;
     struct lay in, out;
 };
 
@@ -46,7 +46,7 @@ static void require(const struct batch *b, bool condition, const char *what) {
 
 /* Tables one after the other, or with their rows in turn. */
 static struct lay make_lay(const struct batch *b, struct random *random) {
-    struct lay lay = {.back = random_once_in(random, 4)};
+    struct lay lay = {.back = random_once_in(random, 4), .turned = random_once_in(random, 4)};
     const size_t gap = random_once_in(random, 3) ? random_below(random, 5) : 0;
     if (random_once_in(random, 3)) {
         lay.step = b->columns + gap;
@@ -59,36 +59,45 @@ static struct lay make_lay(const struct batch *b, struct random *random) {
     return lay;
 }
 
-static size_t first_of(const struct batch *b, const struct lay *lay, size_t t) {
-    return (lay->back ? b->tables - 1 - t : t) * lay->step;
+/* Where row i of table t lies. */
+static size_t place_of(const struct batch *b, const struct lay *lay, size_t t, size_t i) {
+    return (lay->back ? b->tables - 1 - t : t) * lay->step + (lay->turned ? b->rows - 1 - i : i) * lay->stride;
+}
+
+static ptrdiff_t stride_of(const struct lay *lay) {
+    return lay->turned ? -(ptrdiff_t)lay->stride : (ptrdiff_t)lay->stride;
 }
 
 static ptrdiff_t step_of(const struct lay *lay) { return lay->back ? -(ptrdiff_t)lay->step : (ptrdiff_t)lay->step; }
 
 static table_view view_of(const struct batch *b, const struct lay *lay, table_type type, void *data) {
-    return (table_view){.data = (char *)data + first_of(b, lay, 0) * element_size(type),
+    return (table_view){.data = (char *)data + place_of(b, lay, 0, 0) * element_size(type),
                         .rows = b->rows,
                         .columns = b->columns,
-                        .stride = lay->stride,
+                        .stride = stride_of(lay),
                         .type = type};
 }
 
 /* The results of table t into the image of the output, its last sums into `last`; its overflow is counted from its own
  * first row. */
-static uint64_t expect_table(const struct batch *b, const void *in, const void *start, size_t t, void *out,
-                             void *last) {
+static uint64_t expect_table(const struct batch *b, const void *in, const void *start, size_t t, void *out, void *last,
+                             uint64_t *skipped) {
     const size_t size = element_size(b->out_type), row = b->columns * size;
-    const table_view table = {.data = (char *)(uintptr_t)in + first_of(b, &b->in, t) * element_size(b->in_type),
+    const table_view table = {.data = (char *)(uintptr_t)in + place_of(b, &b->in, t, 0) * element_size(b->in_type),
                               .rows = b->rows,
                               .columns = b->columns,
-                              .stride = b->in.stride,
+                              .stride = stride_of(&b->in),
                               .type = b->in_type};
-    struct reference expected = {.type = b->out_type, .sums = malloc(b->rows * row), .carry_out = last};
+    struct reference expected = {.type = b->out_type,
+                                 .reverse = b->reverse,
+                                 .skip_nan = b->skip_nan,
+                                 .sums = malloc(b->rows * row),
+                                 .carry_out = last};
     require(b, expected.sums && reference_prefix_sum(&table, start, b->exclusive, &expected), "out of memory");
     for (size_t i = 0; i < b->rows; i++)
-        memcpy((char *)out + (first_of(b, &b->out, t) + i * b->out.stride) * size,
-               (const char *)expected.sums + i * row, row);
+        memcpy((char *)out + place_of(b, &b->out, t, i) * size, (const char *)expected.sums + i * row, row);
     free(expected.sums);
+    *skipped += expected.skipped;
     return expected.first_overflow;
 }
 
@@ -111,10 +120,11 @@ static void call(const struct batch *b, const table_view *in, const table_view *
 
 static void check(struct batch *b, struct random *random) {
     const struct memory *memory = b->way->memory;
-    const size_t size = element_size(b->out_type), row = b->columns * size, rows_bytes = b->tables * row;
+    const table_type sum_type = reference_sum_type(b->out_type);
+    const size_t size = element_size(sum_type), row = b->columns * size, rows_bytes = b->tables * row;
     const enum pattern pattern = (enum pattern)random_below(random, PATTERN_COUNT);
     struct table in, out;
-    struct block start = {0}, last = {0}, found_block = {0};
+    struct block start = {0}, last = {0}, found_block = {0}, skipped_block = {0};
     b->in = make_lay(b, random);
     b->out = b->in_place ? b->in : make_lay(b, random);
     require(
@@ -129,6 +139,8 @@ static void check(struct batch *b, struct random *random) {
     struct table *to = b->in_place ? &in : &out;
     table_scan_options options = {.backend = b->way->backend,
                                   .exclusive = b->exclusive,
+                                  .reverse = b->reverse,
+                                  .skip_nan = b->skip_nan,
                                   .strategy = (table_strategy)random_below(random, TABLE_STRATEGY_FUSED + 1),
                                   .threads = (unsigned)random_below(random, 4),
                                   .tables = b->tables,
@@ -138,7 +150,7 @@ static void check(struct batch *b, struct random *random) {
         options.strategy = TABLE_STRATEGY_AUTO;
     if (b->carry_in) {
         for (size_t k = 0; k < b->tables * b->columns; k++)
-            element_randomize(starts + k * size, b->out_type, random, pattern);
+            element_randomize(starts + k * size, sum_type, random, pattern);
         require(b, block_open(&start, memory, rows_bytes, 0, EDGE_FRONT) && block_upload(&start, starts), "no memory");
         options.carry_in = start.address;
     }
@@ -152,14 +164,18 @@ static void check(struct batch *b, struct random *random) {
     }
     table_view from = view_of(b, &b->in, b->in_type, in.view.data);
     const table_view into = view_of(b, &b->out, b->out_type, to->view.data);
-    uint64_t expected_overflow = TABLE_NO_OVERFLOW, found = 0;
+    if (b->skip_nan) {
+        require(b, block_open(&skipped_block, memory, sizeof(uint64_t), 0, EDGE_FRONT), "out of memory");
+        options.skipped = skipped_block.address;
+    }
+    uint64_t expected_overflow = TABLE_NO_OVERFLOW, found = 0, expected_skipped = 0;
     const table_view from_image = table_image_view(&in), to_image = table_image_view(to);
     char *copy = malloc(b->in.elements * element_size(b->in_type));
     require(b, copy != NULL, "out of memory");
     memcpy(copy, from_image.data, b->in.elements * element_size(b->in_type));
     for (size_t t = 0; t < b->tables; t++) {
-        const uint64_t own =
-            expect_table(b, copy, b->carry_in ? starts + t * row : NULL, t, to_image.data, lasts + t * row);
+        const uint64_t own = expect_table(b, copy, b->carry_in ? starts + t * row : NULL, t, to_image.data,
+                                          lasts + t * row, &expected_skipped);
         if (expected_overflow == TABLE_NO_OVERFLOW && own != TABLE_NO_OVERFLOW)
             expected_overflow = (uint64_t)t * b->rows * b->columns + own;
     }
@@ -170,14 +186,18 @@ static void check(struct batch *b, struct random *random) {
     if (b->carry_out) {
         require(b, block_download(&last, found_lasts) && block_surroundings_intact(&last), "carry_out");
         for (size_t k = 0; k < b->tables * b->columns; k++)
-            if (!elements_same(element_bits(lasts + k * size, b->out_type),
-                               element_bits(found_lasts + k * size, b->out_type), b->out_type))
+            if (!elements_same(element_bits(lasts + k * size, sum_type), element_bits(found_lasts + k * size, sum_type),
+                               sum_type))
                 fail_batch(b, "wrong carry out", k / b->columns, b->rows, k % b->columns);
         block_close(&last);
     }
     if (b->overflow) {
         require(b, block_download(&found_block, &found) && found == expected_overflow, "first_overflow");
         block_close(&found_block);
+    }
+    if (b->skip_nan) {
+        require(b, block_download(&skipped_block, &found) && found == expected_skipped, "skipped");
+        block_close(&skipped_block);
     }
     if (b->carry_in)
         block_close(&start);
@@ -203,6 +223,8 @@ static void test_random(void **state) {
             b.rows = 1 + values / b.columns / 2;
         b.tables = 2 + random_below(&random, values / (b.rows * b.columns) + 1);
         b.exclusive = random_once_in(&random, 2);
+        b.reverse = random_once_in(&random, 3);
+        b.skip_nan = element_is_float(pair.out) && random_once_in(&random, 3);
         b.in_place = pair.in == pair.out && random_once_in(&random, 3);
         b.carry_in = random_once_in(&random, 3);
         b.carry_out = random_once_in(&random, 3);

@@ -19,7 +19,7 @@ struct columns {
     const struct way *way;
     table_type in_type, out_type;
     size_t count, rows;
-    bool exclusive, in_place, carry_in, carry_out, overflow, pieces;
+    bool exclusive, reverse, skip_nan, in_place, carry_in, carry_out, overflow, pieces;
     struct table in[MOST_COLUMNS], out[MOST_COLUMNS]; /* a column is a table of one row with gaps, or of one column */
     char *packed, *start;
     struct reference expected;
@@ -38,28 +38,32 @@ static void require(const struct columns *c, bool condition, const char *what) {
 static void open_columns(struct columns *c, struct random *random) {
     const enum pattern pattern = (enum pattern)random_below(random, PATTERN_COUNT);
     const size_t size = element_size(c->in_type);
+    const table_type sum_type = reference_sum_type(c->out_type);
     c->packed = malloc(c->rows * c->count * size + 1);
     c->start = calloc(c->count, sizeof(uint64_t));
     c->expected = (struct reference){.type = c->out_type,
+                                     .reverse = c->reverse,
+                                     .skip_nan = c->skip_nan,
                                      .sums = malloc(c->rows * c->count * element_size(c->out_type) + 1),
                                      .carry_out = calloc(c->count, sizeof(uint64_t))};
     require(c, c->packed && c->start && c->expected.sums && c->expected.carry_out, "out of memory");
     for (size_t j = 0; j < c->count; j++) {
         const size_t gap = random_once_in(random, 3) ? random_below(random, 4) : 0;
+        const ptrdiff_t stride = random_once_in(random, 3) ? -1 - (ptrdiff_t)gap : 1 + (ptrdiff_t)gap;
         require(c,
-                table_open(&c->in[j], c->way->memory, c->in_type, c->rows, 1, 1 + gap, random_below(random, 3),
-                           EDGE_FRONT) &&
-                    table_open(&c->out[j], c->way->memory, c->out_type, c->rows, 1, 1 + (c->in_place ? gap : gap % 2),
-                               0, EDGE_BACK),
+                table_open_anywhere(&c->in[j], c->way->memory, c->in_type, c->rows, 1, stride, random_below(random, 9),
+                                    EDGE_FRONT) &&
+                    table_open_anywhere(&c->out[j], c->way->memory, c->out_type, c->rows, 1, 1 + (ptrdiff_t)gap % 2, 0,
+                                        EDGE_BACK),
                 "out of memory");
         table_randomize(&c->in[j], random, pattern);
         table_randomize(&c->out[j], random, PATTERN_BITS);
         require(c, table_upload(&c->in[j]) && table_upload(&c->out[j]), "the columns cannot be written");
         for (size_t i = 0; i < c->rows; i++)
             memcpy(c->packed + (i * c->count + j) * size,
-                   (const char *)table_image_view(&c->in[j]).data + i * (1 + gap) * size, size);
+                   (const char *)table_image_view(&c->in[j]).data + (ptrdiff_t)i * stride * (ptrdiff_t)size, size);
         if (c->carry_in)
-            element_randomize(c->start + j * element_size(c->out_type), c->out_type, random, pattern);
+            element_randomize(c->start + j * element_size(sum_type), sum_type, random, pattern);
     }
     const table_view whole = {.data = c->packed, .rows = c->rows, .columns = c->count, .type = c->in_type};
     require(c, reference_prefix_sum(&whole, c->start, c->exclusive, &c->expected), "out of memory");
@@ -81,11 +85,12 @@ static void check_sums(struct columns *c) {
 }
 
 static void check_row(const struct columns *c, const void *found) {
-    const size_t size = element_size(c->out_type);
+    const table_type type = reference_sum_type(c->out_type);
+    const size_t size = element_size(type);
     for (size_t j = 0; j < c->count; j++)
         require(c,
-                elements_same(element_bits((const char *)c->expected.carry_out + j * size, c->out_type),
-                              element_bits((const char *)found + j * size, c->out_type), c->out_type),
+                elements_same(element_bits((const char *)c->expected.carry_out + j * size, type),
+                              element_bits((const char *)found + j * size, type), type),
                 "wrong carry out");
 }
 
@@ -94,26 +99,29 @@ static void sum_piece(struct columns *c, size_t first, size_t rows, table_scan_o
     table_column in[MOST_COLUMNS], out[MOST_COLUMNS];
     for (size_t j = 0; j < c->count; j++) {
         const table_view from = c->in[j].view, to = c->in_place ? from : c->out[j].view;
-        in[j].stride = (ptrdiff_t)from.stride;
-        in[j].data = (char *)from.data + first * (size_t)from.stride * element_size(c->in_type);
-        out[j].stride = (ptrdiff_t)to.stride;
-        out[j].data = (char *)to.data + first * (size_t)to.stride * element_size(c->out_type);
+        in[j].stride = from.stride;
+        in[j].data = (char *)from.data + (ptrdiff_t)first * from.stride * (ptrdiff_t)element_size(c->in_type);
+        out[j].stride = to.stride;
+        out[j].data = (char *)to.data + (ptrdiff_t)first * to.stride * (ptrdiff_t)element_size(c->out_type);
     }
     const table_columns from = {in, c->count, rows, c->in_type}, to = {out, c->count, rows, c->out_type};
     require(c, table_prefix_sum_columns(&from, &to, options) == TABLE_OK, "table_prefix_sum_columns");
 }
 
 static void check(struct columns *c, struct random *random) {
-    uint64_t found = 0, row[MOST_COLUMNS], first_overflow = TABLE_NO_OVERFLOW;
+    uint64_t found = 0, more = 0, skipped = 0, row[MOST_COLUMNS], first_overflow = TABLE_NO_OVERFLOW;
     table_report report;
     open_columns(c, random);
     size_t bytes;
-    require(c, table_state_bytes(c->out_type, c->count, &bytes) == TABLE_OK, "table_state_bytes");
+    require(c, table_state_bytes(reference_sum_type(c->out_type), c->count, &bytes) == TABLE_OK, "table_state_bytes");
     char *state = aligned_alloc(TABLE_STATE_ALIGNMENT, (bytes + 15) / 16 * 16);
     require(c, state != NULL, "out of memory");
     memset(state, 0, bytes);
     table_scan_options options = {.backend = c->way->backend,
                                   .exclusive = c->exclusive,
+                                  .reverse = c->reverse,
+                                  .skip_nan = c->skip_nan,
+                                  .skipped = c->skip_nan ? &more : NULL,
                                   .threads = (unsigned)random_below(random, 4),
                                   .carry_in = c->carry_in ? c->start : NULL,
                                   .carry_out = c->carry_out ? row : NULL,
@@ -125,7 +133,8 @@ static void check(struct columns *c, struct random *random) {
         size_t rows = c->pieces ? random_below(random, c->rows + 1) : c->rows;
         if (rows > c->rows - done)
             rows = c->rows - done;
-        sum_piece(c, done, rows, &options);
+        sum_piece(c, c->reverse ? c->rows - done - rows : done, rows, &options);
+        skipped += more;
         options.carry_in = c->pieces ? NULL : options.carry_in;
         if (first_overflow == TABLE_NO_OVERFLOW)
             first_overflow = found;
@@ -136,8 +145,10 @@ static void check(struct columns *c, struct random *random) {
         check_row(c, row);
     if (c->overflow)
         require(c, first_overflow == c->expected.first_overflow, "first_overflow");
+    require(c, skipped == c->expected.skipped, "skipped");
     if (c->pieces) {
-        require(c, table_state_check(state, bytes, c->out_type, c->count) == TABLE_OK, "table_state_check");
+        require(c, table_state_check(state, bytes, reference_sum_type(c->out_type), c->count) == TABLE_OK,
+                "table_state_check");
         require(c, table_state_sums(state, row) == TABLE_OK, "table_state_sums");
         check_row(c, row);
     }
@@ -163,6 +174,8 @@ static void test_random(void **state) {
         c.count = 1 + random_below(&random, random_once_in(&random, 4) ? MOST_COLUMNS : 6);
         c.rows = random_below(&random, run_small() ? 700 : 5000);
         c.exclusive = random_once_in(&random, 2);
+        c.reverse = random_once_in(&random, 3);
+        c.skip_nan = element_is_float(pair.out) && random_once_in(&random, 3);
         c.in_place = pair.in == pair.out && random_once_in(&random, 3);
         c.carry_in = random_once_in(&random, 3);
         c.carry_out = random_once_in(&random, 3);
