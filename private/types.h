@@ -7,8 +7,11 @@
 
 #include <tuplescan/table.h>
 
-/* X(enum without TABLE_, name, C type, kind, NumPy's name, NumPy's code without the byte order) */
-#define TABLE_TYPES(X)                                                                                                 \
+#include "values.h"
+
+/* The types that keys, counters and weights have: X(enum without TABLE_, name, C type, kind, NumPy's name, NumPy's code
+ * without the byte order). Their values are numbers of C. */
+#define TABLE_KEY_TYPES(X)                                                                                             \
     X(U8, u8, uint8_t, UNSIGNED, "uint8", "u1")                                                                        \
     X(U16, u16, uint16_t, UNSIGNED, "uint16", "u2")                                                                    \
     X(U32, u32, uint32_t, UNSIGNED, "uint32", "u4")                                                                    \
@@ -18,18 +21,58 @@
     X(F32, f32, float, FLOATING, "float32", "f4")                                                                      \
     X(F64, f64, double, FLOATING, "float64", "f8")
 
-/* Which types are summed into which: X(enum, name and C type of the values, the same of the sums) */
+/* All element types: as TABLE_KEY_TYPES. Those that C has no numbers for are the structs of values.h. */
+#define TABLE_TYPES(X)                                                                                                 \
+    TABLE_KEY_TYPES(X)                                                                                                 \
+    X(I8, i8, int8_t, SIGNED, "int8", "i1")                                                                            \
+    X(I16, i16, int16_t, SIGNED, "int16", "i2")                                                                        \
+    X(BOOL, bool, value_bool, TRUTH, "bool", "b1")                                                                     \
+    X(F16, f16, value_f16, FLOATING, "float16", "f2")                                                                  \
+    X(BF16, bf16, value_bf16, FLOATING, "bfloat16", "V2")
+
+/* Which types are summed into which: X(enum, name and C type of the values, the same of the results) */
 #define TABLE_PAIRS(X)                                                                                                 \
+    X(BOOL, bool, value_bool, I32, i32, int32_t)                                                                       \
+    X(BOOL, bool, value_bool, U32, u32, uint32_t)                                                                      \
+    X(BOOL, bool, value_bool, I64, i64, int64_t)                                                                       \
+    X(BOOL, bool, value_bool, U64, u64, uint64_t)                                                                      \
+    X(BOOL, bool, value_bool, F32, f32, float)                                                                         \
+    X(BOOL, bool, value_bool, F64, f64, double)                                                                        \
+    X(U8, u8, uint8_t, I32, i32, int32_t)                                                                              \
     X(U8, u8, uint8_t, U32, u32, uint32_t)                                                                             \
+    X(U8, u8, uint8_t, I64, i64, int64_t)                                                                              \
     X(U8, u8, uint8_t, U64, u64, uint64_t)                                                                             \
+    X(U8, u8, uint8_t, F32, f32, float)                                                                                \
+    X(U8, u8, uint8_t, F64, f64, double)                                                                               \
+    X(I8, i8, int8_t, I32, i32, int32_t)                                                                               \
+    X(I8, i8, int8_t, I64, i64, int64_t)                                                                               \
+    X(I8, i8, int8_t, F32, f32, float)                                                                                 \
+    X(I8, i8, int8_t, F64, f64, double)                                                                                \
+    X(U16, u16, uint16_t, I32, i32, int32_t)                                                                           \
     X(U16, u16, uint16_t, U32, u32, uint32_t)                                                                          \
+    X(U16, u16, uint16_t, I64, i64, int64_t)                                                                           \
     X(U16, u16, uint16_t, U64, u64, uint64_t)                                                                          \
+    X(U16, u16, uint16_t, F32, f32, float)                                                                             \
+    X(U16, u16, uint16_t, F64, f64, double)                                                                            \
+    X(I16, i16, int16_t, I32, i32, int32_t)                                                                            \
+    X(I16, i16, int16_t, I64, i64, int64_t)                                                                            \
+    X(I16, i16, int16_t, F32, f32, float)                                                                              \
+    X(I16, i16, int16_t, F64, f64, double)                                                                             \
     X(U32, u32, uint32_t, U32, u32, uint32_t)                                                                          \
+    X(U32, u32, uint32_t, I64, i64, int64_t)                                                                           \
     X(U32, u32, uint32_t, U64, u64, uint64_t)                                                                          \
-    X(U64, u64, uint64_t, U64, u64, uint64_t)                                                                          \
+    X(U32, u32, uint32_t, F64, f64, double)                                                                            \
     X(I32, i32, int32_t, I32, i32, int32_t)                                                                            \
     X(I32, i32, int32_t, I64, i64, int64_t)                                                                            \
+    X(I32, i32, int32_t, F64, f64, double)                                                                             \
+    X(U64, u64, uint64_t, U64, u64, uint64_t)                                                                          \
     X(I64, i64, int64_t, I64, i64, int64_t)                                                                            \
+    X(F16, f16, value_f16, F16, f16, value_f16)                                                                        \
+    X(F16, f16, value_f16, F32, f32, float)                                                                            \
+    X(F16, f16, value_f16, F64, f64, double)                                                                           \
+    X(BF16, bf16, value_bf16, BF16, bf16, value_bf16)                                                                  \
+    X(BF16, bf16, value_bf16, F32, f32, float)                                                                         \
+    X(BF16, bf16, value_bf16, F64, f64, double)                                                                        \
     X(F32, f32, float, F32, f32, float)                                                                                \
     X(F32, f32, float, F64, f64, double)                                                                               \
     X(F64, f64, double, F64, f64, double)
@@ -49,7 +92,7 @@
 enum { TYPE_NUMBERS = 1 TABLE_TYPES(TABLE_COUNT_TYPE) };
 #undef TABLE_COUNT_TYPE
 
-enum table_kind { TABLE_UNSIGNED = 1, TABLE_SIGNED, TABLE_FLOATING };
+enum table_kind { TABLE_UNSIGNED = 1, TABLE_SIGNED, TABLE_FLOATING, TABLE_TRUTH };
 
 /* 0 for what is no type. */
 static inline enum table_kind table_kind_of(table_type type) {

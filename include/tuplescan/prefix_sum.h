@@ -95,7 +95,7 @@ typedef struct table_scan_options {
      * when it was first asked. */
     unsigned threads;
 
-    /* A row of `columns` values of the output's type, side by side, aligned to the type: the sums of all that came
+    /* A row of `columns` values of the sums' type (table_sum_type()), side by side, aligned to the type: the sums of all that came
      * before this table (NULL: zeros), and where to put the sums through this table's last row (NULL: nowhere). They
      * may be the same row, and must not lie in the tables, nor in the gaps between their rows. On the CPU: host memory.
      * On CUDA: host or device memory in the one-call forms, memory that the device can reach in the stream forms. If no
@@ -130,6 +130,26 @@ typedef struct table_scan_options {
     void *stream; /* a cudaStream_t of the tables' device, which is the current one; NULL is its default stream */
     void *workspace;
     size_t workspace_bytes;
+
+    /* 1: rows are counted from the last one. out(i) is the sum of the rows from i to the last one, or of those behind
+     * i when exclusive; the tree is the mirrored one, so that the results are those of a table whose rows lie in the
+     * other order. Carries, states and first_overflow follow: carry_in holds what lies behind the table, a state that
+     * goes on takes the piece before the one that it has seen, and i counts from the last row. */
+    int reverse;
+
+    /* 1: out has one row more than in, the start and then the inclusive sums (offsets, row pointers): row i is the sum
+     * of the rows before row i, and the last one is that of all. exclusive must be 0. out may also begin at in's data
+     * (same type and stride), or one row before it. With `reverse` the additional row is behind the last one: row i is
+     * the sum from row i on, and the last row is the start; in may be out without its last row or without its first. */
+    int offsets;
+
+    /* Floats only (an ARGUMENT error for integers). 1: a NaN counts as nothing: it is taken as -0.0, which changes no
+     * sum. */
+    int skip_nan;
+    int unused; /* 0 */
+
+    /* With skip_nan; NULL: not counted. Receives how many NaNs were skipped in this call. Memory as for the carries. */
+    uint64_t *skipped;
 
     /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];

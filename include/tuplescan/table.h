@@ -19,34 +19,47 @@ typedef enum table_type {
     TABLE_I32 = 5,
     TABLE_I64 = 6,
     TABLE_F32 = 7,
-    TABLE_F64 = 8
+    TABLE_F64 = 8,
+    TABLE_I8 = 9,
+    TABLE_I16 = 10,
+    TABLE_BOOL = 11, /* a byte: 0 is false and counts as 0, any other is true and counts as 1 */
+    TABLE_F16 = 12,  /* IEEE 754 binary16 */
+    TABLE_BF16 = 13  /* the upper half of an f32 */
 } table_type;
 
 /* A row-major table in memory that the caller owns: value (i, j) is at ((T *)data)[i * stride + j].
- *   data     host memory (page-locked, too), or memory of one CUDA device (managed, too); aligned to its element. May
- *            be NULL when rows is 0.
+ *   data     value (0, 0), in host memory (page-locked, too), or memory of one CUDA device (managed, too), at any
+ *            address: what is not aligned to its element is slower, little on the CPU, more on CUDA. May be NULL when
+ *            the table has no values.
  *   rows     any number, 0 too
- *   columns  at least 1
- *   stride   elements from one row to the next, at least columns; 0 means columns (rows lie side by side). Says nothing
- *            in a table of one row.
+ *   columns  any number, 0 too
+ *   stride   elements from one row to the next, at least columns, or at most -columns: then the rows lie from the last
+ *            one to the first. 0 means columns (rows lie side by side). Says nothing in a table of one row.
  * The values between columns and stride are neither read nor written. The library never keeps a view. */
 typedef struct table_view {
     void *data;
     size_t rows;
     size_t columns;
-    size_t stride;
+    ptrdiff_t stride;
     table_type type;
 } table_view;
 
 /* Bytes of one element; 0 for a value that is no type. */
 TABLE_API size_t table_type_size(table_type type);
 
-/* "u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64"; NULL for a value that is no type. Static text. */
+/* "u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64", "i8", "i16", "bool", "f16", "bf16"; NULL for a value that is no type. Static text. */
 TABLE_API const char *table_type_name(table_type type);
 
-/* Whether tables of type `in` can be summed into type `out`: every 32- and 64-bit type into itself, and the widening
- * pairs u8->u32, u8->u64, u16->u32, u16->u64, u32->u64, i32->i64, f32->f64. 1 or 0. */
+/* Whether tables of type `in` can be summed into type `out`: 1 or 0.
+ *   integers  every one, bool too, into each integer type of 32 or 64 bits that holds all of its values
+ *   to f64    f64, f32, f16, bf16, bool and integers of up to 32 bits
+ *   to f32    f32, f16, bf16, bool and integers of up to 16 bits
+ *   to f16    f16; to bf16: bf16. Sums are kept as f32, and each result is rounded once, to the nearest, ties to even. */
 TABLE_API int table_types_supported(table_type in, table_type out);
+
+/* The type that sums of type `out` are kept in from row to row, and so that of carries, totals and states: f32 for f16
+ * and bf16, and for every other type that sums can have the type itself; 0 for one that they cannot have. */
+TABLE_API table_type table_sum_type(table_type out);
 
 TABLE_END
 
