@@ -21,17 +21,22 @@
     X(F32, f32, float, FLOATING, "float32", "f4")                                                                      \
     X(F64, f64, double, FLOATING, "float64", "f8")
 
-/* All element types: as TABLE_KEY_TYPES. Those that C has no numbers for are the structs of values.h. */
-#define TABLE_TYPES(X)                                                                                                 \
+/* All that C has numbers for. */
+#define TABLE_NUMBER_TYPES(X)                                                                                          \
     TABLE_KEY_TYPES(X)                                                                                                 \
     X(I8, i8, int8_t, SIGNED, "int8", "i1")                                                                            \
-    X(I16, i16, int16_t, SIGNED, "int16", "i2")                                                                        \
+    X(I16, i16, int16_t, SIGNED, "int16", "i2")
+
+/* All element types: those that C has no numbers for are the structs of values.h. */
+#define TABLE_TYPES(X)                                                                                                 \
+    TABLE_NUMBER_TYPES(X)                                                                                              \
     X(BOOL, bool, value_bool, TRUTH, "bool", "b1")                                                                     \
     X(F16, f16, value_f16, FLOATING, "float16", "f2")                                                                  \
     X(BF16, bf16, value_bf16, FLOATING, "bfloat16", "V2")
 
-/* Which types are summed into which: X(enum, name and C type of the values, the same of the results) */
-#define TABLE_PAIRS(X)                                                                                                 \
+/* Which types are summed into which, where results have the type that sums are kept in: X(enum, name and C type of the
+ * values, the same of the results) */
+#define TABLE_SUM_PAIRS(X)                                                                                             \
     X(BOOL, bool, value_bool, I32, i32, int32_t)                                                                       \
     X(BOOL, bool, value_bool, U32, u32, uint32_t)                                                                      \
     X(BOOL, bool, value_bool, I64, i64, int64_t)                                                                       \
@@ -67,17 +72,21 @@
     X(I32, i32, int32_t, F64, f64, double)                                                                             \
     X(U64, u64, uint64_t, U64, u64, uint64_t)                                                                          \
     X(I64, i64, int64_t, I64, i64, int64_t)                                                                            \
-    X(F16, f16, value_f16, F16, f16, value_f16)                                                                        \
     X(F16, f16, value_f16, F32, f32, float)                                                                            \
     X(F16, f16, value_f16, F64, f64, double)                                                                           \
-    X(BF16, bf16, value_bf16, BF16, bf16, value_bf16)                                                                  \
     X(BF16, bf16, value_bf16, F32, f32, float)                                                                         \
     X(BF16, bf16, value_bf16, F64, f64, double)                                                                        \
     X(F32, f32, float, F32, f32, float)                                                                                \
     X(F32, f32, float, F64, f64, double)                                                                               \
     X(F64, f64, double, F64, f64, double)
 
-/* The types that sums have: X(enum, name and C type of what they are added as). Signed integers are added as unsigned
+/* All pairs: with those whose sums are kept in f32. */
+#define TABLE_PAIRS(X)                                                                                                 \
+    TABLE_SUM_PAIRS(X)                                                                                                 \
+    X(F16, f16, value_f16, F16, f16, value_f16)                                                                        \
+    X(BF16, bf16, value_bf16, BF16, bf16, value_bf16)
+
+/* The types that sums are kept in: X(enum, name and C type of what they are added as). Signed integers are added as unsigned
  * ones, which wrap; the bits are those of the signed sum. */
 #define TABLE_SUMS(X)                                                                                                  \
     X(U32, u32, uint32_t)                                                                                              \
@@ -86,6 +95,12 @@
     X(I64, u64, uint64_t)                                                                                              \
     X(F32, f32, float)                                                                                                 \
     X(F64, f64, double)
+
+/* value_of_i32() and so on: a value of each type as a number, beside those of values.h. */
+#define TABLE_DEFINE_VALUE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                           \
+    VALUE_INLINE C value_of_##NAME(C value) { return value; }
+TABLE_NUMBER_TYPES(TABLE_DEFINE_VALUE)
+#undef TABLE_DEFINE_VALUE
 
 /* One more than the greatest number of a type, for tables that are looked into by type. */
 #define TABLE_COUNT_TYPE(TYPE, NAME, C, KIND, NUMPY, CODE) +1
@@ -105,6 +120,11 @@ static inline enum table_kind table_kind_of(table_type type) {
 }
 static inline bool type_is_float(table_type type) { return table_kind_of(type) == TABLE_FLOATING; }
 static inline bool type_is_signed_integer(table_type type) { return table_kind_of(type) == TABLE_SIGNED; }
+
+/* The type that sums of type `out` are kept in: table_sum_type() for what can be summed into. */
+static inline table_type type_of_sums(table_type out) {
+    return out == TABLE_F16 || out == TABLE_BF16 ? TABLE_F32 : out;
+}
 
 /* Bytes of a value, for those who see nothing of the library; 0 for what is no type. */
 static inline size_t type_bytes(table_type type) {

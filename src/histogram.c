@@ -85,15 +85,18 @@ static table_status work(struct key_call *call, const void *context, char *works
     }
 
 #define DEFINE_ONE_BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE) DEFINE_BAD_EDGE(bad_edge_##NAME, C)
-TABLE_TYPES(DEFINE_ONE_BAD_EDGE)
+TABLE_KEY_TYPES(DEFINE_ONE_BAD_EDGE)
 
 #define BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
     case TABLE_##TYPE:                                                                                                 \
         return bad_edge_##NAME(edges, count);
 
 static size_t bad_edge(const void *edges, size_t count, table_type type) {
-    switch (type) { TABLE_TYPES(BAD_EDGE) }
-    return 0;
+    switch (type) {
+        TABLE_KEY_TYPES(BAD_EDGE)
+    default:
+        return 0;
+    }
 }
 
 static table_status validate_edges(const table_bins *bins, table_type type) {

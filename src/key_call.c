@@ -26,7 +26,7 @@ table_status key_call_column(const char *name, const struct table_view *view, st
     if (checked->columns != 1)
         return status_fail(TABLE_ERROR_SHAPE, "%s->columns is %zu, and one column is needed", name, checked->columns);
     if (checked->stride != 1)
-        return status_fail(TABLE_ERROR_SHAPE, "%s->stride is %zu, and the values must lie side by side", name,
+        return status_fail(TABLE_ERROR_SHAPE, "%s->stride is %td, and the values must lie side by side", name,
                            checked->stride);
     return TABLE_OK;
 }
@@ -76,11 +76,11 @@ void key_call_stage_table(struct key_call *call, struct table_view *view, bool r
     stage(call, (struct staged_table){.data = &view->data,
                                       .rows = view->rows,
                                       .width = view->columns * size,
-                                      .pitch = view->stride * size,
+                                      .pitch = (size_t)view->stride * size,
                                       .read = read,
                                       .written = written});
     if (call->staged)
-        view->stride = view->columns;
+        view->stride = (ptrdiff_t)view->columns;
 }
 
 table_status key_call_same_side(const struct key_call *call, const char *name, const void *pointer) {

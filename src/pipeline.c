@@ -165,7 +165,7 @@ static table_status run_piece(const struct backend *backend, const struct plan *
 
 table_status pipeline_run_stateless(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                     char *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
     if (scan->chunks == 0)
         return run_nothing(backend, plan, scan, workspace, row_bytes);
     if (plan_is_piece(backend, scan))
@@ -174,8 +174,73 @@ table_status pipeline_run_stateless(const struct backend *backend, const struct 
                                                   : run_stages(backend, plan, scan, workspace, row_bytes);
 }
 
-table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                          void *workspace) {
+static table_status run_either(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                               void *workspace) {
     return scan->state ? state_run(backend, plan, scan, workspace)
                        : pipeline_run_stateless(backend, plan, scan, workspace);
+}
+
+/* Puts sums, memory of the backend, into the row of offsets. */
+static table_status put_offsets(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                const void *sums, char *workspace) {
+    const table_type type = scan_sum_type(scan);
+    const size_t row_bytes = scan->in.columns * table_type_size(type);
+    const struct scan one = plan_row_scan(scan, sums);
+    struct plan rounding;
+    if (scan->out.type == type || scan->in.columns == 0)
+        return backend->copy(scan, scan->offset_row, sums, row_bytes);
+    const table_status status = plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding);
+    return status == TABLE_OK ? pipeline_run_stateless(backend, &rounding, &one, workspace + plan->row_work_offset)
+                              : status;
+}
+
+/* What lies above the first row is what a scan of no rows carries out. A state has begun behind it. */
+static table_status put_start(const struct backend *backend, const struct plan *plan, struct scan *scan,
+                              char *workspace) {
+    struct scan begin = *scan;
+    begin.in.rows = begin.out.rows = begin.chunks = 0;
+    begin.first_overflow = begin.skipped = NULL;
+    begin.carry_out = workspace + plan->row_offset;
+    begin.clock = NULL;
+    table_status status = run_either(backend, plan, &begin, workspace);
+    if (status == TABLE_OK)
+        status = put_offsets(backend, plan, scan, begin.carry_out, workspace);
+    if (scan->state) {
+        scan->carry_in = NULL;
+        scan->begins = false;
+    }
+    return status;
+}
+
+/* The sums through the last row come by way of the workspace. */
+static table_status run_offsets(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                char *workspace) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    struct scan inner = *scan;
+    if (scan->offset_first) {
+        const table_status status = put_start(backend, plan, &inner, workspace);
+        return status == TABLE_OK ? run_either(backend, plan, &inner, workspace) : status;
+    }
+    inner.carry_out = workspace + plan->row_offset;
+    table_status status = run_either(backend, plan, &inner, workspace);
+    if (status == TABLE_OK)
+        status = put_offsets(backend, plan, scan, inner.carry_out, workspace);
+    return status == TABLE_OK && scan->carry_out ? backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes)
+                                                 : status;
+}
+
+table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                          void *workspace) {
+    struct scan inner = *scan;
+    table_status status = TABLE_OK;
+    if (scan->skipped) {
+        inner.skipped = (uint64_t *)((char *)workspace + plan->skipped_offset);
+        status = backend->fill(scan, inner.skipped, 0, sizeof *scan->skipped);
+    }
+    if (status == TABLE_OK)
+        status = scan->offset_row ? run_offsets(backend, plan, &inner, workspace)
+                                  : run_either(backend, plan, &inner, workspace);
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, scan->skipped, inner.skipped, sizeof *scan->skipped);
+    return status;
 }

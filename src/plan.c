@@ -6,13 +6,13 @@
 #include "status.h"
 
 size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {
-    return columns > 0 && table_types_supported(type, type) ? divide_up(rows, TABLE_UNIT_ROWS) + 1 : 0;
+    return columns > 0 && table_sum_type(type) != 0 ? divide_up(rows, TABLE_UNIT_ROWS) + 1 : 0;
 }
 
 void plan_chunks(struct scan *scan) {
-    const size_t before = scan->state && !plan_is_integer(scan->out.type) ? scan->first_row % TABLE_UNIT_ROWS : 0;
+    const size_t before = scan->state && !plan_is_integer(scan_sum_type(scan)) ? scan->first_row % TABLE_UNIT_ROWS : 0;
     scan->chunk_rows = TABLE_UNIT_ROWS;
-    scan->chunks = scan->in.rows > 0 ? divide_up(before + scan->in.rows, TABLE_UNIT_ROWS) : 0;
+    scan->chunks = scan->in.rows > 0 && scan->in.columns > 0 ? divide_up(before + scan->in.rows, TABLE_UNIT_ROWS) : 0;
 }
 
 /* Puts `bytes` at the end of the workspace. */
@@ -80,15 +80,15 @@ static bool place_state(struct plan *plan, const struct backend *backend, const 
     size_t bytes;
     if (!scan->state)
         return true;
-    return table_state_bytes(scan->out.type, scan->in.columns, &bytes) == TABLE_OK &&
+    return table_state_bytes(scan_sum_type(scan), scan->in.columns, &bytes) == TABLE_OK &&
            place(plan, plan_reaches(backend, scan, scan->state) ? 0 : bytes, &plan->state_offset) &&
-           place(plan, state_is_integer(scan->out.type) ? 0 : bytes, &plan->state_out_offset) &&
+           place(plan, state_is_integer(scan_sum_type(scan)) ? 0 : bytes, &plan->state_out_offset) &&
            place(plan, scan->first_overflow ? sizeof(uint64_t) : 0, &plan->state_found_offset) &&
            place(plan, backend->copy_rows ? 2 * row_bytes : 0, &plan->state_rows_offset);
 }
 
 bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
-    return scan->state && backend->piece && !plan_is_integer(scan->out.type) && scan->in.rows > 0;
+    return scan->state && backend->piece && !plan_is_integer(scan_sum_type(scan)) && scan->chunks > 0;
 }
 
 static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
@@ -105,13 +105,38 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
     return wanted;
 }
 
+struct scan plan_row_scan(const struct scan *scan, const void *row) {
+    struct scan one = {.exclusive = true, .carry_in = row, .threads = 1, .stream = scan->stream};
+    one.out = scan->out;
+    one.out.data = scan->offset_row;
+    one.out.rows = 1;
+    one.out.stride = (ptrdiff_t)scan->out.columns;
+    one.in = one.out;
+    plan_chunks(&one);
+    return one;
+}
+
+/* The sums for a row of offsets, and what it takes to round them if results are not sums. */
+static bool place_row(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    const struct scan one = plan_row_scan(scan, scan->offset_row);
+    struct plan rounding = {0};
+    if (!scan->offset_row)
+        return true;
+    if (scan->out.type != scan_sum_type(scan) &&
+        plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding) != TABLE_OK)
+        return false;
+    return place(plan, row_bytes, &plan->row_offset) && place(plan, rounding.bytes, &plan->row_work_offset);
+}
+
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
     const bool piece = plan_is_piece(backend, scan);
     *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || piece)};
-    bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset) && place_state(plan, backend, scan, row_bytes);
-    if (scan->in.rows == 0)
+    bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset) &&
+                place(plan, scan->skipped ? sizeof(uint64_t) : 0, &plan->skipped_offset) &&
+                place_row(plan, backend, scan, row_bytes) && place_state(plan, backend, scan, row_bytes);
+    if (scan->chunks == 0)
         fits = fits && place(plan, plan_needs_zeros(backend, scan) ? row_bytes : 0, &plan->carry_out_offset);
     else if (plan_is_piece(backend, scan))
         fits = fits && place_piece(plan, backend, scan, row_bytes);

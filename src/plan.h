@@ -14,6 +14,9 @@ enum { PLAN_LEVELS = 9 };
 struct plan {
     table_strategy strategy; /* never AUTO */
     size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
+    size_t skipped_offset;   /* the word that counts NaN, likewise */
+    size_t row_offset;       /* of a scan with a row of offsets: its sums, */
+    size_t row_work_offset;  /* and a workspace to round them in */
     size_t carry_in_offset;  /* rows for carries that the backend cannot reach; without them not used */
     size_t carry_out_offset;
     size_t state_offset;       /* of a scan with a state: one that the backend cannot reach, */
@@ -30,6 +33,9 @@ struct plan {
 
     size_t bytes; /* all of it */
 };
+
+/* A scan that puts the row of sums `row` into the row of offsets, as its only, exclusive result. */
+struct scan plan_row_scan(const struct scan *scan, const void *row);
 
 /* Whether the backend can work on that memory of the caller's itself, if there is any. */
 bool plan_reaches(const struct backend *backend, const struct scan *scan, const void *memory);

@@ -7,15 +7,28 @@
 #include <tuplescan/prefix_sum.h>
 
 #include "state.h"
+#include "types.h"
 
 enum { STAGES = 3 };
 
 struct scan {
-    struct table_view in;  /* strides are never 0 here, data is aligned, all sizes are known to fit in size_t */
+    /* Strides are never 0 here, and less than 0 where rows lie from the last one to the first; data is at any address;
+     * all sizes are known to fit in size_t. */
+    struct table_view in;
     struct table_view out; /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
     size_t chunk_rows;     /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
     size_t chunks;         /* units, the last one perhaps with fewer rows */
     bool exclusive;
+
+    /* A row of results beside `out`, which backends know nothing of, or NULL: the sums through the last row behind an
+     * exclusive scan, or, with offset_first, those above the first row before an inclusive one. */
+    void *offset_row;
+    bool offset_first;
+
+    bool skip_nan; /* NaN is taken as -0.0 */
+
+    /* Memory of the backend; NULL: not wanted. How many NaN were skipped is added to it, each value counted once. */
+    uint64_t *skipped;
 
     /* Memory of the backend; NULL: not wanted. The stages lower it, they do not set it: the pipeline stores
      * TABLE_NO_OVERFLOW first. A fused pass sets it. A finding is i * in.columns + j. */
@@ -42,5 +55,8 @@ struct scan {
     int device_before; /* CUDA: the caller's current device, put back when the call is over */
     void *clock;       /* the backend's own, made by clock_open(); NULL: nothing is timed */
 };
+
+/* What the sums are kept in: carries, seeds, totals and states. */
+static inline table_type scan_sum_type(const struct scan *scan) { return type_of_sums(scan->out.type); }
 
 #endif

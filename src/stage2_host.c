@@ -14,15 +14,15 @@ table_status stage2_host(const struct backend *backend, const struct scan *scan,
     if (scan->state) /* it lies where the backend works */
         return backend->stage2_sweep(scan, seeds, rows, NULL);
     const table_status status = backend->wait(scan);
-    if (status == TABLE_OK && plan_is_integer(scan->out.type))
-        fold_rows(seeds, rows, scan->in.columns, scan->out.type);
+    if (status == TABLE_OK && plan_is_integer(scan_sum_type(scan)))
+        fold_rows(seeds, rows, scan->in.columns, scan_sum_type(scan));
     else if (status == TABLE_OK)
-        sweep_rows(seeds, rows, scan->in.columns, scan->out.type);
+        sweep_rows(seeds, rows, scan->in.columns, scan_sum_type(scan));
     return status;
 }
 
 table_status stage2_host_copied(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
-    const size_t bytes = rows * scan->in.columns * table_type_size(scan->out.type);
+    const size_t bytes = rows * scan->in.columns * table_type_size(scan_sum_type(scan));
     table_status status = TABLE_OK;
     void *totals = stage2_host_seeds(backend, bytes, &status);
     if (!totals)

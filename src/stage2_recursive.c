@@ -6,13 +6,16 @@
 /* Rows of sums as a table that is scanned in place. */
 static struct scan scan_of_sums(const struct scan *scan, void *sums, size_t rows) {
     const struct table_view view = {
-        .data = sums, .rows = rows, .columns = scan->in.columns, .stride = scan->in.columns, .type = scan->out.type};
+        .data = sums, .rows = rows, .columns = scan->in.columns, .stride = (ptrdiff_t)scan->in.columns,
+        .type = scan_sum_type(scan)};
     struct scan inner = *scan;
     inner.in = view;
     inner.out = view;
     inner.chunks = divide_up(rows, scan->chunk_rows);
     inner.exclusive = false;
     inner.first_overflow = NULL;
+    inner.skip_nan = false;
+    inner.skipped = NULL;
     inner.state = inner.state_out = NULL;
     return inner;
 }
@@ -21,7 +24,7 @@ static struct scan scan_of_sums(const struct scan *scan, void *sums, size_t rows
  * they are a single unit, which starts from row 0. */
 static table_status scan_integers(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                   void *seeds, size_t rows, unsigned level, void *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
     const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1)
         return rows > 1 ? backend->stage3_global_pass(&totals, seeds) : TABLE_OK;
@@ -41,7 +44,7 @@ static table_status scan_integers(const struct backend *backend, const struct pl
  * blocks the backend makes those of their units. */
 static table_status sweep_floats(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                  void *seeds, size_t rows, unsigned level, void *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
     const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1 || scan->state)
         return backend->stage2_sweep(scan, seeds, rows, NULL);
@@ -58,6 +61,6 @@ static table_status sweep_floats(const struct backend *backend, const struct pla
 
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               void *seeds, size_t rows, unsigned level, void *workspace) {
-    return plan_is_integer(scan->out.type) ? scan_integers(backend, plan, scan, seeds, rows, level, workspace)
+    return plan_is_integer(scan_sum_type(scan)) ? scan_integers(backend, plan, scan, seeds, rows, level, workspace)
                                            : sweep_floats(backend, plan, scan, seeds, rows, level, workspace);
 }

@@ -109,8 +109,8 @@ static table_status validate_seeds(const struct call *call, const struct table_v
     if (status != TABLE_OK)
         return status;
     if (checked->rows != scan->chunks + 1 || checked->columns != scan->in.columns ||
-        checked->stride != checked->columns)
-        return status_fail(TABLE_ERROR_SHAPE, "seeds is %zu x %zu with stride %zu; %zu x %zu side by side are needed",
+        checked->stride != (ptrdiff_t)checked->columns)
+        return status_fail(TABLE_ERROR_SHAPE, "seeds is %zu x %zu with stride %td; %zu x %zu side by side are needed",
                            checked->rows, checked->columns, checked->stride, scan->chunks + 1, scan->in.columns);
     status = validate_apart("seeds", checked, "in", &scan->in, false);
     if (status == TABLE_OK && scan->out.data)
@@ -169,10 +169,10 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
         status = validate_view("seeds", seeds, &checked);
     if (status != TABLE_OK)
         return status;
-    if (checked.rows == 0 || checked.stride != checked.columns)
-        return status_fail(TABLE_ERROR_SHAPE, "seeds has %zu rows and stride %zu for %zu columns", checked.rows,
+    if (checked.rows == 0 || checked.stride != (ptrdiff_t)checked.columns)
+        return status_fail(TABLE_ERROR_SHAPE, "seeds has %zu rows and stride %td for %zu columns", checked.rows,
                            checked.stride, checked.columns);
-    if (!table_types_supported(checked.type, checked.type))
+    if (table_sum_type(checked.type) != checked.type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, which is not one of sums",
                            table_type_name(checked.type));
     inner.first_overflow = NULL;
@@ -191,9 +191,10 @@ table_status table_stage3_global_pass(const table_view *in, const table_view *se
     table_status status = without_carries(options, &inner);
     if (status == TABLE_OK)
         status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
-    if (status == TABLE_OK && seeds && seeds->type != call.scan.out.type)
-        return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s and out->type %s", table_type_name(seeds->type),
-                           table_type_name(call.scan.out.type));
+    if (status == TABLE_OK && seeds && seeds->type != scan_sum_type(&call.scan))
+        return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, and sums of out->type %s are kept in %s",
+                           table_type_name(seeds->type), table_type_name(call.scan.out.type),
+                           table_type_name(scan_sum_type(&call.scan)));
     if (status == TABLE_OK)
         status = validate_seeds(&call, seeds, &work.seeds);
     return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;

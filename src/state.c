@@ -15,10 +15,8 @@ table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
     size_t all;
     if (!bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    if (!table_types_supported(type, type))
+    if (table_sum_type(type) != type || type == 0)
         return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
-    if (columns == 0)
-        return status_fail(TABLE_ERROR_SHAPE, "columns is 0");
     if (!checked_multiply(columns, table_type_size(type), &all) || !checked_multiply(all, state_slots(type), &all) ||
         !checked_add(all, sizeof(struct sum_state), &all) || all > PTRDIFF_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "a state of %zu columns of %s cannot be addressed", columns,

@@ -10,12 +10,12 @@
 
 enum { SEEDS_BYTES = 4 << 20 }; /* of totals at a time */
 
-static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan->out.type); }
+static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan_sum_type(scan)); }
 
 table_status state_image_open(const struct call *call, struct state_image *image) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
-    table_status status = table_state_bytes(scan->out.type, scan->in.columns, &image->bytes);
+    table_status status = table_state_bytes(scan_sum_type(scan), scan->in.columns, &image->bytes);
     if (status != TABLE_OK)
         return status;
     image->backend = backend;
@@ -25,8 +25,8 @@ table_status state_image_open(const struct call *call, struct state_image *image
     if (scan->state && !scan->begins)
         status = backend->copy(scan, image->state, scan->state, image->bytes);
     else
-        state_make(image->state, scan->out.type, scan->in.columns, 0);
-    for (unsigned slot = STATE_START; slot <= state_last_start(scan->out.type); slot++)
+        state_make(image->state, scan_sum_type(scan), scan->in.columns, 0);
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan_sum_type(scan)); slot++)
         if (status == TABLE_OK && scan->carry_in)
             status = backend->copy(scan, state_row(image->state, row_bytes_of(scan), slot), scan->carry_in,
                                    row_bytes_of(scan));
@@ -61,7 +61,8 @@ table_status state_image_keep(const struct call *call, const struct state_image 
 static table_status count_rows(const struct state_image *image, const struct scan *scan, size_t first, size_t rows,
                                void *seeds) {
     struct scan part = *scan;
-    part.in.data = (char *)scan->in.data + first * scan->in.stride * table_type_size(scan->in.type);
+    part.in.data = (char *)scan->in.data +
+                   (ptrdiff_t)first * scan->in.stride * (ptrdiff_t)table_type_size(scan->in.type);
     part.in.rows = part.out.rows = rows;
     part.out.data = NULL;
     part.state = part.state_out = NULL;
@@ -130,14 +131,19 @@ static table_status append_integers(struct appending *work) {
 }
 
 table_status state_image_add(struct state_image *image, const struct scan *scan) {
-    const size_t row_bytes = row_bytes_of(scan), most = SEEDS_BYTES / row_bytes, needed = scan->in.rows / STATE_UNIT;
+    const size_t row_bytes = row_bytes_of(scan), needed = scan->in.rows / STATE_UNIT;
+    const size_t most = row_bytes > 0 ? SEEDS_BYTES / row_bytes : 0;
     struct appending work = {.image = image, .scan = scan, .end = state_end(image->state)};
     table_status status = TABLE_OK;
+    if (scan->in.columns == 0) {
+        image->state->rows += scan->in.rows;
+        return TABLE_OK;
+    }
     work.units = (needed < most ? needed : most) + 1;
     work.seeds = stage2_host_seeds(image->backend, (work.units + 1) * row_bytes, &status);
     if (!work.seeds)
         return status;
-    status = state_is_integer(scan->out.type) ? append_integers(&work) : append_floats(&work);
+    status = state_is_integer(scan_sum_type(scan)) ? append_integers(&work) : append_floats(&work);
     image->backend->host_release(work.seeds);
     return status;
 }

@@ -10,10 +10,10 @@
 
 static const char name[] = "options->state";
 
-static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan->out.type); }
+static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan_sum_type(scan)); }
 
 static size_t bytes_of(const struct scan *scan) {
-    return sizeof(struct sum_state) + state_slots(scan->out.type) * row_bytes_of(scan);
+    return sizeof(struct sum_state) + state_slots(scan_sum_type(scan)) * row_bytes_of(scan);
 }
 
 static void *row_of(const struct scan *scan, const struct sum_state *state, unsigned slot) {
@@ -23,7 +23,7 @@ static void *row_of(const struct scan *scan, const struct sum_state *state, unsi
 /* What a header that is right in itself may not be for this call. */
 static table_status inspect_begun(const struct call *call, const struct sum_state *header) {
     const struct scan *scan = &call->scan;
-    table_status status = state_fits(name, header, scan->out.type, scan->in.columns);
+    table_status status = state_fits(name, header, scan_sum_type(scan), scan->in.columns);
     if (status == TABLE_OK)
         status = state_kept(name, header);
     if (status != TABLE_OK)
@@ -67,7 +67,7 @@ table_status state_inspect(struct call *call) {
         return status;
     scan->begins = bytes == 0;
     if (scan->begins)
-        *header = state_new_header(scan->out.type, scan->in.columns, 0);
+        *header = state_new_header(scan_sum_type(scan), scan->in.columns, 0);
     status = inspect_sizes(scan, header);
     call->after = *header;
     call->after.rows += scan->in.rows;
@@ -85,7 +85,7 @@ static table_status begin_by_copies(const struct backend *backend, const struct 
     status = backend->fill(scan, scan->state, 0, bytes_of(scan));
     if (status == TABLE_OK)
         status = backend->copy(scan, scan->state, scan->header_before, sizeof *scan->state);
-    for (unsigned slot = STATE_START; slot <= state_last_start(scan->out.type); slot++)
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan_sum_type(scan)); slot++)
         if (status == TABLE_OK && scan->carry_in)
             status = backend->copy(scan, row_of(scan, scan->state, slot), scan->carry_in, row_bytes_of(scan));
     return status;
@@ -141,12 +141,12 @@ static table_status leave_by_copies(const struct backend *backend, const struct 
     const struct state_digits before = state_digits(0, scan->first_row);
     const struct state_digits now = state_digits(0, scan->first_row + scan->in.rows);
     table_status status = TABLE_OK;
-    if (scan->in.rows > 0 && !state_is_integer(scan->out.type)) {
+    if (scan->chunks > 0 && !state_is_integer(scan_sum_type(scan))) {
         status = take_over(backend, scan, STATE_RUNS, before.runs, now.runs);
         if (status == TABLE_OK)
             status = take_over(backend, scan, STATE_BLOCKS, before.blocks, now.blocks);
     }
-    if (status == TABLE_OK && scan->in.rows == 0 && scan->carry_out)
+    if (status == TABLE_OK && scan->chunks == 0 && scan->carry_out)
         status = put_sums(backend, scan);
     if (status == TABLE_OK && scan->first_overflow && scan->first_row > 0)
         status = count_on(backend, scan);
@@ -170,11 +170,11 @@ static table_status leave(const struct backend *backend, const struct scan *scan
 static struct scan scan_within(const struct scan *scan) {
     struct scan within = *scan;
     within.carry_in = NULL;
-    if (state_is_integer(scan->out.type))
+    if (state_is_integer(scan_sum_type(scan)))
         within.carry_in = within.carry_out = row_of(scan, scan->state, STATE_SUM);
-    else if (scan->in.rows == 0)
+    else if (scan->chunks == 0)
         within.carry_out = NULL;
-    if (state_is_integer(scan->out.type) || scan->in.rows == 0)
+    if (state_is_integer(scan_sum_type(scan)) || scan->chunks == 0)
         within.state = within.state_out = NULL;
     return within;
 }
@@ -188,14 +188,14 @@ static table_status run_begun(const struct backend *backend, const struct plan *
         status = pipeline_run_stateless(backend, plan, &within, workspace);
     if (status == TABLE_OK)
         status = leave(backend, scan);
-    if (status == TABLE_OK && scan->carry_out && state_is_integer(scan->out.type))
+    if (status == TABLE_OK && scan->carry_out && state_is_integer(scan_sum_type(scan)))
         status = backend->copy(scan, scan->carry_out, row_of(scan, scan->state, STATE_SUM), row_bytes_of(scan));
     return status;
 }
 
 table_status state_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        char *workspace) {
-    if (backend->copy_rows && !backend->state_enter && !state_is_integer(scan->out.type))
+    if (backend->copy_rows && !backend->state_enter && !state_is_integer(scan_sum_type(scan)))
         return status_fail(TABLE_ERROR_BACKEND, "%s: sums of floats do not go on on this backend", name);
     const bool reached = plan_reaches(backend, scan, scan->state);
     struct scan inner = *scan;

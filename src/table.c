@@ -25,3 +25,8 @@ size_t table_type_size(table_type type) { return is_known(type) ? types[type].si
 const char *table_type_name(table_type type) { return is_known(type) ? types[type].name : NULL; }
 
 int table_types_supported(table_type in, table_type out) { return is_known(in) && is_known(out) && supported[in][out]; }
+
+table_type table_sum_type(table_type out) {
+    const table_type sums = type_of_sums(out);
+    return table_types_supported(sums, sums) ? sums : (table_type)0;
+}

@@ -4,79 +4,116 @@
 #include "plan.h"
 #include "status.h"
 
-/* Bytes from the first value to behind the last one. */
+static table_status validate_aligned(const char *name, const void *data, table_type type) {
+    const size_t size = table_type_size(type);
+    if (((uintptr_t)data & (size - 1)) == 0) /* sizes are powers of two */
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_ALIGNMENT, "%s %p is not aligned to the %zu bytes of %s", name, data, size,
+                       table_type_name(type));
+}
+
+static size_t length_of(ptrdiff_t stride) { return stride < 0 ? 0 - (size_t)stride : (size_t)stride; }
+
+static ptrdiff_t byte_step(const struct table_view *view) {
+    return view->stride * (ptrdiff_t)table_type_size(view->type);
+}
+
+/* Bytes from the lowest value to behind the highest one. */
 static bool extent(const struct table_view *view, size_t *bytes) {
     const size_t size = table_type_size(view->type);
     size_t elements;
-    if (view->rows == 0) {
+    if (view->rows == 0 || view->columns == 0) {
         *bytes = 0;
         return true;
     }
-    return checked_multiply(view->rows - 1, view->stride, &elements) &&
+    return checked_multiply(view->rows - 1, length_of(view->stride), &elements) &&
            checked_add(elements, view->columns, &elements) && checked_multiply(elements, size, bytes) &&
-           *bytes <= PTRDIFF_MAX && *bytes <= UINTPTR_MAX - (uintptr_t)view->data;
+           *bytes <= PTRDIFF_MAX;
 }
 
-table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked) {
-    size_t bytes;
+/* Where the lowest value is, of a table whose extent is known to fit. */
+static uintptr_t lowest(const struct table_view *view) {
+    const uintptr_t data = (uintptr_t)view->data;
+    return view->stride < 0 && view->rows > 1 ? data - (view->rows - 1) * (0 - (uintptr_t)byte_step(view)) : data;
+}
+
+static bool fits_in_memory(const struct table_view *view) {
+    size_t bytes, row_bytes;
+    if (!extent(view, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes))
+        return false;
+    const size_t before = view->stride < 0 && bytes > 0 ? (view->rows - 1) * (0 - (size_t)byte_step(view)) : 0;
+    return (uintptr_t)view->data >= before && bytes - before <= UINTPTR_MAX - (uintptr_t)view->data;
+}
+
+table_status validate_table(const char *name, const struct table_view *view, struct table_view *checked) {
     if (!view)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
     *checked = *view;
     const size_t size = table_type_size(view->type);
     if (size == 0)
         return status_fail(TABLE_ERROR_TYPE, "%s->type %d is no element type", name, (int)view->type);
-    if (view->columns == 0)
-        return status_fail(TABLE_ERROR_SHAPE, "%s->columns is 0", name);
-    if (view->stride != 0 && view->stride < view->columns)
-        return status_fail(TABLE_ERROR_SHAPE, "%s->stride %zu is less than its columns %zu", name, view->stride,
+    if (view->stride != 0 && length_of(view->stride) < view->columns)
+        return status_fail(TABLE_ERROR_SHAPE, "%s->stride %td is less than its columns %zu", name, view->stride,
                            view->columns);
     if (view->stride == 0 || view->rows <= 1) /* one row has no next one, whatever is said of it */
-        checked->stride = view->columns;
-    if (view->rows > 0 && !view->data)
+        checked->stride = view->columns <= PTRDIFF_MAX ? (ptrdiff_t)view->columns : PTRDIFF_MAX;
+    if (view->rows > 0 && view->columns > 0 && !view->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->data is a null pointer", name);
-    if (((uintptr_t)view->data & (size - 1)) != 0) /* sizes are powers of two */
-        return status_fail(TABLE_ERROR_ALIGNMENT, "%s->data %p is not aligned to the %zu bytes of %s", name, view->data,
-                           size, table_type_name(view->type));
-    size_t row_bytes;
-    if (!extent(checked, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes))
+    if (!fits_in_memory(checked))
         return status_fail(TABLE_ERROR_TOO_LARGE,
-                           "%s: %zu rows with a stride of %zu times %zu bytes cannot be addressed", name, view->rows,
+                           "%s: %zu rows with a stride of %td times %zu bytes cannot be addressed", name, view->rows,
                            checked->stride, size);
     return TABLE_OK;
+}
+
+table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked) {
+    const table_status status = validate_table(name, view, checked);
+    if (status != TABLE_OK)
+        return status;
+    if (view->type > TABLE_F64)
+        return status_fail(TABLE_ERROR_TYPE, "%s->type is %s, which is for running sums alone", name,
+                           table_type_name(view->type));
+    if (view->columns == 0)
+        return status_fail(TABLE_ERROR_SHAPE, "%s->columns is 0", name);
+    if (checked->stride < 0)
+        return status_fail(TABLE_ERROR_SHAPE, "%s->stride is %td, and rows must follow each other", name, view->stride);
+    return validate_aligned(name, view->data, view->type);
 }
 
 /* Whether two windows with the same bytes from row to row, `lower` beginning first, share no column. */
 static bool side_by_side(const struct table_view *lower, const struct table_view *upper) {
     const size_t lower_size = table_type_size(lower->type), upper_size = table_type_size(upper->type);
-    const size_t pitch = lower->stride * lower_size;
-    if (pitch != upper->stride * upper_size)
+    const size_t pitch = length_of(lower->stride) * lower_size;
+    if (pitch != length_of(upper->stride) * upper_size)
         return false;
-    const size_t shift = ((uintptr_t)upper->data - (uintptr_t)lower->data) % pitch;
+    const size_t shift = (lowest(upper) - lowest(lower)) % pitch;
     return shift >= lower->columns * lower_size && shift + upper->columns * upper_size <= pitch;
+}
+
+static bool are_apart(const struct table_view *a, const struct table_view *b) {
+    const struct table_view *lower = lowest(a) <= lowest(b) ? a : b, *upper = lower == a ? b : a;
+    size_t bytes, other;
+    if (!extent(lower, &bytes) || !extent(upper, &other) || bytes == 0 || other == 0)
+        return true;
+    return lowest(upper) - lowest(lower) >= bytes || side_by_side(lower, upper);
+}
+
+static bool are_same(const struct table_view *a, const struct table_view *b) {
+    return a->data == b->data && a->type == b->type && (a->stride == b->stride || a->rows == 1);
 }
 
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
                             const struct table_view *b, bool same_allowed) {
-    const bool a_first = (uintptr_t)a->data <= (uintptr_t)b->data;
-    const struct table_view *lower = a_first ? a : b, *upper = a_first ? b : a;
-    size_t lower_bytes;
-    if (a->rows == 0 || b->rows == 0 || !extent(lower, &lower_bytes))
-        return TABLE_OK;
-    if ((uintptr_t)upper->data - (uintptr_t)lower->data >= lower_bytes || side_by_side(lower, upper))
-        return TABLE_OK;
-    if (same_allowed && a->data == b->data && a->type == b->type && (a->stride == b->stride || a->rows == 1))
+    if (are_apart(a, b) || (same_allowed && are_same(a, b)))
         return TABLE_OK;
     return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory%s", name_a, name_b,
                        same_allowed ? " and are not the same table (same data, type and stride)" : "");
 }
 
 table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view) {
-    *view = (struct table_view){
-        .data = (void *)(uintptr_t)row, .rows = row != NULL, .columns = columns, .stride = columns, .type = type};
-    if ((uintptr_t)row % table_type_size(type) != 0)
-        return status_fail(TABLE_ERROR_ALIGNMENT, "%s %p is not aligned to the %zu bytes of %s", name, row,
-                           table_type_size(type), table_type_name(type));
-    return validate_view(name, view, view);
+    *view = (struct table_view){.data = (void *)(uintptr_t)row, .rows = row != NULL, .columns = columns, .type = type};
+    const table_status status = validate_aligned(name, row, type);
+    return status == TABLE_OK ? validate_table(name, view, view) : status;
 }
 
 /* Memory that the options name: a row of so many values. */
@@ -87,16 +124,17 @@ struct option_row {
     table_type type;
 };
 
-/* A row of the options may lie in neither table. */
-static table_status validate_option(const struct option_row *option, const struct scan *scan, struct table_view *view) {
+/* A row of the options may lie in neither table, `out` with the row of offsets. */
+static table_status validate_option(const struct option_row *option, const struct scan *scan,
+                                    const struct table_view *out, struct table_view *view) {
     *view = (struct table_view){0};
     if (!option->row)
         return TABLE_OK;
     table_status status = validate_row(option->name, option->row, option->columns, option->type, view);
     if (status == TABLE_OK)
         status = validate_apart(option->name, view, "in", &scan->in, false);
-    if (status == TABLE_OK && scan->out.data)
-        status = validate_apart(option->name, view, "out", &scan->out, false);
+    if (status == TABLE_OK && out->data)
+        status = validate_apart(option->name, view, "out", out, false);
     return status;
 }
 
@@ -105,7 +143,7 @@ static table_status validate_state(const struct scan *scan, size_t *bytes) {
     if ((uintptr_t)scan->state % TABLE_STATE_ALIGNMENT != 0)
         return status_fail(TABLE_ERROR_ALIGNMENT, "options->state %p is not aligned to %d bytes", (void *)scan->state,
                            TABLE_STATE_ALIGNMENT);
-    return scan->state ? table_state_bytes(scan->out.type, scan->in.columns, bytes) : TABLE_OK;
+    return scan->state ? table_state_bytes(scan_sum_type(scan), scan->in.columns, bytes) : TABLE_OK;
 }
 
 static const char *carry_out_name(enum call_form form) {
@@ -113,21 +151,25 @@ static const char *carry_out_name(enum call_form form) {
 }
 
 /* The carries may be the same row. Nothing else may lie in another. */
-static table_status validate_options_rows(const struct scan *scan, enum call_form form) {
-    const table_type type = scan->out.type;
+static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
+    const table_type type = scan_sum_type(scan);
     size_t state_bytes;
     table_status status = validate_state(scan, &state_bytes);
     if (status == TABLE_OK && scan->first_overflow && !plan_is_integer(type))
         status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
                              table_type_name(type));
-    enum { OPTIONS = 4 };
+    if (status == TABLE_OK && scan->skip_nan && plan_is_integer(type))
+        status =
+            status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
+    enum { OPTIONS = 5 };
     const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, scan->in.columns, type},
                                                 {carry_out_name(form), scan->carry_out, scan->in.columns, type},
                                                 {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},
+                                                {"options->skipped", scan->skipped, 1, TABLE_U64},
                                                 {"options->state", scan->state, state_bytes, TABLE_U8}};
     struct table_view views[OPTIONS];
     for (unsigned i = 0; i < OPTIONS && status == TABLE_OK; i++) {
-        status = validate_option(&options[i], scan, &views[i]);
+        status = validate_option(&options[i], scan, out, &views[i]);
         for (unsigned j = 0; j < i && status == TABLE_OK; j++)
             status = validate_apart(options[i].name, &views[i], options[j].name, &views[j], i == 1);
     }
@@ -148,6 +190,18 @@ table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
 static table_status validate_options(const struct table_scan_options *options, enum call_form form) {
     if (options->exclusive != 0 && options->exclusive != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->exclusive is %d, not 0 or 1", options->exclusive);
+    if (options->reverse != 0 && options->reverse != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->reverse is %d, not 0 or 1", options->reverse);
+    if (options->offsets != 0 && options->offsets != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets is %d, not 0 or 1", options->offsets);
+    if (options->offsets && options->exclusive)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
+    if (options->skip_nan != 0 && options->skip_nan != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is %d, not 0 or 1", options->skip_nan);
+    if (options->skipped && !options->skip_nan)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped is for skip_nan, which is 0");
+    if (options->unused != 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0", options->unused);
     if ((unsigned)options->backend > TABLE_BACKEND_CUDA)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
     if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
@@ -159,16 +213,83 @@ static table_status validate_options(const struct table_scan_options *options, e
     return validate_reserved(options->reserved);
 }
 
+static table_status validate_types(const struct scan *scan, enum call_form form) {
+    const table_type in = scan->in.type, out = scan->out.type;
+    if (!table_types_supported(in, out))
+        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", table_type_name(in),
+                           form == CALL_FOR_TOTALS ? "totals of" : "out->type", table_type_name(out));
+    if (form == CALL_FOR_TOTALS && out != table_sum_type(out))
+        return status_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its sums are kept in",
+                           table_type_name(out), table_type_name(table_sum_type(out)));
+    return TABLE_OK;
+}
+
 static table_status validate_pair(const struct scan *scan, enum call_form form) {
-    if (!table_types_supported(scan->in.type, scan->out.type))
-        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", table_type_name(scan->in.type),
-                           form == CALL_FOR_TOTALS ? "totals of" : "out->type", table_type_name(scan->out.type));
     if (form == CALL_FOR_TOTALS)
         return TABLE_OK;
     if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
         return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
                            scan->out.rows, scan->out.columns);
     return validate_apart("in", &scan->in, "out", &scan->out, true);
+}
+
+/* Rows from the last one to the first. */
+static void mirror(struct table_view *view) {
+    if (view->rows <= 1 || !view->data)
+        return;
+    view->data = (char *)view->data + (ptrdiff_t)(view->rows - 1) * byte_step(view);
+    view->stride = -view->stride;
+}
+
+/* Without its first row, or its last one. */
+static struct table_view shorter(const struct table_view *view, bool without_first) {
+    struct table_view rest = *view;
+    rest.rows--;
+    if (without_first && rest.rows > 0)
+        rest.data = (char *)rest.data + byte_step(view);
+    return rest;
+}
+
+/* `all` has one row more than `in`. Its last row is the total behind an exclusive scan, which can be done where in is
+ * out as well; where in begins at the second row, its first one is the start before an inclusive scan. */
+static table_status validate_offsets(struct scan *scan, const struct table_view *all) {
+    if (all->rows == 0 || all->rows - 1 != scan->in.rows || all->columns != scan->in.columns)
+        return status_fail(TABLE_ERROR_SHAPE,
+                           "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has "
+                           "one row more",
+                           scan->in.rows, scan->in.columns, all->rows, all->columns);
+    const struct table_view behind = shorter(all, true);
+    scan->out = shorter(all, false);
+    scan->exclusive = true;
+    scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * byte_step(all);
+    if (are_apart(&scan->in, all) || are_same(&scan->in, &scan->out))
+        return TABLE_OK;
+    if (!are_same(&scan->in, &behind))
+        return status_fail(TABLE_ERROR_OVERLAP, "in and out share memory, and in is not out without its last row or "
+                                                "without its first (same type and stride)");
+    scan->out = behind;
+    scan->exclusive = false;
+    scan->offset_first = true;
+    scan->offset_row = all->data;
+    return TABLE_OK;
+}
+
+static table_status validate_tables(struct scan *scan, const struct table_view *in, struct table_view *out,
+                                    const struct table_scan_options *options, enum call_form form) {
+    table_status status = validate_table("in", in, &scan->in);
+    if (status == TABLE_OK)
+        status = validate_table("out", out, out);
+    scan->out = *out;
+    if (status == TABLE_OK)
+        status = validate_types(scan, form);
+    if (status != TABLE_OK)
+        return status;
+    if (options->reverse) {
+        mirror(&scan->in);
+        mirror(out);
+        scan->out = *out;
+    }
+    return options->offsets ? validate_offsets(scan, out) : validate_pair(scan, form);
 }
 
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call) {
@@ -198,7 +319,7 @@ table_status validate_reach(const struct backend *backend, const char *name, con
 
 /* Where no table says on which side it is, a row of the options on a device does. */
 static const void *deciding_row(const struct scan *scan) {
-    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->state};
+    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->skipped, scan->state};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i] && backend_device_of(rows[i]) >= 0)
             return rows[i];
@@ -207,14 +328,17 @@ static const void *deciding_row(const struct scan *scan) {
 
 static table_status validate_scan_backend(table_backend wanted, enum call_form form, struct call *call) {
     const struct scan *scan = &call->scan;
-    const void *const first = scan->in.data || scan->out.data ? scan->in.data : deciding_row(scan);
-    table_status status = validate_backend(first, scan->out.data, wanted, call);
+    const void *const result = scan->offset_row ? scan->offset_row : scan->out.data;
+    const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
+    table_status status = validate_backend(first, result, wanted, call);
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->carry_in", scan->carry_in);
     if (status == TABLE_OK)
         status = validate_reach(call->backend, carry_out_name(form), scan->carry_out);
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->first_overflow", scan->first_overflow);
+    if (status == TABLE_OK)
+        status = validate_reach(call->backend, "options->skipped", scan->skipped);
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->state", scan->state);
     return status;
@@ -238,15 +362,17 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     *call = (struct call){0};
     options = options ? options : &defaults;
     table_status status = validate_options(options, form);
-    if (status == TABLE_OK)
-        status = validate_view("in", in, &scan->in);
-    if (status == TABLE_OK)
-        status = validate_view("out", out, &scan->out);
-    if (status == TABLE_OK)
-        status = validate_pair(scan, form);
+    if (status == TABLE_OK && !out)
+        status = status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "out" : "in");
     if (status != TABLE_OK)
         return status;
+    struct table_view all = *out;
     scan->exclusive = options->exclusive;
+    status = validate_tables(scan, in, &all, options, form);
+    if (status != TABLE_OK)
+        return status;
+    scan->skip_nan = options->skip_nan;
+    scan->skipped = options->skipped;
     scan->carry_in = options->carry_in;
     scan->carry_out = options->carry_out;
     scan->first_overflow = options->first_overflow;
@@ -256,11 +382,11 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     call->strategy = options->strategy;
     call->form = form;
     plan_chunks(scan);
-    status = validate_options_rows(scan, form);
+    status = validate_options_rows(scan, &all, form);
     if (status == TABLE_OK)
         status = validate_scan_backend(options->backend, form, call);
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
-        scan->in.rows > 0)
+        (scan->chunks > 0 || scan->offset_row))
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
 }

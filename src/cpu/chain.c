@@ -79,7 +79,7 @@ void chain_end(const char *chain, const struct division *division) {
 /* seed(next) = seed(next without its lowest digit) + T(block of that digit). */
 static void make_seed(char *chain, struct worker *worker, const struct division *division, const struct part *part,
                       uint64_t next) {
-    const table_type type = division->scan->out.type;
+    const table_type type = division->sum_type;
     const size_t bytes = part->columns * division->value_bytes;
     const size_t level = (size_t)__builtin_ctzll(next);
     const uint64_t above = next & (next - 1);
@@ -104,7 +104,7 @@ void chain_hand_on(char *chain, struct worker *worker, const struct division *di
     char *const seed = division_sums(division, chain, CHAIN_SEED, part);
     memcpy(worker->start, seed, bytes);
     if (!division->is_float) {
-        add_rows(seed, seed, worker->sums, part->columns, division->scan->out.type);
+        add_rows(seed, seed, worker->sums, part->columns, division->sum_type);
         return;
     }
     const bool ends = part->chunk + 1 == division->chunks;

@@ -1,5 +1,7 @@
 #include "division.h"
 
+#include <stdlib.h>
+
 #include "../backend.h"
 #include "../checked.h"
 #include "../plan.h"
@@ -28,7 +30,7 @@ static size_t round_up(size_t value, size_t to) { return divide_up(value, to) * 
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-static size_t sum_bytes(const struct scan *scan) { return table_type_size(scan->out.type); }
+static size_t sum_bytes(const struct scan *scan) { return table_type_size(scan_sum_type(scan)); }
 
 unsigned division_threads(const struct scan *scan) {
     const size_t bytes = scan->in.rows * scan->in.columns * sum_bytes(scan);
@@ -46,14 +48,14 @@ static const struct cpu_type_kernels *kernels_of(const struct division *division
         [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
         [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
     };
-    return division->kernels->sums[sums[division->scan->out.type]];
+    return division->kernels->sums[sums[division->sum_type]];
 }
 
 /* Whether there are so many results that nobody will find them in a cache. */
 static bool leaves_caches(const struct division *division) {
     const struct scan *scan = division->scan;
     return scan->out.data && scan->out.data != scan->in.data &&
-           scan->in.rows * scan->in.columns * division->value_bytes >= division_limits.stream_bytes;
+           scan->in.rows * scan->in.columns * table_type_size(scan->out.type) >= division_limits.stream_bytes;
 }
 
 /* Panels of whole lines, as even as they can be. */
@@ -113,20 +115,30 @@ static const struct cpu_kernel *find_kernel(const struct division *division, siz
 /* Bytes that a kernel may write one after the other, when its results do not lie in between. */
 static size_t run_bytes(const struct division *division) {
     const struct scan *scan = division->scan;
-    const size_t row = division->panel_columns * division->value_bytes;
-    return division->panels == 1 && scan->out.stride == scan->out.columns ? row * scan->out.rows : row;
+    const size_t row = division->panel_columns * table_type_size(scan->out.type);
+    return division->panels == 1 && (size_t)llabs(scan->out.stride) == scan->out.columns ? row * scan->out.rows : row;
+}
+
+static bool is_packed(const struct table_view *view) { return view->stride == (ptrdiff_t)view->columns; }
+
+static bool is_aligned(const struct table_view *view) {
+    return (uintptr_t)view->data % table_type_size(view->type) == 0;
 }
 
 static void choose_staging(struct division *division) {
     const struct scan *scan = division->scan;
     const bool packed = division->kernel->packed;
     const size_t row = division->panel_columns * division->value_bytes;
-    division->stage_in = scan->in.type != scan->out.type || (packed && scan->in.stride != scan->in.columns);
+    division->stage_in = scan->in.type != division->sum_type || scan->skip_nan || !is_aligned(&scan->in) ||
+                         (packed && !is_packed(&scan->in));
     if (!scan->out.data)
         return;
     division->stream = leaves_caches(division) && run_bytes(division) >= STREAM_RUN;
+    const bool as_sums = scan->out.type == division->sum_type;
     const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
-    division->stage_out = (division->stream && !packed && !turned) || (packed && scan->out.stride != scan->out.columns);
+    division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) || !as_sums ||
+                          !is_aligned(&scan->out);
+    division->turn_out = division->stream && division->stage_out && (!as_sums || scan->out.stride == -(ptrdiff_t)scan->out.columns);
 }
 
 static void lay_out_worker(struct division *division) {
@@ -144,13 +156,15 @@ static void lay_out_worker(struct division *division) {
     const size_t stack_rows = division->is_float ? division->top + 1 + division->blocks : 0;
     division->edge_bytes = division->scan->state ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes = division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
-                             ((size_t)division->stage_in + (size_t)division->stage_out) * division->block_bytes;
+                             ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->turn_out) *
+                                 division->block_bytes;
 }
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {
     struct division division = {.scan = scan, .kernels = isa_kernels_in_use(), .threads = threads};
+    division.sum_type = scan_sum_type(scan);
     division.value_bytes = sum_bytes(scan);
-    division.is_float = !plan_is_integer(scan->out.type);
+    division.is_float = !plan_is_integer(division.sum_type);
     cut_columns(&division, kind);
     cut_rows(&division, kind);
     division.kernel = find_kernel(&division, division.panel_columns);

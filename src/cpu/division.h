@@ -22,6 +22,7 @@ struct division {
     const struct cpu_kernels *kernels;
     const struct cpu_kernel *kernel;
     unsigned threads;
+    table_type sum_type;
     size_t value_bytes; /* of a sum */
     bool is_float;
 
@@ -39,9 +40,10 @@ struct division {
     unsigned blocks;    /* floats: the levels of blocks of units that a kernel has to keep */
     size_t row_bytes;   /* of a panel's sums, rounded up */
     size_t block_rows;  /* rows that a kernel is given at a time */
-    bool stage_in;      /* rows are first copied side by side, as values of the output's type */
-    bool stage_out;     /* results are first written side by side into a small buffer */
-    bool stream;        /* and leave it past the caches */
+    bool stage_in;      /* rows are first copied side by side, as values of the sums' type */
+    bool stage_out;     /* sums are first written side by side into a small buffer */
+    bool stream;        /* results leave the caches, or the buffer, past the caches */
+    bool turn_out;      /* and are before brought into the order and type that they have outside, in another buffer */
     size_t block_bytes; /* of such a copy or buffer */
     size_t edge_bytes;  /* see edge.h */
     size_t worker_bytes;
@@ -80,12 +82,24 @@ static inline unsigned division_chunk_levels(const struct division *division) {
 }
 
 static inline char *division_cell(const struct table_view *table, size_t row, size_t column) {
-    return (char *)table->data + (row * table->stride + column) * table_type_size(table->type);
+    return (char *)table->data +
+           ((ptrdiff_t)row * table->stride + (ptrdiff_t)column) * (ptrdiff_t)table_type_size(table->type);
 }
 
 /* Of a part whose chunk begins at a unit: the unit from row `first_row` of the table on, or its rest, its number,
  * counted from the table's first one, as `chunk`. No rows behind the part's end. */
 struct part division_unit(const struct division *division, const struct part *part, size_t first_row);
+
+/* Values of the table as the sums' type, as a kernel takes them: from `from` to `to`. Returns how many were skipped. */
+static inline size_t division_take(const struct division *division, void *to, size_t to_stride, const void *from,
+                                   size_t rows, size_t columns) {
+    const struct scan *scan = division->scan;
+    const struct cpu_kernels *kernels = division->kernels;
+    cpu_convert *convert = kernels->convert[scan->in.type][division->sum_type];
+    if (scan->skip_nan && kernels->convert_skipping_nan[scan->in.type][division->sum_type])
+        convert = kernels->convert_skipping_nan[scan->in.type][division->sum_type];
+    return convert(to, (ptrdiff_t)to_stride, from, scan->in.stride, rows, columns);
+}
 
 /* Where the part's columns are in row `row` of a table of sums, the rows side by side. */
 static inline char *division_sums(const struct division *division, const void *sums, size_t row,

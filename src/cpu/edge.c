@@ -32,7 +32,7 @@ static void put_missing(const struct worker *worker, const struct division *divi
 /* The total of each run of `rows` rows into the state, by halves: a run becomes its first row. */
 static void keep_runs(const struct division *division, const struct part *part, char *values, size_t rows) {
     const size_t row_bytes = part->columns * division->value_bytes;
-    const table_type type = division->scan->out.type;
+    const table_type type = division->sum_type;
     for (size_t digits = rows; digits != 0; digits &= digits - 1) {
         const unsigned level = (unsigned)__builtin_ctzll(digits);
         const size_t run = (size_t)1 << level;
@@ -52,8 +52,9 @@ void edge_take(struct worker *worker, const struct division *division, const str
     const size_t present = worker->missing + rows, group = division->kernel->group_rows;
     char *const values = worker->edge, *const own = values + worker->missing * row_bytes;
     put_missing(worker, division, part, values);
-    division->kernels->convert[scan->in.type][scan->out.type](
-        own, part->columns, division_cell(&scan->in, row, part->first_column), scan->in.stride, rows, part->columns);
+    const size_t skipped = division_take(division, own, part->columns,
+                                         division_cell(&scan->in, row, part->first_column), rows, part->columns);
+    worker->skipped += results || !scan->out.data ? skipped : 0;
     if (worker->keeps && present < group) {
         char *const copy = worker->edge + edge_bytes(division, division->panel_columns * division->value_bytes) / 2;
         memcpy(copy, values, present * row_bytes);
@@ -61,11 +62,12 @@ void edge_take(struct worker *worker, const struct division *division, const str
     }
     worker->missing = 0;
     if (!results) {
-        division->kernel->totals(&worker->state, values, part->columns, present);
+        division->kernel->totals(&worker->state, values, (ptrdiff_t)part->columns, present);
         return;
     }
     worker->state.past_caches = false;
-    division->kernel->scan(&worker->state, values, part->columns, values, part->columns, present);
-    division->kernels->convert[scan->out.type][scan->out.type](
-        division_cell(&scan->out, row, part->first_column), scan->out.stride, own, part->columns, rows, part->columns);
+    const ptrdiff_t columns = (ptrdiff_t)part->columns;
+    division->kernel->scan(&worker->state, values, columns, values, columns, present);
+    division->kernels->convert[division->sum_type][scan->out.type](
+        division_cell(&scan->out, row, part->first_column), scan->out.stride, own, columns, rows, part->columns);
 }

@@ -16,7 +16,7 @@ static void settle(struct entry *entry, const struct scan *scan, size_t row_byte
     unsigned level = 0;
     memcpy(total, state_row(scan->state, row_bytes, STATE_RUNS + STATE_UNIT_LEVEL), row_bytes);
     for (; entry->unit >> level & 1; level++) {
-        fold_row(entry->blocks[level], total, scan->in.columns, scan->out.type);
+        fold_row(entry->blocks[level], total, scan->in.columns, scan_sum_type(scan));
         entry->blocks[level] = NULL;
     }
     entry->blocks[level] = total;
@@ -26,13 +26,13 @@ static void settle(struct entry *entry, const struct scan *scan, size_t row_byte
 
 void entry_put_seed(const struct entry *entry, const struct scan *scan, unsigned least, void *seed) {
     const size_t columns = scan->in.columns;
-    memcpy(seed, entry->start, columns * table_type_size(scan->out.type));
+    memcpy(seed, entry->start, columns * table_type_size(scan_sum_type(scan)));
     for (uint64_t digits = entry->unit >> least << least; digits != 0; digits ^= highest(digits))
-        add_rows(seed, seed, entry->blocks[__builtin_ctzll(highest(digits))], columns, scan->out.type);
+        add_rows(seed, seed, entry->blocks[__builtin_ctzll(highest(digits))], columns, scan_sum_type(scan));
 }
 
 struct entry entry_make(const struct scan *scan) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
     const struct state_digits digits = state_digits(0, scan->first_row);
     struct entry entry = {.unit = scan->first_row > 0 ? (scan->first_row - 1) / TABLE_UNIT_ROWS : 0};
     char *const seed = state_row(scan->state_out, row_bytes, SEED);

@@ -53,11 +53,12 @@ enum {
     CPU_STACK_ROW
 };
 
-/* scan: out = the running sums; strides in elements, and for narrow kernels equal to the columns.
+/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels equal to the columns.
  * totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
 struct cpu_kernel {
-    void (*scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride, size_t rows);
-    void (*totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows);
+    void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
+                 size_t rows);
+    void (*totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows);
     size_t group_rows;
     size_t last; /* where the sums are in the rows before the stack, in elements */
     bool packed; /* its rows must lie side by side */
@@ -69,8 +70,10 @@ struct cpu_type_kernels {
     struct cpu_kernel wide;
 };
 
-/* Copies rows x columns values, made wider if the types say so; strides in elements. */
-typedef void cpu_convert(void *to, size_t to_stride, const void *from, size_t from_stride, size_t rows, size_t columns);
+/* Copies rows x columns values at any addresses, as another type if the types say so; strides in elements. Returns how
+ * many NaN it has made -0.0, where it does. */
+typedef size_t cpu_convert(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,
+                           size_t columns);
 
 enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
 enum { CPU_TYPES = TYPE_NUMBERS };
@@ -81,7 +84,9 @@ struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
     const struct cpu_type_kernels *sums[CPU_SUMS];            /* signed integers are summed as unsigned ones */
-    cpu_convert *convert[CPU_TYPES][CPU_TYPES];               /* [in type][out type] */
+    /* [from][to]: values to what sums are kept in, and sums to results. With skip_nan only where there can be NaN. */
+    cpu_convert *convert[CPU_TYPES][CPU_TYPES];
+    cpu_convert *convert_skipping_nan[CPU_TYPES][CPU_TYPES];
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     const struct cpu_key_kernels *keys;                       /* key_kernels.h */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */

@@ -149,7 +149,7 @@ INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *
     KERNEL(store_group)(out, v, past_caches);
 }
 
-static void KERNEL(scan)(struct cpu_state *state, const void *from, size_t in_stride, void *to, size_t out_stride,
+static void KERNEL(scan)(struct cpu_state *state, const void *from, ptrdiff_t in_stride, void *to, ptrdiff_t out_stride,
                          size_t rows) {
     const SUM *in = from;
     SUM *out = to;
@@ -180,7 +180,7 @@ INLINE VECTOR KERNEL(total_of_group)(const SUM *in) {
     return TOTAL(KERNEL(sum_vector)(KERNEL(join)(front, back)));
 }
 
-static void KERNEL(totals)(struct cpu_state *state, const void *from, size_t in_stride, size_t rows) {
+static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t in_stride, size_t rows) {
     const SUM *in = from;
     SUM values[GROUP_VALUES];
     struct NAME(run) run = NAME(resume)(state);

@@ -26,7 +26,7 @@ static const char *block_of(const struct sweep *sweep, uint64_t unit) {
 static void sum_blocks(const struct sweep *sweep, uint64_t unit) {
     const struct scan *scan = sweep->scan;
     for (uint64_t half = 1; (unit & half) == 0; half *= 2)
-        fold_row(block_of(sweep, unit - half), row_of(sweep, unit), scan->in.columns, scan->out.type);
+        fold_row(block_of(sweep, unit - half), row_of(sweep, unit), scan->in.columns, scan_sum_type(scan));
 }
 
 /* seed(unit) = seed(unit without its lowest digit) + the block of that. Above the table that is made of the entry. */
@@ -34,11 +34,11 @@ static void make_seed(const struct sweep *sweep, uint64_t unit, char *seed) {
     const struct scan *scan = sweep->scan;
     const uint64_t base = unit & (unit - 1);
     if (base >= sweep->entry->unit) {
-        fold_row(row_of(sweep, base), row_of(sweep, unit), scan->in.columns, scan->out.type);
+        fold_row(row_of(sweep, base), row_of(sweep, unit), scan->in.columns, scan_sum_type(scan));
         return;
     }
     entry_put_seed(sweep->entry, scan, (unsigned)__builtin_ctzll(unit) + 1, seed);
-    fold_row(seed, row_of(sweep, unit), scan->in.columns, scan->out.type);
+    fold_row(seed, row_of(sweep, unit), scan->in.columns, scan_sum_type(scan));
 }
 
 static void leave_blocks(const struct sweep *sweep, uint64_t last) {
@@ -49,19 +49,19 @@ static void leave_blocks(const struct sweep *sweep, uint64_t last) {
 
 static void sweep_on(const struct scan *scan, char *seeds, size_t rows) {
     const struct entry entry = entry_make(scan);
-    const struct sweep sweep = {scan, &entry, seeds, scan->in.columns * table_type_size(scan->out.type)};
+    const struct sweep sweep = {scan, &entry, seeds, scan->in.columns * table_type_size(scan_sum_type(scan))};
     const uint64_t first = entry.unit + 1, last = entry.unit + rows - 2; /* the unit of the last row */
     for (uint64_t unit = first; unit <= last; unit++)
         sum_blocks(&sweep, unit);
     leave_blocks(&sweep, last);
     for (uint64_t unit = first; unit <= last; unit++)
         make_seed(&sweep, unit, (char *)entry.seed);
-    fold_row(row_of(&sweep, last), row_of(&sweep, last + 1), scan->in.columns, scan->out.type);
+    fold_row(row_of(&sweep, last), row_of(&sweep, last + 1), scan->in.columns, scan_sum_type(scan));
 }
 
 table_status cpu_stage2_sweep(const struct scan *scan, void *seeds, size_t rows, const void *bases) {
-    const size_t columns = scan->in.columns, row_bytes = columns * table_type_size(scan->out.type);
-    const table_type type = scan->out.type;
+    const size_t columns = scan->in.columns, row_bytes = columns * table_type_size(scan_sum_type(scan));
+    const table_type type = scan_sum_type(scan);
     const size_t step = bases ? TABLE_UNIT_ROWS : rows;
     if (scan->state) {
         sweep_on(scan, seeds, rows);

@@ -26,6 +26,7 @@ static void run_member(void *job, unsigned index) {
     if (division->stream)
         division->kernels->stream_end();
     note_overflow(team, worker.first_overflow);
+    atomic_fetch_add(&team->skipped, worker.skipped);
 }
 
 void team_run(struct team *team) {
@@ -33,10 +34,13 @@ void team_run(struct team *team) {
     const struct scan *scan = division->scan;
     atomic_init(&team->next, 0);
     atomic_init(&team->first_overflow, TABLE_NO_OVERFLOW);
+    atomic_init(&team->skipped, 0);
     pool_run(division->threads < division->parts ? division->threads : (unsigned)division->parts, run_member, team);
     const uint64_t found = atomic_load(&team->first_overflow);
     if (scan->first_overflow && found < *scan->first_overflow)
         *scan->first_overflow = found;
+    if (scan->skipped)
+        *scan->skipped += atomic_load(&team->skipped);
 }
 
 table_status team_run_allocating(struct team *team) {

@@ -9,24 +9,25 @@
 struct NAME(piece) {
     const SUM *in;
     SUM *out;
-    size_t in_stride, out_stride, rows, lanes;
-    size_t ahead; /* bytes to where the same columns of a later group are */
+    ptrdiff_t in_stride, out_stride;
+    size_t rows, lanes;
+    ptrdiff_t ahead; /* bytes to where the same columns of a later group are */
 };
 
 /* How far ahead to prefetch. There are too many rows to read from at a time for the hardware to see all of them coming,
  * and it does not look at loads of a part of a vector at all: without this, 1000 columns of 64 MiB took 2.6 times as
  * long as a copy instead of 1.0 times (f32, groups of two rows, AMD Zen 5). */
-INLINE size_t KERNEL(ahead)(size_t in_stride) {
+INLINE ptrdiff_t KERNEL(ahead)(ptrdiff_t in_stride) {
     enum { DISTANCE = 4096 };
-    const size_t group_bytes = GROUP * in_stride * SUM_BYTES;
-    return in_stride < DISTANCE ? (DISTANCE / group_bytes + 1) * group_bytes : group_bytes;
+    const ptrdiff_t group_bytes = GROUP * in_stride * SUM_BYTES, length = group_bytes < 0 ? -group_bytes : group_bytes;
+    return length < GROUP * DISTANCE * SUM_BYTES ? (DISTANCE / length + 1) * group_bytes : group_bytes;
 }
 
 INLINE void KERNEL(load_group)(VECTOR v[GROUP], struct NAME(piece) piece) {
-    for (size_t r = 0; r < GROUP; r++) {
+    for (ptrdiff_t r = 0; r < GROUP; r++) {
         if (piece.rows == GROUP)
-            __builtin_prefetch((const void *)((uintptr_t)(piece.in + r * piece.in_stride) + piece.ahead));
-        if (r >= piece.rows)
+            __builtin_prefetch((const void *)((uintptr_t)(piece.in + r * piece.in_stride) + (uintptr_t)piece.ahead));
+        if ((size_t)r >= piece.rows)
             v[r] = NOTHING;
         else if (piece.lanes == LANES)
             v[r] = NAME(load)(piece.in + r * piece.in_stride);
@@ -42,8 +43,8 @@ struct NAME(line) {
 #endif
 
 /* lines: NULL, or where the rows are on their way past the caches. */
-INLINE void KERNEL(store_row)(struct NAME(piece) piece, struct NAME(line) * lines, size_t row, VECTOR values) {
-    if (row >= piece.rows)
+INLINE void KERNEL(store_row)(struct NAME(piece) piece, struct NAME(line) * lines, ptrdiff_t row, VECTOR values) {
+    if ((size_t)row >= piece.rows)
         return;
 #if CAN_TURN
     if (lines && piece.lanes == LANES) {
@@ -88,7 +89,7 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, si
 #else
     (void)wrong;
 #endif
-    for (size_t r = 0; r < GROUP; r++)
+    for (ptrdiff_t r = 0; r < GROUP; r++)
         KERNEL(store_row)(piece, lines, r, state->exclusive ? before[r] : v[r]);
 }
 
@@ -114,8 +115,8 @@ INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(piece) 
 INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, struct NAME(piece) piece, VECTOR *wrong) {
 #if CAN_TURN
     struct NAME(line) lines[GROUP];
-    for (size_t r = 0; r < GROUP; r++)
-        lines[r] = NAME(begin_line)(piece.out + (r < piece.rows ? r : 0) * piece.out_stride);
+    for (ptrdiff_t r = 0; r < GROUP; r++)
+        lines[r] = NAME(begin_line)(piece.out + ((size_t)r < piece.rows ? r : 0) * piece.out_stride);
     KERNEL(scan_rows)(state, piece, lines, wrong);
 #else
     KERNEL(scan_rows)(state, piece, NULL, wrong);
@@ -143,7 +144,7 @@ static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state,
 #define BEGIN_GROUP(wants_seed) ((void)0)
 #endif
 
-static void KERNEL(scan)(struct cpu_state *state, const void *in, size_t in_stride, void *out, size_t out_stride,
+static void KERNEL(scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                          size_t rows) {
     struct NAME(piece) piece = {in, out, in_stride, out_stride, GROUP, LANES, KERNEL(ahead)(in_stride)};
     VECTOR wrong = {0};
@@ -190,7 +191,7 @@ INLINE void KERNEL(totals_of_rows)(const struct cpu_state *state, struct NAME(pi
         KERNEL(total_of_piece)(memory, pitch, state->group, piece);
 }
 
-static void KERNEL(totals)(struct cpu_state *state, const void *in, size_t in_stride, size_t rows) {
+static void KERNEL(totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows) {
     struct NAME(piece) piece = {in, NULL, in_stride, 0, GROUP, LANES, KERNEL(ahead)(in_stride)};
     for (; rows >= GROUP; rows -= GROUP, state->group++) {
         BEGIN_GROUP(false);

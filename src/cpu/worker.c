@@ -15,13 +15,14 @@ struct worker worker_make(const struct division *division, char *memory) {
     worker.edge = worker.sums + division->row_bytes;
     worker.block_in = worker.edge + division->edge_bytes;
     worker.block_out = worker.block_in + (division->stage_in ? division->block_bytes : 0);
+    worker.block_turned = worker.block_out + (division->stage_out ? division->block_bytes : 0);
     worker.state = (struct cpu_state){
-        .memory = worker.block_out + (division->stage_out ? division->block_bytes : 0),
+        .memory = worker.block_turned + (division->turn_out ? division->block_bytes : 0),
         .row_bytes = division->kernel->packed ? division->kernels->vector_bytes : division->row_bytes,
         .groups = division->groups,
         .top = division->top,
         .exclusive = scan->exclusive,
-        .signed_values = scan->out.type == TABLE_I32 || scan->out.type == TABLE_I64,
+        .signed_values = type_is_signed_integer(division->sum_type),
     };
     return worker;
 }
@@ -31,11 +32,12 @@ struct block {
     size_t first_row, rows;
     const void *in;
     void *out;
-    size_t in_stride, out_stride;
+    ptrdiff_t in_stride, out_stride;
 };
 
-static struct block make_block(const struct worker *worker, const struct division *division, const struct part *part,
-                               size_t done) {
+/* counts: the NaN that are skipped here are not seen again. */
+static struct block make_block(struct worker *worker, const struct division *division, const struct part *part,
+                               size_t done, bool counts) {
     const struct scan *scan = division->scan;
     struct block block = {.first_row = part->first_row + done, .rows = part->rows - done};
     if (block.rows > division->block_rows)
@@ -43,13 +45,14 @@ static struct block make_block(const struct worker *worker, const struct divisio
     block.in = division_cell(&scan->in, block.first_row, part->first_column);
     block.in_stride = scan->in.stride;
     if (division->stage_in) {
-        division->kernels->convert[scan->in.type][scan->out.type](worker->block_in, part->columns, block.in,
-                                                                  block.in_stride, block.rows, part->columns);
+        const size_t skipped =
+            division_take(division, worker->block_in, part->columns, block.in, block.rows, part->columns);
+        worker->skipped += counts ? skipped : 0;
         block.in = worker->block_in;
-        block.in_stride = part->columns;
+        block.in_stride = (ptrdiff_t)part->columns;
     }
     block.out = worker->block_out;
-    block.out_stride = part->columns;
+    block.out_stride = (ptrdiff_t)part->columns;
     if (!division->stage_out && scan->out.data) {
         block.out = division_cell(&scan->out, block.first_row, part->first_column);
         block.out_stride = scan->out.stride;
@@ -57,22 +60,33 @@ static struct block make_block(const struct worker *worker, const struct divisio
     return block;
 }
 
-/* From the small buffer to where the results belong. */
-static void write_block(const struct division *division, const struct part *part, const struct block *block) {
+/* From the small buffer to where the results belong, or, for long runs past the caches, by way of another one. */
+static void write_block(const struct worker *worker, const struct division *division, const struct part *part,
+                        const struct block *block) {
     const struct table_view *out = &division->scan->out;
+    const ptrdiff_t columns = (ptrdiff_t)part->columns, step = out->stride * (ptrdiff_t)table_type_size(out->type);
+    cpu_convert *const convert = division->kernels->convert[division->sum_type][out->type];
     char *to = division_cell(out, block->first_row, part->first_column);
     const char *from = block->out;
-    size_t rows = block->rows, row_bytes = part->columns * division->value_bytes;
+    size_t rows = block->rows, row_bytes = part->columns * table_type_size(out->type);
+    const bool backwards = out->stride == -columns;
     if (!division->stream) {
-        division->kernels->convert[out->type][out->type](to, out->stride, from, part->columns, rows, part->columns);
+        convert(to, out->stride, from, columns, rows, part->columns);
         return;
     }
-    if (out->stride == part->columns) {
+    if (division->turn_out) {
+        char *const first = worker->block_turned + (backwards ? (rows - 1) * row_bytes : 0);
+        convert(first, backwards ? -columns : columns, from, columns, rows, part->columns);
+        from = worker->block_turned;
+    }
+    if (backwards)
+        to -= (rows - 1) * row_bytes;
+    if (backwards || out->stride == columns) {
         row_bytes *= rows;
         rows = 1;
     }
     for (size_t i = 0; i < rows; i++)
-        division->kernels->stream(to + i * out->stride * division->value_bytes, from + i * row_bytes, row_bytes);
+        division->kernels->stream(to + (ptrdiff_t)i * step, from + i * row_bytes, row_bytes);
 }
 
 char *worker_row(const struct worker *worker, const struct division *division, size_t row) {
@@ -140,7 +154,7 @@ static void take_tail(struct worker *worker, const struct division *division, co
 void worker_totals(struct worker *worker, const struct division *division, const struct part *part) {
     const struct part body = take_head(worker, division, part, false);
     for (size_t done = 0; done < body.rows;) {
-        const struct block block = make_block(worker, division, &body, done);
+        const struct block block = make_block(worker, division, &body, done, !division->scan->out.data);
         division->kernel->totals(&worker->state, block.in, block.in_stride, block.rows);
         done += block.rows;
     }
@@ -159,7 +173,7 @@ static char *block_total(const struct worker *worker, const struct division *div
 /* to = P(last row) of the unit: the totals of the left halves, the smallest first. */
 static void put_unit_total(const struct worker *worker, const struct division *division, const struct part *part,
                            void *to) {
-    const table_type type = division->scan->out.type;
+    const table_type type = division->sum_type;
     uint64_t bits = worker->state.group;
     memcpy(to, run_total(worker, division, bits), part->columns * division->value_bytes);
     for (bits &= bits - 1; bits != 0; bits &= bits - 1)
@@ -173,11 +187,11 @@ void worker_put_total(const struct worker *worker, const struct division *divisi
     }
     put_unit_total(worker, division, part, to);
     for (uint64_t bits = worker->state.unit; bits != 0; bits &= bits - 1)
-        add_rows(to, block_total(worker, division, bits), to, part->columns, division->scan->out.type);
+        add_rows(to, block_total(worker, division, bits), to, part->columns, division->sum_type);
 }
 
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
-    const table_type type = division->scan->out.type;
+    const table_type type = division->sum_type;
     if (!division->is_float) {
         add_rows(to, to, worker_last(worker, division), part->columns, type);
         return;
@@ -210,11 +224,12 @@ static bool has_left(const char *before, const char *sum, bool is_signed, bool i
  * further up, and those of the last row with the kernel. */
 static void locate_overflow(struct worker *worker, const struct division *division, const struct part *part,
                             const struct block *block) {
-    const size_t bytes = division->value_bytes, pitch = block->out_stride * bytes;
+    const size_t bytes = division->value_bytes;
+    const ptrdiff_t pitch = block->out_stride * (ptrdiff_t)bytes;
     const bool is_signed = worker->state.signed_values, is_long = bytes == sizeof(uint64_t);
     const char *before = worker->before, *results = block->out;
     for (size_t i = 0; i < block->rows; i++) {
-        const char *sums = results + i * pitch;
+        const char *sums = results + (ptrdiff_t)i * pitch;
         if (worker->state.exclusive)
             sums = i + 1 < block->rows ? sums + pitch : worker_last(worker, division);
         for (size_t j = 0; j < part->columns; j++)
@@ -245,13 +260,13 @@ static void scan_block(struct worker *worker, const struct division *division, c
         state->overflowed = false;
     }
     if (division->stage_out)
-        write_block(division, part, block);
+        write_block(worker, division, part, block);
 }
 
 void worker_scan(struct worker *worker, const struct division *division, const struct part *part) {
     const struct part body = take_head(worker, division, part, true);
     for (size_t done = 0; done < body.rows;) {
-        const struct block block = make_block(worker, division, &body, done);
+        const struct block block = make_block(worker, division, &body, done, true);
         scan_block(worker, division, &body, &block);
         done += block.rows;
     }
