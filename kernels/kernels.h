@@ -15,17 +15,23 @@
 extern "C" {
 #endif
 
-/* One pass over a table. Strides in elements, at least `columns`. */
+/* One pass over a table, anywhere in memory. Strides in elements, at least `columns`, or at most -columns. Totals,
+ * seeds and carries are of table_sum_type(out_type). */
 struct kernel_pass {
     const void *in;
     void *out; /* stages 3 and fused; may be `in` */
-    size_t rows, columns, in_stride, out_stride;
+    size_t rows, columns;
+    ptrdiff_t in_stride, out_stride;
     table_type in_type, out_type;
     size_t chunk_rows; /* kernel_chunk_rows(out_type, columns) of choose/facts.h */
     int exclusive;
+    int skip_nan;             /* NaNs count as nothing: the separate stages, and pieces, alone do it */
     uint64_t *first_overflow; /* NULL: not checked. Holds TABLE_NO_OVERFLOW or an earlier finding; is only lowered. */
     void *stream;             /* a cudaStream_t */
 };
+
+/* Adds to *skipped, a word of device memory, how many values of the table are not numbers: floats alone. */
+int kernel_count_nans(const struct kernel_pass *pass, uint64_t *skipped);
 
 /* The separate stages, by units of KERNEL_UNIT_ROWS rows, whatever the type and the columns are. */
 enum { KERNEL_UNIT_ROWS = 512 };

@@ -9,13 +9,24 @@
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
 
 /* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
-static inline bool allows_vectors(const void *data, size_t stride, size_t element, unsigned count) {
-    return reinterpret_cast<uintptr_t>(data) % (element * count) == 0 && stride % count == 0;
+static inline bool allows_vectors(const void *data, ptrdiff_t stride, size_t element, unsigned count) {
+    return reinterpret_cast<uintptr_t>(data) % (element * count) == 0 && stride % static_cast<ptrdiff_t>(count) == 0;
+}
+
+/* Whether data is aligned to its type. */
+static inline bool is_aligned(const void *data, table_type type) {
+    return reinterpret_cast<uintptr_t>(data) % type_bytes(type) == 0;
+}
+
+static inline any_type any_type_of(const kernel_pass &pass) {
+    return any_type{static_cast<uint8_t>(pass.in_type), static_cast<uint8_t>(type_bytes(pass.in_type)),
+                    !is_aligned(pass.in, pass.in_type), pass.skip_nan != 0};
 }
 
 /* Whether each row of sums begins on a sector of memory, if the first one does. */
 static inline bool begins_on_sectors(const kernel_pass &pass) {
-    return (pass.out ? pass.out_stride : pass.columns) * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
+    const size_t stride = pass.out ? static_cast<size_t>(pass.out_stride) : pass.columns;
+    return stride * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
 /* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`, and may overlap by as
@@ -40,6 +51,10 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     made.panel_columns = static_cast<unsigned>((even + granule - 1) / granule * granule);
     made.exclusive = pass.exclusive != 0;
     made.is_signed = type_is_signed_integer(pass.out_type);
+    made.kind = kind_of_type(pass.in_type);
+    made.result = kind_of_result(pass.out_type);
+    made.any = any_type_of(pass);
+    made.out_by_bytes = !is_aligned(pass.out, pass.out_type);
     made.first_overflow = pass.first_overflow;
     return made;
 }
@@ -63,7 +78,7 @@ template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pa
  * they are long. docs/tuning.md#parked */
 constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
-    const size_t element = type_bytes(pass.out_type), bytes = pass.columns * element;
+    const size_t element = kernel_sum_bytes(pass.out_type), bytes = pass.columns * element;
     const size_t panels = (bytes + WIDE_LANES * VECTOR_BYTES - 1) / (WIDE_LANES * VECTOR_BYTES);
     if (bytes <= WIDEST_ROW_BYTES)
         return false;
@@ -84,31 +99,6 @@ template <class SUM, class LAUNCHER> static int run_packed(const kernel_pass &pa
     return run_tile_shape<packed_shape<SUM, 16>>(pass, launcher);
 }
 
-/* Rows of whole vectors, `vectors` across a row; a panel has at most 128 bytes, or a wide one 256. */
-template <class INPUT, class SUM, class LAUNCHER>
-static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    if (vectors <= 1)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
-    if (vectors <= 2)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
-    constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
-    if constexpr (PACKS && COUNT == WORD_COLUMNS) {
-        return run_packed<SUM>(pass, launcher);
-    } else {
-        if constexpr (PACKS)
-            if (pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
-                allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), WORD_COLUMNS))
-                return run_packed<SUM>(pass, launcher);
-        if constexpr (LAUNCHER::PARKS)
-            if (is_wide(pass))
-                return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
-        if (vectors <= 4)
-            return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
-    }
-}
-
 /* A lane a column. */
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
@@ -126,6 +116,32 @@ static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
     return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
 }
 
+/* Rows of whole vectors, `vectors` across a row; a panel has at most 128 bytes, or a wide one 256. */
+template <class INPUT, class SUM, class LAUNCHER>
+static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    if (vectors <= 1)
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
+    if (vectors <= 2)
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
+    constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
+    const bool is_plain = kind_of_type(pass.in_type) == value_kind::PLAIN;
+    if constexpr (PACKS && COUNT == WORD_COLUMNS) {
+        return is_plain ? run_packed<SUM>(pass, launcher) : run_scalars<INPUT, SUM>(pass, launcher);
+    } else {
+        if constexpr (PACKS)
+            if (is_plain && pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
+                allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), WORD_COLUMNS))
+                return run_packed<SUM>(pass, launcher);
+        if constexpr (LAUNCHER::PARKS)
+            if (is_wide(pass))
+                return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+        if (vectors <= 4)
+            return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 4, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 8, COUNT>>(pass, launcher);
+    }
+}
+
 /* Few columns, rows side by side: a lane has ROWS whole rows of a step, whose values are whole vectors. With HALVES, a
  * block has that many times fewer threads, each with as many times the values. A table of these is walked by
  * run_narrow(). */
@@ -139,10 +155,12 @@ template <class... NARROW> struct narrow_table {};
  * more have a row, or else exclusive passes spill. docs/tuning.md#parked */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
     constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
+    constexpr unsigned HALVES = may_reorder<SUM>() || sizeof(SUM) == 8 ? 2 : 1; /* a warp has two units at most */
     if constexpr (sizeof(SUM) == 4)
-        return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
-                            narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
-                            narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>, narrow_rows<12, ROOM / 16, 2>>();
+        return narrow_table<narrow_rows<1, HALVES * READ / 2, HALVES>, narrow_rows<2, READ / 2, 2>,
+                            narrow_rows<3, ROOM / 4, 2>, narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>,
+                            narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>,
+                            narrow_rows<12, ROOM / 16, 2>>();
     else
         return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
                             narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
@@ -185,7 +203,7 @@ static int run_narrow_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
 /* Whether the table has a row for these columns; then it is run, and *error is what came of it. */
 template <class INPUT, class SUM, class LAUNCHER, class... NARROW> static bool
 run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] int *error, narrow_table<NARROW...>) {
-    if (pass.in_stride != pass.columns || (pass.out && pass.out_stride != pass.columns))
+    if (!is_side_by_side(pass.in_stride, pass.columns) || (pass.out && !is_side_by_side(pass.out_stride, pass.columns)))
         return false;
     return (
         (pass.columns == NARROW::COLUMNS && ((*error = run_narrow_shape<INPUT, SUM, NARROW>(pass, launcher)), true)) ||
@@ -195,39 +213,37 @@ run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] i
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    const size_t result = type_bytes(pass.out_type);
     int error = 0;
-    if (allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) && allows_vectors(pass.out, 0, sizeof(SUM), COUNT) &&
+    if (allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) && allows_vectors(pass.out, 0, result, COUNT) &&
         run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::PARKS>()))
         return error;
     if (pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), COUNT) &&
-        (!pass.out || allows_vectors(pass.out, pass.out_stride, sizeof(SUM), COUNT)))
+        (!pass.out || allows_vectors(pass.out, pass.out_stride, result, COUNT)))
         return run_vectors<INPUT, SUM>(pass, launcher, pass.columns / COUNT);
     return run_scalars<INPUT, SUM>(pass, launcher);
 }
 
-template <class INPUT, class SUM> struct type_pair {
-    typedef INPUT Input;
-    typedef SUM Sum;
-};
+/* Whether a pass needs kernels for values of ANY type, whatever its pair of types has: it is not aligned, or it skips
+ * what is not a number. */
+static inline bool is_loose(const kernel_pass &pass) {
+    return pass.skip_nan || !is_aligned(pass.in, pass.in_type) || !is_aligned(pass.out, pass.out_type);
+}
 
-/* What kernels add: signed integers as unsigned ones, which wrap. And what they read: values of the sums' own size as
- * the sums are; so only a value that is widened needs its sign. */
-template <class SUM, bool IS_INTEGER = std::is_integral<SUM>::value> struct kernel_sum {
-    typedef typename std::make_unsigned<SUM>::type type;
-};
-template <class SUM> struct kernel_sum<SUM, false> { typedef SUM type; };
-template <class INPUT, class SUM> using kernel_pair =
-    type_pair<typename std::conditional<sizeof(INPUT) == sizeof(SUM), typename kernel_sum<SUM>::type, INPUT>::type,
-              typename kernel_sum<SUM>::type>;
-
-/* Calls run(type_pair), if the pair is of this part of the kernels. */
+/* Calls run(type_pair), if the pair is of this part of the kernels. cudaErrorNotSupported: the separate stages alone do
+ * such a pass. */
 template <class RUN> static int run_types(const kernel_pass &pass, const RUN &run_any) {
     const auto run = [&](auto types) {
-        if constexpr (in_this_part<typename decltype(types)::Input, typename decltype(types)::Sum>())
+        typedef typename decltype(types)::Input Input;
+        if constexpr (input_traits<Input>::ANY)
+            return static_cast<int>(cudaErrorNotSupported);
+        else if constexpr (in_this_part<Input, typename decltype(types)::Sum>())
             return run_any(types);
         else
             return static_cast<int>(cudaErrorInvalidValue);
     };
+    if (is_loose(pass))
+        return static_cast<int>(cudaErrorNotSupported);
 #define RUN_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                              \
     if (pass.in_type == TABLE_##IN && pass.out_type == TABLE_##OUT)                                                    \
         return run(kernel_pair<IN_C, OUT_C>());

@@ -12,12 +12,15 @@ enum { FACT_VECTOR_BYTES = 16, FACT_SECTOR_BYTES = 32, FACT_LINE_BYTES = 128 };
 
 struct kernel_facts {
     size_t rows, columns;
-    size_t in_bytes, out_bytes;           /* of one value, and of one sum */
+    size_t in_bytes, out_bytes; /* of one value, and of one sum: of a result, but where that is a small float */
+    size_t result_bytes;
     size_t row_bytes;                     /* of the sums of a row */
-    size_t in_stride, out_stride;         /* elements */
+    ptrdiff_t in_stride, out_stride;      /* elements */
     bool is_float;                        /* the sums are floats: the tree is seen in the bits */
     bool is_signed;                       /* the sums are signed integers */
     bool widened;                         /* a sum has more bytes than a value */
+    bool small_floats;                    /* values are f16 or bf16, and perhaps results */
+    bool plain;                           /* a value is a sum as it is, but for zeros before it */
     bool side_by_side;                    /* rows lie without gaps, in both tables */
     bool vectors, sectors, lines;         /* a row of sums is a whole number of those parts of memory */
     bool sector_rows;                     /* each row of sums begins on a sector if the first one does */
@@ -30,10 +33,15 @@ struct kernel_facts {
     bool in_place, exclusive, checked;    /* checked: the first overflow is wanted */
 };
 
+/* Bytes of a sum whose results are of a type: small floats are summed up as f32. */
+static inline size_t kernel_sum_bytes(table_type out) {
+    return out == TABLE_F16 || out == TABLE_BF16 ? sizeof(float) : type_bytes(out);
+}
+
 /* Rows of a chunk: what a block has room for of a panel, 64 KiB of sums, if the columns are rounded up to a power of
  * two, and to no more than a line of memory. At least a unit of the tree, and a power of two of them. */
 static inline size_t kernel_chunk_rows(table_type type, size_t columns) {
-    const size_t block_bytes = 65536, element = type_bytes(type);
+    const size_t block_bytes = 65536, element = kernel_sum_bytes(type);
     size_t row_bytes = element;
     for (size_t padded = 1; padded < columns && row_bytes < FACT_LINE_BYTES; padded *= 2)
         row_bytes *= 2;
@@ -53,22 +61,26 @@ static inline struct kernel_facts kernel_facts_of(const struct kernel_pass *pass
     facts.rows = pass->rows;
     facts.columns = pass->columns;
     facts.in_bytes = type_bytes(pass->in_type);
-    facts.out_bytes = type_bytes(pass->out_type);
+    facts.out_bytes = kernel_sum_bytes(pass->out_type);
+    facts.result_bytes = type_bytes(pass->out_type);
     facts.row_bytes = facts.columns * facts.out_bytes;
     facts.in_stride = pass->in_stride;
     facts.out_stride = pass->out_stride;
     facts.is_float = type_is_float(pass->out_type);
     facts.is_signed = type_is_signed_integer(pass->out_type);
     facts.widened = facts.in_bytes < facts.out_bytes;
-    facts.side_by_side = pass->in_stride == pass->columns && pass->out_stride == pass->columns;
+    facts.small_floats = type_is_float(pass->in_type) && facts.in_bytes == sizeof(uint16_t);
+    facts.plain =
+        !facts.small_floats && pass->in_type != TABLE_BOOL && !(facts.widened && type_is_signed_integer(pass->in_type));
+    facts.side_by_side = pass->in_stride == (ptrdiff_t)pass->columns && pass->out_stride == (ptrdiff_t)pass->columns;
     facts.vectors = facts.row_bytes % FACT_VECTOR_BYTES == 0;
     facts.sectors = facts.row_bytes % FACT_SECTOR_BYTES == 0;
     facts.lines = facts.row_bytes % FACT_LINE_BYTES == 0;
-    facts.sector_rows = pass->out_stride * facts.out_bytes % FACT_SECTOR_BYTES == 0;
+    facts.sector_rows = (size_t)pass->out_stride * facts.result_bytes % FACT_SECTOR_BYTES == 0;
     facts.in_start = kernel_alignment(in);
     facts.out_start = kernel_alignment(out);
-    facts.in_alignment = kernel_alignment(in | (uintptr_t)(pass->in_stride * facts.in_bytes));
-    facts.out_alignment = kernel_alignment(out | (uintptr_t)(pass->out_stride * facts.out_bytes));
+    facts.in_alignment = kernel_alignment(in | (uintptr_t)pass->in_stride * facts.in_bytes);
+    facts.out_alignment = kernel_alignment(out | (uintptr_t)pass->out_stride * facts.result_bytes);
     facts.chunk_rows = pass->chunk_rows;
     facts.chunks = pass->rows / pass->chunk_rows + (pass->rows % pass->chunk_rows != 0);
     facts.panels = facts.row_bytes / KERNEL_PANEL_BYTES + (facts.row_bytes % KERNEL_PANEL_BYTES != 0);

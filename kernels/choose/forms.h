@@ -8,8 +8,9 @@
 #include <type_traits>
 
 #include "choose/facts.h"
+#include "choose/pairs.h"
 
-/* The part that compiles a pair of types; signed sums are made in the unsigned type. */
+/* The part that compiles a pair of kernels' types. */
 template <class INPUT, class SUM> constexpr int part_of_pair() {
     if (std::is_same<SUM, float>::value)
         return 0;
@@ -21,10 +22,13 @@ template <class INPUT, class SUM> constexpr int part_of_pair() {
 }
 constexpr int KERNEL_PARTS = 7;
 
+template <class INPUT, class SUM> constexpr int part_of_kernels(type_pair<INPUT, SUM>) {
+    return part_of_pair<INPUT, SUM>();
+}
 static inline int part_of_types(table_type in, table_type out) {
 #define PART_OF_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                          \
     if (in == TABLE_##IN && out == TABLE_##OUT)                                                                        \
-        return part_of_pair<IN_C, OUT_C>();
+        return part_of_kernels(kernel_pair<IN_C, OUT_C>());
     TABLE_PAIRS(PART_OF_PAIR)
 #undef PART_OF_PAIR
     return 0;

@@ -52,6 +52,12 @@ typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<24, whole<1, 16, 128
                   up_to<ANY, pieces<8, 128, 16, 2>>>
     rows_of_u16_sums_of_4;
 
+/* As those of u16, but that a strip of floats has no more than 64 rows. Not measured. */
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<48, whole<2, 16, 64, 3>>,
+                  up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 32, 32, 3>>,
+                  up_to<256, whole<8, 32, 16, 2>>, up_to<650, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
+    rows_of_small_floats;
+
 typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<64, whole<2, 16, 32>>,
                   up_to<70, whole<3, 16, 32, 3>>, up_to<96, whole<3, 16, 16>>, up_to<128, whole<4, 16, 16>>,
                   up_to<160, whole<5, 32, 16, 2>>, up_to<202, whole<7, 32, 16, 2>>, up_to<256, pieces<4, 32, 16>>,
@@ -87,6 +93,8 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() 
     constexpr unsigned IN = sizeof(INPUT), OUT = sizeof(SUM);
     if constexpr (OUT == 4 && IN == 1)
         return rows_of_u8_sums_of_4();
+    else if constexpr (std::is_same<INPUT, small_float>::value)
+        return rows_of_small_floats();
     else if constexpr (OUT == 4 && IN == 2)
         return rows_of_u16_sums_of_4();
     else if constexpr (OUT == 4)

@@ -11,6 +11,8 @@
 
 #include <cuda_runtime.h>
 
+#include "values.h"
+
 #define KERNEL                         static __global__ void
 #define DEVICE                         __device__ __forceinline__
 #define HOST_DEVICE                    __host__ __device__ inline
@@ -123,6 +125,28 @@ DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(b
 
 /* Four bytes, each chosen by a hexadecimal digit of `which`: 0 to 3 is that byte of `bytes`, 4 is zero. */
 DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) { return __byte_perm(bytes, 0, which); }
+
+/* Small floats, IEEE 754 binary16 and the upper half of an f32, given their bits: widened, and rounded to the nearest,
+ * ties to even. */
+DEVICE float float_of_f16(uint16_t bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+DEVICE uint16_t f16_of_float(float value) {
+    uint16_t bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+DEVICE uint16_t bf16_of_float(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint16_t bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+#else
+    return value_bf16_of(value).bits;
+#endif
+}
 
 /* A vector of values in one access. V is a scalar or a struct of 1, 2, 4, 8 or 16 bytes that is aligned to its size.
  * Stores write through: on an H200 a plain store costs up to twice the time where rows do not begin on a cache line,

@@ -147,7 +147,11 @@ template <class LAUNCHER> static int run_histogram(const kernel_histogram_pass &
 #define RUN_BINS(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
     case TABLE_##TYPE:                                                                                                 \
         return run_any_bins<C>(pass, launcher);
-    switch (pass.type) { TABLE_TYPES(RUN_BINS) }
+    switch (pass.type) {
+        TABLE_KEY_TYPES(RUN_BINS)
+    default:
+        return static_cast<int>(cudaErrorInvalidValue);
+    }
 #undef RUN_BINS
     return static_cast<int>(cudaErrorInvalidValue);
 }

@@ -29,8 +29,8 @@ template <class INPUT, class SUM> KERNEL overflow_check_kernel(tile_pass pass, c
     };
     const uint64_t reach = reach_of<INPUT, SUM>(load_relaxed(&magnitudes[chunk]), part.rows);
     if (warp_any(WARP_ALL, lane < part.columns && may_leave<SUM>(seed(lane), reach, pass.is_signed)))
-        find_overflow<SUM>(pass, part, lane, WARP_LANES, seed,
-                           [&](unsigned c) { return SUM(seed(apart + c) - seed(c)); });
+        find_overflow<SUM, false>(pass, part, lane, WARP_LANES, seed,
+                                  [&](unsigned c) { return SUM(seed(apart + c) - seed(c)); });
 }
 
 #endif

@@ -75,33 +75,42 @@ DEVICE stored_part part_of(const tile_pass &pass, size_t row, size_t column, uns
 
 constexpr unsigned CHECK_ROWS = 8; /* rows that a thread reads at once */
 
+/* A result, which another thread of the block may have stored. */
+template <bool LOOSE, class SUM> DEVICE SUM load_sum(const tile_pass &pass, const SUM *from) {
+    if (LOOSE && pass.out_by_bytes)
+        return static_cast<SUM>(load_bytes(reinterpret_cast<const unsigned char *>(from), sizeof *from));
+    return load_relaxed(from);
+}
+
 /* The sums of a column from the one above `row` on. Exclusive results stand one row lower, and the last sum of the part
  * is in none of its rows: it is base + total. */
-template <class SUM> DEVICE void read_sums(const tile_pass &pass, const stored_part &part, const SUM *results,
-                                           unsigned row, SUM base, SUM total, SUM (&sums)[CHECK_ROWS + 1]) {
+template <class SUM, bool LOOSE> DEVICE void read_sums(const tile_pass &pass, const stored_part &part,
+                                                       const SUM *results, unsigned row, SUM base, SUM total,
+                                                       SUM (&sums)[CHECK_ROWS + 1]) {
     UNROLL
     for (unsigned k = 0; k <= CHECK_ROWS; k++) {
         const unsigned number = row + k + (pass.exclusive ? 1 : 0); /* of the row that the sum is in, from 1 on */
         sums[k] = number == 0 ? base : SUM(base + total);
         if (number > 0 && number <= part.rows)
-            sums[k] = load_relaxed(results + (number - size_t(1)) * pass.out_stride);
+            sums[k] = load_sum<LOOSE>(pass, results + (number - ptrdiff_t(1)) * pass.out_stride);
     }
 }
 
 /* Reports the first overflow of each column of the part. It is called by `threads` threads, at least one a column, of
  * which this one is number `thread`. Nothing is read below an overflow that is known. base(c) is what stands above the
  * part in its column c, total(c) what its rows add up to there. */
-template <class SUM, class BASE, class TOTAL> DEVICE void find_overflow(const tile_pass &pass, const stored_part &part,
-                                                                        unsigned thread, unsigned threads,
-                                                                        const BASE &base, const TOTAL &total) {
+template <class SUM, bool LOOSE, class BASE, class TOTAL>
+DEVICE void find_overflow(const tile_pass &pass, const stored_part &part, unsigned thread, unsigned threads,
+                          const BASE &base, const TOTAL &total) {
     const unsigned across = 1u << bit_width(part.columns - 1), down = threads / across, c = thread % across;
     if (c >= part.columns || load_relaxed(pass.first_overflow) <= part.row * pass.columns)
         return;
-    const SUM *results = static_cast<const SUM *>(pass.out) + part.row * pass.out_stride + part.column + c;
+    const SUM *results = static_cast<const SUM *>(pass.out) + static_cast<ptrdiff_t>(part.row) * pass.out_stride +
+                         static_cast<ptrdiff_t>(part.column + c);
     const SUM above = base(c), own = total(c);
     for (unsigned row = thread / across * CHECK_ROWS; row < part.rows; row += down * CHECK_ROWS) {
         SUM sums[CHECK_ROWS + 1];
-        read_sums(pass, part, results, row, above, own, sums);
+        read_sums<SUM, LOOSE>(pass, part, results, row, above, own, sums);
         UNROLL
         for (unsigned k = 0; k < CHECK_ROWS; k++)
             if (row + k < part.rows && sum_overflowed(sums[k], sums[k + 1], pass.is_signed)) {
@@ -160,7 +169,7 @@ DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitud
             return;
         block_barrier(); /* all results are stored */
         ready();
-        find_overflow<Sum>(pass, part, thread_index(), BLOCK_THREADS, base, total);
+        find_overflow<Sum, SHAPE::LOOSE>(pass, part, thread_index(), BLOCK_THREADS, base, total);
     }
 }
 

@@ -41,7 +41,8 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool comes_by_itself() 
 
 /* Whether a table can be copied in bulk: it is one panel without gaps, and begins where copies may. */
 static inline bool may_come(const tile_pass &pass) {
-    return pass.panels == 1 && pass.in_stride == pass.columns && reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
+    return pass.panels == 1 && is_side_by_side(pass.in_stride, pass.columns) &&
+           reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
 }
 
 /* All threads of the block together, before anything else. */
@@ -95,7 +96,8 @@ template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile
             coming.vectors[thread_index() / WARP_LANES][(step * SHAPE::PHASES * across + lane) * coming.VECTORS + v];
         UNROLL
         for (unsigned k = 0; k < coming.LENGTH; k++)
-            value_of<SHAPE>(values, step * SHAPE::VALUES + v * coming.LENGTH + k) = typename SHAPE::Sum(part.at[k]);
+            value_of<SHAPE>(values, step * SHAPE::VALUES + v * coming.LENGTH + k) =
+                raw_sum<typename SHAPE::Sum>(part.at[k]);
     }
     warp_barrier(WARP_ALL); /* all lanes have what they want before more comes */
 }

@@ -81,8 +81,8 @@ template <class SHAPE>
 DEVICE void packed_load(const tile_pass &pass, const packed_place &place, packed_bytes<SHAPE> &bytes) {
     const tile_place &at = place.tile;
     const size_t column = at.active ? at.column : at.column - at.across * SHAPE::COLUMNS + pass.overlap;
-    const uint8_t *from =
-        static_cast<const uint8_t *>(pass.in) + (first_row<SHAPE>(at) + at.row) * pass.in_stride + column;
+    const uint8_t *from = static_cast<const uint8_t *>(pass.in) +
+                          static_cast<ptrdiff_t>(first_row<SHAPE>(at) + at.row) * pass.in_stride + column;
     if (at.end == SHAPE::TILE_ROWS) {
         UNROLL
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
@@ -157,10 +157,11 @@ template <class SHAPE> DEVICE void finish_packed(const tile_pass &pass, unsigned
     UNROLL
     for (unsigned c = 0; c < written::COLUMNS; c++)
         seed[c] = seeds[panel_column + c] + parked.before[turn][warp][panel_column + c];
-    Sum *to =
-        static_cast<Sum *>(pass.out) + (first_row<SHAPE>(place.tile) + first) * pass.out_stride + place.tile.column;
+    Sum *to = static_cast<Sum *>(pass.out) +
+              static_cast<ptrdiff_t>(first_row<SHAPE>(place.tile) + first) * pass.out_stride + place.tile.column;
     UNROLL
-    for (unsigned row = 0; row < SHAPE::WARP_ROWS; row += written::PARTS, to += written::PARTS * pass.out_stride) {
+    for (unsigned row = 0; row < SHAPE::WARP_ROWS;
+         row += written::PARTS, to += static_cast<ptrdiff_t>(written::PARTS) * pass.out_stride) {
         vector sums;
         unpack(parked.rows[warp][row + place.tile.part][across / VECTORS], across % VECTORS, sums.at);
         UNROLL

@@ -95,6 +95,7 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
         else
             tile_load<SHAPE>(pass, place, lane.values);
         loads_before_sums(place.end == 0);
+        tile_convert<SHAPE>(pass, lane.values);
     }
     DEVICE void total(unsigned, unsigned waiting, Lane &lane) {
         put_magnitude<SHAPE>(pass, CHECKED && state.magnitudes, lane.values, block::magnitudes());
@@ -241,7 +242,7 @@ struct parked_launcher {
 /* By strides alone, as the table may be anywhere. */
 size_t form_parked::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
-    const size_t element = type_bytes(pass->out_type);
+    const size_t element = kernel_sum_bytes(pass->out_type);
     const bool floats = type_is_float(pass->out_type);
     return TICKET_BYTES +
            sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, element, pass->first_overflow,

@@ -116,15 +116,15 @@ template <class SHAPE> DEVICE unsigned step_values(const tile_place &place, unsi
 /* Writes a vector of a step, given its number in the order of the table; `to` is where the warp's first one goes. */
 template <class SHAPE> DEVICE void store_in_order(unsigned in_table, unsigned number,
                                                   const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> &part,
-                                                  typename SHAPE::Sum *to) {
+                                                  target_of<SHAPE> to) {
     if (in_table >= WARP_LANES * SHAPE::VALUES) {
-        store_vector(reinterpret_cast<vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *>(to) + number, part);
+        store_results(to + number * SHAPE::VECTOR, part);
         return;
     }
     UNROLL
     for (unsigned k = 0; k < SHAPE::VECTOR; k++)
         if (number * SHAPE::VECTOR + k < in_table)
-            to[number * SHAPE::VECTOR + k] = part.at[k];
+            store_result(to + number * SHAPE::VECTOR + k, part.at[k]);
 }
 
 /* The seeds that a lane adds that takes vectors in the order of the table: `sums[k]` is for the kth value of its first
@@ -154,7 +154,7 @@ template <class SHAPE> DEVICE order_seeds<SHAPE> seeds_in_order(const warp_row<S
 /* finish_step() where a lane has several vectors, one at a time: that takes few registers, which the next tile's values
  * have. All lanes write side by side: by its own vectors, each would go to a sector of its own, half filled. */
 template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, parked_tile<SHAPE, false> &parked,
-                                                   unsigned step, typename SHAPE::Sum *to,
+                                                   unsigned step, target_of<SHAPE> to,
                                                    const order_seeds<SHAPE> &seeds) {
     const unsigned in_table = step_values<SHAPE>(place, step);
     UNROLL
@@ -171,7 +171,7 @@ template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, park
 /* finish_in_order() of exclusive results: each lane finishes its own vectors where they are, as it knows what stands
  * above them, and then all are written in order. */
 template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_tile<SHAPE, true> &parked,
-                                                unsigned step, typename SHAPE::Sum *to, const warp_row<SHAPE> &seeds,
+                                                unsigned step, target_of<SHAPE> to, const warp_row<SHAPE> &seeds,
                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned in_table = step_values<SHAPE>(place, step);
     typename SHAPE::Sum above[SHAPE::COLUMNS];
@@ -244,7 +244,7 @@ template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked
 template <class SHAPE, bool ABOVE>
 DEVICE void finish_staged(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
                           const tile_seeds<SHAPE> &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place) - thread_index() % WARP_LANES * SHAPE::VALUES;
+    target_of<SHAPE> to = tile_target<SHAPE>(pass, place) - thread_index() % WARP_LANES * SHAPE::VALUES;
     KEEP_LOOP
     for (unsigned first = 0; first < SHAPE::STEPS; first += SHAPE::UNIT_STEPS) {
         const warp_row<SHAPE> &of_unit = seeds[unit_of_step<SHAPE>(first)];
@@ -272,7 +272,7 @@ DEVICE void finish_parked(const tile_pass &pass, const tile_place &place, parked
         finish_staged<SHAPE, ABOVE>(pass, place, parked, seeds, before);
         return;
     }
-    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place);
+    target_of<SHAPE> to = tile_target<SHAPE>(pass, place);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
         tile_step<SHAPE> values;

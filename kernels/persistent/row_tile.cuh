@@ -31,6 +31,7 @@ struct row_shape {
     typedef INPUT Input;
     typedef SUM Sum;
     static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
+    static constexpr bool LOOSE = input_traits<INPUT>::LOOSE;
     static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = THREADS / STRIP_LANES, STRIP_ROWS = STRIP_ROWS_;
@@ -119,9 +120,9 @@ template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row
     return static_cast<unsigned>(right < pass.panel_columns ? right : pass.panel_columns) / SHAPE::UNIT;
 }
 
-/* The lane's columns in a row, of values or sums, given its first unit there. APART, where it has none, nothing is put,
- * and the identity got. */
-template <class SHAPE, class UNIT> DEVICE
+/* The lane's columns in a row, of sums or of values of a KIND, given its first unit there. APART, where it has none,
+ * nothing is put, and the identity got. */
+template <class SHAPE, value_kind KIND = value_kind::PLAIN, class UNIT> DEVICE
     typename std::conditional<SHAPE::APART, row_vector<SHAPE>, const row_vector<SHAPE> &>::type
     get_columns(const row_memory<SHAPE> &memory, unsigned lane, const UNIT *first) {
     typedef typename SHAPE::Sum Sum;
@@ -129,8 +130,9 @@ template <class SHAPE, class UNIT> DEVICE
         row_vector<SHAPE> columns;
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
-            columns.at[c] =
-                c == 0 || lane + c * WARP_LANES < memory.width ? Sum(first[c * WARP_LANES].at[0]) : sum_identity<Sum>();
+            columns.at[c] = c == 0 || lane + c * WARP_LANES < memory.width
+                                ? converted<KIND, typename SHAPE::Input>(raw_sum<Sum>(first[c * WARP_LANES].at[0]))
+                                : sum_identity<Sum>();
         return columns;
     } else {
         return *first;
@@ -166,29 +168,41 @@ template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &rig
         right.at[k] = left.at[k] + right.at[k];
 }
 
+/* Calls run(kind), a constant, with the kind of the values. Rows have code for each kind, which a branch around it
+ * chooses: values are converted each time they are read from shared memory. */
+template <class SHAPE, class RUN> DEVICE void with_row_kind(const tile_pass &pass, const RUN &run) {
+    typedef typename SHAPE::Input Input;
+    if constexpr (!may_convert<Input, typename SHAPE::Sum>())
+        run(kind_constant<value_kind::PLAIN>());
+    else if (!SHAPE::LOOSE && pass.kind == value_kind::PLAIN)
+        run(kind_constant<value_kind::PLAIN>());
+    else
+        with_kind<Input>(pass.kind, run);
+}
+
 /* The total of ROWS rows in a lane's columns. */
-template <class SHAPE, unsigned ROWS>
+template <class SHAPE, value_kind KIND, unsigned ROWS>
 DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     if constexpr (ROWS == 1) {
-        return get_columns(memory, lane, at);
+        return get_columns<SHAPE, KIND>(memory, lane, at);
     } else {
-        const row_vector<SHAPE> left = rows_total<SHAPE, ROWS / 2>(memory, lane, at);
-        row_vector<SHAPE> right = rows_total<SHAPE, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
+        const row_vector<SHAPE> left = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at);
+        row_vector<SHAPE> right = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
         add_to_right(left, right);
         return right;
     }
 }
 
 /* The total of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
-template <class SHAPE>
+template <class SHAPE, value_kind KIND>
 DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Sum>::value;
     constexpr unsigned ROWS = MANY ? SHAPE::ROWS_AT_ONCE : SHAPE::STRIP_ROWS;
-    row_vector<SHAPE> total = rows_total<SHAPE, ROWS>(memory, lane, at);
+    row_vector<SHAPE> total = rows_total<SHAPE, KIND, ROWS>(memory, lane, at);
     KEEP_LOOP
     for (unsigned row = ROWS; row < SHAPE::STRIP_ROWS; row += ROWS) {
         at += ROWS * memory.across;
-        add_to_right(rows_total<SHAPE, ROWS>(memory, lane, at), total);
+        add_to_right(rows_total<SHAPE, KIND, ROWS>(memory, lane, at), total);
     }
     return total;
 }
@@ -198,8 +212,11 @@ template <class SHAPE>
 DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();
     if (lane < units_of<SHAPE>(pass, place)) {
-        const row_vector<SHAPE> total = strip_total(memory, lane, own_rows(memory) + lane);
-        put_columns(memory, lane, memory.totals + strip_number<SHAPE>() * memory.across + lane, total);
+        with_row_kind<SHAPE>(pass, [&](auto kind) {
+            const row_vector<SHAPE> total =
+                strip_total<SHAPE, decltype(kind)::value>(memory, lane, own_rows(memory) + lane);
+            put_columns(memory, lane, memory.totals + strip_number<SHAPE>() * memory.across + lane, total);
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 #define PERSISTENT_ROW_WRITE_CUH
 
 #include "persistent/row_tile.cuh"
+#include "tile/store.cuh"
 
 /* Calls add(left) for all that is to the left of the strip's rows in the lane's columns, the lowest level first, the
  * seed of their unit last. */
@@ -52,29 +53,30 @@ DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&su
 /* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
  * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough
  * (docs/tuning.md#columns-in-lanes). */
-template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
-                                                 typename SHAPE::Sum *first, const row_vector<SHAPE> &sums) {
-    row_unit<SHAPE> *const to = reinterpret_cast<row_unit<SHAPE> *>(first);
+template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane, target_of<SHAPE> first,
+                                                 const row_vector<SHAPE> &sums) {
     if constexpr (!SHAPE::APART) {
-        store_vector(to, sums);
+        store_results(first, sums);
     } else {
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
             if (c == 0 || lane + c * WARP_LANES < memory.width)
-                store_vector(to + c * WARP_LANES, row_unit<SHAPE>{sums.at[c]});
+                store_results(first + c * WARP_LANES, row_unit<SHAPE>{sums.at[c]});
     }
 }
 
 /* The lane's sums, of all of the strip's rows; `exclusive`: those that stand one row above. WHOLE: all of the
  * rows are in the table. */
-template <class SHAPE, bool WHOLE> DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &place,
-                                                          const row_memory<SHAPE> &memory, unsigned lane) {
+template <class SHAPE, value_kind KIND, bool WHOLE>
+DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory,
+                       unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
     const row_input<SHAPE> *from = own_rows(memory) + lane;
-    Sum *to =
-        static_cast<Sum *>(pass.out) + strip_row_of<SHAPE>(place) * pass.out_stride + place.column + lane * SHAPE::UNIT;
+    target_of<SHAPE> to =
+        pass_target<SHAPE::LOOSE, Sum>(pass) +
+        (static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place)) * pass.out_stride + place.column + lane * SHAPE::UNIT);
     const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place);
     vector before, totals[LEVELS + 1];
     UNROLL
@@ -87,7 +89,7 @@ template <class SHAPE, bool WHOLE> DEVICE void write_lane(const tile_pass &pass,
         vector sums[ROWS];
         UNROLL
         for (unsigned row = 0; row < ROWS; row++, from += memory.across)
-            sums[row] = get_columns(memory, lane, from);
+            sums[row] = get_columns<SHAPE, KIND>(memory, lane, from);
         scan_rows(sums);
         if constexpr (std::is_integral<Sum>::value) { /* which wrap: all that is above is one sum */
             UNROLL
@@ -122,10 +124,12 @@ DEVICE void write_rows(const tile_pass &pass, bool exclusive, const row_place &p
     const unsigned lane = strip_lane<SHAPE>();
     if (lane >= units_of<SHAPE>(pass, place))
         return;
-    if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
-        write_lane<SHAPE, true>(pass, exclusive, place, memory, lane);
-    else
-        write_lane<SHAPE, false>(pass, exclusive, place, memory, lane);
+    with_row_kind<SHAPE>(pass, [&](auto kind) {
+        if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
+            write_lane<SHAPE, decltype(kind)::value, true>(pass, exclusive, place, memory, lane);
+        else
+            write_lane<SHAPE, decltype(kind)::value, false>(pass, exclusive, place, memory, lane);
+    });
 }
 
 #endif

@@ -139,7 +139,7 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
 /* The words of a ring of chunks, what is counted for each of them, and what is found in each of `chunks`, in pairs.
  */
 static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring, size_t chunks) {
-    const size_t words = (shares + 1) * ring * pass.columns * 2 * type_bytes(pass.out_type);
+    const size_t words = (shares + 1) * ring * pass.columns * 2 * kernel_sum_bytes(pass.out_type);
     const size_t counts = (ring * panels + (pass.first_overflow ? chunks : 0)) * sizeof(uint32_t);
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
@@ -154,7 +154,7 @@ struct rows_room {
     }
     /* Behind the words: the seeds that the check wants, of all chunks; or the last rows of chunks of floats. */
     static size_t kept(const kernel_pass &pass) {
-        const size_t row = pass.columns * type_bytes(pass.out_type);
+        const size_t row = pass.columns * kernel_sum_bytes(pass.out_type);
         return pass.first_overflow ? (chunks(pass) + 1) * row * 2 : pass.exclusive ? chunks(pass) * row : 0;
     }
 };

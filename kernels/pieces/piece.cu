@@ -11,6 +11,7 @@
  * they are -0.0, which changes no sum, and where a run of missing rows ends its total stands in its last row. */
 #include "choose/dispatch.cuh"
 #include "pieces/piece.cuh"
+#include "tile/any_load.cuh"
 
 constexpr unsigned OPEN_THREADS = 256, OPEN_BLOCKS = 1 << 14;
 
@@ -45,8 +46,13 @@ DEVICE SUM value_of_piece(const piece_pass<SUM> &pass, uint64_t before, size_t u
     const size_t at = unit * UNIT_ROWS + row;
     if (column >= pass.columns || at >= pass.rows + missing)
         return sum_identity<SUM>();
-    if (at >= missing)
-        return SUM(static_cast<const INPUT *>(pass.in)[(at - missing) * pass.in_stride + column]);
+    if (at >= missing) {
+        const ptrdiff_t place = static_cast<ptrdiff_t>(at - missing) * pass.in_stride + static_cast<ptrdiff_t>(column);
+        if constexpr (input_traits<INPUT>::ANY)
+            return any_value_at<SUM>(pass.in, place, pass.any);
+        else
+            return SUM(static_cast<const INPUT *>(pass.in)[place]);
+    }
     return ends_run(missing, row) ? state_column<SUM>(pass.from, pass.columns, column).run(lowest_bit(row + 1))
                                   : sum_identity<SUM>();
 }
@@ -218,8 +224,13 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
     block_barrier();
     block.each(memory[0], [&](size_t to, unsigned row, size_t j, SUM &value) {
         const size_t number = to * UNIT_ROWS + row;
-        if (j < pass.columns && number >= missing && number < pass.rows + missing)
-            static_cast<SUM *>(pass.out)[(number - missing) * pass.out_stride + j] = value;
+        if (j >= pass.columns || number < missing || number >= pass.rows + missing)
+            return;
+        const ptrdiff_t place = static_cast<ptrdiff_t>(number - missing) * pass.out_stride + static_cast<ptrdiff_t>(j);
+        if constexpr (input_traits<INPUT>::ANY)
+            store_result(pass.loose + place, value);
+        else
+            static_cast<SUM *>(pass.out)[place] = value;
     });
 }
 
@@ -257,7 +268,7 @@ static unsigned piece_entries(size_t rows, size_t (&entries)[MOST_PIECE_LEVELS])
 static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 size_t kernel_piece_workspace(const kernel_pass *pass) {
-    const size_t row = pass->columns * type_bytes(pass->out_type);
+    const size_t row = pass->columns * kernel_sum_bytes(pass->out_type);
     size_t entries[MOST_PIECE_LEVELS], bytes = rounded(row);
     for (unsigned levels = piece_entries(pass->rows, entries); levels-- > 0;)
         bytes += 2 * rounded((entries[levels] + 1) * row);
@@ -275,6 +286,9 @@ static piece_pass<SUM> make_piece(const kernel_pass &pass, const kernel_piece &p
     };
     piece_pass<SUM> made = {pass.in,        pass.out,        pass.rows,          pass.columns,
                             pass.in_stride, pass.out_stride, pass.exclusive != 0};
+    made.any = any_type_of(pass);
+    made.loose = loose_target<SUM>{static_cast<unsigned char *>(pass.out), kind_of_result(pass.out_type),
+                                   !is_aligned(pass.out, pass.out_type)};
     made.from = static_cast<const sum_state *>(piece.from);
     made.to = static_cast<sum_state *>(piece.to);
     made.carry_out = static_cast<SUM *>(piece.carry_out);
@@ -311,17 +325,27 @@ template <class INPUT, class SUM, unsigned ACROSS> static int run_stages(const p
     return error;
 }
 
+template <class INPUT, class SUM>
+static int run_piece(const kernel_pass &pass, const kernel_piece &piece, void *workspace) {
+    const piece_pass<SUM> made = make_piece<SUM>(pass, piece, workspace);
+    return run_across(pass.columns,
+                      [&](auto across) { return run_stages<INPUT, SUM, decltype(across)::value>(made, pass.stream); });
+}
+
 int kernel_run_piece(const kernel_pass *pass, const kernel_piece *piece, void *workspace) {
-    return run_types(*pass, [&](auto types) {
+    if (!type_is_float(pass->out_type))
+        return static_cast<int>(cudaErrorInvalidValue);
+    const int error = run_types(*pass, [&](auto types) {
         typedef typename decltype(types)::Input Input;
         typedef typename decltype(types)::Sum Sum;
-        if constexpr (may_reorder<Sum>()) {
-            return static_cast<int>(cudaErrorInvalidValue);
-        } else {
-            const piece_pass<Sum> made = make_piece<Sum>(*pass, *piece, workspace);
-            return run_across(pass->columns, [&](auto across) {
-                return run_stages<Input, Sum, decltype(across)::value>(made, pass->stream);
-            });
-        }
+        if constexpr (may_reorder<Sum>() || input_traits<Input>::LOOSE)
+            return static_cast<int>(cudaErrorNotSupported);
+        else
+            return run_piece<Input, Sum>(*pass, *piece, workspace);
     });
+    if (error != static_cast<int>(cudaErrorNotSupported))
+        return error;
+    return kernel_sum_bytes(pass->out_type) == sizeof(float)
+               ? run_piece<any_value<float>, float>(*pass, *piece, workspace)
+               : run_piece<any_value<double>, double>(*pass, *piece, workspace);
 }

@@ -23,8 +23,11 @@ template <class SUM> struct piece_level {
 template <class SUM> struct piece_pass {
     const void *in;
     void *out;
-    size_t rows, columns, in_stride, out_stride;
+    size_t rows, columns;
+    ptrdiff_t in_stride, out_stride;
     bool exclusive;
+    any_type any; /* of values of ANY type, whose results go to `loose` */
+    loose_target<SUM> loose;
     const sum_state *from;
     sum_state *to;
     SUM *last;      /* a row: the sums through the last row before the piece */

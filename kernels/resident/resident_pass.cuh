@@ -147,7 +147,7 @@ template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool w
         if (SEED::SKIPS)
             warp_barrier(
                 WARP_ALL); /* tells the compiler that all lanes are here: shuffles take half the instructions */
-        tile_sign<SHAPE>(from.pass, values);
+        tile_convert<SHAPE>(from.pass, values);
         put_magnitude<SHAPE>(from.pass, from.pass.first_overflow, values, from.shared.magnitudes);
         put_totals<SHAPE, SEED::TELLS_FIRST>(place, values, from.shared.totals);
     } else {

@@ -28,7 +28,7 @@ struct wave_launcher {
      * halve them. */
     template <class SHAPE> int run_chunks(const tile_pass &pass) const {
         if constexpr (SHAPE::LANES == 1 && SHAPE::COLUMNS == SHAPE::VECTOR && SHAPE::VECTOR > 1)
-            if (pass.in_stride == pass.columns && pass.out_stride == pass.columns)
+            if (is_side_by_side(pass.in_stride, pass.columns) && is_side_by_side(pass.out_stride, pass.columns))
                 return run_shares<typename SHAPE::template taller<2>, 1>(pass);
         return run_shares<SHAPE, 1>(pass);
     }
@@ -87,7 +87,7 @@ size_t form_wave::workspace(const kernel_pass *pass) {
     const size_t cells = (WAVE_SHARES * chunks + 1) * pass->columns;
     const bool leaves_lasts = pass->exclusive && type_is_float(pass->out_type);
     return draw_bytes(pass->columns) + cells * sizeof(word_pair) +
-           (leaves_lasts ? cells * type_bytes(pass->out_type) : 0);
+           (leaves_lasts ? cells * kernel_sum_bytes(pass->out_type) : 0);
 }
 #endif
 

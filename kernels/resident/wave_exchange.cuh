@@ -141,20 +141,14 @@ template <class SHAPE> DEVICE void see_overflow_set(const tile_pass &pass, const
 /* A column of some tiles, whose totals do not come. */
 template <class INPUT> struct wave_missing {
     const INPUT *from;
-    size_t stride, rows; /* of the table, from the first of those tiles on */
+    ptrdiff_t stride;
+    size_t rows; /* of the table, from the first of those tiles on */
     unsigned tile_rows, tiles;
     word_pair *words;
     size_t columns;
     uint64_t tag;
-    bool is_signed;
+    value_kind kind;
 };
-
-/* A value of the table as a sum. 32-bit values that may be signed are widened as the pass says. */
-template <class SUM, class INPUT> DEVICE SUM widened(INPUT value, bool is_signed) {
-    if constexpr (std::is_same<INPUT, uint32_t>::value && std::is_same<SUM, uint64_t>::value)
-        return is_signed ? with_sign(value) : SUM(value);
-    return SUM(value);
-}
 
 /* Makes the totals, by the tree, and publishes them. Called by one thread that has waited long for others to do it.
  * That is hardly ever so, and it need not be fast. */
@@ -166,8 +160,9 @@ template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INP
         for (unsigned row = 0; row < missing.tile_rows; row++) {
             const size_t at = size_t(tile) * missing.tile_rows + row;
             unsigned level = 0;
-            sum = at < missing.rows ? widened<SUM>(missing.from[at * missing.stride], missing.is_signed)
-                                    : sum_identity<SUM>();
+            sum = at < missing.rows
+                      ? sum_of_value<SUM>(missing.from[static_cast<ptrdiff_t>(at) * missing.stride], missing.kind)
+                      : sum_identity<SUM>();
             KEEP_LOOP
             for (; (row >> level & 1) != 0; level++)
                 sum = combine(left[level], sum);
@@ -205,8 +200,9 @@ DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Su
             continue;
         const size_t above = static_cast<size_t>(first) * SHAPE::TILE_ROWS;
         make_totals_alone<Input, Sum>(wave_missing<Input>{
-            static_cast<const Input *>(pass.in) + above * pass.in_stride + column, pass.in_stride, pass.rows - above,
-            SHAPE::TILE_ROWS, first + COUNT < end ? COUNT : end - first, words, pass.columns, tag, pass.is_signed});
+            static_cast<const Input *>(pass.in) + static_cast<ptrdiff_t>(above) * pass.in_stride + column,
+            pass.in_stride, pass.rows - above, SHAPE::TILE_ROWS, first + COUNT < end ? COUNT : end - first, words,
+            pass.columns, tag, pass.kind});
     }
 }
 

@@ -12,7 +12,7 @@ template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
     const tile_place place = tile_place_at<SHAPE>(pass, row, panel);
     tile_values<SHAPE> values;
     tile_load<SHAPE>(pass, place, values);
-    tile_sign<SHAPE>(pass, values);
+    tile_convert<SHAPE>(pass, values);
     make_totals<SHAPE>(place, values, totals);
     block_barrier();
     const unsigned unit = thread_index() / ACROSS, in_panel = thread_index() % ACROSS;
@@ -34,5 +34,5 @@ struct stage1_launcher {
 int kernel_stage1_local_counts(const kernel_pass *pass, void *seeds) {
     kernel_pass reading = *pass;
     reading.out = nullptr;
-    return run_resident(reading, stage1_launcher{seeds, pass->stream});
+    return run_stage(reading, stage1_launcher{seeds, pass->stream});
 }

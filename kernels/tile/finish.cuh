@@ -69,7 +69,8 @@ template <class SHAPE> DEVICE void lane_seed(const tile_place &place, const warp
 template <class SHAPE, bool ABOVE, class FROM>
 DEVICE void finish_tile(const tile_pass &pass, const tile_place &place, tile_staging<SHAPE> &staging, FROM &from,
                         tile_values<SHAPE> &values, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    typename SHAPE::Sum *to = tile_target<SHAPE>(pass, place), seed[SHAPE::COLUMNS];
+    target_of<SHAPE> to = tile_target<SHAPE>(pass, place);
+    typename SHAPE::Sum seed[SHAPE::COLUMNS];
     from.lane_seed(place, unit_of_step<SHAPE>(0), seed);
     if (ABOVE) {
         before_part<SHAPE>(place, seed, values[SHAPE::STEPS - 1], before);

@@ -5,7 +5,7 @@
 #ifndef TILE_FIRST_ROWS_CUH
 #define TILE_FIRST_ROWS_CUH
 
-#include "tile/shape.cuh"
+#include "tile/store.cuh"
 
 constexpr unsigned FIRST_ROWS_THREADS = 256, FIRST_ROWS_BLOCKS = 1 << 16;
 
@@ -16,7 +16,7 @@ template <class SUM> struct last_rows {
     unsigned tile_rows;
 };
 
-template <class SUM> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
+template <class SUM, bool LOOSE> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
     first_rows_kernel(tile_pass pass, last_rows<SUM> lasts) {
     wait_for_launch_before();
     const size_t count = (lasts.tiles - 1) * pass.columns;
@@ -24,8 +24,9 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
     for (size_t number = static_cast<size_t>(block_index()) * FIRST_ROWS_THREADS + thread_index(); number < count;
          number += threads) {
         const size_t tile = number / pass.columns, column = number - tile * pass.columns;
-        static_cast<SUM *>(pass.out)[(tile + 1) * lasts.tile_rows * pass.out_stride + column] =
-            lasts.rows[tile * lasts.apart + column];
+        store_result(pass_target<LOOSE, SUM>(pass) +
+                         static_cast<ptrdiff_t>((tile + 1) * lasts.tile_rows) * pass.out_stride + column,
+                     lasts.rows[tile * lasts.apart + column]);
     }
 }
 
@@ -42,7 +43,7 @@ template <class SHAPE> static int launch_first_rows(int error, const tile_pass &
         if (error != 0 || !leaves_last_rows<SHAPE>(pass) || lasts.tiles <= 1)
             return error;
         const size_t blocks = ((lasts.tiles - 1) * pass.columns + FIRST_ROWS_THREADS - 1) / FIRST_ROWS_THREADS;
-        return launch_early(first_rows_kernel<typename SHAPE::Sum>,
+        return launch_early(first_rows_kernel<typename SHAPE::Sum, SHAPE::LOOSE>,
                             static_cast<unsigned>(blocks < FIRST_ROWS_BLOCKS ? blocks : FIRST_ROWS_BLOCKS),
                             FIRST_ROWS_THREADS, 0, stream, pass, lasts);
     }

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "tile/shape.cuh"
+#include "tile/any_load.cuh"
 
 /* Reads a lane's values of one step, all of which are in the table. */
 template <class SHAPE>
@@ -41,43 +41,41 @@ template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsig
 template <class SHAPE>
 DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Input Input;
-    const size_t column = place.active ? place.column : place.column - place.across * SHAPE::COLUMNS;
-    const size_t step_stride = SHAPE::STEP_ROWS * pass.in_stride;
-    const Input *from =
-        static_cast<const Input *>(pass.in) + (first_row<SHAPE>(place) + place.row) * pass.in_stride + column;
-    Input read[SHAPE::STEPS][SHAPE::VALUES];
-    if (place.end == SHAPE::TILE_ROWS) {
-        UNROLL
-        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
-            tile_load_step<SHAPE>(from, read[step]);
+    if constexpr (SHAPE::ANY) {
+        any_load<SHAPE>(pass, place, values);
+        return;
     } else {
-        UNROLL
-        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
-            tile_load_tail<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, from, read[step]);
-    }
-    UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        UNROLL
-    for (unsigned k = 0; k < SHAPE::VALUES; k++)
-        values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = typename SHAPE::Sum(read[step][k]);
-}
-
-/* Whether a tile of unsigned values may be one of signed values, which differ in nothing but how they are widened: a
- * form that asks at run time (tile_sign()) needs no kernels for 32-bit signed integers. */
-template <class SHAPE> HOST_DEVICE constexpr bool may_be_signed() {
-    return std::is_same<typename SHAPE::Input, uint32_t>::value && std::is_same<typename SHAPE::Sum, uint64_t>::value;
-}
-
-/* A 32-bit value, widened as an unsigned one -> the same bits, widened as a signed one. */
-DEVICE uint64_t with_sign(uint64_t value) { return static_cast<uint64_t>(static_cast<int32_t>(value)); }
-
-/* Gives the values of a tile their signs, if the pass has signed ones. */
-template <class SHAPE> DEVICE void tile_sign(const tile_pass &pass, tile_values<SHAPE> &values) {
-    if constexpr (may_be_signed<SHAPE>())
-        if (pass.is_signed)
+        const size_t column = place.active ? place.column : place.column - place.across * SHAPE::COLUMNS;
+        const ptrdiff_t step_stride = static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.in_stride;
+        const Input *from = static_cast<const Input *>(pass.in) +
+                            static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.in_stride + column;
+        Input read[SHAPE::STEPS][SHAPE::VALUES];
+        if (place.end == SHAPE::TILE_ROWS) {
             UNROLL
-    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
-        value_of<SHAPE>(values, k) = with_sign(value_of<SHAPE>(values, k));
+            for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
+                tile_load_step<SHAPE>(from, read[step]);
+        } else {
+            UNROLL
+            for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride)
+                tile_load_tail<SHAPE>(place, place.row + step * SHAPE::STEP_ROWS, from, read[step]);
+        }
+        UNROLL
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            UNROLL
+        for (unsigned k = 0; k < SHAPE::VALUES; k++)
+            values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] = raw_sum<typename SHAPE::Sum>(read[step][k]);
+    }
+}
+
+/* Makes sums of the raw sums of a tile, if its values are of a kind that needs it. */
+template <class SHAPE> DEVICE void tile_convert(const tile_pass &pass, tile_values<SHAPE> &values) {
+    typedef typename SHAPE::Input Input;
+    if constexpr (may_convert<Input, typename SHAPE::Sum>())
+        with_kind<Input>(pass.kind, [&](auto kind) {
+            UNROLL
+            for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+                value_of<SHAPE>(values, k) = converted<decltype(kind)::value, Input>(value_of<SHAPE>(values, k));
+        });
 }
 
 #endif

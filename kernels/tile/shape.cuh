@@ -19,8 +19,7 @@
 #define TILE_SHAPE_CUH
 
 #include "kernels.h"
-#include "tile/sum.cuh"
-#include "tile/vector.cuh"
+#include "tile/value.cuh"
 
 constexpr unsigned BLOCK_THREADS = 512;
 constexpr unsigned BLOCK_WARPS = BLOCK_THREADS / WARP_LANES;
@@ -56,6 +55,7 @@ struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
     static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM), PACKED = false;
+    static constexpr bool ANY = input_traits<INPUT>::ANY, LOOSE = input_traits<INPUT>::LOOSE;
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
     static constexpr unsigned LANES = LANES_;
@@ -98,7 +98,7 @@ struct tile_shape {
 template <class SUM, unsigned LANES_> struct packed_shape {
     typedef uint8_t Input;
     typedef SUM Sum;
-    static constexpr bool WIDENED = true, PACKED = true, STAGED = false;
+    static constexpr bool WIDENED = true, PACKED = true, STAGED = false, ANY = false, LOOSE = false;
     static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
     static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;
@@ -135,16 +135,27 @@ template <class SHAPE> DEVICE typename SHAPE::Sum &value_of(tile_values<SHAPE> &
     return values[number / SHAPE::VALUES][in_step / SHAPE::COLUMNS][in_step % SHAPE::COLUMNS];
 }
 
+/* Whether rows lie without gaps, from the first one on. */
+HOST_DEVICE bool is_side_by_side(ptrdiff_t stride, size_t columns) { return stride == static_cast<ptrdiff_t>(columns); }
+
+/* Where results go. */
+template <class SHAPE> using target_of =
+    typename std::conditional<SHAPE::LOOSE, loose_target<typename SHAPE::Sum>, typename SHAPE::Sum *>::type;
+
 /* What every tile of a pass shares. */
 struct tile_pass {
     const void *in;
     void *out;
-    size_t rows, columns, in_stride, out_stride;
+    size_t rows, columns;
+    ptrdiff_t in_stride, out_stride;
     unsigned panels, panel_columns;
-    bool exclusive, is_signed;
+    bool exclusive, is_signed; /* is_signed: the sums are */
+    value_kind kind, result;   /* of values, and of results: PLAIN, or small floats */
+    any_type any;              /* of values of ANY type */
     uint64_t *first_overflow;
     unsigned
         overlap; /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
+    bool out_by_bytes; /* results are not aligned to their type, where the values are of ANY */
 };
 
 /* Where the calling lane is. Rows count from the first row of the tile. */

@@ -13,7 +13,7 @@ template <class SHAPE> struct tile_staging {
 };
 
 /* Writes the values of one step, each lane its own; rows beyond the table are left alone. */
-template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsigned row, typename SHAPE::Sum *to,
+template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsigned row, target_of<SHAPE> to,
                                                    const tile_step<SHAPE> &values) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     if (place.active && row + SHAPE::ROWS <= place.end) {
@@ -23,35 +23,34 @@ template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsi
             UNROLL
             for (unsigned k = 0; k < SHAPE::VECTOR; k++)
                 part.at[k] = values[(first + k) / SHAPE::COLUMNS][(first + k) % SHAPE::COLUMNS];
-            store_vector(reinterpret_cast<vector *>(to + first), part);
+            store_results(to + first, part);
         }
     } else if (SHAPE::ROWS > 1 && place.active) {
         UNROLL
         for (unsigned k = 0; k < SHAPE::VALUES; k++)
             if (row + k / SHAPE::COLUMNS < place.end)
-                to[k] = values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
+                store_result(to + k, values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS]);
     }
 }
 
 /* Writes the vectors that some lanes have staged, side by side. All lanes of the warp call it together. */
 template <class SHAPE>
-DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, typename SHAPE::Sum *to) {
-    typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
+DEVICE void tile_store_area(const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> *staged, target_of<SHAPE> to) {
     constexpr unsigned VECTORS = tile_staging<SHAPE>::LANES * SHAPE::VALUES / SHAPE::VECTOR;
     const unsigned lane = thread_index() % WARP_LANES;
     warp_barrier(WARP_ALL);
     UNROLL
     for (unsigned first = 0; first < VECTORS; first += WARP_LANES)
         if (first + lane < VECTORS)
-            store_vector(reinterpret_cast<vector *>(to) + first + lane, staged[first + lane]);
+            store_results(to + (first + lane) * SHAPE::VECTOR, staged[first + lane]);
     warp_barrier(WARP_ALL);
 }
 
 /* Writes the values of one step where a lane has several vectors. A lane that wrote its own would fill half of each
  * sector, which costs a third of the speed. So the vectors of LANES lanes at a time are put in order in shared memory,
  * from where the warp writes them side by side. */
-template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, typename SHAPE::Sum *warp_to,
-                                                     const tile_step<SHAPE> &values) {
+template <class SHAPE>
+DEVICE void tile_store_staged(tile_staging<SHAPE> &staging, target_of<SHAPE> warp_to, const tile_step<SHAPE> &values) {
     constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, LANES = tile_staging<SHAPE>::LANES;
     typename tile_staging<SHAPE>::vector *staged = staging.of_warp[thread_index() / WARP_LANES];
     const unsigned lane = thread_index() % WARP_LANES;
@@ -66,13 +65,21 @@ template <class SHAPE> DEVICE void tile_store_staged(tile_staging<SHAPE> &stagin
     }
 }
 
-/* Where the lane's values of step 0 go. Each next step's go tile_step_stride() values further. */
-template <class SHAPE> DEVICE typename SHAPE::Sum *tile_target(const tile_pass &pass, const tile_place &place) {
-    return static_cast<typename SHAPE::Sum *>(pass.out) + (first_row<SHAPE>(place) + place.row) * pass.out_stride +
-           place.column;
+/* Where the first result of a pass goes. */
+template <bool LOOSE, class SUM> DEVICE auto pass_target(const tile_pass &pass) {
+    if constexpr (LOOSE)
+        return loose_target<SUM>{static_cast<unsigned char *>(pass.out), pass.result, pass.out_by_bytes};
+    else
+        return static_cast<SUM *>(pass.out);
 }
-template <class SHAPE> DEVICE size_t tile_step_stride(const tile_pass &pass) {
-    return SHAPE::STEP_ROWS * pass.out_stride;
+
+/* Where the lane's values of step 0 go. Each next step's go tile_step_stride() values further. */
+template <class SHAPE> DEVICE target_of<SHAPE> tile_target(const tile_pass &pass, const tile_place &place) {
+    return pass_target<SHAPE::LOOSE, typename SHAPE::Sum>(pass) +
+           static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.out_stride + place.column;
+}
+template <class SHAPE> DEVICE ptrdiff_t tile_step_stride(const tile_pass &pass) {
+    return static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.out_stride;
 }
 
 /* Whether a step is stored by tile_store_staged(): all its rows are in the table. */
@@ -82,7 +89,7 @@ template <class SHAPE> DEVICE bool stores_staged(const tile_place &place, unsign
 
 /* Writes the values of one step, from `to` on. All lanes of a warp call it together. */
 template <class SHAPE> DEVICE void tile_store_step(const tile_place &place, tile_staging<SHAPE> &staging, unsigned step,
-                                                   typename SHAPE::Sum *to, const tile_step<SHAPE> &values) {
+                                                   target_of<SHAPE> to, const tile_step<SHAPE> &values) {
     if (stores_staged<SHAPE>(place, step))
         tile_store_staged<SHAPE>(staging, to - thread_index() % WARP_LANES * SHAPE::VALUES, values);
     else

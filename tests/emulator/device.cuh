@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "engine.h"
+#include "values.h"
 
 #define KERNEL      static void
 #define DEVICE      inline
@@ -120,6 +121,10 @@ template <unsigned BITS> DEVICE unsigned warp_match_bits(unsigned value, EMULATO
 DEVICE void warp_barrier(unsigned mask, EMULATOR_SITE) {
     emulator::meet(emulator::WARP_BARRIER, mask, 0, 0, file, line);
 }
+
+DEVICE float float_of_f16(uint16_t bits) { return value_of_f16(value_f16{bits}); }
+DEVICE uint16_t f16_of_float(float value) { return value_f16_of(value).bits; }
+DEVICE uint16_t bf16_of_float(float value) { return value_bf16_of(value).bits; }
 
 /* Read and written here, not in the engine, so that the sanitizers see it as the kernel's own. */
 template <class V> DEVICE V load_vector(const V *from, EMULATOR_SITE) {

@@ -10,8 +10,10 @@
  * docs/tuning.md#registers */
 constexpr unsigned HALVED_COLUMNS = 8;
 template <class SHAPE> HOST_DEVICE constexpr bool is_halved() {
-    return SHAPE::WARPS == BLOCK_WARPS && (SHAPE::VALUES > 2 * SHAPE::VECTOR ||
-                                           (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS && SHAPE::WIDENED));
+    constexpr bool FITS = SHAPE::UNITS <= BLOCK_WARPS; /* a warp has two units at most */
+    return FITS && SHAPE::WARPS == BLOCK_WARPS &&
+           (SHAPE::VALUES > 2 * SHAPE::VECTOR ||
+            (SHAPE::VECTOR > 1 && SHAPE::PANEL <= HALVED_COLUMNS && SHAPE::WIDENED));
 }
 
 /* How many chunks a number of tiles is, the last one maybe with fewer tiles than the others. */

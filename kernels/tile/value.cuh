@@ -1,0 +1,170 @@
+/* Between memory and sums: the one place that knows how a value becomes a sum, and a sum a result.
+ *
+ * Kernels are made for families of types, of one size of values and one type of sums. What differs in a family is the
+ * kind of its values, which a pass knows at run time: values come into registers as they are, as raw sums, and
+ * tile_convert() (tile/load.cuh) makes sums of them, all at once, in a branch that all threads take together. */
+#ifndef TILE_VALUE_CUH
+#define TILE_VALUE_CUH
+
+#include <cstring>
+#include <type_traits>
+
+#include "tile/sum.cuh"
+#include "tile/vector.cuh"
+#include "types.h"
+#include "values.h"
+
+/* PLAIN: a raw sum is the sum. The others are integers with a sign that are widened, truth values, and small floats. */
+enum class value_kind : uint8_t { PLAIN, SIGNED, TRUTH, F16, BF16 };
+
+static inline value_kind kind_of_type(table_type type) {
+    switch (type) {
+    case TABLE_I8:
+    case TABLE_I16:
+    case TABLE_I32:
+        return value_kind::SIGNED;
+    case TABLE_BOOL:
+        return value_kind::TRUTH;
+    case TABLE_F16:
+        return value_kind::F16;
+    case TABLE_BF16:
+        return value_kind::BF16;
+    default:
+        return value_kind::PLAIN;
+    }
+}
+
+static inline value_kind kind_of_result(table_type type) {
+    const value_kind kind = kind_of_type(type);
+    return kind == value_kind::F16 || kind == value_kind::BF16 ? kind : value_kind::PLAIN;
+}
+
+/* Values of a family, as kernels read them: small floats; and those of any type that has such sums, of which a pass
+ * alone knows which it is (tile/any_load.cuh). The latter have the size of a sum: nothing is known of their magnitude. */
+struct small_float {
+    uint16_t bits;
+};
+template <class SUM> struct any_value { SUM sum; };
+struct any_type {
+    uint8_t type, size;      /* a table_type, and its bytes */
+    bool by_bytes, skip_nan; /* values are not aligned to their size; a NaN counts as nothing */
+};
+
+template <class INPUT> struct input_traits { static constexpr bool ANY = false, LOOSE = false; };
+template <> struct input_traits<small_float> { static constexpr bool ANY = false, LOOSE = true; };
+template <class SUM> struct input_traits<any_value<SUM>> { static constexpr bool ANY = true, LOOSE = true; };
+
+/* A small float that changes no sum: -0.0 of either kind. */
+template <> DEVICE small_float sum_identity<small_float>() { return small_float{0x8000}; }
+
+/* A raw sum: an integer without a sign, or the bits of a small float. */
+template <class SUM, class INPUT> DEVICE SUM raw_sum(INPUT value) {
+    if constexpr (std::is_same<INPUT, small_float>::value)
+        return value_float_of_bits(value.bits);
+    else
+        return SUM(value);
+}
+
+/* Whether raw sums of INPUT may need a conversion. */
+template <class INPUT, class SUM> HOST_DEVICE constexpr bool may_convert() {
+    return std::is_same<INPUT, small_float>::value || (std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM));
+}
+
+/* From the raw sum of a value of INPUT to its sum, by kind. */
+template <value_kind KIND, class INPUT, class SUM> DEVICE SUM converted(SUM raw) {
+    if constexpr (KIND == value_kind::SIGNED)
+        return SUM(typename std::make_signed<INPUT>::type(INPUT(raw)));
+    else if constexpr (KIND == value_kind::TRUTH)
+        return SUM(raw != 0);
+    else if constexpr (KIND == value_kind::F16)
+        return float_of_f16(static_cast<uint16_t>(value_bits_of_float(raw)));
+    else if constexpr (KIND == value_kind::BF16)
+        return value_float_of_bits(value_bits_of_float(raw) << 16);
+    else
+        return raw;
+}
+
+/* Calls run(kind), a constant, with the kind that values of INPUT have, unless that needs no conversion. */
+template <value_kind KIND> using kind_constant = std::integral_constant<value_kind, KIND>;
+template <class INPUT, class RUN> DEVICE void with_kind(value_kind kind, const RUN &run) {
+    if constexpr (std::is_same<INPUT, small_float>::value) {
+        if (kind == value_kind::BF16)
+            run(kind_constant<value_kind::BF16>());
+        else
+            run(kind_constant<value_kind::F16>());
+    } else {
+        if (kind == value_kind::SIGNED)
+            run(kind_constant<value_kind::SIGNED>());
+        if constexpr (sizeof(INPUT) == 1)
+            if (kind == value_kind::TRUTH)
+                run(kind_constant<value_kind::TRUTH>());
+    }
+}
+
+/* A value of the table as a sum. */
+template <class SUM, class INPUT> DEVICE SUM sum_of_value(INPUT value, value_kind kind) {
+    SUM sum = raw_sum<SUM>(value);
+    if constexpr (may_convert<INPUT, SUM>())
+        with_kind<INPUT>(kind, [&](auto known) { sum = converted<decltype(known)::value, INPUT>(sum); });
+    return sum;
+}
+
+/* Where results go that are not always sums as they are: a place in the table, counted in results. KIND is that of
+ * small floats, which are rounded once, on their way out; or PLAIN. */
+template <class SUM> struct loose_target {
+    unsigned char *at;
+    value_kind kind;
+    bool by_bytes; /* results are not aligned to their size */
+
+    DEVICE ptrdiff_t size() const { return kind == value_kind::PLAIN ? sizeof(SUM) : sizeof(uint16_t); }
+    DEVICE loose_target operator+(ptrdiff_t count) const { return loose_target{at + count * size(), kind, by_bytes}; }
+    DEVICE loose_target operator-(ptrdiff_t count) const { return *this + -count; }
+    DEVICE loose_target &operator+=(ptrdiff_t count) { return *this = *this + count; }
+};
+
+/* A value or result that is not aligned to its size, a byte at a time. */
+template <class BYTE> DEVICE_CALL uint64_t load_bytes(const BYTE *from, unsigned count) {
+    uint64_t bits = 0;
+    KEEP_LOOP
+    for (unsigned k = 0; k < count; k++)
+        bits |= static_cast<uint64_t>(load_vector(from + k)) << 8 * k;
+    return bits;
+}
+template <class BYTE> DEVICE_CALL void store_bytes(BYTE *to, uint64_t bits, unsigned count) {
+    KEEP_LOOP
+    for (unsigned k = 0; k < count; k++)
+        store_vector(to + k, static_cast<BYTE>(bits >> 8 * k));
+}
+template <class V> DEVICE void store_any(unsigned char *to, bool by_bytes, const V &value) {
+    if (!by_bytes) {
+        store_vector(reinterpret_cast<V *>(to), value);
+    } else if constexpr (sizeof value <= sizeof(uint64_t)) { /* vectors are aligned */
+        uint64_t bits = 0;
+        memcpy(&bits, &value, sizeof value);
+        store_bytes(to, bits, sizeof value);
+    }
+}
+
+/* Writes neighbouring results. */
+template <class SUM, unsigned COUNT> DEVICE void store_results(SUM *to, const vector_of<SUM, COUNT> &sums) {
+    store_vector(reinterpret_cast<vector_of<SUM, COUNT> *>(to), sums);
+}
+template <class SUM, unsigned COUNT>
+DEVICE void store_results(const loose_target<SUM> &to, const vector_of<SUM, COUNT> &sums) {
+    if constexpr (std::is_same<SUM, float>::value)
+        if (to.kind != value_kind::PLAIN) {
+            vector_of<uint16_t, COUNT> small;
+            UNROLL
+            for (unsigned k = 0; k < COUNT; k++)
+                small.at[k] = to.kind == value_kind::F16 ? f16_of_float(sums.at[k]) : bf16_of_float(sums.at[k]);
+            store_any(to.at, COUNT == 1 && to.by_bytes, small);
+            return;
+        }
+    store_any(to.at, COUNT == 1 && to.by_bytes, sums);
+}
+template <class SUM> DEVICE void store_result(SUM *to, SUM sum) { *to = sum; }
+template <class SUM> DEVICE void store_result(const loose_target<SUM> &to, SUM sum) {
+    store_results(to, vector_of<SUM, 1>{{sum}});
+}
+
+#endif
