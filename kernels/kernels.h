@@ -62,7 +62,7 @@ size_t kernel_piece_workspace(const struct kernel_pass *pass);
 int kernel_run_piece(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace);
 
 /* Several tables of one shape, of at least one value each: steps in elements from one to the next, rows of carries side
- * by side. first_overflow is only lowered. */
+ * by side. first_overflow is only lowered, and skipped only raised. */
 struct kernel_batch {
     const void *in;
     void *out;
@@ -70,9 +70,11 @@ struct kernel_batch {
     ptrdiff_t in_stride, out_stride, in_step, out_step;
     table_type in_type, out_type;
     int exclusive;
+    int skip_nan;
     const void *carry_in; /* NULL: zeros */
     void *carry_out;      /* NULL: not wanted */
     uint64_t *first_overflow;
+    uint64_t *skipped; /* NULL: not counted */
     void *stream;
 };
 int kernel_run_batch(const struct kernel_batch *batch);

@@ -1,13 +1,17 @@
 /* Several tables in one pass, each from its own start: the three stages of a column of a table by a group of lanes,
  * which goes down it unit by unit. Nobody waits for another group. A cell is read once and written once, by way of
  * shared memory, so that threads side by side read and write values side by side whatever lies fastest in memory. */
+#include "choose/dispatch.cuh"
 #include "overflow/in_tile.cuh"
 #include "pieces/column.cuh"
 #include "state.h"
-#include "types.h"
+#include "tile/any_load.cuh"
 
 struct batch_pass {
     kernel_batch batch;
+    any_type any; /* of the values; NaNs are looked for here */
+    value_kind result;
+    bool out_by_bytes;
     bool is_signed;    /* integers, for the check */
     bool tables_first; /* the same row of the next table lies nearer than the next row */
     unsigned lanes;    /* of a group: a power of two, and enough for all rows or for a unit */
@@ -15,18 +19,6 @@ struct batch_pass {
     unsigned together; /* tables of a block; more than 1 only if a block has all columns */
     size_t panels, blocks;
 };
-
-/* One value as a sum. The switch is the same for all threads. */
-template <class SUM> DEVICE SUM value_at(const void *data, table_type type, ptrdiff_t at) {
-#define VALUE_AT(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
-    case TABLE_##TYPE:                                                                                                 \
-        if constexpr (std::is_integral<SUM>::value ? std::is_integral<C>::value : sizeof(C) <= sizeof(SUM))            \
-            return static_cast<SUM>(static_cast<const C *>(data)[at]);                                                 \
-        break;
-    switch (type) { TABLE_TYPES(VALUE_AT) }
-#undef VALUE_AT
-    return sum_identity<SUM>();
-}
 
 /* What a block has in hand: tables, columns and rows of a unit. */
 struct batch_place {
@@ -148,14 +140,21 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
     const size_t column_of_table = (place.first_table + table) * batch.columns + place.first_column + column;
     SUM last = active && batch.carry_in ? static_cast<const SUM *>(batch.carry_in)[column_of_table] : SUM(0);
     units_above<SUM> units(last);
+    const loose_target<SUM> to{static_cast<unsigned char *>(batch.out), pass.result, pass.out_by_bytes};
+    unsigned skipped = 0;
     KEEP_LOOP
     for (; place.begin_row < batch.rows; place.begin_row += UNIT_ROWS) {
         place.rows = batch_place::least(UNIT_ROWS, batch.rows - place.begin_row);
         if (in_group == 0)
             above[slot] = last;
         place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
-            values[batch_slot(pass, t * pass.across + c, row)] =
-                value_at<SUM>(batch.in, batch.in_type, batch_at(place, batch.in_step, batch.in_stride, t, row, c));
+            SUM value =
+                any_value_at<SUM>(batch.in, batch_at(place, batch.in_step, batch.in_stride, t, row, c), pass.any);
+            if (batch.skip_nan && value != value) {
+                value = sum_identity<SUM>();
+                skipped++;
+            }
+            values[batch_slot(pass, t * pass.across + c, row)] = value;
         });
         block_barrier();
         lane_rows<SUM> rows;
@@ -185,12 +184,14 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
             const SUM sum = !batch.exclusive ? values[batch_slot(pass, from, row)]
                             : row > 0        ? values[batch_slot(pass, from, row - 1)]
                                              : above[from];
-            static_cast<SUM *>(batch.out)[batch_at(place, batch.out_step, batch.out_stride, t, row, c)] = sum;
+            store_result(to + batch_at(place, batch.out_step, batch.out_stride, t, row, c), sum);
         });
         last = values[batch_slot(pass, slot, place.rows - 1)];
         block_barrier();
         units.add(total, last);
     }
+    if (batch.skipped && skipped > 0)
+        atomic_add(batch.skipped, static_cast<uint64_t>(skipped));
     if (active && in_group == 0 && batch.carry_out)
         static_cast<SUM *>(batch.carry_out)[column_of_table] = last;
 }
@@ -212,7 +213,14 @@ template <class SUM> static int run_batch(const batch_pass &pass) {
 }
 
 int kernel_run_batch(const kernel_batch *batch) {
-    batch_pass pass = {*batch, type_is_signed_integer(batch->out_type), false, 1, 0, 0, 0, 0};
+    batch_pass pass = {};
+    pass.batch = *batch;
+    pass.any = any_type{static_cast<uint8_t>(batch->in_type), static_cast<uint8_t>(type_bytes(batch->in_type)),
+                        !is_aligned(batch->in, batch->in_type), false};
+    pass.result = kind_of_result(batch->out_type);
+    pass.out_by_bytes = !is_aligned(batch->out, batch->out_type);
+    pass.is_signed = type_is_signed_integer(batch->out_type);
+    pass.lanes = 1;
     while (pass.lanes < WARP_LANES && pass.lanes * UNIT_EACH < batch->rows)
         pass.lanes *= 2;
     const unsigned slots = COLUMN_THREADS / pass.lanes;
@@ -223,7 +231,7 @@ int kernel_run_batch(const kernel_batch *batch) {
     if (pass.panels > 1)
         pass.together = 1;
     pass.blocks = (batch->tables + pass.together - 1) / pass.together * pass.panels;
-    switch (batch->out_type) {
+    switch (table_sum_type(batch->out_type)) {
 #define RUN_SUM(TYPE, NAME, C)                                                                                         \
     case TABLE_##TYPE:                                                                                                 \
         return run_batch<C>(pass);

@@ -20,6 +20,8 @@ bool cuda_prefers_batch(const struct scan *scan) {
     const double values = (double)scan->in.rows * (double)scan->in.columns;
     const double bytes = values * (double)(table_type_size(scan->in.type) + table_type_size(scan->out.type));
     const double one = SECONDS_PER_TABLE + bytes / BYTES_PER_SECOND;
+    if (scan->first_overflow || scan->skipped) /* one table after the other, the host has to look at each */
+        return true;
     return batch_seconds(scan, bytes) < (double)scan->tables * one;
 }
 
@@ -34,21 +36,26 @@ table_status cuda_batch(const struct scan *scan, void *workspace) {
                                        .tables = scan->tables,
                                        .rows = scan->in.rows,
                                        .columns = scan->in.columns,
-                                       .in_stride = (ptrdiff_t)scan->in.stride,
-                                       .out_stride = (ptrdiff_t)scan->out.stride,
+                                       .in_stride = scan->in.stride,
+                                       .out_stride = scan->out.stride,
                                        .in_step = scan->in_step,
                                        .out_step = scan->out_step,
                                        .in_type = scan->in.type,
                                        .out_type = scan->out.type,
                                        .exclusive = scan->exclusive,
+                                       .skip_nan = scan->skip_nan,
                                        .carry_in = scan->carry_in,
                                        .carry_out = scan->carry_out,
                                        .first_overflow = scan->first_overflow,
+                                       .skipped = scan->skipped,
                                        .stream = scan->stream};
     table_status status = TABLE_OK;
     (void)workspace;
     if (scan->first_overflow)
         status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
                             "filling device memory"); /* TABLE_NO_OVERFLOW */
+    if (status == TABLE_OK && scan->skipped)
+        status =
+            cuda_check(cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream), "filling device memory");
     return status == TABLE_OK ? cuda_check_launch(kernel_run_batch(&batch), "several tables") : status;
 }
