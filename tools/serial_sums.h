@@ -12,7 +12,7 @@
 enum { SERIAL_UNIT = 512 }; /* rows that are summed by halves */
 
 struct serial_sums {
-    table_type in_type, type; /* type: what the sums are kept in */
+    table_type in_type, type;  /* type: what the sums are kept in */
     size_t columns, row_bytes; /* of a row of sums */
     uint64_t row;              /* rows taken */
     bool skip_nan;             /* set by the caller: NaN counts as nothing */

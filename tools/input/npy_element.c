@@ -91,9 +91,10 @@ static bool element_type(struct literal_text descr, table_type *type, struct inp
         }
     }
     if (*type == 0)
-        return input_refuse(reason, EX_DATAERR,
-                            "its type '%.*s' (%s) is not supported; i8 to i64, u8 to u64, f16 to f64, bf16 and bool are",
-                            quoted, descr.start, name);
+        return input_refuse(
+            reason, EX_DATAERR,
+            "its type '%.*s' (%s) is not supported; i8 to i64, u8 to u64, f16 to f64, bf16 and bool are", quoted,
+            descr.start, name);
     if (descr.start[0] == '>' && table_type_size(*type) > 1)
         return input_refuse(reason, EX_DATAERR,
                             "is big-endian ('%.*s'), which is not read; convert it with python3: "
