@@ -5,9 +5,11 @@
 
 /* Rows of sums as a table that is scanned in place. */
 static struct scan scan_of_sums(const struct scan *scan, void *sums, size_t rows) {
-    const struct table_view view = {
-        .data = sums, .rows = rows, .columns = scan->in.columns, .stride = (ptrdiff_t)scan->in.columns,
-        .type = scan_sum_type(scan)};
+    const struct table_view view = {.data = sums,
+                                    .rows = rows,
+                                    .columns = scan->in.columns,
+                                    .stride = (ptrdiff_t)scan->in.columns,
+                                    .type = scan_sum_type(scan)};
     struct scan inner = *scan;
     inner.in = view;
     inner.out = view;
@@ -62,5 +64,5 @@ static table_status sweep_floats(const struct backend *backend, const struct pla
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               void *seeds, size_t rows, unsigned level, void *workspace) {
     return plan_is_integer(scan_sum_type(scan)) ? scan_integers(backend, plan, scan, seeds, rows, level, workspace)
-                                           : sweep_floats(backend, plan, scan, seeds, rows, level, workspace);
+                                                : sweep_floats(backend, plan, scan, seeds, rows, level, workspace);
 }

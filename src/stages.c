@@ -135,6 +135,8 @@ static table_status without_carries(const table_scan_options *options, struct ta
         *inner = *options;
     inner->carry_in = NULL;
     inner->carry_out = NULL;
+    if (inner->offsets)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets: a stage by itself has as many results as rows");
     return inner->state ? status_fail(TABLE_ERROR_ARGUMENT, "options->state: a stage by itself does not go on")
                         : TABLE_OK;
 }
@@ -175,7 +177,8 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     if (table_sum_type(checked.type) != checked.type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, which is not one of sums",
                            table_type_name(checked.type));
-    inner.first_overflow = NULL;
+    inner.first_overflow = inner.skipped = NULL;
+    inner.reverse = inner.skip_nan = 0; /* seeds are counted as units are, from the first one that was summed */
     status = validate_scan(seeds, seeds, &inner, CALL_AND_WAIT, &call);
     if (status != TABLE_OK)
         return status;

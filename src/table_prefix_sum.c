@@ -75,8 +75,9 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
         inner = *options;
     if (!in || (!totals && !inner.state))
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
-    if (inner.exclusive || inner.carry_out || inner.first_overflow)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options: exclusive, carry_out and first_overflow are not for totals");
+    if (inner.exclusive || inner.offsets || inner.carry_out || inner.first_overflow)
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "options: exclusive, offsets, carry_out and first_overflow are not for totals");
     if (table_type_size(out_type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "out_type %d is no element type", (int)out_type);
     inner.carry_out = totals;

@@ -138,7 +138,8 @@ static void choose_staging(struct division *division) {
     const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
     division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) || !as_sums ||
                           !is_aligned(&scan->out);
-    division->turn_out = division->stream && division->stage_out && (!as_sums || scan->out.stride == -(ptrdiff_t)scan->out.columns);
+    division->turn_out =
+        division->stream && division->stage_out && (!as_sums || scan->out.stride == -(ptrdiff_t)scan->out.columns);
 }
 
 static void lay_out_worker(struct division *division) {
@@ -155,9 +156,9 @@ static void lay_out_worker(struct division *division) {
     division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT);
     const size_t stack_rows = division->is_float ? division->top + 1 + division->blocks : 0;
     division->edge_bytes = division->scan->state ? edge_bytes(division, panel_bytes) : 0;
-    division->worker_bytes = division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
-                             ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->turn_out) *
-                                 division->block_bytes;
+    division->worker_bytes =
+        division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
+        ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->turn_out) * division->block_bytes;
 }
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {

@@ -68,6 +68,6 @@ void edge_take(struct worker *worker, const struct division *division, const str
     worker->state.past_caches = false;
     const ptrdiff_t columns = (ptrdiff_t)part->columns;
     division->kernel->scan(&worker->state, values, columns, values, columns, present);
-    division->kernels->convert[division->sum_type][scan->out.type](
-        division_cell(&scan->out, row, part->first_column), scan->out.stride, own, columns, rows, part->columns);
+    division->kernels->convert[division->sum_type][scan->out.type](division_cell(&scan->out, row, part->first_column),
+                                                                   scan->out.stride, own, columns, rows, part->columns);
 }

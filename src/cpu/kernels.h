@@ -83,7 +83,7 @@ struct cpu_key_kernels;
 struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
-    const struct cpu_type_kernels *sums[CPU_SUMS];            /* signed integers are summed as unsigned ones */
+    const struct cpu_type_kernels *sums[CPU_SUMS]; /* signed integers are summed as unsigned ones */
     /* [from][to]: values to what sums are kept in, and sums to results. With skip_nan only where there can be NaN. */
     cpu_convert *convert[CPU_TYPES][CPU_TYPES];
     cpu_convert *convert_skipping_nan[CPU_TYPES][CPU_TYPES];

@@ -14,7 +14,7 @@
 const char *const spread_names[SPREADS] = {"uniform",    "all equal", "sorted", "reversed",
                                            "two values", "zipf",      "special"};
 #define KEY_TYPE(TYPE, NAME, C, KIND, NUMPY, CODE) TABLE_##TYPE,
-const table_type key_types[KEY_TYPE_COUNT] = {TABLE_TYPES(KEY_TYPE)};
+const table_type key_types[KEY_TYPE_COUNT] = {TABLE_KEY_TYPES(KEY_TYPE)};
 
 static uint64_t key_bits(const void *keys, size_t size, size_t i) {
     uint64_t bits = 0;

@@ -1,18 +1,29 @@
 #include "reference.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any sum of fewer
  * than 2^63 values of 64 bits fits exactly). */
 __extension__ typedef __int128 exact;
 
-static bool is_float(table_type type) { return type == TABLE_F32 || type == TABLE_F64; }
+static bool is_float(table_type type) {
+    return type == TABLE_F32 || type == TABLE_F64 || type == TABLE_F16 || type == TABLE_BF16;
+}
+
+table_type reference_sum_type(table_type type) { return type == TABLE_F16 || type == TABLE_BF16 ? TABLE_F32 : type; }
 
 static size_t size_of(table_type type) {
     switch (type) {
     case TABLE_U8:
+    case TABLE_I8:
+    case TABLE_BOOL:
         return 1;
     case TABLE_U16:
+    case TABLE_I16:
+    case TABLE_F16:
+    case TABLE_BF16:
         return 2;
     case TABLE_U32:
     case TABLE_I32:
@@ -23,15 +34,72 @@ static size_t size_of(table_type type) {
     }
 }
 
-static double load_float(const void *values, size_t index, table_type type) {
-    return type == TABLE_F32 ? (double)((const float *)values)[index] : ((const double *)values)[index];
+/* A number of sign, exponent and `places` binary places, with the exponents of `bias`. */
+static double decode(unsigned bits, int places, int bias) {
+    const unsigned exponents = (1u << (15 - places)) - 1, exponent = bits >> places & exponents;
+    const unsigned fraction = bits & ((1u << places) - 1);
+    double value;
+    if (exponent == exponents)
+        value = fraction ? NAN : INFINITY;
+    else if (exponent == 0)
+        value = ldexp(fraction, 1 - bias - places);
+    else
+        value = ldexp((1 << places) + (double)fraction, (int)exponent - bias - places);
+    return bits >> 15 ? -value : value;
+}
+
+/* The nearest such number, ties to even: rint() rounds so. */
+static unsigned encode(double value, int places, int bias) {
+    const unsigned exponents = (1u << (15 - places)) - 1, sign = signbit(value) ? 1u << 15 : 0;
+    int exponent;
+    if (isnan(value))
+        return exponents << places | 1;
+    if (value == 0 || isinf(value))
+        return sign | (value == 0 ? 0 : exponents << places);
+    frexp(value, &exponent); /* 2^(exponent - 1) is in it */
+    const int least = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
+    const double units = rint(ldexp(fabs(value), places - least)); /* at most 2^(places + 1) */
+    const unsigned bits = (unsigned)units + ((unsigned)(least + bias - 1) << places);
+    return sign | (bits < exponents << places ? bits : exponents << places);
+}
+
+enum { F16_PLACES = 10, F16_BIAS = 15, BF16_PLACES = 7, BF16_BIAS = 127 };
+
+static exact load_integer(const void *values, ptrdiff_t index, table_type type);
+
+static double load_float(const void *values, ptrdiff_t index, table_type type) {
+    switch (type) {
+    case TABLE_F16:
+        return decode(((const uint16_t *)values)[index], F16_PLACES, F16_BIAS);
+    case TABLE_BF16:
+        return decode(((const uint16_t *)values)[index], BF16_PLACES, BF16_BIAS);
+    case TABLE_F32:
+        return (double)((const float *)values)[index];
+    case TABLE_F64:
+        return ((const double *)values)[index];
+    default:
+        return (double)load_integer(values, index, type); /* of at most 32 bits */
+    }
 }
 
 static void store_float(void *values, size_t index, table_type type, double value) {
-    if (type == TABLE_F32)
+    if (type == TABLE_F16)
+        ((uint16_t *)values)[index] = (uint16_t)encode(value, F16_PLACES, F16_BIAS);
+    else if (type == TABLE_BF16)
+        ((uint16_t *)values)[index] = (uint16_t)encode(value, BF16_PLACES, BF16_BIAS);
+    else if (type == TABLE_F32)
         ((float *)values)[index] = (float)value;
     else
         ((double *)values)[index] = value;
+}
+
+void reference_round(table_type type, const void *sums, void *results, size_t count) {
+    if (!is_float(type)) {
+        memcpy(results, sums, count * size_of(type));
+        return;
+    }
+    for (size_t j = 0; j < count; j++)
+        store_float(results, j, type, load_float(sums, (ptrdiff_t)j, reference_sum_type(type)));
 }
 
 /* One addition, rounded to the type. */
@@ -43,8 +111,14 @@ static double add_float(table_type type, double a, double b) {
     return a + b;
 }
 
-static exact load_integer(const void *values, size_t index, table_type type) {
+static exact load_integer(const void *values, ptrdiff_t index, table_type type) {
     switch (type) {
+    case TABLE_BOOL:
+        return ((const uint8_t *)values)[index] != 0;
+    case TABLE_I8:
+        return ((const int8_t *)values)[index];
+    case TABLE_I16:
+        return ((const int16_t *)values)[index];
     case TABLE_U8:
         return ((const uint8_t *)values)[index];
     case TABLE_U16:
@@ -141,10 +215,27 @@ static double seed_of(const struct column *column, size_t unit, double start, ta
     return seed;
 }
 
-static void sum_units(struct column *column, const table_view *in, size_t index, table_type type) {
-    const size_t stride = in->stride ? in->stride : in->columns;
-    for (size_t i = 0; i < in->rows; i++)
-        column->p[i] = load_float(in->data, i * stride + index, in->type);
+/* Where row i of the sum is in the table: counted from the last row when reversed. */
+static size_t row_of(const table_view *in, const struct reference *result, size_t i) {
+    return result->reverse ? in->rows - 1 - i : i;
+}
+
+/* The index of a value, from that of row 0. */
+static ptrdiff_t index_of(const table_view *in, size_t row, size_t column) {
+    const ptrdiff_t stride = in->stride ? in->stride : (ptrdiff_t)in->columns;
+    return (ptrdiff_t)row * stride + (ptrdiff_t)column;
+}
+
+static void sum_units(struct column *column, const table_view *in, size_t index, struct reference *result) {
+    const table_type type = reference_sum_type(result->type);
+    for (size_t i = 0; i < in->rows; i++) {
+        double value = load_float(in->data, index_of(in, row_of(in, result, i), index), in->type);
+        if (result->skip_nan && isnan(value)) {
+            value = -0.0;
+            result->skipped++;
+        }
+        column->p[i] = value;
+    }
     for (size_t unit = 0; unit < column->units; unit++) {
         const size_t first = unit * REFERENCE_UNIT, left = in->rows - first;
         const size_t present = left < REFERENCE_UNIT ? left : REFERENCE_UNIT;
@@ -156,17 +247,20 @@ static void sum_units(struct column *column, const table_view *in, size_t index,
 
 static void float_column(const table_view *in, size_t index, const void *carry_in, bool exclusive,
                          struct reference *result, struct column *column) {
-    const table_type type = result->type;
-    const double start = carry_in ? load_float(carry_in, index, type) : 0.0;
+    const table_type type = reference_sum_type(result->type);
+    const double start = carry_in ? load_float(carry_in, (ptrdiff_t)index, type) : 0.0;
     double before = start; /* the inclusive result of the row above */
-    sum_units(column, in, index, type);
+    sum_units(column, in, index, result);
     for (size_t unit = 0; unit < column->units; unit++) {
         const size_t first = unit * REFERENCE_UNIT;
         const double seed = seed_of(column, unit, start, type);
         for (size_t i = first; i < in->rows && i < first + REFERENCE_UNIT; i++) {
             const double inclusive = add_float(type, seed, column->p[i]);
+            const size_t cell = row_of(in, result, i) * in->columns + index;
             if (result->sums)
-                store_float(result->sums, i * in->columns + index, type, exclusive ? before : inclusive);
+                store_float(result->sums, cell, result->type, exclusive ? before : inclusive);
+            if (result->kept)
+                store_float(result->kept, cell, type, inclusive);
             before = inclusive;
         }
         if (result->seeds)
@@ -183,13 +277,12 @@ static void float_column(const table_view *in, size_t index, const void *carry_i
 static void integer_column(const table_view *in, size_t column, const void *carry_in, bool exclusive,
                            struct reference *result) {
     const table_type type = result->type;
-    const size_t stride = in->stride ? in->stride : in->columns;
-    exact sum = carry_in ? load_integer(carry_in, column, type) : 0;
+    exact sum = carry_in ? load_integer(carry_in, (ptrdiff_t)column, type) : 0;
     exact unit_total = 0;
 
     for (size_t i = 0; i < in->rows; i++) {
-        const size_t cell = i * in->columns + column;
-        const exact value = load_integer(in->data, i * stride + column, in->type);
+        const size_t cell = row_of(in, result, i) * in->columns + column, counted = i * in->columns + column;
+        const exact value = load_integer(in->data, index_of(in, row_of(in, result, i), column), in->type);
         if (i % REFERENCE_UNIT == 0) {
             unit_total = 0;
             if (result->seeds)
@@ -198,11 +291,13 @@ static void integer_column(const table_view *in, size_t column, const void *carr
         if (result->sums)
             store_integer(result->sums, cell, type, exclusive ? sum : sum + value);
         sum += value;
+        if (result->kept)
+            store_integer(result->kept, cell, type, sum);
         unit_total += value;
         if (result->totals)
             store_integer(result->totals, i / REFERENCE_UNIT * in->columns + column, type, unit_total);
-        if (leaves_type(sum, type) && cell < result->first_overflow)
-            result->first_overflow = cell;
+        if (leaves_type(sum, type) && counted < result->first_overflow)
+            result->first_overflow = counted;
     }
     if (result->seeds) {
         const size_t units = in->rows / REFERENCE_UNIT + (in->rows % REFERENCE_UNIT != 0);
@@ -217,6 +312,7 @@ bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclu
     const bool opened = !is_float(result->type) ||
                         column_open(&column, in->rows, in->rows / REFERENCE_UNIT + (in->rows % REFERENCE_UNIT != 0));
     result->first_overflow = UINT64_MAX;
+    result->skipped = 0;
     for (size_t index = 0; index < in->columns && opened; index++) {
         if (is_float(result->type))
             float_column(in, index, carry_in, exclusive, result, &column);
@@ -228,9 +324,9 @@ bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclu
 }
 
 static void float_stage2(void *seeds, size_t columns, size_t index, table_type type, struct column *column) {
-    const double start = load_float(seeds, index, type);
+    const double start = load_float(seeds, (ptrdiff_t)index, type);
     for (size_t unit = 0; unit < column->units; unit++)
-        column->totals[unit] = load_float(seeds, (unit + 1) * columns + index, type);
+        column->totals[unit] = load_float(seeds, (ptrdiff_t)((unit + 1) * columns + index), type);
     sum_blocks(column, type);
     for (size_t unit = 1; unit < column->units; unit++)
         store_float(seeds, unit * columns + index, type, seed_of(column, unit, start, type));
@@ -245,7 +341,8 @@ bool reference_stage2(void *seeds, size_t rows, size_t columns, table_type type)
     if (!is_float(type)) {
         for (size_t cell = columns; cell < rows * columns; cell++)
             store_integer(seeds, cell, type,
-                          load_integer(seeds, cell - columns, type) + load_integer(seeds, cell, type));
+                          load_integer(seeds, (ptrdiff_t)(cell - columns), type) +
+                              load_integer(seeds, (ptrdiff_t)cell, type));
         return true;
     }
     const bool opened = column_open(&column, 0, rows - 1);

@@ -10,17 +10,27 @@
 /* Rows of a unit. */
 enum { REFERENCE_UNIT = 512 };
 
-/* Where the reference puts its results: rows of `columns` values of `type`, side by side. Any pointer may be NULL. */
+/* What is asked of the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer may
+ * be NULL. */
 struct reference {
-    table_type type;
-    void *sums;              /* rows x columns */
+    table_type type;         /* of the results; all but `sums` is of reference_sum_type(type) */
+    bool reverse, skip_nan;  /* as the options; units are counted from the last row when reversed */
+    void *sums;              /* rows x columns, in the order of the table's rows */
+    void *kept;              /* rows x columns, in that order: the inclusive sums before they are rounded */
     void *totals;            /* units x columns: T of each unit */
     void *seeds;             /* (units + 1) x columns: the seed of each unit, and the carry out */
     void *carry_out;         /* 1 x columns */
+    uint64_t skipped;        /* always set */
     uint64_t first_overflow; /* always set; UINT64_MAX for none, and for floats */
 };
 
-/* `in` is a table in host memory, its stride may be 0; carry_in is a row of result->type or NULL. Returns false when it
+/* What sums of `type` are kept in. */
+table_type reference_sum_type(table_type type);
+
+/* `count` sums as results of `type`. */
+void reference_round(table_type type, const void *sums, void *results, size_t count);
+
+/* `in` is a table in host memory, its stride may be 0; carry_in is a row of sums or NULL. Returns false when it
  * runs out of memory. */
 bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result);
 

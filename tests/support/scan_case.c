@@ -56,13 +56,16 @@ void fail_run(const struct run *run, const char *format, ...) {
     va_end(arguments);
     print_error(
         "%s\n  %s->%s, backend %s, strategy %s, %s, %zu rows x %zu columns, strides %zu -> %zu, offsets %zu (%s)"
-        " -> %zu (%s)%s%s%s%s%s%s%s, pattern %d, threads %u\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
+        " -> %zu (%s)%s%s%s%s%s%s%s%s%s%s%s, skews %zu -> %zu, pattern %d, threads %u\n  TUPLESCAN_TEST_SEED=%" PRIu64
+        "\n",
         what, table_type_name(c->in_type), table_type_name(c->out_type), run->way->name, strategy_name(run->strategy),
         run->form, c->rows, c->columns, c->columns + c->in_gap, c->columns + c->out_gap, c->in_offset,
         c->in_edge == EDGE_BACK ? "back" : "front", c->out_offset, c->out_edge == EDGE_BACK ? "back" : "front",
         c->zero_stride ? ", stride 0" : "", c->in_place ? ", in place" : "", c->exclusive ? ", exclusive" : "",
         c->carry_in ? ", carry in" : "", c->carry_out ? ", carry out" : "", c->same_carry ? " (the same row)" : "",
-        c->check_overflow ? ", checked" : "", c->pattern, c->threads, run_seed());
+        c->check_overflow ? ", checked" : "", c->reverse ? ", reverse" : "", c->skip_nan ? ", skip NaN" : "",
+        c->in_turned ? ", in turned" : "", c->out_turned ? ", out turned" : "", c->in_skew, c->out_skew, c->pattern,
+        c->threads, run_seed());
     fail();
 }
 
@@ -74,17 +77,22 @@ void require(const struct run *run, bool condition, const char *what) {
 static void open_run(struct run *run) {
     const struct scan_case *c = run->scan_case;
     const struct memory *memory = run->way->memory;
-    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
+    const ptrdiff_t in_stride = (ptrdiff_t)(c->columns + c->in_gap), out_stride = (ptrdiff_t)(c->columns + c->out_gap);
     const size_t units = c->rows / REFERENCE_UNIT + 1;
     bool opened =
-        table_open(&run->in, memory, c->in_type, c->rows, c->columns, c->columns + c->in_gap, c->in_offset, c->in_edge);
+        table_open_anywhere(&run->in, memory, c->in_type, c->rows, c->columns, c->in_turned ? -in_stride : in_stride,
+                            c->in_offset * element_size(c->in_type) + c->in_skew, c->in_edge);
     run->out_table = &run->in;
     if (opened && !c->in_place) {
         run->out_table = &run->out;
-        opened = table_open(&run->out, memory, c->out_type, c->rows, c->columns, c->columns + c->out_gap, c->out_offset,
-                            c->out_edge);
+        opened = opened && table_open_anywhere(&run->out, memory, c->out_type, c->rows, c->columns,
+                                               c->out_turned ? -out_stride : out_stride,
+                                               c->out_offset * element_size(c->out_type) + c->out_skew, c->out_edge);
     }
     run->expected.type = c->out_type;
+    run->expected.reverse = c->reverse;
+    run->expected.skip_nan = c->skip_nan;
     run->expected.sums = malloc(c->rows * row_bytes + 1);
     run->expected.totals = malloc(units * row_bytes);
     run->expected.seeds = malloc((units + 1) * row_bytes);
@@ -111,13 +119,13 @@ static void close_run(struct run *run) {
 
 void scan_case_check(const struct scan_case *scan_case, const struct way *way) {
     struct run run = {.scan_case = scan_case, .way = way, .form = "preparation", .random = {scan_case->seed}};
+    const table_type sum_type = reference_sum_type(scan_case->out_type);
     way_enter(way);
     open_run(&run);
     table_randomize(&run.in, &run.random, scan_case->pattern);
     memcpy(run.in_values, run.in.image, run.in.block.bytes);
     for (size_t j = 0; scan_case->carry_in && j < scan_case->columns; j++)
-        element_randomize((char *)run.carry + j * element_size(scan_case->out_type), scan_case->out_type, &run.random,
-                          scan_case->pattern);
+        element_randomize((char *)run.carry + j * element_size(sum_type), sum_type, &run.random, scan_case->pattern);
     const table_view in = table_image_view(&run.in);
     require(&run, reference_prefix_sum(&in, run.carry, scan_case->exclusive, &run.expected), "out of memory");
 
@@ -153,6 +161,16 @@ void scan_case_vary(struct scan_case *c, struct random *random) {
     c->carry_out = random_once_in(random, 2);
     c->same_carry = c->carry_in && c->carry_out && random_once_in(random, 3);
     c->check_overflow = !element_is_float(c->out_type) && random_once_in(random, 2);
+    c->reverse = random_once_in(random, 4);
+    c->skip_nan = element_is_float(c->out_type) && random_once_in(random, 3);
+    c->in_turned = random_once_in(random, 5);
+    c->out_turned = c->in_place ? c->in_turned : random_once_in(random, 5);
+    c->in_skew = random_once_in(random, 8) ? random_below(random, element_size(c->in_type)) : 0;
+    c->out_skew = random_once_in(random, 8) ? random_below(random, element_size(c->out_type)) : 0;
+    if (c->in_skew > 0)
+        c->in_edge = EDGE_FRONT; /* the other one is aligned */
+    if (c->out_skew > 0)
+        c->out_edge = EDGE_FRONT;
     c->host_rows = random_once_in(random, 2);
     c->threads = (unsigned)random_below(random, 5);
 }

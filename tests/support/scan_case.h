@@ -17,6 +17,10 @@ struct scan_case {
     size_t in_offset, out_offset; /* elements from a well aligned address */
     enum edge in_edge, out_edge;
     enum pattern pattern;
+    bool in_turned, out_turned; /* rows from the last one to the first; in place both are */
+    size_t in_skew, out_skew;   /* bytes from an address that is aligned to the element */
+    bool reverse;
+    bool skip_nan;
     bool zero_stride; /* where there is no gap, say 0 instead of columns */
     bool in_place;
     bool exclusive;

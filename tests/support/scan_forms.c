@@ -37,16 +37,24 @@ static void close_side_block(const struct run *run, struct block *block, const c
 
 static void require_row(const struct run *run, const struct block *block, const void *expected, const char *name) {
     const struct scan_case *c = run->scan_case;
-    const size_t size = element_size(c->out_type);
+    const table_type type = reference_sum_type(c->out_type);
+    const size_t size = element_size(type);
     unsigned char *found = malloc(block->bytes);
     require(run, found && block_download(block, found), "a row of carry cannot be read");
     for (size_t j = 0; j < c->columns; j++) {
-        const uint64_t right = element_bits((const char *)expected + j * size, c->out_type);
-        const uint64_t wrong = element_bits(found + j * size, c->out_type);
-        if (!elements_same(right, wrong, c->out_type))
+        const uint64_t right = element_bits((const char *)expected + j * size, type);
+        const uint64_t wrong = element_bits(found + j * size, type);
+        if (!elements_same(right, wrong, type))
             fail_run(run, "%s is wrong at column %zu: expected %#" PRIx64 ", found %#" PRIx64, name, j, right, wrong);
     }
     free(found);
+}
+
+static void require_skipped(const struct run *run, const struct block *word) {
+    uint64_t found;
+    require(run, block_download(word, &found), "skipped cannot be read");
+    if (found != run->expected.skipped)
+        fail_run(run, "skipped: expected %" PRIu64 ", found %" PRIu64, run->expected.skipped, found);
 }
 
 static void require_overflow(const struct run *run, const struct block *word) {
@@ -75,24 +83,29 @@ static void require_results(struct run *run) {
 
 static table_view seen(const struct run *run, const struct table *table) {
     table_view view = table->view;
-    if (run->scan_case->zero_stride && view.stride == view.columns)
+    if (run->scan_case->zero_stride && view.stride == (ptrdiff_t)view.columns)
         view.stride = 0;
     return view;
 }
 
 static table_scan_options plain_options(const struct run *run) {
     return (table_scan_options){
-        .backend = run->way->backend, .strategy = run->strategy, .threads = run->scan_case->threads};
+        .backend = run->way->backend,
+        .strategy = run->strategy,
+        .threads = run->scan_case->threads,
+        .reverse = run->scan_case->reverse,
+        .skip_nan = run->scan_case->skip_nan,
+    };
 }
 
 /* The carries and the overflow word of a call. */
 struct sides {
-    struct block carry_in, carry_out, overflow;
+    struct block carry_in, carry_out, overflow, skipped;
 };
 
 static void open_sides(struct run *run, bool on_host, table_scan_options *options, struct sides *sides) {
     const struct scan_case *c = run->scan_case;
-    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
     if (c->carry_in) {
         open_side_block(run, &sides->carry_in, on_host, row_bytes, run->carry);
         options->carry_in = sides->carry_in.address;
@@ -108,6 +121,11 @@ static void open_sides(struct run *run, bool on_host, table_scan_options *option
         open_side_block(run, &sides->overflow, on_host, sizeof rubbish, &rubbish);
         options->first_overflow = sides->overflow.address;
     }
+    if (c->skip_nan) {
+        const uint64_t rubbish = 5;
+        open_side_block(run, &sides->skipped, on_host, sizeof rubbish, &rubbish);
+        options->skipped = sides->skipped.address;
+    }
 }
 
 static void require_sides(struct run *run, struct sides *sides) {
@@ -118,6 +136,10 @@ static void require_sides(struct run *run, struct sides *sides) {
         require_row(run, &sides->carry_in, run->carry, "carry_in after the call");
     if (c->check_overflow)
         require_overflow(run, &sides->overflow);
+    if (c->skip_nan) {
+        require_skipped(run, &sides->skipped);
+        close_side_block(run, &sides->skipped, "skipped");
+    }
     if (c->carry_in)
         close_side_block(run, &sides->carry_in, "carry_in");
     if (c->carry_out && !c->same_carry)
@@ -193,7 +215,7 @@ void check_totals(struct run *run) {
     const struct scan_case *c = run->scan_case;
     table_scan_options options = plain_options(run);
     struct block carry_in = {0}, totals;
-    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
     const table_view in = seen(run, &run->in);
     run->form = "column totals";
     reset_tables(run);
@@ -202,7 +224,7 @@ void check_totals(struct run *run) {
         options.carry_in = carry_in.address;
     }
     open_side_block(run, &totals, c->host_rows, row_bytes, NULL);
-    require_ok(run, table_column_totals(&in, c->out_type, totals.address, &options));
+    require_ok(run, table_column_totals(&in, reference_sum_type(c->out_type), totals.address, &options));
     require_row(run, &totals, run->expected.carry_out, "totals");
     require_image(run, &run->in, "in");
     close_side_block(run, &totals, "totals");
@@ -214,10 +236,10 @@ void check_totals(struct run *run) {
 static void open_seeds(struct run *run, struct table *seeds) {
     const struct scan_case *c = run->scan_case;
     const size_t rows = table_seeds_rows(c->out_type, c->rows, c->columns);
-    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
     require(run, rows == c->rows / REFERENCE_UNIT + (c->rows % REFERENCE_UNIT != 0) + 1, "table_seeds_rows is wrong");
     require(run,
-            table_open(seeds, run->way->memory, c->out_type, rows, c->columns, c->columns,
+            table_open(seeds, run->way->memory, reference_sum_type(c->out_type), rows, c->columns, c->columns,
                        random_below(&run->random, 3), random_once_in(&run->random, 2) ? EDGE_FRONT : EDGE_BACK),
             "no memory for the seeds");
     table_randomize(seeds, &run->random, PATTERN_BITS);
@@ -229,7 +251,7 @@ void check_stages(struct run *run) {
     const struct scan_case *c = run->scan_case;
     table_scan_options options = plain_options(run);
     const table_view in = seen(run, &run->in), out = seen(run, run->out_table);
-    const size_t row_bytes = c->columns * element_size(c->out_type);
+    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
     const uint64_t rubbish = 3;
     struct block overflow = {0};
     struct table seeds;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference.h"
 #include "types.h"
 
 enum { GAP_CANARY = 0x5A };
@@ -20,6 +21,8 @@ uint64_t element_bits(const void *element, table_type type) {
 }
 
 static bool bits_are_nan(uint64_t bits, table_type type) {
+    if (type == TABLE_F16 || type == TABLE_BF16)
+        return (bits & 0x7FFF) > (type == TABLE_F16 ? 0x7C00u : 0x7F80u);
     if (type == TABLE_F32)
         return (bits & 0x7FFFFFFFu) > 0x7F800000u;
     return type == TABLE_F64 && (bits & INT64_MAX) > 0x7FF0000000000000u;
@@ -70,28 +73,38 @@ void element_randomize(void *element, table_type type, struct random *random, en
     } else if (type == TABLE_F64) {
         const double value = random_float(random, pattern);
         memcpy(element, &value, sizeof value);
+    } else if (type == TABLE_F16 || type == TABLE_BF16) {
+        const float value = (float)random_float(random, pattern);
+        reference_round(type, &value, element, 1);
     } else {
         const uint64_t bits = random_integer(random, pattern);
         memcpy(element, &bits, element_size(type));
     }
 }
 
-bool table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
-                size_t stride, size_t offset, enum edge edge) {
-    const size_t size = element_size(type);
-    const size_t bytes = rows == 0 ? 0 : ((rows - 1) * stride + columns) * size;
+bool table_open_anywhere(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+                         ptrdiff_t stride, size_t offset, enum edge edge) {
+    const size_t size = element_size(type), pitch = (size_t)(stride < 0 ? -stride : stride);
+    const size_t bytes = rows == 0 ? 0 : ((rows - 1) * pitch + columns) * size;
     memset(table, 0, sizeof *table);
     table->image = malloc(bytes + 1);
     if (!table->image)
         return false;
     memset(table->image, GAP_CANARY, bytes);
-    if (!block_open(&table->block, memory, bytes, offset * size, edge)) {
+    if (!block_open(&table->block, memory, bytes, offset, edge)) {
         free(table->image);
         return false;
     }
-    table->view = (table_view){.data = table->block.address, .rows = rows, .columns = columns, .stride = stride};
-    table->view.type = type;
+    table->view = (table_view){.rows = rows, .columns = columns, .stride = stride, .type = type};
+    table->first = stride < 0 && rows > 0 ? (rows - 1) * pitch * size : 0;
+    table->view.data = (char *)table->block.address + table->first;
     return true;
+}
+
+bool table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+                size_t stride, size_t offset, enum edge edge) {
+    return table_open_anywhere(table, memory, type, rows, columns, (ptrdiff_t)stride, offset * element_size(type),
+                               edge);
 }
 
 void table_close(struct table *table) {
@@ -101,7 +114,8 @@ void table_close(struct table *table) {
 }
 
 static unsigned char *image_element(const struct table *table, size_t row, size_t column) {
-    return table->image + (row * table->view.stride + column) * element_size(table->view.type);
+    return table->image + table->first +
+           ((ptrdiff_t)row * table->view.stride + (ptrdiff_t)column) * (ptrdiff_t)element_size(table->view.type);
 }
 
 void table_randomize(struct table *table, struct random *random, enum pattern pattern) {
@@ -118,7 +132,7 @@ void table_set_packed(struct table *table, const void *packed) {
 
 table_view table_image_view(const struct table *table) {
     table_view view = table->view;
-    view.data = table->image;
+    view.data = table->image + table->first;
     return view;
 }
 
@@ -126,11 +140,14 @@ bool table_upload(const struct table *table) { return block_upload(&table->block
 
 static bool find_difference(const struct table *table, const unsigned char *found, struct difference *difference) {
     const size_t size = element_size(table->view.type);
+    const size_t pitch = (size_t)(table->view.stride < 0 ? -table->view.stride : table->view.stride);
     for (size_t byte = 0; byte < table->block.bytes; byte += size) {
         if (memcmp(table->image + byte, found + byte, size) == 0)
             continue;
-        difference->row = byte / size / table->view.stride;
-        difference->column = byte / size % table->view.stride;
+        difference->row = byte / size / pitch;
+        difference->column = byte / size % pitch;
+        if (table->view.stride < 0)
+            difference->row = table->view.rows - 1 - difference->row;
         difference->expected = element_bits(table->image + byte, table->view.type);
         difference->found = element_bits(found + byte, table->view.type);
         if (difference->column >= table->view.columns ||
