@@ -25,7 +25,7 @@ struct kernel_pass {
     table_type in_type, out_type;
     size_t chunk_rows; /* kernel_chunk_rows(out_type, columns) of choose/facts.h */
     int exclusive;
-    int skip_nan;             /* NaNs count as nothing: the separate stages, and pieces, alone do it */
+    int skip_nan; /* NaNs count as nothing: done by the separate stages, pieces and forms that are certain */
     uint64_t *first_overflow; /* NULL: not checked. Holds TABLE_NO_OVERFLOW or an earlier finding; is only lowered. */
     void *stream;             /* a cudaStream_t */
 };

@@ -1,5 +1,9 @@
 #include "fold.h"
 
+#include <string.h>
+
+#include "types.h"
+
 /* Integers are added as unsigned ones, which wrap; the bits are those of the signed sum. */
 #define DEFINE_ADD(NAME, TYPE)                                                                                         \
     static void NAME(void *sum, const void *left, const void *right, size_t columns) {                                 \
@@ -33,6 +37,19 @@ static add *add_of(table_type type) {
 
 void add_rows(void *sum, const void *left, const void *right, size_t columns, table_type type) {
     add_of(type)(sum, left, right, columns);
+}
+
+void round_row(const void *sums, void *results, size_t columns, table_type type) {
+    const float *const from = sums;
+    char *const to = results;
+    if (type_of_sums(type) == type) {
+        memcpy(results, sums, columns * table_type_size(type));
+        return;
+    }
+    for (size_t j = 0; j < columns; j++) {
+        const uint16_t bits = type == TABLE_F16 ? value_f16_of(from[j]).bits : value_bf16_of(from[j]).bits;
+        memcpy(to + j * sizeof bits, &bits, sizeof bits);
+    }
 }
 
 void fold_row(const void *above, void *row, size_t columns, table_type type) { add_of(type)(row, above, row, columns); }

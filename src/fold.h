@@ -5,6 +5,9 @@
 
 #include <tuplescan/table.h>
 
+/* Sums as results of type `type`, each rounded once. The results are at any address, and apart from the sums. */
+void round_row(const void *sums, void *results, size_t columns, table_type type);
+
 /* sum = left + right. The sum may be one of the two; otherwise rows do not overlap. */
 void add_rows(void *sum, const void *left, const void *right, size_t columns, table_type type);
 

@@ -130,7 +130,7 @@ static table_status append_integers(struct appending *work) {
     return status;
 }
 
-table_status state_image_add(struct state_image *image, const struct scan *scan) {
+static table_status add_rows_of(struct state_image *image, const struct scan *scan) {
     const size_t row_bytes = row_bytes_of(scan), needed = scan->in.rows / STATE_UNIT;
     const size_t most = row_bytes > 0 ? SEEDS_BYTES / row_bytes : 0;
     struct appending work = {.image = image, .scan = scan, .end = state_end(image->state)};
@@ -146,4 +146,25 @@ table_status state_image_add(struct state_image *image, const struct scan *scan)
     status = state_is_integer(scan_sum_type(scan)) ? append_integers(&work) : append_floats(&work);
     image->backend->host_release(work.seeds);
     return status;
+}
+
+/* The word that counts what is skipped is memory of the backend. */
+table_status state_image_add(struct state_image *image, const struct scan *scan) {
+    const struct backend *backend = image->backend;
+    struct scan inner = *scan;
+    void *word;
+    if (!scan->skipped)
+        return add_rows_of(image, scan);
+    table_status status = backend->allocate(sizeof *scan->skipped, &word);
+    if (status != TABLE_OK)
+        return status;
+    inner.skipped = word;
+    status = backend->fill(scan, word, 0, sizeof *scan->skipped);
+    if (status == TABLE_OK)
+        status = add_rows_of(image, &inner);
+    if (status == TABLE_OK)
+        status = backend->copy(scan, scan->skipped, word, sizeof *scan->skipped);
+    const table_status waited = backend->wait(scan);
+    backend->release(word);
+    return status == TABLE_OK ? waited : status;
 }

@@ -32,6 +32,11 @@ static table_status check_ends(const table_stream_options *options) {
         return status_fail(TABLE_ERROR_ARGUMENT, "neither read nor read_descriptor says where rows come from");
     if (!options->write && options->write_descriptor < 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "neither write nor write_descriptor says where sums go to");
+    if (options->columns == 0)
+        return status_fail(TABLE_ERROR_SHAPE, "columns is 0: rows without bytes have no end");
+    if (scan->reverse || scan->offsets)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.%s is not for streams, whose rows come from the first one on",
+                           scan->reverse ? "reverse" : "offsets");
     if (!options->first && options->first_bytes > 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
                            options->first_bytes);

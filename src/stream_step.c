@@ -22,15 +22,18 @@ static void add_report(table_report *sum, const table_report *report) {
 table_status stream_step_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
     const table_view in_view = rows_view(in, rows, step->columns, step->in_type);
     const table_view out_view = rows_view(out, rows, step->columns, step->out_type);
-    uint64_t found = TABLE_NO_OVERFLOW;
+    uint64_t found = TABLE_NO_OVERFLOW, skipped = 0;
     table_report report;
     table_scan_options scan = step->scan;
     const bool looks = step->first_overflow && *step->first_overflow == TABLE_NO_OVERFLOW;
     scan.first_overflow = looks ? &found : NULL;
+    scan.skipped = step->skipped ? &skipped : NULL;
     scan.report = &report;
     const table_status status = table_prefix_sum(&in_view, &out_view, &scan);
     if (status == TABLE_OK) {
         add_report(&step->report, &report);
+        if (step->skipped)
+            *step->skipped += skipped;
         if (looks)
             *step->first_overflow = found;
     }
@@ -49,7 +52,8 @@ table_status stream_step_begin(struct stream_step *step, table_type in_type, tab
                                  .in_type = in_type,
                                  .out_type = out_type,
                                  .columns = columns,
-                                 .first_overflow = scan->first_overflow};
+                                 .first_overflow = scan->first_overflow,
+                                 .skipped = scan->skipped};
     const table_view in = rows_view(NULL, 0, columns, in_type), out = rows_view(NULL, 0, columns, out_type);
     table_scan_options first = *scan;
     first.report = &step->report;
@@ -60,7 +64,7 @@ table_status stream_step_begin(struct stream_step *step, table_type in_type, tab
 
 table_status stream_step_bytes(const struct stream_step *step, size_t *bytes) {
     *bytes = 0;
-    return step->scan.state ? TABLE_OK : table_state_bytes(step->out_type, step->columns, bytes);
+    return step->scan.state ? TABLE_OK : table_state_bytes(table_sum_type(step->out_type), step->columns, bytes);
 }
 
 table_status stream_step_open(struct stream_step *step) {

@@ -11,7 +11,7 @@ struct stream_step {
     table_type in_type, out_type;
     size_t columns;
     table_report report; /* of all pieces */
-    uint64_t *first_overflow;
+    uint64_t *first_overflow, *skipped;
     void *state; /* if it is not the caller's, who has scan.state; NULL: there is one piece */
 };
 

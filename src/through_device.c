@@ -1,8 +1,10 @@
 /* Host tables on a backend with memory of its own: they are taken through it in pieces of whole chunks, as a sum that
  * goes on from piece to piece, so that a table may be larger than the device's memory. */
+#include <stdlib.h>
 #include <time.h>
 
 #include "checked.h"
+#include "fold.h"
 #include "run.h"
 #include "state_scan.h"
 #include "status.h"
@@ -20,6 +22,7 @@ struct pieces {
     struct state_image image;       /* on the host: before the first piece, and behind the last */
     struct sum_state before, after; /* its headers before and behind the piece in hand */
     uint64_t first_overflow;        /* of the whole table, on the host */
+    uint64_t skipped, skipped_here; /* of the whole table, and of the piece in hand */
     table_report *report;
 };
 
@@ -31,7 +34,9 @@ static double now(void) {
 
 /* At least one unit, and no more than the table has. Blocks of some size need no more than one piece. */
 static size_t piece_rows(const struct scan *scan) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    if (row_bytes == 0)
+        return scan->in.rows;
     const size_t rows = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
     size_t block = TABLE_UNIT_ROWS;
     while (2 * block <= rows && block < BLOCK_ROWS)
@@ -40,12 +45,24 @@ static size_t piece_rows(const struct scan *scan) {
     return whole < scan->in.rows ? whole : scan->in.rows;
 }
 
+/* Rows on the device lie as they do on the host, without gaps. */
+static struct table_view device_rows(const struct table_view *host, void *memory, size_t rows) {
+    struct table_view view = *host;
+    const size_t row_bytes = host->columns * table_type_size(host->type);
+    const bool turned = host->stride < 0 && rows > 1;
+    view.data = turned ? (char *)memory + (rows - 1) * row_bytes : memory;
+    view.stride = turned ? -(ptrdiff_t)host->columns : (ptrdiff_t)host->columns;
+    view.rows = rows;
+    return view;
+}
+
 static void set_piece(struct pieces *pieces, const struct scan *whole, size_t rows) {
     struct scan *scan = &pieces->piece.scan;
-    scan->in.rows = scan->out.rows = rows;
-    scan->in.data = pieces->in;
-    scan->out.data = whole->out.data ? pieces->out : NULL;
-    scan->in.stride = scan->out.stride = whole->in.columns;
+    scan->in = device_rows(&whole->in, pieces->in, rows);
+    scan->out = device_rows(&whole->out, pieces->out, rows);
+    scan->out.data = whole->out.data ? scan->out.data : NULL;
+    scan->skipped = whole->skipped ? &pieces->skipped_here : NULL;
+    scan->offset_row = NULL;
     scan->carry_in = pieces->alone ? whole->carry_in : NULL;
     scan->carry_out = pieces->alone ? whole->carry_out : NULL;
     scan->state = whole->out.data && !pieces->alone ? pieces->state : NULL;
@@ -76,7 +93,8 @@ static table_status allocate_pieces(const struct backend *backend, const struct 
     if (!checked_multiply(out_bytes, pieces->rows, &bytes))
         return status_fail(TABLE_ERROR_TOO_LARGE, "one chunk of %zu columns does not fit in memory", columns);
     table_status status = backend->allocate(in_bytes * pieces->rows, &pieces->in);
-    if (status == TABLE_OK && whole->out.data && whole->in.type != whole->out.type)
+    const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
+    if (status == TABLE_OK && whole->out.data && !alike)
         status = backend->allocate(bytes, &pieces->out);
     else
         pieces->out = pieces->in; /* in place on the device */
@@ -100,22 +118,36 @@ static void release_pieces(const struct backend *backend, struct pieces *pieces)
     backend->release(pieces->in);
 }
 
+/* Rows of a host table in the order of memory: where the lowest of them is, and the bytes from one to the next. */
+struct host_rows {
+    char *lowest;
+    size_t pitch, width;
+};
+
+static struct host_rows host_rows(const struct table_view *table, size_t first, size_t rows) {
+    const ptrdiff_t size = (ptrdiff_t)table_type_size(table->type), step = table->stride * size;
+    const ptrdiff_t lowest = (ptrdiff_t)(step < 0 ? first + rows - 1 : first);
+    return (struct host_rows){.lowest = (char *)table->data + lowest * step,
+                              .pitch = (size_t)(step < 0 ? -step : step),
+                              .width = table->columns * (size_t)size};
+}
+
 static table_status copy_piece_in(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
                                   size_t first) {
-    const size_t size = table_type_size(whole->in.type), width = size * whole->in.columns;
-    const char *from = (const char *)whole->in.data + first * whole->in.stride * size;
-    return backend->copy_rows(&pieces->piece.scan, pieces->in, width, from, whole->in.stride * size, width,
-                              pieces->piece.scan.in.rows);
+    const size_t rows = pieces->piece.scan.in.rows;
+    const struct host_rows from = host_rows(&whole->in, first, rows);
+    if (pieces->piece.scan.chunks == 0)
+        return TABLE_OK;
+    return backend->copy_rows(&pieces->piece.scan, pieces->in, from.width, from.lowest, from.pitch, from.width, rows);
 }
 
 static table_status copy_piece_out(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
                                    size_t first) {
-    const size_t size = table_type_size(whole->out.type), width = size * whole->in.columns;
-    if (!whole->out.data)
+    const size_t rows = pieces->piece.scan.in.rows;
+    const struct host_rows to = host_rows(&whole->out, first, rows);
+    if (!whole->out.data || pieces->piece.scan.chunks == 0)
         return TABLE_OK;
-    char *to = (char *)whole->out.data + first * whole->out.stride * size;
-    return backend->copy_rows(&pieces->piece.scan, to, whole->out.stride * size, pieces->out, width, width,
-                              pieces->piece.scan.in.rows);
+    return backend->copy_rows(&pieces->piece.scan, to.lowest, to.pitch, pieces->out, to.width, to.width, rows);
 }
 
 /* Adds the piece's times to the report. */
@@ -123,6 +155,7 @@ static table_status account_piece(struct pieces *pieces, uint64_t found) {
     struct table_report report;
     if (pieces->first_overflow == TABLE_NO_OVERFLOW)
         pieces->first_overflow = found;
+    pieces->skipped += pieces->skipped_here;
     if (!pieces->report)
         return TABLE_OK;
     const table_status status = run_report(&pieces->piece, pieces->plan.strategy, &report);
@@ -138,6 +171,7 @@ static table_status run_piece(const struct backend *backend, const struct scan *
     const size_t left = whole->in.rows - first;
     uint64_t found = TABLE_NO_OVERFLOW;
     struct plan plan;
+    pieces->skipped_here = 0;
     pieces->before = pieces->after;
     scan->first_row = pieces->before.rows;
     set_piece(pieces, whole, left < pieces->rows ? left : pieces->rows);
@@ -169,6 +203,8 @@ static table_status run_pieces(const struct backend *backend, const struct scan 
         status = backend->copy(scan, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK && whole->first_overflow)
         status = backend->copy(scan, whole->first_overflow, &pieces->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && whole->skipped)
+        status = backend->copy(scan, whole->skipped, &pieces->skipped, sizeof(uint64_t));
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
 }
@@ -189,7 +225,7 @@ static table_status open_state(struct call *call, struct pieces *pieces) {
 }
 
 /* `call` has its stream (and clock) open. */
-static table_status work_through_device(struct call *call, void *context) {
+static table_status sum_through_device(struct call *call, void *context) {
     struct pieces pieces = {
         .piece = *call, .rows = piece_rows(&call->scan), .first_overflow = TABLE_NO_OVERFLOW, .report = context};
     const double begun = now();
@@ -207,6 +243,36 @@ static table_status work_through_device(struct call *call, void *context) {
     if (status == TABLE_OK && pieces.report)
         pieces.report->transfer_seconds = now() - begun - pieces.report->seconds;
     return status;
+}
+
+/* With a row of offsets: what stands above each row, which pieces can do where in begins at the second row, too, and the
+ * sums through the last one behind it. */
+static table_status work_through_device(struct call *call, void *context) {
+    const struct backend *backend = call->backend;
+    struct scan *scan = &call->scan;
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    void *const carry_out = scan->carry_out, *last = scan->offset_row;
+    if (!scan->offset_row)
+        return sum_through_device(call, context);
+    if (scan->offset_first) {
+        if (scan->in.rows > 0)
+            last = (char *)scan->out.data +
+                   (ptrdiff_t)(scan->in.rows - 1) * scan->out.stride * (ptrdiff_t)table_type_size(scan->out.type);
+        scan->out.data = scan->offset_row;
+        scan->exclusive = true;
+    }
+    void *sums = malloc(row_bytes + 1);
+    if (!sums)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", row_bytes);
+    scan->carry_out = sums;
+    table_status status = sum_through_device(call, context);
+    if (status == TABLE_OK)
+        round_row(sums, last, scan->in.columns, scan->out.type);
+    if (status == TABLE_OK && carry_out)
+        status = backend->copy(scan, carry_out, sums, row_bytes);
+    const table_status waited = backend->wait(scan);
+    free(sums);
+    return status == TABLE_OK ? waited : status;
 }
 
 table_status run_through_device(struct call *call, table_report *report) {

@@ -73,18 +73,26 @@ static void test_version(void **state) {
 }
 
 static void test_types(void **state) {
-    static const char *const names[] = {NULL, "u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64", NULL};
-    static const size_t sizes[] = {0, 1, 2, 4, 8, 4, 8, 4, 8, 0};
-    static const char *const pairs[] = {"u32u32", "u64u64", "i32i32", "i64i64", "f32f32", "f64f64", "u8u32",
-                                        "u8u64",  "u16u32", "u16u64", "u32u64", "i32i64", "f32f64"};
+    static const char *const names[] = {NULL,  "u8", "u16", "u32",  "u64", "i32",  "i64", "f32",
+                                        "f64", "i8", "i16", "bool", "f16", "bf16", NULL};
+    static const size_t sizes[] = {0, 1, 2, 4, 8, 4, 8, 4, 8, 1, 2, 1, 2, 2, 0};
+    static const table_type sums[] = {0,         0, 0, TABLE_U32, TABLE_U64, TABLE_I32, TABLE_I64, TABLE_F32,
+                                      TABLE_F64, 0, 0, 0,         TABLE_F32, TABLE_F32, 0};
+    static const char *const pairs[] = {
+        "u8i32",  "u8u32",  "u8i64",    "u8u64",   "u8f32",   "u8f64",   "u16i32",  "u16u32",  "u16i64",
+        "u16u64", "u16f32", "u16f64",   "u32u32",  "u32i64",  "u32u64",  "u32f64",  "u64u64",  "i8i32",
+        "i8i64",  "i8f32",  "i8f64",    "i16i32",  "i16i64",  "i16f32",  "i16f64",  "i32i32",  "i32i64",
+        "i32f64", "i64i64", "booli32",  "boolu32", "booli64", "boolu64", "boolf32", "boolf64", "f16f16",
+        "f16f32", "f16f64", "bf16bf16", "bf16f32", "bf16f64", "f32f32",  "f32f64",  "f64f64"};
     (void)state;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 15; i++) {
+        assert_int_equal(table_sum_type((table_type)i), sums[i]);
         assert_int_equal(table_type_size((table_type)i), sizes[i]);
         if (names[i])
             assert_string_equal(table_type_name((table_type)i), names[i]);
         else
             assert_null(table_type_name((table_type)i));
-        for (int j = 0; j < 10; j++) {
+        for (int j = 0; j < 15; j++) {
             char pair[16];
             int expected = 0;
             snprintf(pair, sizeof pair, "%s%s", names[i] ? names[i] : "?", names[j] ? names[j] : "?");

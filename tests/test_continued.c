@@ -30,7 +30,7 @@ struct sum {
     const struct way *way;
     struct scan_case table;
     struct random random;
-    char *values, *start; /* packed rows of in_type, of out_type; start may be NULL */
+    char *values, *start; /* packed rows of in_type, of sums; start may be NULL */
     struct reference expected;
     struct sum_memory {
         char *bytes; /* a state in host memory */
@@ -42,7 +42,8 @@ struct sum {
 };
 
 static size_t in_row(const struct sum *sum) { return sum->table.columns * element_size(sum->table.in_type); }
-static size_t out_row(const struct sum *sum) { return sum->table.columns * element_size(sum->table.out_type); }
+static table_type kept_in(const struct sum *sum) { return reference_sum_type(sum->table.out_type); }
+static size_t sum_row(const struct sum *sum) { return sum->table.columns * element_size(kept_in(sum)); }
 
 static void fail_sum(const struct sum *sum, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void fail_sum(const struct sum *sum, const char *format, ...) {
@@ -73,7 +74,7 @@ static void require_that(const struct sum *sum, bool condition, const char *what
 }
 
 static void require_row(const struct sum *sum, const void *expected, const void *found, const char *name) {
-    const table_type type = sum->table.out_type;
+    const table_type type = kept_in(sum);
     for (size_t j = 0; j < sum->table.columns; j++) {
         const uint64_t right = element_bits((const char *)expected + j * element_size(type), type);
         const uint64_t wrong = element_bits((const char *)found + j * element_size(type), type);
@@ -86,7 +87,7 @@ static void require_row(const struct sum *sum, const void *expected, const void 
 static const void *sums_through(const struct sum *sum, size_t rows) {
     static const char zeros[1 << 16];
     if (rows > 0)
-        return (const char *)sum->expected.sums + (rows - 1) * out_row(sum);
+        return (const char *)sum->expected.kept + (rows - 1) * sum_row(sum);
     return sum->start ? sum->start : zeros;
 }
 
@@ -108,12 +109,14 @@ static void fill_pieces(struct sum *sum, struct table *in, struct table *out, co
 
 /* The piece of the results: for exclusive sums each row is what stands above it. */
 static void require_sums(struct sum *sum, struct table *out) {
-    const size_t bytes = out_row(sum);
+    const table_type type = sum->table.out_type;
+    const size_t bytes = sum->table.columns * element_size(type);
     char *expected = malloc((sum->piece + 1) * bytes);
     struct difference at;
     require_that(sum, expected != NULL, "out of memory");
     for (size_t i = 0; i < sum->piece; i++)
-        memcpy(expected + i * bytes, sums_through(sum, sum->done + i + !sum->table.exclusive), bytes);
+        reference_round(type, sums_through(sum, sum->done + i + !sum->table.exclusive), expected + i * bytes,
+                        sum->table.columns);
     table_set_packed(out, expected);
     if (!table_holds_image(out, &at))
         fail_sum(sum, "wrong at row %zu of the piece, column %zu: expected %#" PRIx64 ", found %#" PRIx64, at.row,
@@ -147,11 +150,11 @@ static table_scan_options open_sides(struct sum *sum, const struct memory *memor
     options.state = sides->state.address;
     require_ok(sum, table_state_describe(sum->state.bytes, sum->state.size, &facts));
     if (sum->start && facts.version == 0) {
-        open_side(sum, &sides->start, memory, out_row(sum), sum->start);
+        open_side(sum, &sides->start, memory, sum_row(sum), sum->start);
         options.carry_in = sides->start.address;
     }
     if (random_once_in(&sum->random, 3)) {
-        open_side(sum, &sides->carry_out, memory, out_row(sum), NULL);
+        open_side(sum, &sides->carry_out, memory, sum_row(sum), NULL);
         options.carry_out = sides->carry_out.address;
     }
     if (!element_is_float(sum->table.out_type) && random_once_in(&sum->random, 2)) {
@@ -178,7 +181,7 @@ static void close_sides(struct sum *sum, struct sides *sides, const table_scan_o
     if (options->carry_in)
         close_side(sum, &sides->start, NULL);
     if (options->carry_out) {
-        char *row = malloc(out_row(sum));
+        char *row = malloc(sum_row(sum));
         require_that(sum, row != NULL, "out of memory");
         close_side(sum, &sides->carry_out, row);
         require_row(sum, sums_through(sum, sum->done + sum->piece), row, "carry_out");
@@ -234,12 +237,12 @@ static void feed_piece(struct sum *sum) {
     struct table in, out;
     struct block totals;
     fill_pieces(sum, &in, &out, sum->way->memory);
-    open_side(sum, &totals, sum->way->memory, out_row(sum), NULL);
+    open_side(sum, &totals, sum->way->memory, sum_row(sum), NULL);
     char *whole = sum->state.bytes, *apart = NULL;
     if (sum->form == FORM_APART) {
         sum->state.bytes = apart = aligned_alloc(TABLE_STATE_ALIGNMENT, (size + 15) / 16 * 16);
         require_that(sum, apart != NULL, "out of memory");
-        require_ok(sum, table_state_begin(apart, sum->table.out_type, sum->table.columns, sum->done));
+        require_ok(sum, table_state_begin(apart, kept_in(sum), sum->table.columns, sum->done));
     }
     table_scan_options options = open_sides(sum, sum->way->memory, &sides);
     options.backend = sum->way->backend;
@@ -248,7 +251,7 @@ static void feed_piece(struct sum *sum) {
     uint64_t *first_overflow = options.first_overflow;
     options.carry_out = options.first_overflow = NULL;
     const bool sums = !apart;
-    require_ok(sum, table_column_totals(&in.view, sum->table.out_type, sums ? totals.address : NULL, &options));
+    require_ok(sum, table_column_totals(&in.view, kept_in(sum), sums ? totals.address : NULL, &options));
     close_side(sum, &sides.state, sum->state.bytes);
     if (options.carry_in)
         close_side(sum, &sides.start, NULL);
@@ -257,7 +260,7 @@ static void feed_piece(struct sum *sum) {
     if (first_overflow)
         block_close(&sides.overflow);
     if (sums) {
-        char *row = malloc(out_row(sum));
+        char *row = malloc(sum_row(sum));
         require_that(sum, row && block_download(&totals, row), "the totals cannot be read");
         require_row(sum, sums_through(sum, sum->done + sum->piece), row, "totals");
         free(row);
@@ -265,7 +268,7 @@ static void feed_piece(struct sum *sum) {
     close_side(sum, &totals, NULL);
     if (apart) {
         sum->state.bytes = whole;
-        require_ok(sum, table_state_check(apart, size, sum->table.out_type, sum->table.columns));
+        require_ok(sum, table_state_check(apart, size, kept_in(sum), sum->table.columns));
         require_ok(sum, table_state_join(whole, apart));
         free(apart);
     }
@@ -275,10 +278,10 @@ static void feed_piece(struct sum *sum) {
 
 /* The state through the rows so far says so, and gives their sums. */
 static void require_state(const struct sum *sum) {
-    char *row = malloc(out_row(sum));
+    char *row = malloc(sum_row(sum));
     uint64_t rows;
     require_that(sum, row != NULL, "out of memory");
-    require_ok(sum, table_state_check(sum->state.bytes, sum->state.size, sum->table.out_type, sum->table.columns));
+    require_ok(sum, table_state_check(sum->state.bytes, sum->state.size, kept_in(sum), sum->table.columns));
     require_ok(sum, table_state_rows(sum->state.bytes, &rows));
     require_that(sum, rows == sum->done, "the state has another number of rows");
     require_ok(sum, table_state_sums(sum->state.bytes, row));
@@ -302,7 +305,7 @@ static size_t piece_rows(struct sum *sum) {
 }
 
 static void begin_sum(struct sum *sum) {
-    require_ok(sum, table_state_bytes(sum->table.out_type, sum->table.columns, &sum->state.size));
+    require_ok(sum, table_state_bytes(kept_in(sum), sum->table.columns, &sum->state.size));
     sum->state.bytes = aligned_alloc(TABLE_STATE_ALIGNMENT, (sum->state.size + 15) / 16 * 16);
     require_that(sum, sum->state.bytes != NULL, "out of memory");
     memset(sum->state.bytes, 0, sum->state.size);
@@ -338,37 +341,38 @@ static void sum_in_pieces(struct sum *sum, bool whole) {
 static void open_sum(struct sum *sum) {
     struct scan_case *c = &sum->table;
     sum->values = malloc(c->rows * in_row(sum) + 1);
-    sum->start = c->carry_in ? malloc(out_row(sum)) : NULL;
-    sum->expected = (struct reference){.type = c->out_type, .sums = malloc(c->rows * out_row(sum) + 1)};
-    require_that(sum, sum->values && sum->expected.sums && (sum->start || !c->carry_in), "out of memory");
+    sum->start = c->carry_in ? malloc(sum_row(sum)) : NULL;
+    sum->expected = (struct reference){.type = c->out_type, .kept = malloc(c->rows * sum_row(sum) + 1)};
+    require_that(sum, sum->values && sum->expected.kept && (sum->start || !c->carry_in), "out of memory");
     for (size_t i = 0; i < c->rows * c->columns; i++)
         element_randomize(sum->values + i * element_size(c->in_type), c->in_type, &sum->random, c->pattern);
     for (size_t j = 0; sum->start && j < c->columns; j++)
-        element_randomize(sum->start + j * element_size(c->out_type), c->out_type, &sum->random, c->pattern);
+        element_randomize(sum->start + j * element_size(kept_in(sum)), kept_in(sum), &sum->random, c->pattern);
     const table_view in = {.data = sum->values, .rows = c->rows, .columns = c->columns, .type = c->in_type};
     require_that(sum, reference_prefix_sum(&in, sum->start, false, &sum->expected), "out of memory");
 }
 
 /* Two sums of the table, cut in two ways, and it whole. */
 static void check_sum(struct sum *sum) {
+    const table_type type = kept_in(sum);
     way_enter(sum->way);
     open_sum(sum);
     sum_in_pieces(sum, true);
     struct sum_memory whole = sum->state;
     for (unsigned i = 0; i < 2; i++) {
         sum_in_pieces(sum, false);
-        const size_t size = element_size(sum->table.out_type);
+        const size_t size = element_size(type);
         bool same = memcmp(whole.bytes, sum->state.bytes, 64) == 0;
         for (size_t at = 64; at < whole.size; at += size)
-            same &= elements_same(element_bits(whole.bytes + at, sum->table.out_type),
-                                  element_bits(sum->state.bytes + at, sum->table.out_type), sum->table.out_type);
+            same &=
+                elements_same(element_bits(whole.bytes + at, type), element_bits(sum->state.bytes + at, type), type);
         require_that(sum, same, "the state is not that of the whole table");
         free(sum->state.bytes);
     }
     free(whole.bytes);
     free(sum->values);
     free(sum->start);
-    free(sum->expected.sums);
+    free(sum->expected.kept);
 }
 
 static void check_table(struct random *random, size_t index, size_t columns, size_t rows) {

@@ -178,7 +178,7 @@ static void *plain_totals(const struct filling *filling, void *rows, size_t chun
 
 static void check_result(const struct filling *filling, const char *found, const char *expected, const char *what) {
     const table_view *view = &filling->result;
-    const size_t size = table_type_size(view->type), stride = view->stride ? view->stride : view->columns;
+    const size_t size = table_type_size(view->type), stride = view->stride ? (size_t)view->stride : view->columns;
     for (size_t row = 0; row < view->rows; row++)
         for (size_t bin = 0; bin < view->columns; bin++)
             if (memcmp(found + (row * stride + bin) * size, expected + (row * view->columns + bin) * size, size) != 0)
@@ -201,7 +201,7 @@ static void check_filling(const struct way *way, struct filling *filling, const 
     uint64_t outside[TABLE_OUTSIDE_WORDS] = {0}, found_outside[TABLE_OUTSIDE_WORDS];
     filling->result.rows = filling->options.per_chunk ? chunks : 1;
     const size_t cells =
-        filling->result.rows ? (filling->result.rows - 1) * filling->result.stride + filling->bins.count : 0;
+        filling->result.rows ? (filling->result.rows - 1) * (size_t)filling->result.stride + filling->bins.count : 0;
     struct placed values = place(way, host->values, count * value_bytes, value_bytes, random);
     struct placed weights = place(way, host->weights, weighted ? count * weight_bytes : 0, weight_bytes, random);
     struct placed result = place(way, NULL, cells * size, size, random);

@@ -33,12 +33,64 @@ static void test_overflow_of_floats(void **state) {
     expect_all(call, TABLE_ERROR_ARGUMENT, "first_overflow");
 }
 
+static void test_directions_and_offsets(void **state) {
+    struct call call = right_call();
+    uint64_t *const skipped = memory.overflow;
+    (void)state;
+    call.options.reverse = 2;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "reverse is 2");
+    call = right_call();
+    call.options.offsets = -1;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "offsets is -1");
+    call = right_call();
+    call.options.offsets = 1; /* out has no row more */
+    expect_all(call, TABLE_ERROR_SHAPE, "one row more");
+    call.out.rows++;
+    call.options.exclusive = 1;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "exclusive");
+    call = right_call();
+    call.options.skip_nan = 3;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "skip_nan is 3");
+    call.options.skip_nan = 1;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "skip_nan is for floats");
+    call = right_call();
+    call.options.unused = 1;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "unused");
+    call = right_call();
+    call.in.type = call.out.type = TABLE_F64;
+    call.options.first_overflow = NULL;
+    call.options.skipped = skipped;
+    expect_all(call, TABLE_ERROR_ARGUMENT, "skipped");
+    call.options.skip_nan = 1;
+    call.options.skipped = (uint64_t *)((char *)skipped + 4);
+    expect_all(call, TABLE_ERROR_ALIGNMENT, "skipped");
+    call.options.skipped = memory.out;
+    expect_all(call, TABLE_ERROR_OVERLAP, "skipped");
+}
+
+static void test_totals_of_halves(void **state) {
+    struct call call = right_call();
+    (void)state;
+    call.in.type = TABLE_F16;
+    keep();
+    expect(table_column_totals(&call.in, TABLE_F16, memory.out, NULL), TABLE_ERROR_TYPE, "f32", "table_column_totals");
+    call.in.type = TABLE_BF16;
+    expect(table_column_totals(&call.in, TABLE_BF16, memory.out, NULL), TABLE_ERROR_TYPE, "f32", "table_column_totals");
+    const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_F16};
+    call.in.type = TABLE_F16;
+    expect(table_stage1_local_counts(&call.in, &seeds, NULL), TABLE_ERROR_TYPE, "f16", "stage 1");
+    expect(table_stage2_scan_totals(&seeds, NULL), TABLE_ERROR_TYPE, "f16", "stage 2");
+}
+
 static void test_options_not_for_totals(void **state) {
     struct call call = right_call();
     table_scan_options options = {.exclusive = 1};
     (void)state;
     keep();
     expect(table_column_totals(&call.in, TABLE_U64, memory.out, &options), TABLE_ERROR_ARGUMENT, "exclusive",
+           "table_column_totals");
+    options = (table_scan_options){.offsets = 1};
+    expect(table_column_totals(&call.in, TABLE_U64, memory.out, &options), TABLE_ERROR_ARGUMENT, "offsets",
            "table_column_totals");
     options = (table_scan_options){.carry_out = memory.carry_out};
     expect(table_column_totals(&call.in, TABLE_U64, memory.out, &options), TABLE_ERROR_ARGUMENT, "carry_out",
@@ -138,6 +190,7 @@ static void test_stages(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_of_the_other_form), cmocka_unit_test(test_overflow_of_floats),
+        cmocka_unit_test(test_directions_and_offsets),    cmocka_unit_test(test_totals_of_halves),
         cmocka_unit_test(test_options_not_for_totals),    cmocka_unit_test(test_workspace),
         cmocka_unit_test(test_cuda_is_not_there),         cmocka_unit_test(test_stages),
     };

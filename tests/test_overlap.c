@@ -53,6 +53,40 @@ static void test_overlap(void **state) {
     expect_overlap(bytes, words);
 }
 
+/* Rows in the other order, and with options->offsets what is neither out without its last row nor without its first. */
+static void test_overlap_of_other_orders(void **state) {
+    uint64_t *const at = memory.in;
+    const table_view whole = {at, ROWS, COLUMNS, 0, TABLE_U64};
+    const table_view turned = {at + (ROWS - 1) * COLUMNS, ROWS, COLUMNS, -COLUMNS, TABLE_U64};
+    table_view other = turned;
+    (void)state;
+    expect_overlap(whole, turned);
+    expect_overlap(turned, whole);
+    other.data = at + ROWS * COLUMNS; /* one row on */
+    expect_overlap(turned, other);
+    other.data = at + 2 * ROWS * COLUMNS - COLUMNS; /* the lowest row right behind */
+    struct call call = right_call();
+    call.options = (table_scan_options){0};
+    assert_int_equal(table_prefix_sum(&whole, &other, &call.options), TABLE_OK);
+    assert_int_equal(table_prefix_sum(&turned, &turned, &call.options), TABLE_OK);
+
+    call.options.offsets = 1;
+    call.in = whole;
+    call.out = (table_view){at, ROWS + 1, COLUMNS, 0, TABLE_U64};
+    assert_int_equal(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_OK);
+    call.in.data = at + COLUMNS;
+    assert_int_equal(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_OK);
+    call.in.data = at + 1;
+    expect_all(call, TABLE_ERROR_OVERLAP, "without its last row");
+    call.in.data = at + 2 * COLUMNS;
+    expect_all(call, TABLE_ERROR_OVERLAP, "without its last row");
+    call.in = turned;
+    expect_all(call, TABLE_ERROR_OVERLAP, "without its last row");
+    call.in = whole;
+    call.options.carry_out = at + ROWS * COLUMNS; /* the row of offsets */
+    expect_all(call, TABLE_ERROR_OVERLAP, "carry_out");
+}
+
 static void expect_no_overlap(table_view in, table_view out) {
     struct call call = right_call();
     call.options = (table_scan_options){0};
@@ -82,7 +116,7 @@ static void test_one_row(void **state) {
     struct call call = right_call();
     (void)state;
     call.in.rows = call.out.rows = 1;
-    call.in.stride = call.out.stride = (size_t)1 << (CHAR_BIT * sizeof(size_t) - 3); /* times 8 bytes: 0 */
+    call.in.stride = call.out.stride = (ptrdiff_t)1 << (CHAR_BIT * sizeof(size_t) - 3); /* times 8 bytes: 0 */
     call.out.data = call.in.data;
     assert_int_equal(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_OK);
     call.out.data = memory.in + 2;
@@ -121,6 +155,7 @@ static void test_rows_of_options_in_tables(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_overlap_of_other_orders),
         cmocka_unit_test(test_no_overlap),
         cmocka_unit_test(test_one_row),
         cmocka_unit_test(test_rows_of_options_in_tables),

@@ -106,7 +106,10 @@ static int check_last_row(const struct growth *growth) {
     const size_t bytes = sums->columns * table_type_size(sums->type);
     if (sums->rows == 0 || bytes == 0 || growth->job.arguments.exclusive)
         return EX_OK;
-    char *last = memory_allocate(2 * bytes), *expected = last ? last + bytes : NULL;
+    const table_type kept = table_sum_type(sums->type);
+    const size_t kept_bytes = sums->columns * table_type_size(kept);
+    char *kept_sums = memory_allocate(kept_bytes + 2 * bytes), *expected = kept_sums ? kept_sums + kept_bytes : NULL;
+    char *last = expected ? expected + bytes : NULL;
     if (!last)
         return fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, bytes);
     int code = EX_OK;
@@ -117,13 +120,16 @@ static int check_last_row(const struct growth *growth) {
         else if (count == 0 || errno != EINTR)
             code = fail(EX_IOERR, "%s: %s", growth->old.name, count < 0 ? strerror(errno) : "has become shorter");
     }
-    if (code == EX_OK && (table_state_sums(growth->job.state.state, expected) != TABLE_OK ||
-                          row_difference(sums->type, last, expected, sums->columns) != sums->columns))
+    if (code == EX_OK && table_state_sums(growth->job.state.state, kept_sums) == TABLE_OK)
+        row_round(sums->type, kept_sums, expected, sums->columns);
+    else if (code == EX_OK)
+        code = fail(EX_DATAERR, "%s: %s", growth->state_path, table_error_detail());
+    if (code == EX_OK && (row_difference(sums->type, last, expected, sums->columns) != sums->columns))
         code = fail(EX_DATAERR,
                     "%s: is not the state of %s, whose last row has other sums; sums made with --exclusive go on with "
                     "--exclusive",
                     growth->state_path, growth->old.name);
-    free(last);
+    free(kept_sums);
     return code;
 }
 
@@ -133,7 +139,7 @@ static bool take_state(struct growth *growth, const char *from, size_t bytes) {
     const struct table_layout *sums = &growth->old.layout;
     if (table_state_load(from, bytes, state->state) != TABLE_OK ||
         table_state_describe(state->state, bytes, &state->facts) != TABLE_OK || state->facts.rows != sums->rows ||
-        state->facts.type != sums->type || state->facts.columns != sums->columns)
+        state->facts.type != table_sum_type(sums->type) || state->facts.columns != sums->columns)
         return false;
     state->bytes = bytes;
     growth->saved_bytes = bytes;

@@ -12,11 +12,11 @@
 static const char help[] =
     "usage: tuplescan gen --type T --rows R --columns C [--seed N] [--max V] -o FILE\n"
     "\n"
-    "Writes a table of random values. Floats are uniform in [-1, 1); integers are uniform from 0 (signed ones from "
-    "-V)\n"
-    "to V, which is 100 unless --max says otherwise, so that sums stay readable and few overflow.\n"
+    "Writes a table of random values. Floats are uniform in [-1, 1), f16 and bf16 rounded from such an f32; integers\n"
+    "are uniform from 0 (signed ones from -V) to V, which is 100, and 1 of bool, unless --max says otherwise, so that\n"
+    "sums stay readable and few overflow.\n"
     "\n"
-    "  --type T           u8 u16 u32 u64 i32 i64 f32 f64\n"
+    "  --type T           u8 u16 u32 u64 i8 i16 i32 i64 bool f16 bf16 f32 f64\n"
     "  --rows R, --columns C\n"
     "  --seed N           default 0. Value k = i * C + j comes from number k + 1 of the generator splitmix64\n"
     "                     started at N, so the first rows of a longer table are the shorter one\n"
@@ -57,11 +57,24 @@ static void put(table_type type, void *to, size_t k, uint64_t bits, uint64_t max
     case TABLE_##TYPE:                                                                                                 \
         ((C *)to)[k] = KIND##_VALUE(C);                                                                                \
         break;
-    switch (type) { TABLE_TYPES(PUT) }
+    switch (type) {
+        TABLE_NUMBER_TYPES(PUT)
+    case TABLE_BOOL:
+        ((value_bool *)to)[k].byte = UNSIGNED_VALUE(uint8_t);
+        break;
+    case TABLE_F16:
+        ((value_f16 *)to)[k] = value_f16_of(FLOATING_VALUE(float));
+        break;
+    case TABLE_BF16:
+        ((value_bf16 *)to)[k] = value_bf16_of(FLOATING_VALUE(float));
+        break;
+    }
 }
 
 static uint64_t greatest(table_type type) {
     const unsigned bits = 8 * (unsigned)table_type_size(type);
+    if (type == TABLE_BOOL)
+        return 1;
     return type_is_float(type) ? UINT64_MAX : UINT64_MAX >> (64 - bits) >> type_is_signed_integer(type);
 }
 
@@ -78,7 +91,7 @@ static int check_arguments(struct arguments *arguments, struct table_layout *lay
         return fail(EX_USAGE, "%zu rows of %zu %s are beyond the address space", arguments->rows, arguments->columns,
                     table_type_name(type));
     if (!arguments->has_max)
-        arguments->max = DEFAULT_MAX;
+        arguments->max = greatest(type) < DEFAULT_MAX ? greatest(type) : DEFAULT_MAX;
     else if (type_is_float(type))
         return fail(EX_USAGE, "--max is for integers, and the type is %s", table_type_name(type));
     if (arguments->max > greatest(type))

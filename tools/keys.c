@@ -48,8 +48,11 @@ const char *list_text(const struct input_file *file, char text[LIST_TEXT]) {
         return (double)((const C *)keys->data)[i];
 
 double key_as_double(const table_view *keys, size_t i) {
-    switch (keys->type) { TABLE_TYPES(AS_DOUBLE) }
-    return 0;
+    switch (keys->type) {
+        TABLE_KEY_TYPES(AS_DOUBLE)
+    default:
+        return 0;
+    }
 }
 
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,

@@ -120,10 +120,11 @@ static int read_state(struct scan_job *job) {
     return EX_OK;
 }
 
-/* A sum that goes on keeps its type, if it is not said. */
+/* A sum that goes on keeps its type, if it is not said, which is what the usual one is kept in or else the type itself. */
 static table_type wanted_sums(const struct scan_job *job) {
-    const table_type before = job->state.facts.type;
-    const bool keeps = !job->arguments.out_type && table_types_supported(job->input->layout.type, before);
+    const table_type before = job->state.facts.type, in = job->input->layout.type;
+    const bool usual = table_sum_type(default_sum_type(in)) == before;
+    const bool keeps = !job->arguments.out_type && !usual && table_types_supported(in, before);
     return keeps ? before : job->arguments.out_type;
 }
 
@@ -132,7 +133,7 @@ static int fit_state(struct scan_job *job) {
     const struct table_layout *sums = &job->out_layout;
     if (!job->arguments.state)
         return EX_OK;
-    const int code = state_file_fit(&job->state, job->name, sums->type, sums->columns);
+    const int code = state_file_fit(&job->state, job->name, table_sum_type(sums->type), sums->columns);
     if (code != EX_OK || job->state.facts.version == 0)
         return code;
     job->above = memory_allocate(job->carry_layout.bytes);
@@ -187,7 +188,7 @@ static int make_state(struct scan_job *job) {
     size_t bytes;
     if (job->arguments.state || job->arguments.input_count == 1)
         return EX_OK;
-    const table_status status = table_state_bytes(sums->type, sums->columns, &bytes);
+    const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
     if (status != TABLE_OK)
         return fail_status(job->name, status);
     job->own_state = bytes <= memory_limit(job->arguments.memory) ? calloc(1, bytes) : NULL;
@@ -216,9 +217,9 @@ int scan_open_tables(struct scan_job *job) {
         return fail(EX_USAGE, "%s is for integers, and the sums are %s",
                     arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(type));
     job->checked = !arguments->wrap && !type_is_float(type);
-    if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, type, 1, in->columns))
+    if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, table_sum_type(type), 1, in->columns))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
-    code = read_row(arguments->carry_in, type, in->columns, &job->carry_in);
+    code = read_row(arguments->carry_in, table_sum_type(type), in->columns, &job->carry_in);
     if (code == EX_OK)
         code = make_state(job);
     return code == EX_OK ? fit_state(job) : code;

@@ -17,13 +17,14 @@ static unsigned levels_of(uint64_t rows) {
 static size_t rows_at_a_time(uint64_t rows) { return rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; }
 
 bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes) {
-    return size_multiply(columns, table_type_size(type), bytes) &&
+    return size_multiply(columns, table_type_size(table_sum_type(type)), bytes) &&
            size_multiply(*bytes, 4 + levels_of(rows) + rows_at_a_time(rows), bytes);
 }
 
 bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry) {
     size_t bytes;
+    type = table_sum_type(type);
     *sums = (struct serial_sums){.in_type = in_type, .type = type, .columns = columns};
     if (!serial_sums_bytes(type, rows, columns, &bytes) || !(sums->memory = calloc(1, bytes ? bytes : 1)))
         return false;
@@ -138,6 +139,8 @@ void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count) 
     if (is_float)
         make_seed(sums, unit);
     row_convert(sums->in_type, rows, sums->type, sums->sums, count * sums->columns);
+    if (sums->skip_nan)
+        sums->skipped += row_skip_nan(sums->type, sums->sums, count * sums->columns);
     for (size_t column = 0; column < sums->columns; column++)
         sum_column(sums, column, count);
     if (is_float && count == SERIAL_UNIT)

@@ -12,9 +12,11 @@
 enum { SERIAL_UNIT = 512 }; /* rows that are summed by halves */
 
 struct serial_sums {
-    table_type in_type, type;
+    table_type in_type, type;  /* type: what the sums are kept in */
     size_t columns, row_bytes; /* of a row of sums */
     uint64_t row;              /* rows taken */
+    bool skip_nan;             /* set by the caller: NaN counts as nothing */
+    uint64_t skipped;          /* and how many there were */
     bool overflowed; /* integers: whether a sum has left its type, and the first one, in row order, that did */
     uint64_t overflow_row;
     size_t overflow_column;
@@ -30,7 +32,7 @@ struct serial_sums {
 /* Bytes that it needs for a table of at most `rows` rows. False when they do not fit in size_t. */
 bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes);
 
-/* carry: a row of `type`, or NULL. False when out of memory; serial_sums_end() in any case. */
+/* carry: a row of what sums of `type` are kept in, or NULL. False when out of memory; serial_sums_end() in any case. */
 bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry);
 

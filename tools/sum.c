@@ -31,10 +31,11 @@ static const char help[] =
     "example:\n"
     "  tuplescan sum sums.npy --rows 1000:2000\n";
 
-/* *sums = the sums of all rows before `row`: a row of SCANNED, which may begin at an odd address, or one of the carries
- * at the ends. NULL: zeros. free() it. */
+/* *sums = the sums of all rows before `row`, as what sums are kept in: a row of SCANNED, which may begin at an odd
+ * address, or one of the carries at the ends. NULL: zeros. free() it. */
 static int row_before(const struct input_file *scanned, const struct arguments *arguments, size_t row, void **sums) {
     const struct table_layout *layout = &scanned->layout;
+    const table_type type = table_sum_type(layout->type);
     size_t row_bytes = layout->columns * table_type_size(layout->type);
     bool at_end = arguments->exclusive && row == layout->rows, at_start = !arguments->exclusive && row == 0;
     if (at_end && !arguments->carry_out)
@@ -42,28 +43,33 @@ static int row_before(const struct input_file *scanned, const struct arguments *
                     "%s: being exclusive, it lacks the sums through its last row; --carry-out says where they are",
                     scanned->name);
     if (at_start || at_end)
-        return read_row(at_end ? arguments->carry_out : arguments->carry_in, layout->type, layout->columns, sums);
-    *sums = memory_allocate(row_bytes);
-    if (!*sums)
-        return fail(EX_OSERR, "out of memory");
-    memcpy(*sums, (const char *)scanned->data + (arguments->exclusive ? row : row - 1) * row_bytes, row_bytes);
-    return EX_OK;
+        return read_row(at_end ? arguments->carry_out : arguments->carry_in, type, layout->columns, sums);
+    void *results = memory_allocate(row_bytes);
+    *sums = memory_allocate(layout->columns * table_type_size(type));
+    if (*sums && results) {
+        memcpy(results, (const char *)scanned->data + (arguments->exclusive ? row : row - 1) * row_bytes, row_bytes);
+        row_convert(layout->type, results, type, *sums, layout->columns);
+    }
+    const bool made = *sums && results;
+    free(results);
+    return made ? EX_OK : fail(EX_OSERR, "out of memory");
 }
 
 /* wrapped: the first column whose running sums are seen to have wrapped, or the number of columns. */
 static void print(const struct input_file *scanned, const struct arguments *arguments, const char *sums,
                   size_t wrapped) {
     const struct table_layout *layout = &scanned->layout;
-    size_t size = table_type_size(layout->type);
+    const table_type type = table_sum_type(layout->type);
+    const size_t size = table_type_size(type);
     if (arguments->json) {
         json_object(NULL);
         json_string("scanned", scanned->name);
         json_size("from", arguments->rows_from);
         json_size("to", arguments->rows_to);
-        json_string("type", table_type_name(layout->type));
+        json_string("type", table_type_name(type));
         json_array("sums");
         for (size_t j = 0; j < layout->columns; j++)
-            json_value(NULL, layout->type, sums + j * size);
+            json_value(NULL, type, sums + j * size);
         json_end();
         if (wrapped < layout->columns)
             json_size("wrapped_column", wrapped);
@@ -74,7 +80,7 @@ static void print(const struct input_file *scanned, const struct arguments *argu
     }
     for (size_t j = 0; j < layout->columns; j++) {
         char text[VALUE_TEXT];
-        value_text(layout->type, sums + j * size, text);
+        value_text(type, sums + j * size, text);
         puts(text);
     }
 }
@@ -95,20 +101,22 @@ static size_t wrapped_from_the_top(const struct input_file *scanned, size_t rows
 
 static int subtract_and_print(const struct input_file *scanned, const struct arguments *arguments) {
     const struct table_layout *layout = &scanned->layout;
+    const table_type type = table_sum_type(layout->type);
+    const size_t row_bytes = layout->columns * table_type_size(type);
     size_t wrapped = layout->columns;
     void *from = NULL, *to = NULL;
-    char *sums = memory_allocate(layout->columns * table_type_size(layout->type));
+    char *sums = memory_allocate(row_bytes);
     int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
     if (code == EX_OK)
-        memset(sums, 0, layout->columns * table_type_size(layout->type));
+        memset(sums, 0, row_bytes);
     if (code == EX_OK && arguments->rows_from < arguments->rows_to) {
         code = row_before(scanned, arguments, arguments->rows_from, &from);
         if (code == EX_OK)
             code = row_before(scanned, arguments, arguments->rows_to, &to);
         if (code == EX_OK) {
-            wrapped = from ? row_overflow(layout->type, from, to, layout->columns)
+            wrapped = from ? row_overflow(type, from, to, layout->columns)
                            : wrapped_from_the_top(scanned, arguments->rows_to + arguments->exclusive);
-            row_subtract(layout->type, sums, to, from ? from : sums, layout->columns);
+            row_subtract(type, sums, to, from ? from : sums, layout->columns);
         }
     }
     if (code == EX_OK)

@@ -19,22 +19,39 @@ static void float_text(double value, int digits, char text[VALUE_TEXT]) {
     snprintf(text, VALUE_TEXT, "%.*g", digits, isnan(value) ? (double)NAN : value);
 }
 
-#define TEXT_UNSIGNED(VALUE) snprintf(text, VALUE_TEXT, "%" PRIu64, (uint64_t)(VALUE))
-#define TEXT_SIGNED(VALUE)   snprintf(text, VALUE_TEXT, "%" PRId64, (int64_t)(VALUE))
-#define TEXT_FLOATING(VALUE) float_text((double)(VALUE), sizeof(VALUE) == sizeof(float) ? 9 : 17, text)
+/* Digits with which a float is told from its neighbours. */
+static int float_digits(table_type type) {
+    return type == TABLE_F64 ? 17 : type == TABLE_F32 ? 9 : type == TABLE_F16 ? 5 : 4;
+}
+
+#define TEXT_UNSIGNED(TYPE, VALUE) snprintf(text, VALUE_TEXT, "%" PRIu64, (uint64_t)(VALUE))
+#define TEXT_TRUTH(TYPE, VALUE)    TEXT_UNSIGNED(TYPE, VALUE)
+#define TEXT_SIGNED(TYPE, VALUE)   snprintf(text, VALUE_TEXT, "%" PRId64, (int64_t)(VALUE))
+#define TEXT_FLOATING(TYPE, VALUE) float_text((double)(VALUE), float_digits(TYPE), text)
 #define TEXT(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                         \
     case TABLE_##TYPE:                                                                                                 \
-        TEXT_##KIND(*(const C *)value);                                                                                \
+        TEXT_##KIND(TABLE_##TYPE, value_of_##NAME(*(const C *)value));                                                 \
         break;
 
 void value_text(table_type type, const void *value, char text[VALUE_TEXT]) {
     switch (type) { TABLE_TYPES(TEXT) }
 }
 
+static double float_value(table_type type, const void *value) {
+    switch (type) {
+    case TABLE_F16:
+        return value_of_f16(*(const value_f16 *)value);
+    case TABLE_BF16:
+        return value_of_bf16(*(const value_bf16 *)value);
+    case TABLE_F32:
+        return *(const float *)value;
+    default:
+        return *(const double *)value;
+    }
+}
+
 bool value_is_finite(table_type type, const void *value) {
-    if (type == TABLE_F32)
-        return isfinite(*(const float *)value);
-    return type != TABLE_F64 || isfinite(*(const double *)value);
+    return !type_is_float(type) || isfinite(float_value(type, value));
 }
 
 /* Whether an exponent of all ones, which infinities and NaNs have, is among the values: one more carries into the sign.
@@ -57,10 +74,33 @@ static bool any_not_finite_64(const char *values, size_t count) {
     return carries >> 63;
 }
 
+/* `exponent`: all ones. */
+static bool any_not_finite_16(const char *values, size_t count, unsigned exponent) {
+    uint16_t bits;
+    unsigned found = 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        found |= (bits & exponent) == exponent;
+    }
+    return found;
+}
+
+static bool any_not_finite(table_type type, const void *values, size_t count) {
+    switch (type) {
+    case TABLE_F16:
+        return any_not_finite_16(values, count, 0x7c00);
+    case TABLE_BF16:
+        return any_not_finite_16(values, count, 0x7f80);
+    case TABLE_F32:
+        return any_not_finite_32(values, count);
+    default:
+        return any_not_finite_64(values, count);
+    }
+}
+
 size_t first_not_finite(table_type type, const void *values, size_t count) {
     size_t size = table_type_size(type), i = 0;
-    if (!type_is_float(type) ||
-        !(size == sizeof(float) ? any_not_finite_32(values, count) : any_not_finite_64(values, count)))
+    if (!type_is_float(type) || !any_not_finite(type, values, count))
         return count;
     while (value_is_finite(type, (const char *)values + i * size))
         i++;
@@ -69,11 +109,11 @@ size_t first_not_finite(table_type type, const void *values, size_t count) {
 
 table_type default_sum_type(table_type in) {
     const enum table_kind kind = table_kind_of(in);
-    return kind == TABLE_UNSIGNED ? TABLE_U64 : kind == TABLE_SIGNED ? TABLE_I64 : in;
+    return kind == TABLE_UNSIGNED || kind == TABLE_TRUTH ? TABLE_U64 : kind == TABLE_SIGNED ? TABLE_I64 : in;
 }
 
 const char *sum_types_text(table_type in) {
-    static char text[64];
+    static char text[80];
     text[0] = '\0';
     for (size_t i = 0; i < TYPES; i++) {
         if (!table_types_supported(in, all_types[i].type))
@@ -95,11 +135,11 @@ table_type type_of_name(const char *name) {
     return 0;
 }
 
-#define PAIR(from_t, to_t) ((from_t)*16 + (to_t))
+#define PAIR(from_t, to_t) ((from_t)*TYPE_NUMBERS + (to_t))
 #define CONVERT(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                               \
     case PAIR(TABLE_##IN, TABLE_##OUT):                                                                                \
         for (size_t j = 0; j < count; j++)                                                                             \
-            ((OUT_C *)to)[j] = ((const IN_C *)from)[j];                                                                \
+            ((OUT_C *)to)[j] = (OUT_C)value_of_##IN_NAME(((const IN_C *)from)[j]);                                     \
         break;
 
 void row_convert(table_type from_type, const void *from, table_type to_type, void *to, size_t count) {
@@ -107,7 +147,33 @@ void row_convert(table_type from_type, const void *from, table_type to_type, voi
         memcpy(to, from, count * table_type_size(to_type));
         return;
     }
-    switch (PAIR(from_type, to_type)) { TABLE_PAIRS(CONVERT) }
+    switch (PAIR(from_type, to_type)) { TABLE_SUM_PAIRS(CONVERT) }
+}
+
+void row_round(table_type type, const void *sums, void *results, size_t count) {
+    const float *from = sums;
+    if (type == TABLE_F16)
+        for (size_t j = 0; j < count; j++)
+            ((value_f16 *)results)[j] = value_f16_of(from[j]);
+    else if (type == TABLE_BF16)
+        for (size_t j = 0; j < count; j++)
+            ((value_bf16 *)results)[j] = value_bf16_of(from[j]);
+    else
+        memcpy(results, sums, count * table_type_size(type));
+}
+
+size_t row_skip_nan(table_type type, void *values, size_t count) {
+    size_t skipped = 0;
+    for (size_t j = 0; j < count; j++) {
+        if (type == TABLE_F32 && isnan(((float *)values)[j]))
+            ((float *)values)[j] = -0.0f;
+        else if (type == TABLE_F64 && isnan(((double *)values)[j]))
+            ((double *)values)[j] = -0.0;
+        else
+            continue;
+        skipped++;
+    }
+    return skipped;
 }
 
 #define COMBINE(type_c, sign)                                                                                          \
@@ -138,9 +204,7 @@ void row_subtract(table_type type, void *to, const void *left, const void *right
 }
 
 static bool both_nan(table_type type, const void *left, const void *right) {
-    if (type == TABLE_F32)
-        return isnan(*(const float *)left) && isnan(*(const float *)right);
-    return type == TABLE_F64 && isnan(*(const double *)left) && isnan(*(const double *)right);
+    return type_is_float(type) && isnan(float_value(type, left)) && isnan(float_value(type, right));
 }
 
 size_t row_difference(table_type type, const void *left, const void *right, size_t count) {

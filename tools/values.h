@@ -20,7 +20,7 @@ bool value_is_finite(table_type type, const void *value);
 size_t first_not_finite(table_type type, const void *values, size_t count);
 
 /* The type that tables of `in` are summed into when nobody says otherwise, as NumPy does it: integers narrower than 64
- * bits into u64 or i64, everything else into `in` itself. */
+ * bits and bool into u64 or i64, everything else into `in` itself. */
 table_type default_sum_type(table_type in);
 
 /* "u32, u64": the types that `in` can be summed into. Static text, until the next call. */
@@ -33,6 +33,8 @@ table_type type_of_name(const char *name);
  * wrap, and the first j where they differ, `count` when they do not. Floats are the same when their bits are, or when
  * both are NaN. */
 void row_convert(table_type from_type, const void *from, table_type to_type, void *to, size_t count);
+void row_round(table_type type, const void *sums, void *results, size_t count); /* sums to results of `type` */
+size_t row_skip_nan(table_type type, void *values, size_t count); /* makes NaN -0.0, and returns how many there were */
 void row_add(table_type type, void *to, const void *left, const void *right, size_t count);
 void row_subtract(table_type type, void *to, const void *left, const void *right, size_t count);
 size_t row_difference(table_type type, const void *left, const void *right, size_t count);

@@ -74,6 +74,8 @@ struct comparison {
     struct serial_sums sums;
     size_t room; /* rows */
     char *values, *found;
+    char *rounded;  /* a row of results */
+    size_t out_row; /* bytes of it */
     bool exclusive, differs;
     struct difference difference;
 };
@@ -93,8 +95,11 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                     comparison->input->name, unit, in->columns, most);
     const size_t units = unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
     comparison->room = units * unit;
+    comparison->out_row = out->columns * table_type_size(out->type);
     comparison->values = malloc(comparison->room * row + 1);
-    if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, carry) || !comparison->values)
+    comparison->rounded = malloc(comparison->out_row + 1);
+    if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, carry) || !comparison->values ||
+        !comparison->rounded)
         return fail(EX_OSERR, "out of memory");
     comparison->found = comparison->values + comparison->room * in->columns * table_type_size(in->type);
     return EX_OK;
@@ -104,7 +109,7 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
 static int read_rows(struct comparison *comparison, size_t *rows) {
     struct input_file *input = comparison->input, *scanned = comparison->scanned;
     const size_t in_row = input->layout.columns * table_type_size(input->layout.type);
-    const size_t out_row = comparison->sums.row_bytes;
+    const size_t out_row = comparison->out_row;
     size_t in_bytes = 0, out_bytes = 0;
     int code = input_read(input, comparison->values, comparison->room * in_row, &in_bytes);
     if (code == EX_OK)
@@ -117,23 +122,31 @@ static int read_rows(struct comparison *comparison, size_t *rows) {
     return code;
 }
 
-/* Whether the rows of a unit differ, and where first. */
+/* Whether a row of results differs from the sums it should be, and where first. `row`: its number in the file. */
+static bool compare_row(struct comparison *comparison, uint64_t row, const void *sums, const char *found) {
+    const struct table_layout *out = &comparison->scanned->layout;
+    char *const expected = comparison->rounded;
+    row_round(out->type, sums, expected, out->columns);
+    const size_t column = row_difference(out->type, expected, found, out->columns);
+    if (column == out->columns)
+        return true;
+    const size_t at = column * table_type_size(out->type);
+    comparison->differs = true;
+    comparison->difference = (struct difference){.row = (size_t)row, .column = column};
+    value_text(out->type, expected + at, comparison->difference.expected);
+    value_text(out->type, found + at, comparison->difference.found);
+    return false;
+}
+
 static void compare_unit(struct comparison *comparison, const char *found, size_t rows) {
     const struct serial_sums *sums = &comparison->sums;
     const char *expected = comparison->exclusive ? sums->above : sums->sums;
-    if (memcmp(expected, found, rows * sums->row_bytes) == 0)
+    const size_t out_row = comparison->out_row;
+    if (out_row == sums->row_bytes && memcmp(expected, found, rows * out_row) == 0)
         return;
-    for (size_t i = 0; i < rows; i++, expected += sums->row_bytes, found += sums->row_bytes) {
-        const size_t column = row_difference(sums->type, expected, found, sums->columns);
-        if (column == sums->columns)
-            continue;
-        const size_t at = column * table_type_size(sums->type);
-        comparison->differs = true;
-        comparison->difference = (struct difference){.row = (size_t)sums->row - rows + i, .column = column};
-        value_text(sums->type, expected + at, comparison->difference.expected);
-        value_text(sums->type, found + at, comparison->difference.found);
-        return;
-    }
+    for (size_t i = 0; i < rows; i++)
+        if (!compare_row(comparison, sums->row - rows + i, expected + i * sums->row_bytes, found + i * out_row))
+            return;
 }
 
 static int compare(struct comparison *comparison) {
@@ -146,7 +159,7 @@ static int compare(struct comparison *comparison) {
         for (size_t done = 0, count; code == EX_OK && done < rows && !comparison->differs; done += count) {
             count = rows - done < SERIAL_UNIT ? rows - done : SERIAL_UNIT;
             serial_sums_unit(&comparison->sums, comparison->values + done * in_row, count);
-            compare_unit(comparison, comparison->found + done * comparison->sums.row_bytes, count);
+            compare_unit(comparison, comparison->found + done * comparison->out_row, count);
         }
     }
     if (code == EX_OK && !comparison->differs)
@@ -233,6 +246,7 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
         code = say(arguments, &comparison);
     serial_sums_end(&comparison.sums);
     free(comparison.values);
+    free(comparison.rounded);
     return code;
 }
 
@@ -247,7 +261,7 @@ int verify_main(int argc, char **argv) {
     if (code == EX_OK)
         code = open_scanned(&scanned, arguments.operands[1], &input, &arguments);
     if (code == EX_OK)
-        code = read_row(arguments.carry_in, scanned.layout.type, scanned.layout.columns, &carry);
+        code = read_row(arguments.carry_in, table_sum_type(scanned.layout.type), scanned.layout.columns, &carry);
     if (code == EX_OK)
         code = verify(&arguments, &input, &scanned, carry);
     input_close(&input);

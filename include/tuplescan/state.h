@@ -29,7 +29,7 @@
  *
  * Errors
  * ------
- * ARGUMENT (a null pointer), ALIGNMENT, TYPE, SHAPE (no columns), TOO_LARGE (bytes that do not fit in size_t; rows
+ * ARGUMENT (a null pointer), ALIGNMENT, TYPE, TOO_LARGE (bytes that do not fit in size_t; rows
  * beyond 2^63), BACKEND (device memory), OVERLAP, and STATE: a state that is damaged, of other sums, or does not fit
  * the call; table_error_detail() names what is wrong in it. A call that fails changes nothing.
  *

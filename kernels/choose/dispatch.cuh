@@ -125,12 +125,12 @@ static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t
     if (vectors <= 2)
         return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
     constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
-    const bool is_plain = kind_of_type(pass.in_type) == value_kind::PLAIN;
+    const bool may_pack = kind_of_type(pass.in_type) != value_kind::SIGNED; /* sums of half a word have no sign */
     if constexpr (PACKS && COUNT == WORD_COLUMNS) {
-        return is_plain ? run_packed<SUM>(pass, launcher) : run_scalars<INPUT, SUM>(pass, launcher);
+        return may_pack ? run_packed<SUM>(pass, launcher) : run_scalars<INPUT, SUM>(pass, launcher);
     } else {
         if constexpr (PACKS)
-            if (is_plain && pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
+            if (may_pack && pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
                 allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), WORD_COLUMNS))
                 return run_packed<SUM>(pass, launcher);
         if constexpr (LAUNCHER::PARKS)
@@ -182,11 +182,8 @@ template <class SUM, bool PARKS> HOST_DEVICE constexpr auto even_table() {
                             narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>, narrow_rows<7, COUNT>>();
 }
 
-/* Bytes with sums of 4 bytes are left out of parked tiles: the bytes form has all of them (choose/shapes.h). */
 template <class INPUT, class SUM, bool PARKS> HOST_DEVICE constexpr auto narrow_table_of() {
-    if constexpr (PARKS && sizeof(INPUT) == 1 && sizeof(SUM) == 4)
-        return narrow_table<>();
-    else if constexpr (PARKS && sizeof(INPUT) < sizeof(SUM))
+    if constexpr (PARKS && sizeof(INPUT) < sizeof(SUM))
         return widened_table<INPUT, SUM>();
     else
         return even_table<SUM, PARKS>();

@@ -54,6 +54,7 @@ DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SH
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
             bytes.words[step] = first + step < rows ? load_of_line(reinterpret_cast<const uint32_t *>(from)) : 0;
     }
+    count_truths(pass.kind, bytes.words);
 }
 
 /* The totals of the warp's rows; the other warps see them after a barrier. */

@@ -100,6 +100,7 @@ template <class SHAPE, bool KEPT>
 DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigned tile, byte_words<SHAPE> &words) {
     if (tile >= layout.whole_tiles) {
         read_last_words<SHAPE>(pass, layout, tile, words);
+        count_truths(pass.kind, words);
         return;
     }
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
@@ -113,6 +114,7 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
         if (there)
             words[step] = KEPT ? load_kept(from + step * lanes) : load_passing(from + step * lanes);
     }
+    count_truths(pass.kind, words);
 }
 
 /* Shared memory of a block: of each warp; and what warps tell each other, by turns. */

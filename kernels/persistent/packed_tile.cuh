@@ -92,6 +92,7 @@ DEVICE void packed_load(const tile_pass &pass, const packed_place &place, packed
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
             bytes[step] = at.row + step < at.end ? load_of_line(reinterpret_cast<const uint32_t *>(from)) : 0;
     }
+    count_truths(pass.kind, bytes);
 }
 
 /* What the lane's rows add up to together with those above them in the warp; returns what these do alone. All lanes of

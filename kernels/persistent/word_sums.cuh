@@ -3,7 +3,7 @@
 #define PERSISTENT_WORD_SUMS_CUH
 
 #include "choose/shapes.h"
-#include "device.cuh"
+#include "tile/value.cuh"
 
 /* Columns 0 and 2, and 1 and 3: in the low half of a word, and in the high one. */
 struct alignas(8) word_sums {
@@ -24,6 +24,15 @@ DEVICE void add_word(const word_sums &word, uint32_t (&sums)[WORD_BYTES]) {
     sums[1] += word.odd & LOW_HALF;
     sums[2] += word.even >> 16;
     sums[3] += word.odd >> 16;
+}
+
+/* Truth values count as 0 or 1, whatever is in their bytes. */
+template <unsigned COUNT> DEVICE void count_truths(value_kind kind, uint32_t (&words)[COUNT]) {
+    constexpr uint32_t LOW = 0x7f7f7f7f, ONES = 0x01010101;
+    if (kind == value_kind::TRUTH)
+        UNROLL
+    for (unsigned k = 0; k < COUNT; k++)
+        words[k] = (((words[k] & LOW) + LOW) | words[k]) >> 7 & ONES;
 }
 
 /* Sums over the lanes that have the same columns of other rows, `words` lanes apart, through this one. All lanes of the

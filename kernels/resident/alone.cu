@@ -26,5 +26,5 @@ struct alone_launcher {
 };
 
 int form_alone::run(const kernel_pass *pass, const kernel_carry *carry, void *) {
-    return run_resident(*pass, alone_launcher{carry->in, carry->out, pass->stream});
+    return run_any(*pass, alone_launcher{carry->in, carry->out, pass->stream});
 }

@@ -4,8 +4,7 @@
 
 #include "choose/dispatch.cuh"
 
-/* run_pass() for resident forms, which have no kernels for small floats: tiles of those are parked, or go through the
- * separate stages. */
+/* run_pass() for resident forms that have no kernels for small floats. */
 template <class LAUNCHER> static int run_resident(const kernel_pass &pass, const LAUNCHER &launcher) {
     return run_types(pass, [&](auto types) {
         typedef typename decltype(types)::Input Input;
@@ -16,8 +15,8 @@ template <class LAUNCHER> static int run_resident(const kernel_pass &pass, const
     });
 }
 
-/* run_resident() for the separate stages, which do every pass: what has no kernels of its own, a column a lane. */
-template <class LAUNCHER> static int run_stage(const kernel_pass &pass, const LAUNCHER &launcher) {
+/* run_resident() for who does every pass: what has no kernels of its own, a column a lane. */
+template <class LAUNCHER> static int run_any(const kernel_pass &pass, const LAUNCHER &launcher) {
     const int error = run_resident(pass, launcher);
     if (error != static_cast<int>(cudaErrorNotSupported))
         return error;

@@ -34,5 +34,5 @@ struct stage1_launcher {
 int kernel_stage1_local_counts(const kernel_pass *pass, void *seeds) {
     kernel_pass reading = *pass;
     reading.out = nullptr;
-    return run_stage(reading, stage1_launcher{seeds, pass->stream});
+    return run_any(reading, stage1_launcher{seeds, pass->stream});
 }

@@ -18,5 +18,5 @@ struct stage3_launcher {
 };
 
 int kernel_stage3_global_pass(const kernel_pass *pass, void *seeds) {
-    return run_stage(*pass, stage3_launcher{seeds, pass->stream});
+    return run_any(*pass, stage3_launcher{seeds, pass->stream});
 }

@@ -74,7 +74,10 @@ table_status cuda_fused(const struct scan *scan, void *workspace) {
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
         if (!takes(form, &facts))
             continue;
-        const int error = form->run(&pass, &carry, workspace);
+        /* A form that may be refused does no pass that skips anything. */
+        int error = form->is_certain ? cuda_count_skipped(scan, &pass) : 0;
+        if (error == 0)
+            error = form->run(&pass, &carry, workspace);
         if (!kernel_is_refused(error))
             return cuda_check_launch(error, "the fused pass");
         cudaGetLastError(); /* a refusal must not come up again in the caller's own calls */

@@ -18,8 +18,14 @@ static inline struct kernel_pass cuda_pass(const struct scan *scan) {
                                 .out_type = scan->out.type,
                                 .chunk_rows = kernel_chunk_rows(scan->out.type, scan->in.columns),
                                 .exclusive = scan->exclusive,
+                                .skip_nan = scan->skip_nan,
                                 .first_overflow = scan->first_overflow,
                                 .stream = scan->stream};
+}
+
+/* Counts what stage 1, or what does all stages, skips, before in may be overwritten. */
+static inline int cuda_count_skipped(const struct scan *scan, const struct kernel_pass *pass) {
+    return scan->skipped ? kernel_count_nans(pass, scan->skipped) : 0;
 }
 
 #endif

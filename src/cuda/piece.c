@@ -10,13 +10,15 @@ size_t cuda_piece_workspace(const struct scan *scan) {
 table_status cuda_piece(const struct scan *scan, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_piece piece = {scan->state, scan->state_out, scan->carry_out};
-    return cuda_check_launch(kernel_run_piece(&pass, &piece, workspace), "a piece of a sum that goes on");
+    const int error = cuda_count_skipped(scan, &pass);
+    return cuda_check_launch(error ? error : kernel_run_piece(&pass, &piece, workspace),
+                             "a piece of a sum that goes on");
 }
 
 static struct kernel_state_call state_call(const struct scan *scan) {
     return (struct kernel_state_call){.state = scan->state,
                                       .left = scan->state_out,
-                                      .type = scan->out.type,
+                                      .type = scan_sum_type(scan),
                                       .columns = scan->in.columns,
                                       .rows = scan->in.rows,
                                       .carry_in = scan->carry_in,

@@ -80,6 +80,19 @@ static void fill_values(void *values, size_t count, table_type type, struct rand
         case TABLE_F64:
             ((double *)values)[i] = real;
             break;
+        case TABLE_I16:
+            ((uint16_t *)values)[i] = (uint16_t)bits;
+            break;
+        case TABLE_I8:
+        case TABLE_BOOL:
+            ((uint8_t *)values)[i] = (uint8_t)bits;
+            break;
+        case TABLE_F16:
+            reference_round(type, &(float){(float)(real * 0x1p-40)}, (uint16_t *)values + i, 1);
+            break;
+        case TABLE_BF16:
+            reference_round(type, &(float){(float)real}, (uint16_t *)values + i, 1);
+            break;
         }
     }
 }

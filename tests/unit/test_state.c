@@ -364,11 +364,14 @@ static void test_sizes(void **state) {
     assert_int_equal(bytes, 64 + 2 * 5 * 4);
     assert_int_equal(table_state_bytes(TABLE_U8, 5, &bytes), TABLE_ERROR_TYPE);
     assert_int_equal(table_state_bytes((table_type)0, 5, &bytes), TABLE_ERROR_TYPE);
-    assert_int_equal(table_state_bytes(TABLE_F32, 0, &bytes), TABLE_ERROR_SHAPE);
+    assert_int_equal(table_state_bytes(TABLE_F16, 5, &bytes), TABLE_ERROR_TYPE);
+    assert_int_equal(table_state_bytes(TABLE_I8, 5, &bytes), TABLE_ERROR_TYPE);
     assert_int_equal(table_state_bytes(TABLE_F32, SIZE_MAX / 4, &bytes), TABLE_ERROR_TOO_LARGE);
     assert_int_equal(table_state_bytes(TABLE_F32, SIZE_MAX / (4 * 131), &bytes), TABLE_ERROR_TOO_LARGE);
     assert_int_equal(table_state_bytes(TABLE_F32, 1, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(bytes, 64 + 2 * 5 * 4);
+    assert_int_equal(table_state_bytes(TABLE_F32, 0, &bytes), TABLE_OK);
+    assert_int_equal(bytes, 64);
 }
 
 static void test_not_begun(void **state) {

@@ -141,6 +141,66 @@ static void check(table_type in_type, table_type type, bool exclusive) {
     close_tables(&tables);
 }
 
+/* Rows in other orders, a row of offsets, NaN: as the CPU alone does it. in begins at out's row `place`, or apart (-1). */
+static void check_layout(table_type in_type, table_type type, bool reverse, bool turned, bool offsets, int place,
+                         size_t rows) {
+    const size_t size = element_size(type), in_size = element_size(in_type), all = rows + offsets;
+    struct random random = {run_seed() + rows};
+    const table_type sums = table_sum_type(type);
+    char *values = fresh(rows * in_size + 1), *one = fresh(all * size), *two = fresh(all * size + 1);
+    uint64_t skipped[2] = {3, 4}, found[2] = {5, 6};
+    char start[8] = {0}, last[2][8];
+    for (size_t i = 0; i < rows; i++)
+        element_randomize(values + i * in_size, in_type, &random, PATTERN_EXTREME);
+    element_randomize(start, sums, &random, PATTERN_SMALL);
+    for (int i = 0; i < 2; i++) {
+        char *const results = i == 0 ? one : two + (place < 0);
+        char *const from = place < 0 ? values : results + (size_t)place * size;
+        table_view in = {from, rows, 1, 1, in_type}, out = {results, all, 1, 1, type};
+        if (place >= 0)
+            memcpy(from, values, rows * in_size);
+        if (turned) {
+            in.data = from + (rows - 1) * in_size;
+            in.stride = -1;
+        }
+        if (turned && place >= 0) {
+            out.data = results + (all - 1) * size;
+            out.stride = -1;
+        }
+        const table_scan_options options = {.reverse = reverse,
+                                            .offsets = offsets,
+                                            .skip_nan = element_is_float(type),
+                                            .skipped = element_is_float(type) ? &skipped[i] : NULL,
+                                            .first_overflow = element_is_float(type) ? NULL : &found[i],
+                                            .carry_in = start,
+                                            .carry_out = last[i]};
+        assert_int_equal(i == 0 ? table_prefix_sum(&in, &out, &options)
+                                : scan_in_pieces(&in, &out, &options, CALL_AND_WAIT, NULL),
+                         TABLE_OK);
+    }
+    assert_int_equal(memcmp(one, two + (place < 0), all * size), 0);
+    assert_memory_equal(last[0], last[1], element_size(sums));
+    if (element_is_float(type))
+        assert_int_equal(skipped[0], skipped[1]);
+    else
+        assert_int_equal(found[0], found[1]);
+    free(values);
+    free(one);
+    free(two);
+}
+
+static void test_layouts(void **state) {
+    (void)state;
+    for (int which = 0; which < 8; which++) {
+        check_layout(TABLE_F16, TABLE_F16, which & 1, which & 2, which & 4, -1, 3000);
+        check_layout(TABLE_U8, TABLE_I32, which & 1, which & 2, which & 4, -1, 3000);
+        check_layout(TABLE_I64, TABLE_I64, which & 1, which & 2, true, which >> 2, 3000);
+    }
+    check_layout(TABLE_F64, TABLE_F64, true, true, true, 1, ROWS);
+    check_layout(TABLE_F64, TABLE_F64, true, false, true, 0, ROWS);
+    check_layout(TABLE_I16, TABLE_I64, true, true, true, -1, ROWS);
+}
+
 static void test_integers(void **state) {
     (void)state;
     check(TABLE_U32, TABLE_U64, false);
@@ -153,6 +213,7 @@ static void test_floats(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_floats)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_floats),
+                                       cmocka_unit_test(test_layouts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,14 +69,28 @@ static void copy(const struct cpu_case *what) {
 
 /* Float sums round differently in another order. What lets an error of the program through is not meant to be found
  * here but by the tests; a wrong column or row is. */
+static double sum_at(const struct cpu_case *what, const void *sums, size_t k) {
+    switch (what->pair.out) {
+    case TABLE_F16:
+        return value_of_f16(((const value_f16 *)sums)[k]);
+    case TABLE_BF16:
+        return value_of_bf16(((const value_bf16 *)sums)[k]);
+    case TABLE_F32:
+        return ((const float *)sums)[k];
+    default:
+        return ((const double *)sums)[k];
+    }
+}
+
 static bool close_enough(const struct cpu_case *what, const void *got, const void *wanted) {
     const size_t columns = what->shape.columns, stride = what->shape.stride;
-    const double epsilon = what->pair.out == TABLE_F32 ? 0x1p-23 : 0x1p-52;
+    const table_type type = what->pair.out;
+    const double epsilon = table_sum_type(type) == TABLE_F32 ? 0x1p-23 : 0x1p-52;
+    const double last_place = type == TABLE_F16 ? 0x1p-10 : type == TABLE_BF16 ? 0x1p-7 : 0; /* of the result */
     for (size_t i = 0; i < what->in.rows; ++i)
         for (size_t k = i * stride; k < i * stride + columns; ++k) {
-            const double a = what->pair.out == TABLE_F32 ? ((const float *)got)[k] : ((const double *)got)[k];
-            const double b = what->pair.out == TABLE_F32 ? ((const float *)wanted)[k] : ((const double *)wanted)[k];
-            if (!(fabs(a - b) <= 16 * epsilon * (double)(i + 1)))
+            const double a = sum_at(what, got, k), b = sum_at(what, wanted, k);
+            if (a != b && !(fabs(a - b) <= 16 * epsilon * (double)(i + 1) + 2 * last_place * fabs(b)))
                 return false;
         }
     return true;

@@ -69,6 +69,13 @@ static unsigned long long word_of(table_type type, unsigned long long bits) {
     } else if (type == TABLE_F64) {
         const double value = (double)(long long)bits * 0x1p-63;
         memcpy(&word, &value, sizeof word);
+    } else if (type == TABLE_F16 || type == TABLE_BF16) {
+        uint16_t four[4];
+        for (int i = 0; i < 4; i++) {
+            const float value = (float)(int16_t)(bits >> 16 * i) * 0x1p-15f;
+            four[i] = type == TABLE_F16 ? value_f16_of(value).bits : value_bf16_of(value).bits;
+        }
+        memcpy(&word, four, sizeof word);
     }
     return word;
 }
@@ -125,22 +132,25 @@ void bench_fill(void *data, size_t bytes, table_type type, bool small) {
 }
 
 /* SUM: the type to add in, unsigned for integers so that they wrap. */
-#define DEFINE_SERIAL(name, IN, SUM)                                                                                   \
+#define DEFINE_SERIAL(name, IN, SUM, OUT, AS_NUMBER, AS_RESULT)                                                        \
     static void name(const table_view *in, const table_view *out, void *accumulators) {                                \
         const IN *from = in->data;                                                                                     \
-        SUM *to = out->data, *acc = accumulators;                                                                      \
-        const size_t rows = in->rows, columns = in->columns, in_stride = in->stride, out_stride = out->stride;         \
-        for (size_t i = 0; i < rows; ++i)                                                                              \
-            for (size_t j = 0; j < columns; ++j) {                                                                     \
-                acc[j] += (SUM)from[i * in_stride + j];                                                                \
-                to[i * out_stride + j] = acc[j];                                                                       \
+        OUT *to = out->data;                                                                                           \
+        SUM *acc = accumulators;                                                                                       \
+        for (size_t i = 0; i < in->rows; ++i, from += in->stride, to += out->stride)                                   \
+            for (size_t j = 0; j < in->columns; ++j) {                                                                 \
+                acc[j] += (SUM)AS_NUMBER(from[j]);                                                                     \
+                to[j] = AS_RESULT(acc[j]);                                                                             \
             }                                                                                                          \
     }
 
 #define ADDED_AS(TYPE, NAME, C) typedef C added_##TYPE;
 TABLE_SUMS(ADDED_AS)
-#define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) DEFINE_SERIAL(serial_##IN##_##OUT, IN_C, added_##OUT)
-TABLE_PAIRS(DEFINE_PAIR)
+#define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                           \
+    DEFINE_SERIAL(serial_##IN##_##OUT, IN_C, added_##OUT, added_##OUT, value_of_##IN_NAME, )
+TABLE_SUM_PAIRS(DEFINE_PAIR)
+DEFINE_SERIAL(serial_F16_F16, value_f16, float, value_f16, value_of_f16, value_f16_of)
+DEFINE_SERIAL(serial_BF16_BF16, value_bf16, float, value_bf16, value_of_bf16, value_bf16_of)
 
 #define SERIAL_ENTRY(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT, serial_##IN##_##OUT},
 typedef void serial_function(const table_view *in, const table_view *out, void *accumulators);
@@ -151,7 +161,7 @@ static const struct {
 } SERIAL[] = {TABLE_PAIRS(SERIAL_ENTRY)};
 
 int bench_serial_scan(const table_view *in, const table_view *out) {
-    void *accumulators = calloc(in->columns, table_type_size(out->type));
+    void *accumulators = calloc(in->columns, table_type_size(table_sum_type(out->type)));
     if (!accumulators)
         return 0;
     int done = 0;
@@ -166,7 +176,11 @@ int bench_serial_scan(const table_view *in, const table_view *out) {
 
 size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size) {
     size_t differing = 0;
-    if (size == 4) {
+    if (size == 2) {
+        const uint16_t *left = a, *right = b;
+        for (size_t k = 0; k < count; ++k)
+            differing += left[k] != right[k];
+    } else if (size == 4) {
         const uint32_t *left = a, *right = b;
         for (size_t k = 0; k < count; ++k)
             differing += left[k] != right[k];

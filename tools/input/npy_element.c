@@ -61,10 +61,6 @@ static const struct {
     const char *name;
 } element_types[] = {
     TABLE_TYPES(READ) /* no code begins with one of those below */
-    {"b1", TABLE_U8, "bool"},
-    {"i1", 0, "8-bit signed"},
-    {"i2", 0, "16-bit signed"},
-    {"f2", 0, "half precision"},
     {"f1", 0, "long double"},
     {"c", 0, "complex"},
     {"O", 0, "Python objects"},
@@ -95,9 +91,10 @@ static bool element_type(struct literal_text descr, table_type *type, struct inp
         }
     }
     if (*type == 0)
-        return input_refuse(reason, EX_DATAERR,
-                            "its type '%.*s' (%s) is not supported; u8, u16, u32, u64, i32, i64, f32, f64 and bool are",
-                            quoted, descr.start, name);
+        return input_refuse(
+            reason, EX_DATAERR,
+            "its type '%.*s' (%s) is not supported; i8 to i64, u8 to u64, f16 to f64, bf16 and bool are", quoted,
+            descr.start, name);
     if (descr.start[0] == '>' && table_type_size(*type) > 1)
         return input_refuse(reason, EX_DATAERR,
                             "is big-endian ('%.*s'), which is not read; convert it with python3: "
