@@ -7,6 +7,7 @@
 #   jax      those with arrays of JAX, on the CPU
 #   dask     those with arrays of dask; left out if dask cannot be installed
 #   newest   the same wheel in the newest Python that is here, if that is another one
+#   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
 #
 # Another Python: PYTHON=python3.13 tools/test-python.sh. Arguments behind the parts go to pytest, such as -k overflow.
 # The last line is "N passed, N failed, N skipped".
@@ -17,7 +18,7 @@ cd "$(dirname "$0")/.."
 parts=
 while [ $# -gt 0 ]; do
     case $1 in
-        numpy | jax | dask | newest) parts="$parts $1" && shift ;;
+        numpy | jax | dask | newest | torch) parts="$parts $1" && shift ;;
         *) break ;;
     esac
 done
@@ -128,6 +129,7 @@ for part in $parts; do
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" -k jax ;;
+        torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$@" ;;
         dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
         newest)
             if newest=$(newest_python); then

@@ -73,7 +73,7 @@ class _OnHost:
         sums = _arrays.cumsum(
             self.to_numpy(x),
             axis,
-            dtype,
+            self.numpy_type(dtype),
             self.to_numpy(out) if foreign else out,
             exclusive=exclusive,
             reverse=reverse,
@@ -85,6 +85,9 @@ class _OnHost:
         if foreign:
             return out
         return sums if out is not None else self.from_numpy(sums)
+
+    def numpy_type(self, dtype):
+        return dtype
 
     def with_zeros_in_front(self, sums, axis):
         values = self.to_numpy(sums)
@@ -223,12 +226,15 @@ class _Torch(_OnCuda):
         self._refuse_graph(x)
         return x.numpy()
 
+    def numpy_type(self, dtype):
+        return str(dtype).removeprefix("torch.") if isinstance(dtype, self.torch.dtype) else dtype
+
     def from_numpy(self, sums):
         return self.torch.from_numpy(sums)
 
     def _refuse_graph(self, x):
         if x.requires_grad:
-            raise TypeError("x requires gradients, which are not carried on here: give x.detach()")
+            raise TypeError("x requires gradients, which are not carried on here: tuplescan.torch.cumsum(x), or x.detach()")
 
     def on_cuda(self, x):
         return x.is_cuda
