@@ -4,7 +4,7 @@
 # are run unless some are named first:
 #
 #   numpy    python/tests, and the example
-#   jax      those with arrays of JAX, on the CPU
+#   jax      tuplescan.jax, and arrays of JAX; on the CPU
 #   dask     those with arrays of dask; left out if dask cannot be installed
 #   newest   the same wheel in the newest Python that is here, if that is another one
 #   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
@@ -128,7 +128,7 @@ for part in $parts; do
             tested numpy "$python" "numpy pytest" "$tests" "$@"
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
-        jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" -k jax ;;
+        jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
         torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$@" ;;
         dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
         newest)

@@ -3,8 +3,6 @@
 #include "module.h"
 #include "tables.h"
 
-#include <string.h>
-
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
                                "       reverse=False, start=None, check_overflow=False, stream=None,\n"
                                "       state=None)\n"
@@ -162,8 +160,7 @@ static PyObject *empty_like(const struct module_state *state, const struct array
 /* None if the tables are not for the library as they lie, or overlap; otherwise the result. */
 static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, PyObject *result) {
     struct tables tables;
-    bool same_shape = in->dims == out->dims && memcmp(in->shape, out->shape, sizeof in->shape[0] * in->dims) == 0;
-    if (!same_shape || tables_make(&tables, in, out, axis, false) != 1) {
+    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1) {
         PyErr_Clear();
         return Py_NewRef(Py_None);
     }

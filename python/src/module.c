@@ -48,6 +48,7 @@ static PyMethodDef methods[] = {
     {"sort", core_sort, METH_VARARGS, NULL},
     {"argsort", core_argsort, METH_VARARGS, NULL},
     {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
+    {"xla_handlers", core_xla_handlers, METH_NOARGS, NULL},
     {"numpy_is_here", core_numpy_is_here, METH_VARARGS, NULL},
     {"cuda_unavailable", core_cuda_unavailable, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

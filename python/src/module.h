@@ -40,6 +40,9 @@ PyObject *core_state_load(PyObject *module, PyObject *arguments);
 PyObject *core_state_equal(PyObject *module, PyObject *arguments);
 PyObject *core_state_join(PyObject *module, PyObject *arguments);
 
+/* xla.c */
+PyObject *core_xla_handlers(PyObject *module, PyObject *nothing);
+
 /* keys.c */
 PyObject *core_histogram(PyObject *module, PyObject *arguments);
 PyObject *core_sort(PyObject *module, PyObject *arguments);

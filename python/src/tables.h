@@ -17,6 +17,12 @@ struct tables {
  * and an exception if the arguments contradict each other. */
 int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one);
 
+/* The same for arrays of one shape that has that axis, without the GIL, and for small tables in any number: whether the
+ * library can take them as they lie. */
+bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis);
+size_t tables_calls(const struct tables *tables); /* of the library */
+bool tables_same_shape(const struct array *in, const struct array *out);
+
 /* What one call of the library gets for each table; carry rows lie side by side, table after table. */
 struct tables_run {
     table_scan_options options;

@@ -107,16 +107,35 @@ class _Other(_OnHost):
 
 
 class _Jax(_OnHost):
+    """Arrays in host memory by numpy; those on CUDA, and inside of jit() and the like, by the primitive."""
+
     def __init__(self, jax):
         self.jax = jax
 
+    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
+        if self.on_host(x):
+            return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+        options = {"out": out, "start": start, "check_overflow": check_overflow or None, "stream": stream}
+        for name, value in {**options, "state": state}.items():
+            if value is not None:
+                raise TypeError(f"{name}: is not for JAX arrays on CUDA and inside of jit()")
+        from . import jax as primitive
+
+        sums = self.jax.dtypes.canonicalize_dtype(_arrays.sums_type(np.dtype(x.dtype), dtype, None))
+        return primitive.cumsum(x, axis, sums, exclusive=exclusive, reverse=reverse)
+
+    def on_host(self, x):
+        return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
+
     def to_numpy(self, x):
-        if any(device.platform != "cpu" for device in x.devices()):
-            raise TypeError("JAX arrays on CUDA are not summed yet: give cupy.from_dlpack(x)")
         return np.asarray(x)
 
     def from_numpy(self, sums):
         return self.jax.numpy.asarray(sums)
+
+    def with_zeros_in_front(self, sums, axis):
+        jnp = self.jax.numpy
+        return jnp.concatenate([jnp.zeros_like(sums, shape=[*sums.shape[:axis], 1, *sums.shape[axis + 1 :]]), sums], axis)
 
 
 class _OnCuda(_OnHost):
