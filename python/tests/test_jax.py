@@ -128,7 +128,8 @@ def test_sharded():
     mesh = Mesh(np.array(jax.devices()), ("parts",))
     x = values((1000, 2 * count))
     compiled = jax.jit(tuplescan.jax.cumsum)
-    for spec, gathers in [(PartitionSpec(None, "parts"), False), (PartitionSpec("parts"), True), (PartitionSpec(), False)]:
+    ways = [(PartitionSpec(None, "parts"), False), (PartitionSpec("parts"), True), (PartitionSpec(), False)]
+    for spec, gathers in ways:
         placed = jax.device_put(x[: 1000 // count * count], NamedSharding(mesh, spec))
         sums = compiled(placed)
         same_bits(sums, tuplescan.cumsum(np.asarray(placed)))

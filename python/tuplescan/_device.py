@@ -135,7 +135,8 @@ class _Jax(_OnHost):
 
     def with_zeros_in_front(self, sums, axis):
         jnp = self.jax.numpy
-        return jnp.concatenate([jnp.zeros_like(sums, shape=[*sums.shape[:axis], 1, *sums.shape[axis + 1 :]]), sums], axis)
+        shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
+        return jnp.concatenate([jnp.zeros(shape, sums.dtype), sums], axis)
 
 
 class _OnCuda(_OnHost):
@@ -253,7 +254,7 @@ class _Torch(_OnCuda):
 
     def _refuse_graph(self, x):
         if x.requires_grad:
-            raise TypeError("x requires gradients, which are not carried on here: tuplescan.torch.cumsum(x), or x.detach()")
+            raise TypeError("x requires gradients, which are lost here: tuplescan.torch.cumsum(x), or x.detach()")
 
     def on_cuda(self, x):
         return x.is_cuda

@@ -1,5 +1,5 @@
-"""cumsum() as an operator of torch, tuplescan::cumsum: with gradients of any order, under torch.compile(fullgraph=True),
-torch.func.vmap and autocast, and captured by CUDA graphs. For tensors in host memory and on CUDA."""
+"""cumsum() as an operator of torch, tuplescan::cumsum: with gradients of any order, under torch.compile(), vmap and
+autocast, and captured by CUDA graphs. For tensors in host memory and on CUDA."""
 
 import torch
 
