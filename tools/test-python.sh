@@ -6,6 +6,7 @@
 #   numpy    python/tests, and the example
 #   jax      tuplescan.jax, and arrays of JAX; on the CPU
 #   dask     those with arrays of dask; left out if dask cannot be installed
+#   mpi      tuplescan.mpi, on 1 to 7 ranks; left out if mpi4py cannot be installed
 #   newest   the same wheel in the newest Python that is here, if that is another one
 #   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
 #
@@ -18,11 +19,11 @@ cd "$(dirname "$0")/.."
 parts=
 while [ $# -gt 0 ]; do
     case $1 in
-        numpy | jax | dask | newest | torch) parts="$parts $1" && shift ;;
+        numpy | jax | dask | mpi | newest | torch) parts="$parts $1" && shift ;;
         *) break ;;
     esac
 done
-parts=${parts:-numpy jax dask newest}
+parts=${parts:-numpy jax dask mpi newest}
 python=${PYTHON:-python3}
 here=$PWD/build-python
 wheels=$here/wheels
@@ -35,6 +36,7 @@ need binutils command -v objcopy
 need python3 command -v "$python"
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+case $parts in *mpi*) need openmpi-bin command -v mpirun ;; esac
 install_missing
 newer_compiler
 
@@ -78,14 +80,14 @@ check has_manylinux_symbols
 count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
 
 # tested NAME PYTHON PACKAGES ARGUMENT...: installs the wheel beside the packages, and runs pytest with the arguments.
-# That dask's packages are not to be had is no failure.
+# That the packages of dask or mpi4py are not to be had is no failure.
 tested() {
     name=$1 interpreter=$2 packages=$3
     shift 3
     say "$name, in an empty environment of $("$interpreter" --version)"
     # shellcheck disable=SC2086 # a list of words
     if ! environment "$name" "$interpreter" $packages; then
-        if [ "$name" = dask ]; then
+        if [ "$name" = dask ] || [ "$name" = mpi ]; then
             say "$name: left out, its packages cannot be installed here"
             skipped=$((skipped + 1))
         else
@@ -130,6 +132,7 @@ for part in $parts; do
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
         torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$@" ;;
+        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$@" ;;
         dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
         newest)
             if newest=$(newest_python); then
