@@ -183,6 +183,16 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     return TABLE_OK;
 }
 
+table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run) {
+    table_status status;
+    if (!run->on_stream && tables->count * tables->in.rows * tables->in.columns < VALUES_WITH_GIL)
+        return tables_scan(tables, run);
+    Py_BEGIN_ALLOW_THREADS;
+    status = tables_scan(tables, run);
+    Py_END_ALLOW_THREADS;
+    return status;
+}
+
 table_status tables_workspace(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
     table_scan_options options = run->options;

@@ -1,6 +1,8 @@
 """tuplescan.torch, on the CPU and on CUDA where that is. By hand, since torch brings gigabytes of CUDA libraries:
 pytest python/tests/torch_by_hand.py where torch and the package are installed, or tools/test-python.sh torch."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -237,6 +239,35 @@ def test_refused():
         tuplescan.torch.cumsum(x, dtype=torch.bool)
     with pytest.raises(TypeError, match=r"tuplescan\.torch\.cumsum"):
         tuplescan.cumsum(values((3,), torch.float32, requires_grad=True))
+
+
+@on_each_device
+def test_plain_call(device):
+    """The fast way and the general one, for what either of them takes."""
+    for dtype in (torch.int32, torch.uint8, torch.int64, torch.float32, torch.float64):
+        for shape in [(5,), (4, 3), (3000, 5), (20, 30, 5), (0, 3), (3, 0)]:
+            x = values(shape, dtype, device)
+            for axis, exclusive in itertools.product(range(-x.ndim, x.ndim), (False, True)):
+                wanted = torch.from_numpy(tuplescan.cumsum(x.cpu().numpy(), axis, exclusive=exclusive))
+                got = tuplescan.cumsum(x, axis, exclusive=exclusive)
+                assert got.device == x.device and got.dtype == wanted.dtype and torch.equal(got.cpu(), wanted)
+                out = torch.full(shape, 7, dtype=wanted.dtype, device=device)
+                assert tuplescan.cumsum(x, axis, out=out, exclusive=exclusive) is out
+                assert torch.equal(out.cpu(), wanted)
+    x = values((30, 4), torch.float32, device)
+    place = x.clone()
+    assert tuplescan.cumsum(place, out=place) is place and torch.equal(place, tuplescan.cumsum(x))
+    negated = values((30, 4), torch.complex64, device).conj().imag
+    assert negated.is_neg() and torch.equal(tuplescan.cumsum(negated), tuplescan.cumsum(negated.clone()))
+    out = torch.zeros(30, 4, dtype=torch.complex64, device=device)
+    if device == "cuda":
+        tuplescan.cumsum(x, out=out.conj().imag)
+        assert torch.equal(out.imag, -tuplescan.cumsum(x))
+    for out in (torch.empty(4, 30, device=device), torch.empty(30, device=device)):
+        with pytest.raises(ValueError, match="out"):
+            tuplescan.cumsum(x, out=out)
+    with pytest.raises(ValueError, match="axis"):
+        tuplescan.cumsum(x, 2)
 
 
 def test_plain_call_takes_types_of_torch():

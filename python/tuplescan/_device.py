@@ -71,7 +71,7 @@ class _OnHost:
     def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
         foreign = out is not None and not isinstance(out, np.ndarray)
         sums = _arrays.cumsum(
-            self.to_numpy(x),
+            self.to_numpy(self.resolved(x)),
             axis,
             self.numpy_type(dtype),
             self.to_numpy(out) if foreign else out,
@@ -88,6 +88,9 @@ class _OnHost:
 
     def numpy_type(self, dtype):
         return dtype
+
+    def resolved(self, x):
+        return x
 
     def with_zeros_in_front(self, sums, axis):
         values = self.to_numpy(sums)
@@ -145,6 +148,7 @@ class _OnCuda(_OnHost):
     def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
         if not self.on_cuda(x):
             return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+        x = self.resolved(x)
         if state is not None:
             raise TypeError("state: is for arrays in host memory")
         if out is not None and not (type(out) is type(x) and self.on_cuda(out)):
@@ -181,6 +185,7 @@ class _OnCuda(_OnHost):
             work = self.contiguous(self.moved(work, axis, 0))
         along = 0 if moved else axis
         in_place = out is not None and not reverse and not moved and out.dtype == self.type_named(added_in)
+        in_place = in_place and self.resolved(out) is out
         result = out if in_place else self.empty(work.shape, self.type_named(added_in), x)
         first = self.empty((1 if moved else max(count, 1),), self.type_named("int64"), x) if check else None
         if not self._queue(work, result, along, exclusive, start, first, stream):
@@ -241,6 +246,7 @@ _PAIRS = {
 class _Torch(_OnCuda):
     def __init__(self, torch):
         self.torch = torch
+        _core.tensors_are_here(torch.Tensor, torch.cuda.current_device)
 
     def to_numpy(self, x):
         self._refuse_graph(x)
@@ -258,6 +264,10 @@ class _Torch(_OnCuda):
 
     def on_cuda(self, x):
         return x.is_cuda
+
+    def resolved(self, x):
+        """Without torch's flag that says that values are to be negated."""
+        return x.resolve_neg()
 
     def length(self, x):
         return x.numel()
