@@ -4,7 +4,7 @@
 #include "module.h"
 #include "tables.h"
 
-/* Above this many tables on CUDA, one table of a copy with the axis in front is faster than a launch for each. */
+/* Above this many calls on CUDA, one of a copy with the axis in front is faster. */
 enum { LAUNCHES_MOST = 32 };
 
 /* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
@@ -110,8 +110,8 @@ static PyObject *sum(const struct module_state *state, const struct array *in, c
     struct tables_run run = {.options.exclusive = exclusive};
     if (open_tensor(state, &out, &out_view, out_tensor) != 0)
         return NULL;
-    if ((!tables_same_shape(in, &out) || tables_make(&tables, in, &out, axis) != 1) ||
-        (in->device >= 0 && (tables.count > LAUNCHES_MOST || !is_current(state, in->device))))
+    if ((!tables_same_shape(in, &out) || tables_make(&tables, in, &out, axis, false) != 1) ||
+        (in->device >= 0 && (tables_calls(&tables) > LAUNCHES_MOST || !is_current(state, in->device))))
         return Py_NewRef(Py_None);
     bool failed = false;
     table_status status =

@@ -2,7 +2,6 @@
 and on CUDA where the package was built with it."""
 
 import functools
-import math
 import operator
 
 import jax
@@ -27,10 +26,6 @@ _ADDED_IN = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint3
 # What the library takes into wider sums without a conversion before.
 _WIDENED = {("uint8", "uint32"), ("uint8", "uint64"), ("uint16", "uint32"), ("uint16", "uint64"), ("uint32", "uint64"),
             ("int32", "int64")}  # fmt: skip
-
-# More tables than _TABLES_MOST, of fewer values, are faster as one table of a copy with the axis in front.
-_TABLES_MOST = 16
-_VALUES_FEW = {"cpu": 1 << 10, "cuda": 1 << 20}
 
 _sums = Primitive("tuplescan_cumsum")
 
@@ -75,25 +70,19 @@ except ImportError:
     _partitioned = _custom_call  # and XLA gathers arrays along all axes
 
 
-def _sums_of_table(x, axis, exclusive, dtype):
+def _sums_of_tables(x, axis, exclusive, dtype):
     sums = _partitioned if jax.device_count() > 1 else _custom_call
     return sums(x, axis, exclusive, dtype)
 
 
-def _lowered(x, *, axis, exclusive, reverse, dtype, few):
-    tables, values = math.prod(x.shape[:axis]), math.prod(x.shape[axis:])
-    if tables > _TABLES_MOST and values < few:
-        moved = jnp.moveaxis(x, axis, 0)
-        sums = _lowered(moved, axis=0, exclusive=exclusive, reverse=reverse, dtype=dtype, few=few)
-        return jnp.moveaxis(sums, 0, axis)
+def _lowered(x, *, axis, exclusive, reverse, dtype):
     if reverse:
-        return jnp.flip(_sums_of_table(jnp.flip(x, axis), axis, exclusive, dtype), axis)
-    return _sums_of_table(x, axis, exclusive, dtype)
+        return jnp.flip(_sums_of_tables(jnp.flip(x, axis), axis, exclusive, dtype), axis)
+    return _sums_of_tables(x, axis, exclusive, dtype)
 
 
-for _platform, _few in _VALUES_FEW.items():
-    _rule = mlir.lower_fun(functools.partial(_lowered, few=_few), multiple_results=False)
-    mlir.register_lowering(_sums, _rule, platform=_platform)
+for _platform in ("cpu", "cuda"):
+    mlir.register_lowering(_sums, mlir.lower_fun(_lowered, multiple_results=False), platform=_platform)
 
 
 @_sums.def_abstract_eval
