@@ -11,7 +11,7 @@ from . import _arrays, _core
 from ._errors import OverflowAt
 from ._state import State
 
-# Above this many tables of an array, one table of a copy with the axis in front is faster than a launch for each.
+# Above this many tables that need a launch each, one table of a copy with the axis in front is faster.
 _TABLES_MOST = 32
 
 
@@ -180,7 +180,8 @@ class _OnCuda(_OnHost):
         count = 1
         for extent in x.shape[:axis]:
             count *= extent
-        moved = count > _TABLES_MOST
+        at_once = not check and self.is_row_major(work) and (out is None or self.is_row_major(out))
+        moved = count > _TABLES_MOST and not at_once
         if moved:
             work = self.contiguous(self.moved(work, axis, 0))
         along = 0 if moved else axis
@@ -312,6 +313,9 @@ class _Torch(_OnCuda):
     def contiguous(self, x):
         return x.contiguous()
 
+    def is_row_major(self, x):
+        return x.is_contiguous()
+
     def flipped(self, x, axis):
         return x.flip(axis)
 
@@ -369,6 +373,9 @@ class _CuPy(_OnCuda):
 
     def contiguous(self, x):
         return self.cupy.ascontiguousarray(x)
+
+    def is_row_major(self, x):
+        return x.flags.c_contiguous
 
     def flipped(self, x, axis):
         return self.cupy.flip(x, axis)
