@@ -4,10 +4,12 @@
 # are run unless some are named first:
 #
 #   numpy    python/tests, and the example
-#   jax      those with arrays of JAX, on the CPU
+#   jax      tuplescan.jax, and arrays of JAX; on the CPU
 #   dask     those with arrays of dask; left out if dask cannot be installed
 #   frames   those with frames of pandas, polars and pyarrow; left out if these cannot be installed
+#   mpi      tuplescan.mpi, on 1 to 7 ranks; left out if mpi4py cannot be installed
 #   newest   the same wheel in the newest Python that is here, if that is another one
+#   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
 #
 # Another Python: PYTHON=python3.13 tools/test-python.sh. Arguments behind the parts go to pytest, such as -k overflow.
 # The last line is "N passed, N failed, N skipped".
@@ -18,11 +20,11 @@ cd "$(dirname "$0")/.."
 parts=
 while [ $# -gt 0 ]; do
     case $1 in
-        numpy | jax | dask | frames | newest) parts="$parts $1" && shift ;;
+        numpy | jax | dask | frames | mpi | newest | torch) parts="$parts $1" && shift ;;
         *) break ;;
     esac
 done
-parts=${parts:-numpy jax dask frames newest}
+parts=${parts:-numpy jax dask frames mpi newest}
 python=${PYTHON:-python3}
 here=$PWD/build-python
 wheels=$here/wheels
@@ -35,6 +37,7 @@ need binutils command -v objcopy
 need python3 command -v "$python"
 need python3-venv "$python" -c 'import ensurepip, venv'
 need python3-dev "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+case $parts in *mpi*) need openmpi-bin command -v mpirun ;; esac
 install_missing
 newer_compiler
 
@@ -78,14 +81,14 @@ check has_manylinux_symbols
 count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
 
 # tested NAME PYTHON PACKAGES ARGUMENT...: installs the wheel beside the packages, and runs pytest with the arguments.
-# That the packages of dask and frames are not to be had is no failure.
+# That the packages of dask, frames or mpi4py are not to be had is no failure.
 tested() {
     name=$1 interpreter=$2 packages=$3
     shift 3
     say "$name, in an empty environment of $("$interpreter" --version)"
     # shellcheck disable=SC2086 # a list of words
     if ! environment "$name" "$interpreter" $packages; then
-        if [ "$name" = dask ] || [ "$name" = frames ]; then
+        if [ "$name" = dask ] || [ "$name" = frames ] || [ "$name" = mpi ]; then
             say "$name: left out, its packages cannot be installed here"
             skipped=$((skipped + 1))
         else
@@ -128,7 +131,9 @@ for part in $parts; do
             tested numpy "$python" "numpy pytest" "$tests" "$@"
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
-        jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" -k jax ;;
+        jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
+        torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$@" ;;
+        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$@" ;;
         dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
         frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$@" ;;
         newest)

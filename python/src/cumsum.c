@@ -3,8 +3,6 @@
 #include "module.h"
 #include "tables.h"
 
-#include <string.h>
-
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
                                "       reverse=False, start=None, check_overflow=False, stream=None,\n"
                                "       state=None)\n"
@@ -128,7 +126,7 @@ static PyObject *general(struct module_state *state, PyObject *const *values) {
     return result;
 }
 
-static table_type promoted(table_type type) {
+table_type table_type_promoted(table_type type) {
     switch (type) {
     case TABLE_U8:
     case TABLE_U16:
@@ -142,7 +140,7 @@ static table_type promoted(table_type type) {
 }
 
 static PyObject *empty_like(const struct module_state *state, const struct array *in) {
-    table_type type = promoted(in->type);
+    table_type type = table_type_promoted(in->type);
     if (!type)
         return Py_NewRef(Py_None);
     PyObject *shape = PyTuple_New(in->dims), *result = NULL;
@@ -160,66 +158,66 @@ static PyObject *empty_like(const struct module_state *state, const struct array
 }
 
 /* None if the tables are not for the library as they lie, or overlap; otherwise the result. */
-static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, PyObject *result) {
+static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, bool exclusive,
+                            PyObject *result) {
     struct tables tables;
-    bool same_shape = in->dims == out->dims && memcmp(in->shape, out->shape, sizeof in->shape[0] * in->dims) == 0;
-    if (!same_shape || tables_make(&tables, in, out, axis, false) != 1) {
+    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1) {
         PyErr_Clear();
         return Py_NewRef(Py_None);
     }
-    struct tables_run run = {0};
-    table_status status;
-    if (tables.count * tables.in.rows * tables.in.columns < VALUES_WITH_GIL)
-        status = tables_scan(&tables, &run);
-    else {
-        Py_BEGIN_ALLOW_THREADS;
-        status = tables_scan(&tables, &run);
-        Py_END_ALLOW_THREADS;
-    }
+    struct tables_run run = {.options.exclusive = exclusive};
+    table_status status = tables_scan_without_gil(&tables, &run);
     if (status == TABLE_ERROR_OVERLAP)
         return Py_NewRef(Py_None);
     return status == TABLE_OK ? Py_NewRef(result) : raise_status(status);
 }
 
-/* Python's None if the call is one for the general way. */
-static PyObject *sum_at_once(const struct module_state *state, PyObject *const *values) {
-    PyObject *out_object = values[OUT] && values[OUT] != Py_None ? Py_NewRef(values[OUT]) : NULL;
-    struct array in, out;
-    PyObject *result = NULL;
-    long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
-    if ((axis == -1 && PyErr_Occurred()) || array_open(&in, values[X], false, "x") != 0)
-        goto end;
-    if (axis < 0)
-        axis += in.dims;
-    if (axis < 0 || axis >= in.dims)
+static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive) {
+    struct array in, out_array;
+    PyObject *result = NULL, *sums = NULL;
+    if (array_open(&in, x, false, "x") != 0)
+        return NULL;
+    axis += axis < 0 ? in.dims : 0;
+    if (axis < 0 || axis >= in.dims || (sums = out ? Py_NewRef(out) : empty_like(state, &in)) == Py_None)
         result = Py_NewRef(Py_None);
-    else if (out_object || (out_object = empty_like(state, &in)) != NULL) {
-        if (out_object == Py_None)
-            result = Py_NewRef(Py_None);
-        else if (array_open(&out, out_object, true, "out") == 0) {
-            result = sum_opened(&in, &out, (int)axis, out_object);
-            array_close(&out);
-        }
+    else if (sums && array_open(&out_array, sums, true, "out") == 0) {
+        result = sum_opened(&in, &out_array, (int)axis, exclusive, sums);
+        array_close(&out_array);
     }
     array_close(&in);
-end:
-    Py_XDECREF(out_object);
+    Py_XDECREF(sums);
     return result;
 }
 
+/* Python's None, or NULL and an exception, if the call is one for the general way. */
+static PyObject *sum_at_once(const struct module_state *state, PyObject *const *values, PyObject *out) {
+    long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
+    if (axis == -1 && PyErr_Occurred())
+        return NULL;
+    bool exclusive = values[EXCLUSIVE] == Py_True;
+    return (PyObject *)Py_TYPE(values[X]) == state->ndarray ? sum_arrays(state, values[X], out, axis, exclusive)
+                                                            : tensors_sum(state, values[X], out, axis, exclusive);
+}
+
 static bool left_out(PyObject *value, PyObject *usual) { return !value || value == Py_None || value == usual; }
+
+/* Whether nothing is asked that only the general way does; exclusive sums may be. */
+static bool is_plain(PyObject *const *values) {
+    return (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
+           left_out(values[REVERSE], Py_False) && left_out(values[START], NULL) &&
+           left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL) &&
+           left_out(values[STATE], NULL) && (left_out(values[EXCLUSIVE], Py_False) || values[EXCLUSIVE] == Py_True);
+}
 
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     struct module_state *state = PyModule_GetState(module);
     PyObject *values[PARAMETERS] = {0};
     if (read_arguments(values, arguments, count, names) != 0)
         return NULL;
-    PyTypeObject *ndarray = (PyTypeObject *)state->ndarray;
-    if (ndarray && Py_TYPE(values[X]) == ndarray && (left_out(values[OUT], NULL) || Py_TYPE(values[OUT]) == ndarray) &&
-        (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
-        left_out(values[EXCLUSIVE], Py_False) && left_out(values[REVERSE], Py_False) && left_out(values[START], NULL) &&
-        left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL) && left_out(values[STATE], NULL)) {
-        PyObject *result = sum_at_once(state, values);
+    PyObject *type = (PyObject *)Py_TYPE(values[X]), *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
+    if ((type == state->ndarray || type == state->tensor) && (!out || (PyObject *)Py_TYPE(out) == type) &&
+        is_plain(values)) {
+        PyObject *result = sum_at_once(state, values, out);
         if (result && result != Py_None)
             return result;
         if (!result && PyErr_ExceptionMatches(PyExc_MemoryError))

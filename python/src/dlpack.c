@@ -1,7 +1,5 @@
 #include "dlpack.h"
 
-#include "array.h"
-
 static table_type type_of(const struct dlpack_tensor *tensor) {
     if (tensor->type_lanes != 1)
         return 0;
@@ -27,7 +25,12 @@ static table_type type_of(const struct dlpack_tensor *tensor) {
     }
 }
 
-static int take_over(struct array *array, const struct dlpack_tensor *tensor, const char *name) {
+uint8_t dlpack_code_of(table_type type) {
+    bool is_float = type == TABLE_F32 || type == TABLE_F64;
+    return is_float ? DLPACK_FLOAT : type == TABLE_I32 || type == TABLE_I64 ? DLPACK_INT : DLPACK_UINT;
+}
+
+int dlpack_take_over(struct array *array, const struct dlpack_tensor *tensor, const char *name) {
     bool cuda = tensor->device_type == DLPACK_CUDA || tensor->device_type == DLPACK_CUDA_MANAGED;
     if (!cuda && tensor->device_type != DLPACK_CPU && tensor->device_type != DLPACK_CUDA_HOST) {
         PyErr_Format(PyExc_BufferError, "%s: is on a device of DLPack's type %d; host memory and CUDA are taken", name,
@@ -52,9 +55,8 @@ static int take_over(struct array *array, const struct dlpack_tensor *tensor, co
     return 0;
 }
 
-/* The exchange table of the object's type: 1; 0 where there is none of a version that is known here. */
-static int exchange_of(PyObject *object, const struct dlpack_exchange **exchange) {
-    PyObject *capsule = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__dlpack_c_exchange_api__");
+int dlpack_exchange_of(PyObject *type, const struct dlpack_exchange **exchange) {
+    PyObject *capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
     if (!capsule) {
         if (!PyErr_ExceptionMatches(PyExc_AttributeError))
             return -1;
@@ -113,11 +115,11 @@ static int open_capsule(struct array *array, PyObject *capsule, bool writable, c
             PyErr_Format(PyExc_ValueError, "%s: is read-only", name);
             return -1;
         }
-        return take_over(array, &managed->tensor, name);
+        return dlpack_take_over(array, &managed->tensor, name);
     }
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         const struct dlpack_unversioned *managed = PyCapsule_GetPointer(capsule, "dltensor");
-        return take_over(array, &managed->tensor, name);
+        return dlpack_take_over(array, &managed->tensor, name);
     }
     PyErr_Format(PyExc_TypeError, "%s: __dlpack__ did not return a tensor", name);
     return -1;
@@ -125,12 +127,12 @@ static int open_capsule(struct array *array, PyObject *capsule, bool writable, c
 
 int array_open_dlpack(struct array *array, PyObject *object, bool writable, const char *name) {
     const struct dlpack_exchange *exchange = NULL;
-    int there = exchange_of(object, &exchange);
+    int there = dlpack_exchange_of((PyObject *)Py_TYPE(object), &exchange);
     if (there < 0)
         return -1;
     if (there && exchange->view_object) {
         struct dlpack_tensor tensor = {0};
-        return exchange->view_object(object, &tensor) == 0 && take_over(array, &tensor, name) == 0 ? 1 : -1;
+        return exchange->view_object(object, &tensor) == 0 && dlpack_take_over(array, &tensor, name) == 0 ? 1 : -1;
     }
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (!method) {

@@ -3,6 +3,8 @@
 #ifndef TUPLESCAN_PYTHON_DLPACK_H
 #define TUPLESCAN_PYTHON_DLPACK_H
 
+#include "array.h"
+
 #include <stdint.h>
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 3 };
@@ -53,5 +55,13 @@ struct dlpack_exchange {
     int (*view_object)(void *object, struct dlpack_tensor *out); /* may be NULL; valid while the object is */
     int (*current_stream)(int32_t device_type, int32_t device_id, void **out);
 };
+
+/* The exchange table of a type: 1; 0 where there is none of a version that is known here; -1 and an exception. */
+int dlpack_exchange_of(PyObject *type, const struct dlpack_exchange **exchange);
+
+/* Fills in all of the array but what array_close() gives back. */
+int dlpack_take_over(struct array *array, const struct dlpack_tensor *tensor, const char *name);
+
+uint8_t dlpack_code_of(table_type type);
 
 #endif

@@ -49,6 +49,8 @@ static PyMethodDef methods[] = {
     {"sort", core_sort, METH_VARARGS, NULL},
     {"argsort", core_argsort, METH_VARARGS, NULL},
     {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
+    {"tensors_are_here", core_tensors_are_here, METH_VARARGS, NULL},
+    {"xla_handlers", core_xla_handlers, METH_NOARGS, NULL},
     {"numpy_is_here", core_numpy_is_here, METH_VARARGS, NULL},
     {"cuda_unavailable", core_cuda_unavailable, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -63,6 +65,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->ndarray);
     Py_VISIT(state->empty);
     Py_VISIT(state->general);
+    Py_VISIT(state->tensor);
+    Py_VISIT(state->current_device);
     for (int type = TABLE_U8; type <= TABLE_F64; type++)
         Py_VISIT(state->types[type]);
     return 0;
@@ -75,6 +79,8 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->ndarray);
     Py_CLEAR(state->empty);
     Py_CLEAR(state->general);
+    Py_CLEAR(state->tensor);
+    Py_CLEAR(state->current_device);
     for (int type = TABLE_U8; type <= TABLE_F64; type++)
         Py_CLEAR(state->types[type]);
     return 0;

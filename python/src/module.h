@@ -4,9 +4,7 @@
 #define TUPLESCAN_PYTHON_MODULE_H
 
 #include "array.h"
-
-/* Calls of fewer values than this keep the GIL: releasing it takes 50 ns, summing them some microseconds. */
-enum { VALUES_WITH_GIL = 8192 };
+#include "dlpack.h"
 
 /* What the module keeps; numpy's parts are there once the general way has been imported. */
 struct module_state {
@@ -14,6 +12,10 @@ struct module_state {
     PyObject *empty;                /* numpy.empty */
     PyObject *types[TABLE_F64 + 1]; /* numpy's dtype objects, by table_type */
     PyObject *general;              /* tuplescan._arrays.cumsum; NULL before it is imported */
+
+    /* What tensors.c sums; NULL before the general way has met such a tensor. */
+    PyObject *tensor, *current_device;
+    const struct dlpack_exchange *exchange;
 };
 
 /* NULL and the exception that the status stands for, with what exactly was wrong. */
@@ -22,6 +24,13 @@ PyObject *raise_status(table_status status);
 /* cumsum.c */
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 extern const char core_cumsum_doc[];
+
+/* The type into which sums of a type go by default. 0 for none. */
+table_type table_type_promoted(table_type type);
+
+/* tensors.c. tensors_sum(): NULL or Python's None if the call is one for the general way, which says what is wrong. */
+PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive);
+PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
 
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);
@@ -42,6 +51,9 @@ PyObject *core_state_save(PyObject *module, PyObject *arguments);
 PyObject *core_state_load(PyObject *module, PyObject *arguments);
 PyObject *core_state_equal(PyObject *module, PyObject *arguments);
 PyObject *core_state_join(PyObject *module, PyObject *arguments);
+
+/* xla.c */
+PyObject *core_xla_handlers(PyObject *module, PyObject *nothing);
 
 /* keys.c */
 PyObject *core_histogram(PyObject *module, PyObject *arguments);

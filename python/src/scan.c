@@ -59,16 +59,6 @@ struct scan_arguments {
     int axis, exclusive, check;
 };
 
-static table_status scan_without_gil(const struct tables *tables, struct tables_run *run) {
-    table_status status;
-    if (!run->on_stream && tables->count * tables->in.rows * tables->in.columns < VALUES_WITH_GIL)
-        return tables_scan(tables, run);
-    Py_BEGIN_ALLOW_THREADS;
-    status = tables_scan(tables, run);
-    Py_END_ALLOW_THREADS;
-    return status;
-}
-
 static PyObject *scan_opened(const struct scan_arguments *arguments, const struct array *in, const struct array *out) {
     struct tables tables;
     int taken = tables_make(&tables, in, out, arguments->axis, arguments->check);
@@ -86,7 +76,7 @@ static PyObject *scan_opened(const struct scan_arguments *arguments, const struc
     run.options.carry_in = start_data;
     PyObject *result = NULL;
     if (open_state(&state, arguments->state, &tables, out->type, &run.options.state) == 0) {
-        table_status status = scan_without_gil(&tables, &run);
+        table_status status = tables_scan_without_gil(&tables, &run);
         if (status != TABLE_OK)
             raise_status(status);
         else if (run.check && run.overflow_row != SIZE_MAX)
@@ -129,7 +119,7 @@ static PyObject *queue_opened(const struct tables *tables, struct tables_run *ru
         if (status != TABLE_OK)
             return raise_status(status);
     }
-    status = scan_without_gil(tables, run);
+    status = tables_scan_without_gil(tables, run);
     return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
 }
 

@@ -1,5 +1,7 @@
 #include "tables.h"
 
+#include <string.h>
+
 /* A call of the library takes 0.2 us, as long as it takes to sum some hundred values. Many tables with fewer that need a
  * call each are faster as the columns of one, though they must be copied: 2^20 tables of 4 x 1 take 300 ms one by one,
  * 10 ms in a buffer. */
@@ -74,37 +76,44 @@ static void add_axis(struct tables *tables, Py_ssize_t extent, Py_ssize_t in_str
     tables->dims++;
 }
 
-int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one) {
-    bool same_shape = in->dims == out->dims;
-    bool empty = false;
-    for (int i = 0; same_shape && i < in->dims; i++) {
-        same_shape = in->shape[i] == out->shape[i];
-        empty |= in->shape[i] == 0;
-    }
-    if (!same_shape || axis < 0 || axis >= in->dims || in->device != out->device) {
-        PyErr_SetString(PyExc_ValueError, "in and out must have one shape, with that axis, on one device");
-        return -1;
-    }
+bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis) {
     tables->count = 0;
     tables->dims = 0;
-    if (empty)
-        return 1;
+    for (int i = 0; i < in->dims; i++)
+        if (in->shape[i] == 0)
+            return true;
     if (!view_make(&tables->in, in, axis) || !view_make(&tables->out, out, axis) ||
         !table_types_supported(in->type, out->type))
-        return 0;
+        return false;
     tables->count = 1;
     for (int i = 0; i < axis; i++) {
         if (in->shape[i] == 1)
             continue;
         if (in->stride[i] % in->itemsize != 0 || out->stride[i] % out->itemsize != 0)
-            return 0;
+            return false;
         add_axis(tables, in->shape[i], in->stride[i], out->stride[i]);
     }
-    bool small = tables->in.rows * tables->in.columns < TABLE_VALUES_FEW;
-    size_t calls = tables->count / (one_by_one ? 1 : at_once(tables));
-    if (small && calls > SMALL_TABLES_MOST && in->device == -1)
-        return 0;
     return tables->count == 1 || apart_or_same(in, out);
+}
+
+bool tables_same_shape(const struct array *in, const struct array *out) {
+    return in->dims == out->dims && memcmp(in->shape, out->shape, sizeof in->shape[0] * (size_t)in->dims) == 0;
+}
+
+size_t tables_calls(const struct tables *tables) { return tables->count / at_once(tables); }
+
+int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one) {
+    if (!tables_same_shape(in, out) || axis < 0 || axis >= in->dims || in->device != out->device) {
+        PyErr_SetString(PyExc_ValueError, "in and out must have one shape, with that axis, on one device");
+        return -1;
+    }
+    if (!tables_describe(tables, in, out, axis))
+        return 0;
+    if (tables->count == 0)
+        return 1;
+    bool small = tables->in.rows * tables->in.columns < TABLE_VALUES_FEW;
+    size_t calls = one_by_one ? tables->count : tables_calls(tables);
+    return !small || calls <= SMALL_TABLES_MOST || in->device != -1;
 }
 
 /* Moves both views to the next table along the first `dims` axes. */
@@ -172,6 +181,16 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
             options.first_overflow++;
     }
     return TABLE_OK;
+}
+
+table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run) {
+    table_status status;
+    if (!run->on_stream && tables->count * tables->in.rows * tables->in.columns < VALUES_WITH_GIL)
+        return tables_scan(tables, run);
+    Py_BEGIN_ALLOW_THREADS;
+    status = tables_scan(tables, run);
+    Py_END_ALLOW_THREADS;
+    return status;
 }
 
 table_status tables_workspace(const struct tables *tables, struct tables_run *run) {

@@ -17,6 +17,12 @@ struct tables {
  * and an exception if the arguments contradict each other. */
 int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one);
 
+/* The same for arrays of one shape that has that axis, without the GIL, and for small tables in any number: whether the
+ * library can take them as they lie. */
+bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis);
+size_t tables_calls(const struct tables *tables); /* of the library */
+bool tables_same_shape(const struct array *in, const struct array *out);
+
 /* What one call of the library gets for each table; carry rows lie side by side, table after table. */
 struct tables_run {
     table_scan_options options;
@@ -25,6 +31,12 @@ struct tables_run {
     bool check;                           /* host memory only */
     size_t overflow_row, overflow_column; /* with `check`: the first in row order; row SIZE_MAX if there was none */
 };
+
+/* Calls of fewer values than this keep the GIL: releasing it takes 50 ns, summing them some microseconds. */
+enum { VALUES_WITH_GIL = 8192 };
+
+/* tables_scan(), without the GIL where that is worth it. */
+table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run);
 
 /* Both need no GIL. */
 table_status tables_scan(const struct tables *tables, struct tables_run *run);

@@ -1,19 +1,28 @@
-"""What needs a GPU: arrays of CuPy and torch on CUDA, where they are. Run by hand: python python/tests/gpu.py, where a
-package that was built with CUDA is installed, with CuPy, torch or both. Each result is compared with the same call
-on the CPU, to the bit. The last line is "N passed, N failed, N skipped"; the exit code is 0 if none failed.
+"""What needs a GPU: arrays of CuPy, torch and JAX on CUDA, as far as they are here. By hand: python
+python/tests/gpu.py, where a package that was built with CUDA is installed; tools/python-on-build.sh makes one of a
+build folder. Each result is compared with the same call on the CPU, to the bit. Where pytest is, torch_by_hand.py and
+test_jax.py follow. Times are printed, and fail nothing. The last line is "N passed, N failed, N skipped"; the exit code
+is 0 if none failed.
 
-Without pip, a package is: meson setup build-py -Dpython=enabled -Ddefault_library=static -Dcuda=enabled && ninja -C
-build-py python/_core.abi3.so, and python/tuplescan/* beside that file in a folder tuplescan in PYTHONPATH.
+Arguments: which libraries (cupy torch jax), all by default.
 """
 
+import functools
+import importlib.util
 import itertools
+import os
 import pathlib
+import re
+import subprocess
 import sys
 import time
 import traceback
 
-import numpy as np
-import tuplescan
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import numpy as np  # noqa: E402
+import tuplescan  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from arrays import values  # noqa: E402
@@ -24,6 +33,8 @@ SHAPES = [(1,), (5,), (4, 3), (100000, 4), (3, 70000), (2, 3, 5000), (50, 3, 7),
 
 
 class CuPy:
+    name = "cupy"
+
     def __init__(self):
         import cupy
 
@@ -49,6 +60,21 @@ class CuPy:
     def number(self, stream):
         return stream.ptr
 
+    def is_done(self, stream):
+        return stream.done
+
+    def bytes_beyond(self, call):
+        """The device memory that the call takes while it runs, and what it returns."""
+        pool = self.library.get_default_memory_pool()
+        self.library.cuda.Device().synchronize()
+        pool.free_all_blocks()
+        before = pool.total_bytes()
+        call()
+        return pool.total_bytes() - before
+
+    def sums(self, x):
+        return self.library.cumsum(x, 0)
+
     def strided(self, x):
         return x[:, ::2]
 
@@ -73,6 +99,8 @@ class CuPy:
 
 
 class Torch:
+    name = "torch"
+
     def __init__(self):
         import torch
 
@@ -100,6 +128,19 @@ class Torch:
     def number(self, stream):
         return stream.cuda_stream
 
+    def is_done(self, stream):
+        return stream.query()
+
+    def bytes_beyond(self, call):
+        cuda = self.library.cuda
+        before = cuda.memory_allocated()
+        cuda.reset_peak_memory_stats()
+        call()
+        return cuda.max_memory_allocated() - before
+
+    def sums(self, x):
+        return self.library.cumsum(x, 0)
+
     def strided(self, x):
         return x[:, ::2]
 
@@ -120,6 +161,42 @@ class Torch:
         graph.replay()
         cuda.synchronize()
         return result
+
+
+class Jax:
+    name = "jax"
+
+    def __init__(self):
+        import jax
+
+        self.library = jax
+        if jax.default_backend() != "gpu":
+            raise ImportError("JAX has no CUDA")
+        self.kinds = KINDS + UNSIGNED
+
+    def put(self, x):
+        return self.library.device_put(x)
+
+    def get(self, x):
+        assert isinstance(x, self.library.Array) and {device.platform for device in x.devices()} == {"gpu"}
+        return np.asarray(x)
+
+    def sums(self, x):
+        return self.jitted(self.library.numpy.cumsum)(x)
+
+    @functools.lru_cache(maxsize=None)
+    def jitted(self, call):
+        return self.library.jit(lambda x: call(x, 0))
+
+
+class Stream:
+    """Another library's, by the protocol."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __cuda_stream__(self):
+        return (0, self.number)
 
 
 def same(got, wanted):
@@ -191,17 +268,21 @@ def check_streams(lib):
     wanted = tuplescan.cumsum(x)
     stream = lib.stream()
     with lib.on(stream):
-        late = lib.delay(lib.put(x))
-        begun = time.perf_counter()
+        device = lib.put(x)
+        tuplescan.cumsum(device)  # loads the kernel, for which the driver may wait
+        for _ in range(3):
+            lib.delay(device)
+        lib.wait(stream)
+        late = lib.delay(device)
         sums = tuplescan.cumsum(late)
-        queued = time.perf_counter() - begun
+        assert not lib.is_done(stream), "the call waits for the stream"
     lib.wait(stream)
     same(lib.get(sums), wanted)
-    print(f"    queued in {queued * 1e6:.0f} us behind work that takes long (the first call of its kind)")
     other = lib.stream()
     device = lib.put(x)
     lib.wait(other)
-    for named in (lib.number(other), other) if hasattr(other, "__cuda_stream__") else (lib.number(other),):
+    own = [other] if hasattr(other, "__cuda_stream__") else []
+    for named in (lib.number(other), Stream(lib.number(other)), *own):
         sums = tuplescan.cumsum(device, stream=named)
         lib.wait(other)
         same(lib.get(sums), wanted)
@@ -228,43 +309,153 @@ def check_errors(lib):
         raise AssertionError(f"{arguments}: no error")
 
 
-def check_call_time(lib):
-    x = lib.put(values((1000, 4), "float32"))
-    out = lib.put(np.zeros((1000, 4), "f4"))
+def check_no_copy(lib):
+    """What is large is read and written where it lies: beyond the result only workspace is taken."""
+    x = lib.put(np.ones((1 << 22, 8), "f4"))
+    out = lib.put(np.zeros((1 << 22, 8), "f4"))
+    tuplescan.cumsum(x, out=out)
+    size = 1 << 27
+    for beyond, call in ((0, lambda: tuplescan.cumsum(x, out=out)), (size, lambda: tuplescan.cumsum(x)),
+                         (0, lambda: tuplescan.cumsum(x[1000:, 2:5], out=out[1000:, 2:5])),
+                         (0, lambda: tuplescan.cumsum(x, 1, out=out))):  # fmt: skip
+        taken = lib.bytes_beyond(call)
+        print(f"    {taken - beyond} bytes of workspace")
+        assert 0 <= taken - beyond < size // 8, (taken, beyond)
+
+
+def host_time(call, calls=200, rounds=30):
+    """Of one call, where the device is not what is waited for."""
     best = 1.0
-    for _ in range(20):
+    for _ in range(rounds):
         begun = time.perf_counter()
-        for _ in range(100):
-            tuplescan.cumsum(x, out=out)
-        best = min(best, (time.perf_counter() - begun) / 100)
-    print(f"    a call with out= takes {best * 1e6:.1f} us of the host")
+        for _ in range(calls):
+            call()
+        best = min(best, (time.perf_counter() - begun) / calls)
+        synchronize(call())
+    return best * 1e6
+
+
+def synchronize(x):
+    """All work behind an array of any of the libraries."""
+    if hasattr(x, "block_until_ready"):
+        x.block_until_ready()
+    elif hasattr(x, "is_cuda"):
+        sys.modules["torch"].cuda.synchronize()
+    else:
+        sys.modules["cupy"].cuda.Device().synchronize()
+
+
+def check_call_time(lib):
+    x = lib.put(values((4, 3), "float32"))
+    out = lib.put(np.zeros((4, 3), "f4"))
+    print(f"    4 x 3, host time of a call: with out= {host_time(lambda: tuplescan.cumsum(x, out=out)):.2f} us, "
+          f"fresh {host_time(lambda: tuplescan.cumsum(x)):.2f} us, "
+          f"{lib.name}.cumsum {host_time(lambda: lib.sums(x)):.2f} us")  # fmt: skip
+    if lib.name == "torch":
+        import tuplescan.torch
+
+        print(f"    tuplescan.torch.cumsum {host_time(lambda: tuplescan.torch.cumsum(x)):.2f} us")
+        short = host_time(lambda: lib.library.add(x, 1, out=out))
+        print(f"    torch.add(out=), for a launch alone: {short:.2f} us")
+
+
+def check_jax_call_time(jax):
+    x = jax.put(values((4, 3), "float32"))
+    ours, theirs = jax.jitted(tuplescan.cumsum), jax.jitted(jax.library.numpy.cumsum)
+    ours(x), theirs(x)
+    print(f"    4 x 3, host time of a call under jit: {host_time(lambda: ours(x)):.2f} us, "
+          f"jax.numpy.cumsum {host_time(lambda: theirs(x)):.2f} us")  # fmt: skip
+
+
+def elapsed(call, rounds=10):
+    """Milliseconds of a call that a device takes, launched one after the other."""
+    synchronize(call())
+    best = 1e9
+    for _ in range(2):
+        begun = time.perf_counter()
+        for _ in range(rounds):
+            result = call()
+        synchronize(result)
+        best = min(best, (time.perf_counter() - begun) / rounds)
+    return best * 1e3
+
+
+def check_speed(lib):
+    for shape in ((1 << 28, 1), (1 << 26, 4), (1 << 24, 16), (1 << 18, 1024)):
+        x = lib.put(np.ones(shape, np.float32))
+        ours = lib.jitted(tuplescan.cumsum) if lib.name == "jax" else tuplescan.cumsum
+        here, there = elapsed(lambda x=x, ours=ours: ours(x)), elapsed(lambda x=x: lib.sums(x), 1)
+        moved = 2 * 4 * shape[0] * shape[1] / 1e9
+        print(f"    {shape[0]} x {shape[1]} f32: {here:.3f} ms ({moved / here:.2f} TB/s), "
+              f"{lib.name}.cumsum {there:.3f} ms ({there / here:.1f} times)")  # fmt: skip
+
+
+def check_transformations(jax):
+    jnp = jax.library.numpy
+    x = jnp.asarray(values((5000, 4), "float32"))
+    host = tuplescan.cumsum(np.asarray(x))
+    same(jax.get(jax.library.jit(tuplescan.cumsum)(x)), host)
+    same(jax.get(jax.library.vmap(tuplescan.cumsum, 1, 1)(x)), host)
+    gradient = jax.library.grad(lambda x: (tuplescan.cumsum(x) * x).sum())(x)
+    wanted = host + tuplescan.cumsum(np.asarray(x), reverse=True)
+    np.testing.assert_allclose(jax.get(gradient), wanted, rtol=1e-5)
+
+
+def check_jax_options(jax):
+    for kind, exclusive, reverse in itertools.product(["int8", "int32", "float16", "float32"], [0, 1], [0, 1]):
+        for shape in [(5,), (3000, 4), (3, 5000), (100, 3, 2)]:
+            x = values(shape, kind)
+            options = {"exclusive": exclusive, "reverse": reverse}
+            for axis in range(x.ndim):
+                same(jax.get(tuplescan.cumsum(jax.put(x), axis, **options)), tuplescan.cumsum(x, axis, **options))
 
 
 CHECKS = [check_kinds, check_options, check_bits, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_call_time]  # fmt: skip
+          check_errors, check_no_copy, check_call_time, check_speed]  # fmt: skip
+CHECKS_OF = {CuPy: CHECKS, Torch: CHECKS,
+             Jax: [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_call_time,
+                   check_speed]}  # fmt: skip
+
+
+def with_pytest(name):
+    """(passed, failed, skipped) of a file of tests beside this one, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", name]
+    environment = {key: value for key, value in os.environ.items() if key != "JAX_ENABLE_X64"}
+    folder = pathlib.Path(__file__).parent
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+    print(done.stdout)
+    counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|skipped|error)", done.stdout)}
+    failed = counts.get("failed", 0) + counts.get("error", 0)
+    return counts.get("passed", 0), failed or int(done.returncode != 0), counts.get("skipped", 0)
 
 
 def main():
+    wanted = sys.argv[1:] or ["cupy", "torch", "jax"]
     print("CUDA:", tuplescan.cuda_unavailable() or "there")
-    passed = failed = skipped = 0
-    for kind_of_library in (CuPy, Torch):
+    counts = np.zeros(3, int)  # passed, failed, skipped
+    for kind_of_library, checks in CHECKS_OF.items():
+        if kind_of_library.name not in wanted:
+            continue
         try:
             lib = kind_of_library()
             lib.put(np.zeros(1))
         except Exception as error:
-            print(f"{kind_of_library.__name__}: not here ({error})")
-            skipped += len(CHECKS)
+            print(f"{kind_of_library.name}: not here ({error})")
+            counts[2] += len(checks)
             continue
-        for check in CHECKS:
-            print(f"{kind_of_library.__name__} {check.__name__}", flush=True)
+        for check in checks:
+            print(f"{kind_of_library.name} {check.__name__}", flush=True)
             try:
                 check(lib)
-                passed += 1
+                counts[0] += 1
             except Exception:
                 traceback.print_exc()
-                failed += 1
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
+                counts[1] += 1
+        tests = {"torch": "torch_by_hand.py", "jax": "test_jax.py"}.get(kind_of_library.name)
+        if tests and importlib.util.find_spec("pytest"):
+            counts += with_pytest(tests)
+    print("{} passed, {} failed, {} skipped".format(*counts))
+    return int(counts[1] != 0)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ class Array:
     ndim = property(lambda self: self.values.ndim)
     size = property(lambda self: self.values.size)
     device = property(lambda self: Device())
+    flags = property(lambda self: self.values.flags)
 
     def reshape(self, *shape):
         return Array(self.values.reshape(*shape))

@@ -11,7 +11,7 @@ from . import _arrays, _core
 from ._errors import OverflowAt
 from ._state import State
 
-# Above this many tables of an array, one table of a copy with the axis in front is faster than a launch for each.
+# Above this many tables that need a launch each, one table of a copy with the axis in front is faster.
 _TABLES_MOST = 32
 
 
@@ -71,9 +71,9 @@ class _OnHost:
     def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
         foreign = out is not None and not isinstance(out, np.ndarray)
         sums = _arrays.cumsum(
-            self.to_numpy(x),
+            self.to_numpy(self.resolved(x)),
             axis,
-            dtype,
+            self.numpy_type(dtype),
             self.to_numpy(out) if foreign else out,
             exclusive=exclusive,
             reverse=reverse,
@@ -85,6 +85,12 @@ class _OnHost:
         if foreign:
             return out
         return sums if out is not None else self.from_numpy(sums)
+
+    def numpy_type(self, dtype):
+        return dtype
+
+    def resolved(self, x):
+        return x
 
     def with_zeros_in_front(self, sums, axis):
         values = self.to_numpy(sums)
@@ -104,16 +110,36 @@ class _Other(_OnHost):
 
 
 class _Jax(_OnHost):
+    """Arrays in host memory by numpy; those on CUDA, and inside of jit() and the like, by the primitive."""
+
     def __init__(self, jax):
         self.jax = jax
 
+    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
+        if self.on_host(x):
+            return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+        options = {"out": out, "start": start, "check_overflow": check_overflow or None, "stream": stream}
+        for name, value in {**options, "state": state}.items():
+            if value is not None:
+                raise TypeError(f"{name}: is not for JAX arrays on CUDA and inside of jit()")
+        from . import jax as primitive
+
+        sums = self.jax.dtypes.canonicalize_dtype(_arrays.sums_type(np.dtype(x.dtype), dtype, None))
+        return primitive.cumsum(x, axis, sums, exclusive=exclusive, reverse=reverse)
+
+    def on_host(self, x):
+        return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
+
     def to_numpy(self, x):
-        if any(device.platform != "cpu" for device in x.devices()):
-            raise TypeError("JAX arrays on CUDA are not summed yet: give cupy.from_dlpack(x)")
         return np.asarray(x)
 
     def from_numpy(self, sums):
         return self.jax.numpy.asarray(sums)
+
+    def with_zeros_in_front(self, sums, axis):
+        jnp = self.jax.numpy
+        shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
+        return jnp.concatenate([jnp.zeros(shape, sums.dtype), sums], axis)
 
 
 class _OnCuda(_OnHost):
@@ -122,6 +148,7 @@ class _OnCuda(_OnHost):
     def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
         if not self.on_cuda(x):
             return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+        x = self.resolved(x)
         if state is not None:
             raise TypeError("state: is for arrays in host memory")
         if out is not None and not (type(out) is type(x) and self.on_cuda(out)):
@@ -153,11 +180,13 @@ class _OnCuda(_OnHost):
         count = 1
         for extent in x.shape[:axis]:
             count *= extent
-        moved = count > _TABLES_MOST
+        at_once = not check and self.is_row_major(work) and (out is None or self.is_row_major(out))
+        moved = count > _TABLES_MOST and not at_once
         if moved:
             work = self.contiguous(self.moved(work, axis, 0))
         along = 0 if moved else axis
         in_place = out is not None and not reverse and not moved and out.dtype == self.type_named(added_in)
+        in_place = in_place and self.resolved(out) is out
         result = out if in_place else self.empty(work.shape, self.type_named(added_in), x)
         first = self.empty((1 if moved else max(count, 1),), self.type_named("int64"), x) if check else None
         if not self._queue(work, result, along, exclusive, start, first, stream):
@@ -218,20 +247,28 @@ _PAIRS = {
 class _Torch(_OnCuda):
     def __init__(self, torch):
         self.torch = torch
+        _core.tensors_are_here(torch.Tensor, torch.cuda.current_device)
 
     def to_numpy(self, x):
         self._refuse_graph(x)
         return x.numpy()
+
+    def numpy_type(self, dtype):
+        return str(dtype).removeprefix("torch.") if isinstance(dtype, self.torch.dtype) else dtype
 
     def from_numpy(self, sums):
         return self.torch.from_numpy(sums)
 
     def _refuse_graph(self, x):
         if x.requires_grad:
-            raise TypeError("x requires gradients, which are not carried on here: give x.detach()")
+            raise TypeError("x requires gradients, which are lost here: tuplescan.torch.cumsum(x), or x.detach()")
 
     def on_cuda(self, x):
         return x.is_cuda
+
+    def resolved(self, x):
+        """Without torch's flag that says that values are to be negated."""
+        return x.resolve_neg()
 
     def length(self, x):
         return x.numel()
@@ -275,6 +312,9 @@ class _Torch(_OnCuda):
 
     def contiguous(self, x):
         return x.contiguous()
+
+    def is_row_major(self, x):
+        return x.is_contiguous()
 
     def flipped(self, x, axis):
         return x.flip(axis)
@@ -333,6 +373,9 @@ class _CuPy(_OnCuda):
 
     def contiguous(self, x):
         return self.cupy.ascontiguousarray(x)
+
+    def is_row_major(self, x):
+        return x.flags.c_contiguous
 
     def flipped(self, x, axis):
         return self.cupy.flip(x, axis)

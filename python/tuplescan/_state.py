@@ -197,6 +197,11 @@ class State:
             copied._memory = None if self._memory is None else copy_of(self._memory)
         return copied
 
+    def _become(self, other):
+        copied = other.copy()
+        with self._lock:
+            self._memory = copied._memory
+
     def __copy__(self):
         return self.copy()
 

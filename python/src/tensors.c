@@ -1,0 +1,137 @@
+/* The fast way of cumsum() for tensors of a library that has DLPack's exchange table, in host memory and on CUDA: no
+ * call of Python's but what the table does not tell. All that is not plain, and all errors, are for the general way. */
+#include "dlpack.h"
+#include "module.h"
+#include "tables.h"
+
+/* Above this many calls on CUDA, one of a copy with the axis in front is faster. */
+enum { LAUNCHES_MOST = 32 };
+
+/* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
+ * current_device() is the number of the library's current CUDA device. */
+PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *type, *current_device;
+    if (!PyArg_ParseTuple(tuple, "O!O", &PyType_Type, &type, &current_device))
+        return NULL;
+    int there = dlpack_exchange_of(type, &state->exchange);
+    if (there < 0)
+        return NULL;
+    if (there && state->exchange->view_object && !state->tensor) {
+        state->current_device = Py_NewRef(current_device);
+        state->tensor = Py_NewRef(type);
+    }
+    Py_RETURN_NONE;
+}
+
+/* Whether what an attribute or method says of the tensor is false; not if it fails. */
+static bool is_false(PyObject *tensor, const char *name, bool method) {
+    PyObject *answer = method ? PyObject_CallMethod(tensor, name, NULL) : PyObject_GetAttrString(tensor, name);
+    bool is = answer == Py_False;
+    Py_XDECREF(answer);
+    return is;
+}
+
+static int open_tensor(const struct module_state *state, struct array *array, struct dlpack_tensor *view,
+                       PyObject *tensor) {
+    *view = (struct dlpack_tensor){0};
+    array->buffer.obj = NULL;
+    array->capsule = NULL;
+    if (!is_false(tensor, "requires_grad", false) || !is_false(tensor, "is_neg", true))
+        return -1;
+    return state->exchange->view_object(tensor, view) == 0 && dlpack_take_over(array, view, "x") == 0 ? 0 : -1;
+}
+
+/* Whether the device is the current one, on which the library's calls on a stream work. Asked anew each time: where
+ * there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
+static bool is_current(const struct module_state *state, int device) {
+    PyObject *number = PyObject_CallNoArgs(state->current_device);
+    long current = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    return current == device;
+}
+
+static void set_error(void *context, const char *kind, const char *message) {
+    (void)context, (void)kind;
+    PyErr_SetString(PyExc_MemoryError, message);
+}
+
+static struct dlpack_versioned *allocate(const struct module_state *state, const struct dlpack_tensor *like,
+                                         table_type type, int dims, int64_t *shape) {
+    struct dlpack_tensor wanted = {.device_type = like->device_type,
+                                   .device_id = like->device_id,
+                                   .dims = dims,
+                                   .type_code = dlpack_code_of(type),
+                                   .type_bits = (uint8_t)(8 * table_type_size(type)),
+                                   .type_lanes = 1,
+                                   .shape = shape};
+    struct dlpack_versioned *made = NULL;
+    return state->exchange->allocate(&wanted, &made, NULL, set_error) == 0 ? made : NULL;
+}
+
+/* A new tensor for the sums. */
+static PyObject *empty_like(const struct module_state *state, const struct dlpack_tensor *like, table_type type) {
+    struct dlpack_versioned *made = allocate(state, like, type, like->dims, like->shape);
+    void *tensor = NULL;
+    return made && state->exchange->to_object(made, &tensor) == 0 ? tensor : NULL;
+}
+
+/* On the library's current stream. Its memory is given back at once: who gets it next queues behind this call. */
+static table_status queue(const struct module_state *state, const struct dlpack_tensor *like,
+                          const struct tables *tables, struct tables_run *run, bool *failed) {
+    struct dlpack_versioned *workspace = NULL;
+    *failed = state->exchange->current_stream(like->device_type, like->device_id, &run->options.stream) != 0;
+    if (*failed)
+        return TABLE_OK;
+    run->on_stream = true;
+    table_status status = tables_workspace(tables, run);
+    if (status == TABLE_OK && run->workspace_bytes) {
+        int64_t bytes = (int64_t)run->workspace_bytes;
+        workspace = allocate(state, like, TABLE_U8, 1, &bytes);
+        *failed = !workspace;
+        if (*failed)
+            return TABLE_OK;
+        run->options.workspace = (char *)workspace->tensor.data + workspace->tensor.byte_offset;
+        run->options.workspace_bytes = run->workspace_bytes;
+    }
+    if (status == TABLE_OK)
+        status = tables_scan_without_gil(tables, run);
+    if (workspace)
+        workspace->deleter(workspace);
+    return status;
+}
+
+/* None for the general way. */
+static PyObject *sum(const struct module_state *state, const struct array *in, const struct dlpack_tensor *like,
+                     PyObject *out_tensor, int axis, bool exclusive) {
+    struct array out;
+    struct dlpack_tensor out_view;
+    struct tables tables;
+    struct tables_run run = {.options.exclusive = exclusive};
+    if (open_tensor(state, &out, &out_view, out_tensor) != 0)
+        return NULL;
+    if ((!tables_same_shape(in, &out) || tables_make(&tables, in, &out, axis, false) != 1) ||
+        (in->device >= 0 && (tables_calls(&tables) > LAUNCHES_MOST || !is_current(state, in->device))))
+        return Py_NewRef(Py_None);
+    bool failed = false;
+    table_status status =
+        in->device >= 0 ? queue(state, like, &tables, &run, &failed) : tables_scan_without_gil(&tables, &run);
+    return failed ? NULL : Py_NewRef(status == TABLE_OK ? out_tensor : Py_None);
+}
+
+PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive) {
+    struct array in;
+    struct dlpack_tensor like;
+    PyObject *result = NULL;
+    if (open_tensor(state, &in, &like, x) != 0)
+        return NULL;
+    axis += axis < 0 ? in.dims : 0;
+    table_type type = table_type_promoted(in.type);
+    if (axis < 0 || axis >= in.dims || !type)
+        return Py_NewRef(Py_None);
+    PyObject *sums = out ? Py_NewRef(out) : empty_like(state, &like, type);
+    if (sums)
+        result = sum(state, &in, &like, sums, (int)axis, exclusive);
+    Py_XDECREF(sums);
+    return result;
+}

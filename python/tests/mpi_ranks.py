@@ -1,0 +1,128 @@
+"""What each rank does in test_mpi.py: mpirun -n RANKS python -m mpi4py mpi_ranks.py SEED, where -m mpi4py ends
+all ranks when one fails. All ranks have the whole array, from a seed, and compare their part with that of
+tuplescan.cumsum() of the whole."""
+
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import tuplescan
+import tuplescan.mpi
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+
+
+def values(shape, kind, seed):
+    return ((np.random.default_rng(seed).random(shape) - 0.3) * 1000).astype(kind)
+
+
+def own(x, seed):
+    """This rank's rows; some ranks have none."""
+    cuts = np.sort(np.random.default_rng(seed).integers(0, len(x) + 1, comm.size - 1))
+    cuts = [0, *cuts.tolist(), len(x)]
+    return slice(cuts[comm.rank], cuts[comm.rank + 1])
+
+
+def same(got, wanted):
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape, (got.dtype, got.shape, wanted.dtype, wanted.shape)
+    assert got.tobytes() == wanted.tobytes(), comm.rank
+
+
+@contextmanager
+def fails(exception, text):
+    try:
+        yield
+    except exception as error:
+        assert text in str(error), error
+        return
+    raise AssertionError(f"rank {comm.rank}: no {exception}")
+
+
+def check_bits(seed):
+    for kind in ("f4", "f8", "f2", ">f8", "i4", "i1", "?", "u8"):
+        for shape in [(20_000,), (9_000, 5), (700, 3, 4), (0, 3), (5, 0), (1, 1)]:
+            x = values(shape, kind, seed)
+            part = own(x, seed + 1)
+            for exclusive in (False, True):
+                same(tuplescan.mpi.cumsum(x[part], exclusive=exclusive), tuplescan.cumsum(x, exclusive=exclusive)[part])
+            same(tuplescan.mpi.column_totals(x[part]), tuplescan.column_totals(x))
+
+
+def check_start_dtype_out(seed):
+    x = values((8000, 3), "i4", seed)
+    part = own(x, seed)
+    for dtype in ("i4", "i8", "f4", "f8", "i2"):
+        same(tuplescan.mpi.cumsum(x[part], dtype), tuplescan.cumsum(x, 0, dtype)[part])
+    rows = values((8000, 3), "f4", seed)
+    start = values((3,), "f4", seed)
+    wanted = tuplescan.cumsum(rows, start=start)
+    out = np.empty_like(rows[part])
+    assert tuplescan.mpi.cumsum(rows[part], out=out, start=start if comm.rank == 0 else None) is out
+    same(out, wanted[part])
+    same(tuplescan.mpi.column_totals(rows[part], start=start), wanted[-1])
+    place = rows[part].copy()
+    tuplescan.mpi.cumsum(place, out=place, start=start)
+    same(place, wanted[part])
+
+
+def check_state(seed):
+    x = values((30_000, 2), "f4", seed)
+    wanted, whole = tuplescan.State(), tuplescan.cumsum(x)
+    tuplescan.column_totals(x, state=wanted)
+    state = tuplescan.State()
+    for piece in (slice(0, 7_777), slice(7_777, 20_000)):
+        part = own(x[piece], seed)
+        same(tuplescan.mpi.cumsum(x[piece][part], state=state), whole[piece][part])
+    # Rank 0's alone goes on, and only those that are given are left behind.
+    rest = x[20_000:]
+    part = own(rest, seed + 2)
+    given = state if comm.rank == 0 else tuplescan.State() if comm.rank == 1 else None
+    tuplescan.mpi.column_totals(rest[part], state=given)
+    assert given is None or given == wanted
+
+
+def check_overflow(seed):
+    x = np.full((1000, 3), 1, "i4")
+    x[700:, 1] = 2**30
+    part = own(x, seed)
+    tuplescan.mpi.cumsum(x[part], check_overflow=True)
+    with fails(tuplescan.OverflowAt, "row 701, column 1"):
+        tuplescan.mpi.cumsum(x[part], "i4", check_overflow=True)
+
+
+def check_errors(seed):
+    x = values((100, 3), "f4", seed)
+    last = comm.size - 1
+    with fails(ValueError, "out"):
+        tuplescan.mpi.cumsum(x, out=x[1:] if comm.rank == last else None)
+    with fails(TypeError, "complex"):
+        tuplescan.mpi.cumsum(x.astype("c8"))
+    with fails(TypeError, "State"):
+        tuplescan.mpi.cumsum(x, state=3 if comm.rank == last else None)
+    other = tuplescan.State.begin("f4", 4)
+    with fails(ValueError, "columns"):
+        tuplescan.mpi.cumsum(x, state=other)
+    if comm.size > 1:
+        with fails(ValueError, "ranks differ"):
+            tuplescan.mpi.cumsum(x[:, : 2 if comm.rank == last else 3])
+        with fails(ValueError, "ranks differ"):
+            tuplescan.mpi.cumsum(x, exclusive=comm.rank == last)
+        with fails(ValueError, "ranks differ"):
+            tuplescan.mpi.cumsum(x.astype("f8") if comm.rank == last else x)
+    same(tuplescan.mpi.column_totals(x[own(x, 1)]), tuplescan.column_totals(x))  # it still works
+
+
+def check_part_of_the_ranks(seed):
+    half = comm.Split(comm.rank % 2, comm.rank)
+    x = values((half.size, 1000, 2), "f8", seed)
+    wanted = tuplescan.cumsum(x.reshape(-1, 2)).reshape(x.shape)
+    same(tuplescan.mpi.cumsum(x[half.rank], comm=half), wanted[half.rank])
+    half.Free()
+
+
+for check in (check_bits, check_start_dtype_out, check_state, check_overflow, check_errors, check_part_of_the_ranks):
+    check(int(sys.argv[1]))
+passed = comm.gather(comm.rank)
+if comm.rank == 0:
+    print("passed on", passed)

@@ -1,0 +1,176 @@
+"""tuplescan.jax, on the CPU with four devices, and on CUDA where that is: pytest python/tests/test_jax.py."""
+
+import os
+
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+import tuplescan  # noqa: E402
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+import tuplescan.jax  # noqa: E402
+from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+either = pytest.mark.parametrize("exclusive, reverse", [(False, False), (True, False), (False, True), (True, True)])
+SHAPES = [(1,), (1000,), (2000, 20), (20, 30, 5), (0, 3)]
+
+
+def values(shape, kind="f4", seed=1):
+    return ((np.random.default_rng(seed).random(shape) - 0.3) * 100).astype(kind)
+
+
+def same_bits(got, wanted):
+    assert isinstance(got, jax.Array)
+    got = np.asarray(got)
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    assert got.tobytes() == np.ascontiguousarray(wanted).tobytes()
+
+
+@either
+@pytest.mark.parametrize("kind", ["f4", "i4", "u4", "f2"])
+def test_bits_are_those_of_numpy_arrays(kind, exclusive, reverse):
+    options = {"exclusive": exclusive, "reverse": reverse}
+    for shape in SHAPES:
+        x = values(shape, kind)
+        x = x / 100 if kind == "f2" else x  # or they overflow
+        for axis in [None, *range(-1, x.ndim)]:
+            same_bits(tuplescan.jax.cumsum(x, axis, **options), tuplescan.cumsum(x, axis, x.dtype, **options))
+
+
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4", "c8"])
+def test_types_are_those_of_jax(kind):
+    x = values((50, 3), kind)
+    got, wanted = tuplescan.jax.cumsum(x), jnp.cumsum(x, 0)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_allclose(got, wanted, rtol=1e-2 if kind == "f2" else 1e-4)
+    for sums in ("i1", "u1", "i4", "f4", "c8"):
+        if kind != "c8" or sums == "c8":
+            got, wanted = tuplescan.jax.cumsum(x, 0, sums), jnp.cumsum(x, 0, sums)
+            assert got.dtype == wanted.dtype
+            np.testing.assert_allclose(got, wanted, rtol=1e-2 if kind == "f2" else 1e-4)
+    halves = jnp.asarray(values((500, 3)), jnp.bfloat16)
+    wanted = tuplescan.cumsum(np.asarray(halves, "f4")).astype(jnp.bfloat16)
+    assert np.asarray(tuplescan.jax.cumsum(halves)).tobytes() == wanted.tobytes()
+
+
+def test_types_of_64_bits():
+    with jax.enable_x64(True):
+        for kind in ("i8", "u8", "f8", "i4", "u4", "u1", "c16"):
+            x = values((300, 4), kind)
+            same_bits(tuplescan.jax.cumsum(x), np.asarray(tuplescan.cumsum(x, dtype=jnp.cumsum(x, 0).dtype)))
+        same_bits(tuplescan.jax.cumsum(values((300, 4)), dtype="f8"), tuplescan.cumsum(values((300, 4)), dtype="f8"))
+
+
+def test_jit():
+    x = values((300, 4))
+    sums = jax.jit(lambda x: tuplescan.jax.cumsum(x * 2, exclusive=True) + 1)
+    same_bits(sums(x), tuplescan.cumsum(x * 2, exclusive=True) + 1)
+    assert "tuplescan_cumsum" in sums.lower(x).compile().as_text()
+    same_bits(jax.jit(tuplescan.cumsum)(x), tuplescan.cumsum(x))
+
+
+@either
+def test_gradients(exclusive, reverse):
+    weights = values((60, 3), "f4", 2)
+
+    def loss(cumsum, x):
+        return (cumsum(x) ** 2 * weights).sum()
+
+    def by_jax(x):
+        x = jnp.flip(x, 0) if reverse else x
+        sums = jnp.cumsum(x, 0) - (x if exclusive else 0)
+        return jnp.flip(sums, 0) if reverse else sums
+
+    def ours(x):
+        return tuplescan.jax.cumsum(x, exclusive=exclusive, reverse=reverse)
+
+    x, tangent = jnp.asarray(values((60, 3)) / 100), jnp.asarray(values((60, 3), "f4", 3))
+    close = {"rtol": 1e-3, "atol": 1e-2}
+    np.testing.assert_allclose(jax.grad(lambda x: loss(ours, x))(x), jax.grad(lambda x: loss(by_jax, x))(x), **close)
+    np.testing.assert_allclose(jax.jvp(ours, (x,), (tangent,))[1], ours(tangent), rtol=0)
+    np.testing.assert_allclose(jax.linearize(ours, x)[1](tangent), ours(tangent), rtol=0)
+    few = x[:5]
+    np.testing.assert_allclose(
+        jax.hessian(lambda x: (ours(x) ** 3).sum())(few), jax.hessian(lambda x: (by_jax(x) ** 3).sum())(few), **close
+    )
+    check_grads(lambda x: ours(x) ** 2, (few,), order=2, rtol=0.05, atol=0.05)
+
+
+def test_gradients_through_types():
+    x = jnp.ones((5, 2), jnp.bfloat16)
+    assert jax.grad(lambda x: tuplescan.jax.cumsum(x, dtype="f4").sum())(x).dtype == jnp.bfloat16
+    z = jnp.asarray(values((5,), "c8"))
+    by_jax = jax.grad(lambda z: jnp.abs(jnp.cumsum(z)).sum())(z)
+    np.testing.assert_allclose(jax.grad(lambda z: jnp.abs(tuplescan.jax.cumsum(z)).sum())(z), by_jax, rtol=1e-4)
+    whole = jnp.arange(5)
+    assert jax.jvp(tuplescan.jax.cumsum, (whole,), (np.zeros(5, jax.dtypes.float0),))[1].dtype == jax.dtypes.float0
+
+
+def test_vmap():
+    x = values((4, 50, 6))
+    for batch in range(3):
+        parts = [np.take(x, i, batch) for i in range(x.shape[batch])]
+        for axis in (0, 1, -1):
+            got = jax.vmap(lambda part, axis=axis: tuplescan.jax.cumsum(part, axis), batch)(x)
+            same_bits(got, np.stack([tuplescan.cumsum(part, axis) for part in parts]))
+    same_bits(jax.vmap(jax.vmap(tuplescan.jax.cumsum))(x), tuplescan.cumsum(x, 2))
+    grads = jax.vmap(jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum()))(x)
+    np.testing.assert_allclose(grads[1], jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum())(x[1]))
+
+
+@pytest.mark.skipif(jax.device_count() < 2, reason="one device")
+def test_sharded():
+    count = jax.device_count()
+    mesh = Mesh(np.array(jax.devices()), ("parts",))
+    x = values((1000, 2 * count))
+    compiled = jax.jit(tuplescan.jax.cumsum)
+    ways = [(PartitionSpec(None, "parts"), False), (PartitionSpec("parts"), True), (PartitionSpec(), False)]
+    for spec, gathers in ways:
+        placed = jax.device_put(x[: 1000 // count * count], NamedSharding(mesh, spec))
+        sums = compiled(placed)
+        same_bits(sums, tuplescan.cumsum(np.asarray(placed)))
+        assert ("all-gather" in compiled.lower(placed).compile().as_text()) == gathers
+        if not gathers:
+            assert sums.sharding.is_equivalent_to(placed.sharding, 2)
+        same_bits(tuplescan.jax.cumsum(placed, 1, reverse=True), tuplescan.cumsum(np.asarray(placed), 1, reverse=True))
+    columns = jax.device_put(x, NamedSharding(mesh, PartitionSpec(None, "parts")))
+    gradient = jax.jit(jax.grad(lambda x: (tuplescan.jax.cumsum(x) ** 2).sum()))(columns)
+    assert gradient.sharding.is_equivalent_to(columns.sharding, 2)
+    mapped = jax.shard_map(tuplescan.jax.cumsum, mesh=mesh, in_specs=PartitionSpec(None, "parts"),
+                           out_specs=PartitionSpec(None, "parts"))  # fmt: skip
+    same_bits(mapped(columns), tuplescan.cumsum(x))
+
+
+def test_plain_call():
+    x = values((30, 4), "i4")
+    for outside in (tuplescan.cumsum(jnp.asarray(x)), jax.jit(tuplescan.cumsum)(x)):
+        np.testing.assert_array_equal(outside, np.cumsum(x, 0))
+    longer = jax.jit(lambda x: tuplescan.cumulative_sum(x, axis=0, include_initial=True))(x)
+    np.testing.assert_array_equal(longer, np.cumulative_sum(x, axis=0, include_initial=True))
+    with pytest.raises(TypeError, match="start"):
+        jax.jit(lambda x: tuplescan.cumsum(x, start=1))(x)
+
+
+def test_refused():
+    for axis in (2, -3):
+        with pytest.raises(ValueError, match="out of bounds"):
+            tuplescan.jax.cumsum(np.ones((3, 4)), axis)
+    with pytest.raises(TypeError, match="not summed into"):
+        tuplescan.jax.cumsum(jnp.ones(3, jnp.float8_e4m3fn))
+
+
+def test_wrong_calls_are_errors_of_xla():
+    for types, options in [
+        (("f4", "i4"), {"axis": np.int64(0), "exclusive": np.bool_(False)}),
+        (("f4", "f4"), {"axis": np.int64(2), "exclusive": np.bool_(False)}),
+        (("f4", "f4"), {"axis": np.int32(0), "exclusive": np.bool_(False)}),
+        (("f2", "f2"), {"axis": np.int64(0), "exclusive": np.bool_(False)}),
+        (("f4", "f4"), {"axis": np.int64(0)}),
+    ]:
+        call = jax.ffi.ffi_call("tuplescan_cumsum", jax.ShapeDtypeStruct((3, 2), types[1]))
+        with pytest.raises(jax.errors.JaxRuntimeError, match="other arguments"):
+            call(jnp.ones((3, 2), types[0]), **options).block_until_ready()

@@ -1,0 +1,276 @@
+"""tuplescan.torch, on the CPU and on CUDA where that is. By hand, since torch brings gigabytes of CUDA libraries:
+pytest python/tests/torch_by_hand.py where torch and the package are installed, or tools/test-python.sh torch."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+import tuplescan
+import tuplescan.torch
+from torch.library import opcheck
+
+DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+on_each_device = pytest.mark.parametrize("device", DEVICES)
+either = pytest.mark.parametrize("exclusive, reverse", [(False, False), (True, False), (False, True), (True, True)])
+
+INTEGERS = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
+REALS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+COMPLEX = [torch.complex64, torch.complex128]
+
+
+def values(shape, dtype=torch.float64, device="cpu", **options):
+    generator = torch.Generator().manual_seed(1)
+    if dtype in INTEGERS:
+        low, high = (0, 2) if dtype == torch.bool else (torch.iinfo(dtype).min // 4, torch.iinfo(dtype).max // 4)
+        made = torch.randint(low, high, shape, generator=generator).to(dtype)
+    else:
+        made = torch.randn(shape, generator=generator, dtype=torch.complex128 if dtype in COMPLEX else torch.float64)
+    return made.to(dtype).to(device).requires_grad_(options.get("requires_grad", False))
+
+
+def by_torch(x, dim=0, dtype=None, exclusive=False, reverse=False):
+    """The sums by torch's own operators, in a type that rounds less."""
+    dtype = dtype or (x.dtype if x.is_floating_point() or x.is_complex() else torch.int64)
+    wide = {torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
+            torch.complex64: torch.complex128}.get(dtype, dtype)  # fmt: skip
+    x = x.to(dtype).to(wide)
+    x = x.flip(dim) if reverse else x
+    sums = x.cumsum(dim)
+    sums = sums - x if exclusive else sums
+    return (sums.flip(dim) if reverse else sums).to(dtype)
+
+
+@on_each_device
+@either
+@pytest.mark.parametrize("dtype", INTEGERS + REALS + COMPLEX)
+def test_values(dtype, exclusive, reverse, device):
+    for shape in [(1,), (1000,), (300, 4), (3, 500), (20, 3, 50), (0, 3), (3, 0)]:
+        x = values(shape, dtype, device)
+        for dim in range(-len(shape), len(shape)):
+            got = tuplescan.torch.cumsum(x, dim, exclusive=exclusive, reverse=reverse)
+            wanted = by_torch(x, dim, None, exclusive, reverse)
+            assert got.dtype == wanted.dtype and got.device == x.device and got.is_contiguous()
+            torch.testing.assert_close(got, wanted, atol=1e-3 if dtype in (torch.float32, torch.complex64) else None,
+                                       rtol=1e-3 if dtype in (torch.float32, torch.complex64) else None)  # fmt: skip
+
+
+@on_each_device
+def test_bits_are_those_of_numpy_arrays(device):
+    for dtype in (torch.float32, torch.float64):
+        x = values((100_000, 3), dtype, device)
+        assert tuplescan.torch.cumsum(x).cpu().numpy().tobytes() == tuplescan.cumsum(x.cpu().numpy()).tobytes()
+    halves = values((5000, 3), torch.float16, device)
+    assert tuplescan.torch.cumsum(halves).cpu().numpy().tobytes() == tuplescan.cumsum(halves.cpu().numpy()).tobytes()
+
+
+@on_each_device
+def test_views_and_dtypes(device):
+    x = values((40, 30), torch.float32, device)
+    for view in (x[::2], x[:, ::3], x.T, x.flip(0)[1:], x.expand(2, 40, 30), x[:, 4:9]):
+        for dim in range(view.dim()):
+            torch.testing.assert_close(tuplescan.torch.cumsum(view, dim), by_torch(view, dim), atol=1e-4, rtol=1e-4)
+    z = values((40, 3), torch.complex64, device)
+    for view in (z.conj(), z.conj().imag, z.imag, z.T):
+        torch.testing.assert_close(tuplescan.torch.cumsum(view), by_torch(view), atol=1e-4, rtol=1e-4)
+    whole = values((40, 3), torch.int32, device)
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64, torch.float32, torch.float64, torch.complex64):
+        got, wanted = tuplescan.torch.cumsum(whole, dtype=dtype), by_torch(whole, 0, dtype)
+        torch.testing.assert_close(got, wanted, rtol=1e-4, atol=1)
+    assert tuplescan.torch.cumsum(x, dtype=torch.float64).dtype == torch.float64
+    alone = values((), torch.float32, device)
+    assert tuplescan.torch.cumsum(alone, -1).shape == () and tuplescan.torch.cumsum(alone) == alone
+
+
+def samples(device):
+    yield values((5, 3), torch.float64, device, requires_grad=True), 0, None, False, False
+    yield values((4, 5, 2), torch.float64, device, requires_grad=True), 1, None, True, True
+    yield values((7,), torch.float32, device, requires_grad=True), 0, torch.float64, False, True
+    yield values((7, 2), torch.complex128, device, requires_grad=True), 0, None, True, False
+    yield values((6, 2), torch.float16, device, requires_grad=True), 0, None, False, False
+    yield values((6, 2), torch.float32, device).T, 1, None, False, False
+    yield values((6, 2), torch.uint8, device), 0, None, False, False
+    yield values((0, 2), torch.int32, device), 0, None, False, False
+
+
+@on_each_device
+def test_opcheck(device):
+    for sample in samples(device):
+        opcheck(torch.ops.tuplescan.cumsum, sample, rtol=1e-2 if sample[0].dtype == torch.float16 else None,
+                atol=1e-2 if sample[0].dtype == torch.float16 else None)  # fmt: skip
+
+
+@on_each_device
+@either
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_gradients(dtype, exclusive, reverse, device):
+    for shape, dim in [((6,), 0), ((4, 3), 0), ((3, 4), 1), ((2, 3, 2), 1), ((), 0)]:
+        x = values(shape, dtype, device, requires_grad=True)
+
+        def sums(x, dim=dim):
+            return tuplescan.torch.cumsum(x, dim, exclusive=exclusive, reverse=reverse)
+
+        assert torch.autograd.gradcheck(sums, x, check_forward_ad=True, check_batched_grad=True)
+        assert torch.autograd.gradgradcheck(sums, x)
+
+
+@on_each_device
+def test_gradient_through_a_type(device):
+    x = values((50, 2), torch.float32, device, requires_grad=True)
+    weights = values((50, 2), torch.float64, device)
+    (tuplescan.torch.cumsum(x, dtype=torch.float64) * weights).sum().backward()
+    assert x.grad.dtype == torch.float32
+    torch.testing.assert_close(x.grad, by_torch(weights, 0, None, False, True).to(torch.float32))
+    z = values((5,), torch.float32, device, requires_grad=True)
+    tuplescan.torch.cumsum(z, dtype=torch.complex64).real.sum().backward()
+    torch.testing.assert_close(z.grad, torch.arange(5, 0, -1, device=device, dtype=torch.float32))
+
+
+@on_each_device
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_compiled_whole(device, dynamic):
+    @torch.compile(fullgraph=True, dynamic=dynamic)
+    def loss(x):
+        return (tuplescan.torch.cumsum(x * 2, -1, exclusive=True).sin() ** 2).sum()
+
+    for shape in [(30, 5), (17, 9)]:
+        x = values(shape, torch.float64, device, requires_grad=True)
+        own = x.detach().clone().requires_grad_()
+        got = loss(x)
+        got.backward()
+        wanted = (by_torch(own * 2, -1, None, True).sin() ** 2).sum()
+        wanted.backward()
+        torch.testing.assert_close(got, wanted)
+        torch.testing.assert_close(x.grad, own.grad)
+
+
+@on_each_device
+def test_vmap_and_functional_gradients(device):
+    x = values((4, 5, 6), torch.float32, device)
+    for batch in range(3):
+        for dim in (0, 1, -1):
+            got = torch.func.vmap(lambda part, dim=dim: tuplescan.torch.cumsum(part, dim), in_dims=batch)(x)
+            wanted = torch.stack([tuplescan.torch.cumsum(part, dim) for part in x.unbind(batch)])
+            assert torch.equal(got, wanted)
+    twice = torch.func.vmap(torch.func.vmap(tuplescan.torch.cumsum))(x)
+    assert torch.equal(twice, tuplescan.torch.cumsum(x, 2))
+    scalars = torch.func.vmap(tuplescan.torch.cumsum)(x[0, 0])
+    assert torch.equal(scalars, x[0, 0])
+
+    def loss(part):
+        return (tuplescan.torch.cumsum(part) ** 2).sum()
+
+    whole = x.double()
+    each = torch.stack([torch.func.grad(loss)(part) for part in whole])
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(whole), each)
+    hessian = torch.func.hessian(loss)(whole[0, 0])
+    torch.testing.assert_close(hessian, torch.func.hessian(lambda part: (part.cumsum(0) ** 2).sum())(whole[0, 0]))
+    _, tangent = torch.func.jvp(tuplescan.torch.cumsum, (whole,), (whole + 1,))
+    assert torch.equal(tangent, tuplescan.torch.cumsum(whole + 1))
+
+
+@on_each_device
+def test_autocast_as_torch_has_it(device):
+    for dtype in (torch.bfloat16, torch.float16):
+        x = values((9,), dtype, device, requires_grad=True)
+        with torch.autocast(device, dtype):
+            sums = tuplescan.torch.cumsum(x)
+            assert sums.dtype == torch.cumsum(x, 0).dtype
+        sums.sum().backward()
+        assert x.grad.dtype == dtype
+
+
+def test_fake_and_meta_tensors():
+    with torch._subclasses.FakeTensorMode():
+        fake = torch.empty(5, 3, dtype=torch.int32)
+        assert tuplescan.torch.cumsum(fake, 1).dtype == torch.int64 and tuplescan.torch.cumsum(fake).shape == (5, 3)
+    meta = tuplescan.torch.cumsum(torch.empty(5, 3, device="meta"), 1)
+    assert meta.device.type == "meta" and meta.shape == (5, 3)
+
+
+def test_exported():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return tuplescan.torch.cumsum(x, 1) + 1
+
+    x = values((3, 4), torch.float32)
+    exported = torch.export.export(Model(), (x,))
+    assert any(node.target is torch.ops.tuplescan.cumsum.default for node in exported.graph.nodes)
+    assert torch.equal(exported.module()(x), tuplescan.torch.cumsum(x, 1) + 1)
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no CUDA")
+def test_cuda_graph():
+    x = values((10_000, 3), torch.float32, "cuda", requires_grad=True)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            (gradient,) = torch.autograd.grad(tuplescan.torch.cumsum(x).sum(), x)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        sums = tuplescan.torch.cumsum(x)
+        (gradient,) = torch.autograd.grad(sums.sum(), x)
+    with torch.no_grad():
+        x.mul_(2)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(sums.cpu(), tuplescan.torch.cumsum(x.detach().cpu()))
+    assert torch.equal(gradient[:, 0].cpu(), torch.arange(10_000, 0, -1, dtype=torch.float32))
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no CUDA")
+def test_compiled_with_cuda_graphs():
+    compiled = torch.compile(lambda x: tuplescan.torch.cumsum(x * 2) + 1, fullgraph=True, mode="reduce-overhead")
+    for seed in range(4):
+        x = values((1000, 4), torch.float32, "cuda") + seed
+        assert torch.equal(compiled(x).cpu(), tuplescan.torch.cumsum((x * 2).cpu()) + 1)
+
+
+def test_refused():
+    x = values((3, 4), torch.float32)
+    for dim in (2, -3):
+        with pytest.raises(IndexError, match="Dimension out of range"):
+            tuplescan.torch.cumsum(x, dim)
+    for wrong in (x.to(torch.float8_e4m3fn), x.to(torch.uint16)):
+        with pytest.raises(TypeError, match="are not there"):
+            tuplescan.torch.cumsum(wrong)
+    with pytest.raises(TypeError, match="are not there"):
+        tuplescan.torch.cumsum(x, dtype=torch.bool)
+    with pytest.raises(TypeError, match=r"tuplescan\.torch\.cumsum"):
+        tuplescan.cumsum(values((3,), torch.float32, requires_grad=True))
+
+
+@on_each_device
+def test_plain_call(device):
+    """The fast way and the general one, for what either of them takes."""
+    for dtype in (torch.int32, torch.uint8, torch.int64, torch.float32, torch.float64):
+        for shape in [(5,), (4, 3), (3000, 5), (20, 30, 5), (0, 3), (3, 0)]:
+            x = values(shape, dtype, device)
+            for axis, exclusive in itertools.product(range(-x.ndim, x.ndim), (False, True)):
+                wanted = torch.from_numpy(tuplescan.cumsum(x.cpu().numpy(), axis, exclusive=exclusive))
+                got = tuplescan.cumsum(x, axis, exclusive=exclusive)
+                assert got.device == x.device and got.dtype == wanted.dtype and torch.equal(got.cpu(), wanted)
+                out = torch.full(shape, 7, dtype=wanted.dtype, device=device)
+                assert tuplescan.cumsum(x, axis, out=out, exclusive=exclusive) is out
+                assert torch.equal(out.cpu(), wanted)
+    x = values((30, 4), torch.float32, device)
+    place = x.clone()
+    assert tuplescan.cumsum(place, out=place) is place and torch.equal(place, tuplescan.cumsum(x))
+    negated = values((30, 4), torch.complex64, device).conj().imag
+    assert negated.is_neg() and torch.equal(tuplescan.cumsum(negated), tuplescan.cumsum(negated.clone()))
+    out = torch.zeros(30, 4, dtype=torch.complex64, device=device)
+    if device == "cuda":
+        tuplescan.cumsum(x, out=out.conj().imag)
+        assert torch.equal(out.imag, -tuplescan.cumsum(x))
+    for out in (torch.empty(4, 30, device=device), torch.empty(30, device=device)):
+        with pytest.raises(ValueError, match="out"):
+            tuplescan.cumsum(x, out=out)
+    with pytest.raises(ValueError, match="axis"):
+        tuplescan.cumsum(x, 2)
+
+
+def test_plain_call_takes_types_of_torch():
+    x = values((30, 4), torch.int32)
+    assert tuplescan.cumsum(x, dtype=torch.float64).dtype == torch.float64
+    assert np.array_equal(tuplescan.cumsum(x).numpy(), np.cumsum(x.numpy(), 0))

@@ -1,0 +1,179 @@
+"""Sums of an array whose rows are spread over the ranks of an MPI communicator, with the bits of one process that has
+them all. mpi4py is imported by the calls, and is no requirement.
+
+The array is the rows of rank 0, followed by those of rank 1, and so on; any rank may have any number of rows, 0 too.
+All calls are collective. What ranks tell each other are pickled States, 64 bytes and 131 rows of floats or 2 rows of
+integers, as often as the number of ranks has binary digits; each rank's rows are read twice.
+
+Of `start` and `state` those of rank 0 alone are read; every state that is given is left behind the last row of all. An
+error on any rank is raised on all of them, with a note of whose it is.
+"""
+
+import math
+import pickle
+
+import numpy as np
+
+from . import _arrays, _core, _keys
+from ._errors import OverflowAt
+from ._state import State
+
+
+def _communicator(comm):
+    if comm is not None:
+        return comm
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD
+
+
+def _portable(exception):
+    try:
+        return pickle.loads(pickle.dumps(exception))
+    except Exception:
+        return RuntimeError(f"{type(exception).__name__}: {exception}")
+
+
+def _agreed(comm, call, *arguments):
+    """What the call returns here. If it fails on any rank, all raise what the first of them raised."""
+    try:
+        result, failed = call(*arguments), None
+    except Exception as exception:
+        result, failed = None, _portable(exception)
+    for rank, exception in enumerate(comm.allgather(failed)):
+        if exception is not None:
+            exception.add_note(f"on rank {rank} of {comm.size}")
+            raise exception
+    return result
+
+
+def _look_at(x, dtype, out, start, state):
+    x = np.asarray(x)
+    if x.ndim == 0:
+        raise ValueError("x must have at least one dimension")
+    if out is not None and (not isinstance(out, np.ndarray) or out.shape != x.shape or not out.flags.writeable):
+        raise ValueError("out: must be a writable array of numpy, of x's shape")
+    if state is not None and not isinstance(state, State):
+        raise TypeError(f"state: {type(state)!r} is no State")
+    sums = _arrays.sums_type(x.dtype, dtype, out)
+    if sums.kind == "c":
+        raise TypeError("x: complex arrays are not summed by ranks; sum their real and imaginary parts")
+    return x, sums
+
+
+def _states(comm, x, sums, start, state):
+    """The state of all rows before this rank's, and that of its own; on rank 0 None, and with what it goes on from."""
+
+    def own():
+        if comm.rank == 0:
+            range_ = State() if state is None else state.copy()
+            _keys.column_totals(x, sums, start=start, state=range_)
+            return range_
+        range_ = State.begin(_arrays.added_in(sums), math.prod(x.shape[1:]), first_row)
+        _keys.column_totals(x, sums, state=range_)
+        return range_
+
+    rows = comm.allgather(len(x))
+    first_row = comm.bcast(None if comm.rank else 0 if state is None else state.rows) + sum(rows[: comm.rank])
+    range_ = _agreed(comm, own)
+    return comm.exscan(range_, op=_joined), range_
+
+
+def _joined(left, right):
+    """Neither is changed: MPI may use both again."""
+    both = left.copy()
+    both.join(right)
+    return both
+
+
+def _last(comm, before, own):
+    """The state of all rows, on each rank."""
+    end = None
+    if comm.rank == comm.size - 1:
+        end = own if before is None else _joined(before, own)
+    return comm.bcast(end, root=comm.size - 1)
+
+
+def _prepare(comm, x, dtype, out, start, state, *same):
+    x, sums = _agreed(comm, _look_at, x, dtype, out, start, state)
+    facts = (x.shape[1:], sums.str, *same)
+    for rank, others in enumerate(comm.allgather(facts)):
+        if others != facts:
+            raise ValueError(f"ranks differ in the shape of a row, the type of the sums, or exclusive: {facts}, and "
+                             f"{others} on rank {rank}")  # fmt: skip
+    return x, sums
+
+
+def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, check_overflow=False, state=None):
+    """Running sums along axis 0, through the rows of all ranks: the bits of tuplescan.cumsum() of the whole array.
+
+    Parameters
+    ----------
+    x : numpy array of shape (n, ...)
+        This rank's rows, of bool, integers or real floats; n may differ from rank to rank.
+    dtype, out, exclusive, start, check_overflow
+        As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
+    comm : mpi4py.MPI.Intracomm, optional
+        By default MPI.COMM_WORLD.
+    state : State, optional
+        Rank 0's is the sum that goes on.
+
+    Returns
+    -------
+    out, or a new array of x's shape
+
+    Raises
+    ------
+    On all ranks: the errors of tuplescan.cumsum(); ValueError if ranks differ in the shape of a row, the type of the
+    sums, or exclusive. ImportError without mpi4py.
+    """
+    comm = _communicator(comm)
+    x, sums = _prepare(comm, x, dtype, out, start, state, bool(exclusive))
+    if math.prod(x.shape[1:]) == 0:
+        return _agreed(comm, lambda: _arrays.cumsum(x, 0, sums, out, exclusive=exclusive))
+    before, own = _states(comm, x, sums, start, state)
+    wanted = comm.allreduce(state is not None, max)
+    end = _last(comm, before, own) if wanted else None
+
+    def own_sums():
+        options = {"exclusive": exclusive, "check_overflow": check_overflow}
+        if comm.rank == 0:
+            going_on = State() if state is None else state.copy()
+            return _core.cumsum(x, 0, sums, out, start=start, state=going_on, **options)
+        return _core.cumsum(x, 0, sums, out, state=before, **options)
+
+    try:
+        result = _agreed(comm, own_sums)
+    except OverflowAt:
+        if state is not None:
+            state._become(end)
+        raise
+    if state is not None:
+        state._become(end)
+    return result
+
+
+def column_totals(x, dtype=None, *, comm=None, start=None, state=None):
+    """The sums of the columns through the rows of all ranks, on each of them: the last row of cumsum(), bit for bit.
+
+    Parameters
+    ----------
+    x, dtype, comm, start, state
+        As for cumsum().
+
+    Returns
+    -------
+    array of shape x.shape[1:]
+
+    Raises
+    ------
+    As cumsum().
+    """
+    comm = _communicator(comm)
+    x, sums = _prepare(comm, x, dtype, None, start, state)
+    if math.prod(x.shape[1:]) == 0:
+        return np.empty(x.shape[1:], sums)
+    end = _last(comm, *_states(comm, x, sums, start, state))
+    if state is not None:
+        state._become(end)
+    return end.sums().astype(sums, copy=False).reshape(x.shape[1:])
