@@ -2,6 +2,7 @@
 #ifndef TUPLESCAN_TUPLESCAN_H
 #define TUPLESCAN_TUPLESCAN_H
 
+#include <tuplescan/devices.h>
 #include <tuplescan/digit_counts.h>
 #include <tuplescan/histogram.h>
 #include <tuplescan/pipeline.h>
