@@ -1,7 +1,7 @@
 /* A state on the host, to which totals of rows are appended. Stage 1 makes those of units, where the rows are, and
- * takes them as a table again, whose totals are those of blocks of 512 units, and so on. Only what is no whole group of 512,
- * at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a unit:
- * stage 1 makes these of tables as long as a run. */
+ * takes them as a table again, whose totals are those of blocks of 512 units, and so on. Only what is no whole group of
+ * 512, at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a
+ * unit: stage 1 makes these of tables as long as a run. */
 #include "state_scan.h"
 
 #include <stdlib.h>

@@ -322,9 +322,65 @@ static void test_errors(void **state) {
     assert_true(out[6] == 16 && out[7] == 20 && carry[1] == 20);
 }
 
+/* A stream's ends in memory. */
+struct ends {
+    const char *from;
+    char *to;
+    size_t left;
+};
+
+static int64_t read_some(void *context, void *to, size_t bytes) {
+    struct ends *ends = context;
+    const size_t some = bytes < ends->left ? bytes : ends->left;
+    memcpy(to, ends->from, some);
+    ends->from += some;
+    ends->left -= some;
+    return (int64_t)some;
+}
+
+static int write_all(void *context, const void *from, size_t bytes) {
+    struct ends *ends = context;
+    memcpy(ends->to, from, bytes);
+    ends->to += bytes;
+    return 0;
+}
+
+/* All devices share the pieces of a stream. */
+static void test_stream(void **state) {
+    enum { ROWS = 30011, COLUMNS = 3 };
+    static float values[ROWS * COLUMNS], expected[ROWS * COLUMNS], found[ROWS * COLUMNS];
+    struct random random = {run_seed()};
+    struct ends ends = {(const char *)values, (char *)found, sizeof values};
+    const table_view in = {values, ROWS, COLUMNS, 0, TABLE_F32}, out = {expected, ROWS, COLUMNS, 0, TABLE_F32};
+    int devices[8];
+    size_t count = table_devices(NULL, 0) - 1;
+    (void)state;
+    randomize((char *)values, ROWS * COLUMNS, TABLE_F32, &random, PATTERN_SMALL);
+    assert_int_equal(table_prefix_sum(&in, &out, NULL), TABLE_OK);
+    for (size_t i = 0; i < 8; i++)
+        devices[i] = (int)i;
+    table_stream_options options = {.in_type = TABLE_F32, .out_type = TABLE_F32, .columns = COLUMNS};
+    options.read = read_some;
+    options.write = write_all;
+    options.read_context = options.write_context = &ends;
+    options.devices = devices;
+    assert_int_equal(table_stream(&options), TABLE_ERROR_ARGUMENT);
+    options.device_count = count < 8 ? count + 1 : 9;
+    if (count < 8) {
+        assert_int_equal(table_stream(&options), TABLE_ERROR_BACKEND);
+        assert_non_null(strstr(table_error_detail(), count ? "there is no CUDA device" : "the CUDA backend: "));
+    }
+    options.device_count = count < 8 ? count : 8;
+    if (count == 0)
+        return;
+    options.memory = 600000;
+    assert_int_equal(table_stream(&options), TABLE_OK);
+    assert_memory_equal(found, expected, sizeof found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_parts), cmocka_unit_test(test_large_parts),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_stream), cmocka_unit_test(test_errors)};
     const char *reason = places_unavailable();
     if (reason) {
         printf("skipped: %s\n", reason);

@@ -22,6 +22,7 @@ enum code {
     INPUT_FORMAT,
     OUTPUT_FORMAT,
     BACKEND,
+    DEVICES,
     STRATEGY,
     THREADS,
     CARRY_IN,
@@ -89,6 +90,7 @@ static const struct rule {
     {"continue", required_argument, CONTINUE, FOR_SCAN},
     {"at", required_argument, AT, FOR_SCAN},
     {"backend", required_argument, BACKEND, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
+    {"devices", required_argument, DEVICES, FOR_SCAN},
     {"strategy", required_argument, STRATEGY, FOR_SCAN | FOR_APPEND | FOR_RANKS},
     {"threads", required_argument, THREADS, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
     {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN | FOR_RANKS},
@@ -162,6 +164,32 @@ static int take_backend(const char *text, table_backend *backend) {
         return fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
     *backend = (table_backend)place;
     return GO_ON;
+}
+
+/* Numbers with commas between them, or all: of all CUDA devices. */
+static int take_devices(const char *text, struct arguments *arguments) {
+    const size_t there = table_devices(NULL, 0) - 1;
+    arguments->device_count = 0;
+    if (strcmp(text, "all") == 0) {
+        if (there == 0)
+            return fail(EX_UNAVAILABLE, "--devices all: %s", table_cuda_unavailable());
+        for (size_t i = 0; i < there && i < DEVICES_MOST; i++)
+            arguments->devices[arguments->device_count++] = (int)i;
+        return GO_ON;
+    }
+    for (const char *at = text;; at++) {
+        char *end;
+        const long number = strtol(at, &end, 10);
+        if (*at < '0' || *at > '9' || (*end && *end != ',') || arguments->device_count == DEVICES_MOST)
+            return fail(EX_USAGE, "--devices %s: not all, nor numbers such as 0,1, at most %d", text, DEVICES_MOST);
+        if (number >= (long)there)
+            return fail(EX_UNAVAILABLE, "--devices %s: there is no CUDA device %ld%s%s", text, number,
+                        there ? "" : ": ", there ? "" : table_cuda_unavailable());
+        arguments->devices[arguments->device_count++] = (int)number;
+        at = end;
+        if (!*at)
+            return GO_ON;
+    }
 }
 
 static int take_strategy(const char *text, table_strategy *strategy) {
@@ -335,6 +363,8 @@ static int take_option(struct arguments *arguments, int code, const char *value)
         return take_size("skip", value, 0, &arguments->skip);
     case BACKEND:
         return take_backend(value, &arguments->backend);
+    case DEVICES:
+        return take_devices(value, arguments);
     case STRATEGY:
         return take_strategy(value, &arguments->strategy);
     case THREADS:

@@ -23,7 +23,7 @@ enum {
     FOR_RANKS = 1 << 15 /* tuplescan-mpi scan, which takes no others than scan does */
 };
 
-enum { GO_ON = -1, BY_MOST = 16, ANY_OPERANDS = -1 };
+enum { GO_ON = -1, BY_MOST = 16, DEVICES_MOST = 64, ANY_OPERANDS = -1 };
 
 struct arguments {
     const char *operands[2];
@@ -41,6 +41,8 @@ struct arguments {
     uint64_t seed, max;
     bool has_max;
     table_backend backend;
+    int devices[DEVICES_MOST]; /* CUDA devices that share the work: device_count of them, 0: not said */
+    unsigned device_count;
     table_strategy strategy;
     unsigned threads;
     size_t memory;                   /* bytes that may be used at a time; 0: not said */
