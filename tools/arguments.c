@@ -400,7 +400,8 @@ static int refuse_option_of_others(char **argv, unsigned subcommand) {
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (takers >> i & 1)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
-    return fail(EX_USAGE, "%.*s: is not for %s, but for %s", (int)length, last, argv[0], list);
+    return fail(EX_USAGE, "%.*s: is not for %s, but for %s%s", (int)length, last,
+                subcommand == FOR_RANKS ? "tuplescan-mpi" : argv[0], subcommand == FOR_RANKS ? "tuplescan " : "", list);
 }
 
 static int refuse_option(char **argv, int result, unsigned subcommand, const struct option *options) {
