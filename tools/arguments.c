@@ -166,32 +166,6 @@ static int take_backend(const char *text, table_backend *backend) {
     return GO_ON;
 }
 
-/* Numbers with commas between them, or all: of all CUDA devices. */
-static int take_devices(const char *text, struct arguments *arguments) {
-    const size_t there = table_devices(NULL, 0) - 1;
-    arguments->device_count = 0;
-    if (strcmp(text, "all") == 0) {
-        if (there == 0)
-            return fail(EX_UNAVAILABLE, "--devices all: %s", table_cuda_unavailable());
-        for (size_t i = 0; i < there && i < DEVICES_MOST; i++)
-            arguments->devices[arguments->device_count++] = (int)i;
-        return GO_ON;
-    }
-    for (const char *at = text;; at++) {
-        char *end;
-        const long number = strtol(at, &end, 10);
-        if (*at < '0' || *at > '9' || (*end && *end != ',') || arguments->device_count == DEVICES_MOST)
-            return fail(EX_USAGE, "--devices %s: not all, nor numbers such as 0,1, at most %d", text, DEVICES_MOST);
-        if (number >= (long)there)
-            return fail(EX_UNAVAILABLE, "--devices %s: there is no CUDA device %ld%s%s", text, number,
-                        there ? "" : ": ", there ? "" : table_cuda_unavailable());
-        arguments->devices[arguments->device_count++] = (int)number;
-        at = end;
-        if (!*at)
-            return GO_ON;
-    }
-}
-
 static int take_strategy(const char *text, table_strategy *strategy) {
     int place = word_place(strategy_words, text);
     if (place < 0)
@@ -364,7 +338,8 @@ static int take_option(struct arguments *arguments, int code, const char *value)
     case BACKEND:
         return take_backend(value, &arguments->backend);
     case DEVICES:
-        return take_devices(value, arguments);
+        code = device_list_read(value, arguments->devices, &arguments->device_count);
+        return code == EX_OK ? GO_ON : code;
     case STRATEGY:
         return take_strategy(value, &arguments->strategy);
     case THREADS:

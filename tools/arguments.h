@@ -8,6 +8,8 @@
 
 #include <tuplescan/prefix_sum.h>
 
+#include "device_list.h"
+
 /* One bit for each subcommand that is parsed here. */
 enum {
     FOR_SCAN = 1,
@@ -23,7 +25,7 @@ enum {
     FOR_RANKS = 1 << 15 /* tuplescan-mpi scan, which takes no others than scan does */
 };
 
-enum { GO_ON = -1, BY_MOST = 16, DEVICES_MOST = 64, ANY_OPERANDS = -1 };
+enum { GO_ON = -1, BY_MOST = 16, ANY_OPERANDS = -1 };
 
 struct arguments {
     const char *operands[2];
