@@ -1,5 +1,5 @@
-/* Tables in parts on several GPUs: table_prefix_sum_devices() beside what each of them copies by itself, all at the same
- * time. Each device has as many rows as another benchmark has in all. */
+/* Tables in parts on several GPUs: table_prefix_sum_devices() beside what each of them copies by itself, all at the
+ * same time. Each device has as many rows as another benchmark has in all. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
