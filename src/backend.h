@@ -87,8 +87,7 @@ struct backend {
     table_status (*copy_rows)(const struct scan *scan, void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t rows);
 
-    /* Host memory for a short while, which the stages can be given as seeds and copies are fast with, or NULL; released
-     * by the same thread. */
+    /* Host memory for a short while, which the stages can be given as seeds and copies are fast with, or NULL. */
     void *(*host_allocate)(size_t bytes);
     void (*host_release)(void *memory);
 

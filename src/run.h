@@ -15,6 +15,9 @@ struct table_report run_report_head(const struct call *call, table_strategy stra
 /* Seconds between the clock's marks into the report: stages, or the fused pass. Fills in what was done, too. */
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report);
 
+/* A whole call of the scan, or of column totals. */
+table_status run_scan(struct call *call, table_report *report);
+
 /* Host tables on a backend with memory of its own: in pieces of whole chunks, from carry to carry. */
 table_status run_through_device(struct call *call, table_report *report);
 

@@ -1,14 +1,33 @@
-/* A state on the host, to which totals of rows are appended: those of whole units, which stage 1 makes in any number,
- * and at both ends those of the runs that are less than a unit. Stage 1 makes these, too, of tables as long as a run.
- */
+/* A state on the host, to which totals of rows are appended. Stage 1 makes those of units, where the rows are, and
+ * takes them as a table again, whose totals are those of blocks of 512 units, and so on. Only what is no whole group of
+ * 512, at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a
+ * unit: stage 1 makes these of tables as long as a run. */
 #include "state_scan.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "state_call.h"
 #include "status.h"
 
-enum { SEEDS_BYTES = 4 << 20 }; /* of totals at a time */
+enum { LEVELS_MOST = 8 };
+
+/* A table of totals of blocks, each of 512 of those of the level before; of level 0, of units. */
+struct level {
+    char *seeds;             /* as stage 1 writes them: from row 1 on */
+    size_t rows, head, tail; /* blocks, and how many of them, at the front and at the back, go to the host */
+};
+
+struct appending {
+    struct state_image *image;
+    const struct scan *scan;
+    size_t row_bytes;
+    uint64_t rising, falling; /* levels of the runs before the first whole unit, and behind the last one */
+    struct level levels[LEVELS_MOST];
+    unsigned count;  /* of levels */
+    size_t rows;     /* of the host's memory: runs, then the ends of all levels, as they are appended */
+    char *host, *on; /* on: memory of the backend, for the levels */
+};
 
 static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan_sum_type(scan)); }
 
@@ -57,94 +76,195 @@ table_status state_image_keep(const struct call *call, const struct state_image 
     return status == TABLE_OK ? waited : status;
 }
 
-/* The totals of each unit of rows from `first` on, into the seeds. */
-static table_status count_rows(const struct state_image *image, const struct scan *scan, size_t first, size_t rows,
+/* The totals of each unit of `rows` rows of a table, from row `first` on, into the seeds. */
+static table_status count_rows(const struct appending *work, const struct table_view *in, size_t first, size_t rows,
                                void *seeds) {
-    struct scan part = *scan;
-    part.in.data =
-        (char *)scan->in.data + (ptrdiff_t)first * scan->in.stride * (ptrdiff_t)table_type_size(scan->in.type);
+    struct scan part = *work->scan;
+    part.in = *in;
+    part.in.data = (char *)in->data + (ptrdiff_t)first * in->stride * (ptrdiff_t)table_type_size(in->type);
+    if (in != &work->scan->in) { /* totals: what is not a number there was made by sums */
+        part.skip_nan = false;
+        part.skipped = NULL;
+    }
     part.in.rows = part.out.rows = rows;
     part.out.data = NULL;
     part.state = part.state_out = NULL;
     part.carry_in = part.carry_out = NULL;
     part.first_overflow = NULL;
     plan_chunks(&part);
-    const table_status status = image->backend->stage1_local_counts(&part, seeds);
-    return status == TABLE_OK ? image->backend->wait(scan) : status;
+    return rows > 0 ? work->image->backend->stage1_local_counts(&part, seeds) : TABLE_OK;
 }
 
-struct appending {
-    struct state_image *image;
-    const struct scan *scan;
-    struct state_end end;
-    char *seeds;        /* rows for `units` totals, and one before them */
-    size_t units, done; /* done: rows */
-};
+static size_t runs_of(uint64_t levels) { return (size_t)__builtin_popcountll(levels); }
 
-static table_status append_unit_runs(struct appending *work, uint64_t levels, bool rising) {
+/* Cuts `units` units, the first of which is number `first` of all, and the groups of them, into ends and whole groups.
+ */
+static void cut_levels(struct appending *work, uint64_t first, size_t units) {
+    for (bool more = units > 0; more;) {
+        struct level *level = &work->levels[work->count++];
+        const uint64_t from = (first + STATE_UNIT - 1) / STATE_UNIT, to = (first + units) / STATE_UNIT;
+        *level = (struct level){.rows = units, .head = units};
+        more = units > STATE_UNIT && from < to;
+        if (more) {
+            level->head = from * STATE_UNIT - first;
+            level->tail = first + units - to * STATE_UNIT;
+            first = from;
+            units = to - from;
+        }
+        work->rows += level->head + level->tail;
+    }
+}
+
+static void cut_rows(struct appending *work) {
+    const struct sum_state *state = work->image->state;
+    const size_t rows = work->scan->in.rows;
+    const uint64_t begin = state->first + state->rows;
+    if (state_is_integer(scan_sum_type(work->scan))) { /* whatever is added up first */
+        cut_levels(work, 0, rows / STATE_UNIT + (rows % STATE_UNIT != 0));
+        return;
+    }
+    const struct state_digits digits = state_digits(begin, rows);
+    work->rising = digits.rising_runs;
+    work->falling = digits.runs;
+    work->rows = runs_of(work->rising) + runs_of(work->falling);
+    cut_levels(work, (begin + work->rising) / STATE_UNIT, digits.rising_blocks + digits.blocks);
+}
+
+static table_status allocate(struct appending *work) {
+    const size_t alignment = TABLE_WORKSPACE_ALIGNMENT;
+    size_t bytes = 0, places[LEVELS_MOST];
+    table_status status = TABLE_OK;
+    for (unsigned i = 0; i < work->count; i++) { /* less than the table itself has, together */
+        places[i] = bytes;
+        bytes += ((work->levels[i].rows + 1) * work->row_bytes + alignment - 1) / alignment * alignment;
+    }
+    work->host = stage2_host_seeds(work->image->backend, (work->rows + 1) * work->row_bytes, &status);
+    if (status == TABLE_OK && bytes > 0)
+        status = work->image->backend->allocate(bytes, (void **)&work->on);
+    for (unsigned i = 0; i < work->count; i++)
+        work->levels[i].seeds = work->on + places[i];
+    return status;
+}
+
+static void release(const struct appending *work) {
+    if (work->on)
+        work->image->backend->release(work->on);
+    if (work->host)
+        work->image->backend->host_release(work->host);
+}
+
+/* Runs from row `first` on, to the host's rows from `at` on; stage 1 writes behind a row. */
+static table_status count_runs(struct appending *work, uint64_t levels, bool rising, size_t first, size_t at) {
     table_status status = TABLE_OK;
     for (unsigned i = 0; i < STATE_RUN_LEVELS && status == TABLE_OK; i++) {
         const unsigned level = rising ? i : STATE_RUN_LEVELS - 1 - i;
         if (!(levels >> level & 1))
             continue;
-        status = count_rows(work->image, work->scan, work->done, (size_t)1 << level, work->seeds);
-        if (status == TABLE_OK)
-            state_append_run(&work->end, level, work->seeds + row_bytes_of(work->scan));
-        work->done += (size_t)1 << level;
+        status = count_rows(work, &work->scan->in, first, (size_t)1 << level, work->host + at++ * work->row_bytes);
+        first += (size_t)1 << level;
     }
     return status;
 }
 
-static table_status append_units(struct appending *work, size_t units) {
-    const size_t row_bytes = row_bytes_of(work->scan);
-    table_status status = TABLE_OK;
-    for (size_t part; units > 0 && status == TABLE_OK; units -= part) {
-        part = units < work->units ? units : work->units;
-        status = count_rows(work->image, work->scan, work->done, part * STATE_UNIT, work->seeds);
-        for (size_t i = 1; i <= part && status == TABLE_OK; i++)
-            state_append_block(&work->end, 0, work->seeds + i * row_bytes);
-        work->done += part * STATE_UNIT;
-    }
-    return status;
-}
-
-static table_status append_floats(struct appending *work) {
-    const struct sum_state *state = work->image->state;
-    const struct state_digits digits = state_digits(state->first + state->rows, work->scan->in.rows);
-    table_status status = append_unit_runs(work, digits.rising_runs, true);
+static table_status count_levels(struct appending *work) {
+    const struct scan *scan = work->scan;
+    const size_t inner = scan->in.rows - work->rising - work->falling;
+    table_status status = count_runs(work, work->rising, true, 0, 0);
     if (status == TABLE_OK)
-        status = append_units(work, digits.rising_blocks + digits.blocks);
-    return status == TABLE_OK ? append_unit_runs(work, digits.runs, false) : status;
-}
-
-static table_status append_integers(struct appending *work) {
-    const size_t all = work->scan->in.rows;
-    table_status status = TABLE_OK;
-    for (size_t rows; work->done < all && status == TABLE_OK; work->done += rows) {
-        rows = all - work->done < work->units * STATE_UNIT ? all - work->done : work->units * STATE_UNIT;
-        status = count_rows(work->image, work->scan, work->done, rows, work->seeds);
-        for (size_t i = 0; i < rows && status == TABLE_OK; i += STATE_UNIT)
-            state_append_sum(work->image->state, rows - i < STATE_UNIT ? rows - i : STATE_UNIT,
-                             work->seeds + (1 + i / STATE_UNIT) * row_bytes_of(work->scan));
+        status = count_runs(work, work->falling, false, scan->in.rows - work->falling, runs_of(work->rising));
+    if (status == TABLE_OK && work->count > 0)
+        status = count_rows(work, &scan->in, work->rising, inner, work->levels[0].seeds);
+    for (unsigned i = 1; i < work->count && status == TABLE_OK; i++) {
+        const struct level *below = &work->levels[i - 1];
+        const struct table_view totals = {.data = below->seeds + work->row_bytes,
+                                          .rows = below->rows,
+                                          .columns = scan->in.columns,
+                                          .stride = (ptrdiff_t)scan->in.columns,
+                                          .type = scan_sum_type(scan)};
+        status = count_rows(work, &totals, below->head, work->levels[i].rows * STATE_UNIT, work->levels[i].seeds);
     }
     return status;
+}
+
+/* Heads from level 0 up, then tails from the highest down, to the host's rows behind the runs. */
+static table_status copy_ends(const struct appending *work) {
+    const struct backend *backend = work->image->backend;
+    const size_t row_bytes = work->row_bytes;
+    char *to = work->host + (1 + runs_of(work->rising) + runs_of(work->falling)) * row_bytes;
+    table_status status = TABLE_OK;
+    for (unsigned i = 0; i < 2 * work->count && status == TABLE_OK; i++) {
+        const bool is_head = i < work->count;
+        const struct level *level = &work->levels[is_head ? i : 2 * work->count - 1 - i];
+        const size_t rows = is_head ? level->head : level->tail, from = is_head ? 0 : level->rows - level->tail;
+        if (rows > 0)
+            status = backend->copy(work->scan, to, level->seeds + (1 + from) * row_bytes, rows * row_bytes);
+        to += rows * row_bytes;
+    }
+    return status;
+}
+
+static const char *append_runs(struct state_end *end, uint64_t levels, bool rising, const char *from,
+                               size_t row_bytes) {
+    for (unsigned i = 0; i < STATE_RUN_LEVELS; i++) {
+        const unsigned level = rising ? i : STATE_RUN_LEVELS - 1 - i;
+        if (!(levels >> level & 1))
+            continue;
+        state_append_run(end, level, from);
+        from += row_bytes;
+    }
+    return from;
+}
+
+static void append_floats(const struct appending *work) {
+    struct state_end end = state_end(work->image->state);
+    const size_t row_bytes = work->row_bytes;
+    const char *runs = append_runs(&end, work->rising, true, work->host + row_bytes, row_bytes);
+    const char *from = runs + runs_of(work->falling) * row_bytes;
+    for (unsigned i = 0; i < 2 * work->count; i++) {
+        const unsigned level = i < work->count ? i : 2 * work->count - 1 - i;
+        const size_t rows = i < work->count ? work->levels[level].head : work->levels[level].tail;
+        for (size_t row = 0; row < rows; row++, from += row_bytes)
+            state_append_block(&end, STATE_UNIT_LEVEL * level, from);
+    }
+    append_runs(&end, work->falling, false, runs, row_bytes);
+}
+
+static void append_integers(const struct appending *work) {
+    for (size_t row = 0; row < work->rows; row++)
+        state_append_sum(work->image->state, row == 0 ? work->scan->in.rows : 0,
+                         work->host + (1 + row) * work->row_bytes);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static table_status add_rows_of(struct state_image *image, const struct scan *scan) {
-    const size_t row_bytes = row_bytes_of(scan), needed = scan->in.rows / STATE_UNIT;
-    const size_t most = row_bytes > 0 ? SEEDS_BYTES / row_bytes : 0;
-    struct appending work = {.image = image, .scan = scan, .end = state_end(image->state)};
-    table_status status = TABLE_OK;
+    const struct backend *backend = image->backend;
     if (scan->in.columns == 0) {
         image->state->rows += scan->in.rows;
         return TABLE_OK;
     }
-    work.units = (needed < most ? needed : most) + 1;
-    work.seeds = stage2_host_seeds(image->backend, (work.units + 1) * row_bytes, &status);
-    if (!work.seeds)
-        return status;
-    status = state_is_integer(scan_sum_type(scan)) ? append_integers(&work) : append_floats(&work);
-    image->backend->host_release(work.seeds);
+    struct appending work = {.image = image, .scan = scan, .row_bytes = row_bytes_of(scan)};
+    cut_rows(&work);
+    table_status status = allocate(&work);
+    if (status == TABLE_OK)
+        status = count_levels(&work);
+    if (status == TABLE_OK && image->is_timed)
+        status = backend->wait(scan);
+    const double counted = now();
+    if (status == TABLE_OK)
+        status = copy_ends(&work);
+    const table_status waited = backend->wait(scan);
+    status = status == TABLE_OK ? waited : status;
+    if (status == TABLE_OK && state_is_integer(scan_sum_type(scan)))
+        append_integers(&work);
+    else if (status == TABLE_OK)
+        append_floats(&work);
+    image->tell_seconds = now() - counted;
+    release(&work);
     return status;
 }
 

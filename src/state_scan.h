@@ -18,6 +18,8 @@ struct state_image {
     const struct backend *backend;
     struct sum_state *state;
     size_t bytes;
+    bool is_timed; /* whether to wait for the totals before they are told to the host, so that this can be timed */
+    double tell_seconds; /* then: what the last telling took */
 };
 
 /* That of a call after state_inspect(), or, if it has none, one that begins with its carry in. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "backend.h"
 #include "checked.h"
 #include "status.h"
 
@@ -48,6 +49,22 @@ static table_status check_ends(const table_stream_options *options) {
     return TABLE_OK;
 }
 
+/* All devices that are to share the pieces are there. The backend is theirs. */
+static table_status check_devices(const table_stream_options *options, table_scan_options *scan) {
+    const char *reason = NULL;
+    if (options->device_count == 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "device_count is 0, and devices is given");
+    if (scan->backend == TABLE_BACKEND_CPU)
+        return status_fail(TABLE_ERROR_ARGUMENT, "devices are of CUDA, and scan.backend is the CPU");
+    if (!backend_cuda(&reason))
+        return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend: %s", reason);
+    for (size_t i = 0; i < options->device_count; i++)
+        if (options->devices[i] < 0 || (size_t)options->devices[i] >= backend_cuda_devices(NULL, 0))
+            return status_fail(TABLE_ERROR_BACKEND, "there is no CUDA device %d", options->devices[i]);
+    scan->backend = TABLE_BACKEND_CUDA;
+    return TABLE_OK;
+}
+
 /* Bytes of a row in the input, of its columns, and of its sums. */
 static table_status measure_rows(struct stream *stream) {
     const table_stream_options *options = stream->options;
@@ -74,7 +91,9 @@ static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned 
     const size_t row = stream->source.row_bytes + stream->out_bytes, each = memory / slots;
     const bool cuda = stream->step.report.backend == TABLE_BACKEND_CUDA;
     const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
-    const size_t most = cuda ? PIECE_BYTES_CUDA : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
+    const size_t devices = stream->options->devices ? stream->options->device_count : 1;
+    const size_t most = cuda ? PIECE_BYTES_CUDA * (devices < MOST_PIECES ? devices : MOST_PIECES)
+                             : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
     const size_t room = each < most + padding ? each : most + padding;
     size_t rows = room > padding ? (room - padding) / row : 0;
     rows -= rows > TABLE_UNIT_ROWS ? rows % TABLE_UNIT_ROWS : 0;
@@ -217,10 +236,14 @@ table_status table_stream(const table_stream_options *options) {
         return status_fail(TABLE_ERROR_ARGUMENT, "options is a null pointer");
     stream.begun = stream.last = seconds_now();
     table_scan_options scan = options->scan;
-    scan.threads = scan.threads ? scan.threads : 1;
+    scan.threads = scan.threads || options->devices ? scan.threads : 1;
     table_status status = check_ends(options);
+    if (status == TABLE_OK && options->devices)
+        status = check_devices(options, &scan);
     if (status == TABLE_OK)
         status = stream_step_begin(&stream.step, options->in_type, options->out_type, options->columns, &scan);
+    stream.step.devices = options->devices;
+    stream.step.device_count = options->device_count;
     if (status == TABLE_OK)
         status = measure_rows(&stream);
     if (status == TABLE_OK)

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include <tuplescan/devices.h>
+
+#include "checked.h"
 #include "status.h"
 
 static table_view rows_view(const void *data, size_t rows, size_t columns, table_type type) {
@@ -19,6 +22,38 @@ static void add_report(table_report *sum, const table_report *report) {
     sum->transfer_seconds += report->transfer_seconds;
 }
 
+enum { PARTS_OF_DEVICE = 2 }; /* so that one copies in while the other copies out */
+
+/* Each device's share of the piece, in whole units. */
+static table_status share_piece(const struct stream_step *step, const table_view *in, const table_view *out,
+                                const table_scan_options *scan, table_report *report) {
+    const size_t count = PARTS_OF_DEVICE * step->device_count, units = divide_up(in->rows, TABLE_UNIT_ROWS);
+    const size_t each = divide_up(units, count) * TABLE_UNIT_ROWS;
+    table_scan_options inner = *scan;
+    table_devices_report done;
+    table_part *parts = calloc(count, sizeof *parts);
+    if (!parts)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for the shares of %zu devices", step->device_count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t first = i * each < in->rows ? i * each : in->rows, left = in->rows - first;
+        table_part *part = &parts[i];
+        *part = (table_part){.in = *in, .out = *out, .backend = TABLE_BACKEND_CUDA};
+        part->device = step->devices[i / PARTS_OF_DEVICE];
+        part->in.rows = part->out.rows = left < each ? left : each;
+        part->in.data = (char *)in->data + first * in->columns * table_type_size(in->type);
+        part->out.data = (char *)out->data + first * out->columns * table_type_size(out->type);
+    }
+    inner.backend = TABLE_BACKEND_AUTO;
+    inner.report = NULL;
+    const table_status status = table_prefix_sum_devices(parts, count, &inner, &done);
+    *report = (table_report){.backend = TABLE_BACKEND_CUDA,
+                             .strategy = scan->strategy ? scan->strategy : TABLE_STRATEGY_FUSED,
+                             .units = units,
+                             .seconds = done.seconds};
+    free(parts);
+    return status;
+}
+
 table_status stream_step_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
     const table_view in_view = rows_view(in, rows, step->columns, step->in_type);
     const table_view out_view = rows_view(out, rows, step->columns, step->out_type);
@@ -29,7 +64,8 @@ table_status stream_step_piece(struct stream_step *step, const char *in, char *o
     scan.first_overflow = looks ? &found : NULL;
     scan.skipped = step->skipped ? &skipped : NULL;
     scan.report = &report;
-    const table_status status = table_prefix_sum(&in_view, &out_view, &scan);
+    const table_status status = step->devices && rows > 0 ? share_piece(step, &in_view, &out_view, &scan, &report)
+                                                          : table_prefix_sum(&in_view, &out_view, &scan);
     if (status == TABLE_OK) {
         add_report(&step->report, &report);
         if (step->skipped)

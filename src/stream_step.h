@@ -12,6 +12,8 @@ struct stream_step {
     size_t columns;
     table_report report; /* of all pieces */
     uint64_t *first_overflow, *skipped;
+    const int *devices; /* which share each piece; NULL: none do */
+    size_t device_count;
     void *state; /* if it is not the caller's, who has scan.state; NULL: there is one piece */
 };
 

@@ -1,7 +1,6 @@
 /* Reading, summing and writing at the same time: a reader and a summer beside the calling thread, which writes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -9,8 +8,9 @@
 
 #include "status.h"
 #include "stream.h"
+#include "thread.h"
 
-enum { STACK_BYTES = 256 << 10, ASK_EVERY_MS = 100 };
+enum { ASK_EVERY_MS = 100 };
 
 static struct stream_slot *slot_of(struct stream *stream, uint64_t number) {
     return &stream->slots[number % stream->slot_count];
@@ -118,33 +118,11 @@ static void write_all(struct stream *stream) {
     }
 }
 
-/* Program-wide signals are for the program's own threads. */
-static void block_signals(sigset_t *before) {
-    static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
-    sigset_t signals;
-    sigfillset(&signals);
-    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&signals, faults[i]);
-    pthread_sigmask(SIG_BLOCK, &signals, before);
-}
-
-/* A program with much thread-local memory may need more stack than calls of the library do. */
-static bool start(pthread_t *thread, void *(*work)(void *), struct stream *stream) {
-    pthread_attr_t attributes;
-    bool started = false;
-    if (pthread_attr_init(&attributes) == 0) {
-        started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                  pthread_create(thread, &attributes, work, stream) == 0;
-        pthread_attr_destroy(&attributes);
-    }
-    return started || pthread_create(thread, NULL, work, stream) == 0;
-}
-
 static bool start_both(struct stream *stream, pthread_t threads[2]) {
     sigset_t before;
-    block_signals(&before);
-    bool started = start(&threads[0], run_summer, stream);
-    if (started && !start(&threads[1], run_reader, stream)) {
+    thread_block_signals(&before);
+    bool started = thread_start(&threads[0], run_summer, stream);
+    if (started && !thread_start(&threads[1], run_reader, stream)) {
         stop(stream, TABLE_OK);
         pthread_join(threads[0], NULL);
         started = false;

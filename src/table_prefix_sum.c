@@ -106,8 +106,7 @@ static table_status tables_through_device(struct call *call, struct table_report
     return status;
 }
 
-static table_status scan_call(struct call *call, const table_scan_options *options) {
-    struct table_report *report = options ? options->report : NULL;
+table_status run_scan(struct call *call, table_report *report) {
     if (call->backend->copy_rows && call->device < 0)
         return call->scan.tables > 1 ? tables_through_device(call, report) : run_through_device(call, report);
     const bool appends = call->form == CALL_FOR_TOTALS && call->scan.state;
@@ -117,7 +116,7 @@ static table_status scan_call(struct call *call, const table_scan_options *optio
 table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
     struct call call;
     const table_status status = validate_scan(in, out, options, CALL_AND_WAIT, &call);
-    return status == TABLE_OK ? scan_call(&call, options) : status;
+    return status == TABLE_OK ? run_scan(&call, options ? options->report : NULL) : status;
 }
 
 table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
@@ -136,7 +135,7 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
     inner.carry_out = totals;
     const struct table_view nowhere = {.columns = in->columns, .type = out_type};
     const table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
-    return status == TABLE_OK ? scan_call(&call, &inner) : status;
+    return status == TABLE_OK ? run_scan(&call, inner.report) : status;
 }
 
 table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,

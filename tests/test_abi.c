@@ -23,6 +23,8 @@ static void test_sizes(void **state) {
     } structs[] = {
         GROWS(table_scan_options, 168),
         GROWS(table_report, 128),
+        GROWS(table_part, 152),
+        GROWS(table_devices_report, 104),
         GROWS(table_device, 224),
         GROWS(table_pipeline_options, 104),
         GROWS(table_pipeline_report, 128),

@@ -24,6 +24,7 @@ PARTS = [
     ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
     ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools', 'private'], CUDA),
+    ('tests/mpi/devices.c', ['tests'], None),
     ('tests/mpi', ['tests', 'src/mpi'], CUDA),
     ('tests', ['tests', 'private'], None),
 ]

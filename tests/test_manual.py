@@ -1,6 +1,6 @@
 """The manual pages say all that the command and the headers do: every subcommand has a page with each word of its
 help; tuplescan(3) names every call and no other. Where groff is, it finds nothing to warn of.
-Usage: test_manual.py INCLUDE TUPLESCAN PAGE..."""
+Usage: test_manual.py INCLUDE TUPLESCAN TUPLESCAN-MPI PAGE..., "" where there is no tuplescan-mpi."""
 import re
 import shutil
 import subprocess
@@ -34,10 +34,15 @@ def missing(help_text, page):
     return sorted(Counter(words(help_text)) - Counter(words(plain(page))))
 
 
-def check_commands(command, pages):
+def check_commands(command, ranks_command, pages):
     faults, overview = [], run(command, 'help')
     names = re.findall(r'^ +tuplescan (\w+) +\.\.\.', overview, re.MULTILINE)
     wanted = {f'tuplescan-{name}.1' for name in names} | {'tuplescan.1', 'tuplescan.3'}
+    if ranks_command:
+        wanted.add('tuplescan-mpi.1')
+        said = run(ranks_command, '--help').partition('\nexit codes:')[0]
+        lost = missing(without_titles(said), pages.get('tuplescan-mpi.1', ''))
+        faults += [f'tuplescan-mpi.1 lacks what the help says: {word}' for word in lost]
     faults += [f'there is no page {name}' for name in sorted(wanted - set(pages))]
     faults += [f'{name} is the page of nothing' for name in sorted(set(pages) - wanted)]
     for name in names:
@@ -67,9 +72,9 @@ def check_roff(path):
 
 
 def main():
-    include, command, *paths = sys.argv[1:]
+    include, command, ranks_command, *paths = sys.argv[1:]
     pages = {Path(path).name: Path(path).read_text(encoding='utf-8') for path in paths}
-    faults = check_commands(command, pages) + check_calls(Path(include), pages.get('tuplescan.3', ''))
+    faults = check_commands(command, ranks_command, pages) + check_calls(Path(include), pages.get('tuplescan.3', ''))
     faults += [fault for path in paths for fault in check_roff(Path(path))]
     print(*faults, sep='\n')
     print(f'{len(pages)} pages, {len(faults)} faults')

@@ -22,6 +22,7 @@ enum code {
     INPUT_FORMAT,
     OUTPUT_FORMAT,
     BACKEND,
+    DEVICES,
     STRATEGY,
     THREADS,
     CARRY_IN,
@@ -89,6 +90,7 @@ static const struct rule {
     {"continue", required_argument, CONTINUE, FOR_SCAN},
     {"at", required_argument, AT, FOR_SCAN},
     {"backend", required_argument, BACKEND, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
+    {"devices", required_argument, DEVICES, FOR_SCAN},
     {"strategy", required_argument, STRATEGY, FOR_SCAN | FOR_APPEND | FOR_RANKS},
     {"threads", required_argument, THREADS, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
     {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN | FOR_RANKS},
@@ -335,6 +337,9 @@ static int take_option(struct arguments *arguments, int code, const char *value)
         return take_size("skip", value, 0, &arguments->skip);
     case BACKEND:
         return take_backend(value, &arguments->backend);
+    case DEVICES:
+        code = device_list_read(value, arguments->devices, &arguments->device_count);
+        return code == EX_OK ? GO_ON : code;
     case STRATEGY:
         return take_strategy(value, &arguments->strategy);
     case THREADS:
@@ -370,7 +375,8 @@ static int refuse_option_of_others(char **argv, unsigned subcommand) {
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (takers >> i & 1)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
-    return fail(EX_USAGE, "%.*s: is not for %s, but for %s", (int)length, last, argv[0], list);
+    return fail(EX_USAGE, "%.*s: is not for %s, but for %s%s", (int)length, last,
+                subcommand == FOR_RANKS ? "tuplescan-mpi" : argv[0], subcommand == FOR_RANKS ? "tuplescan " : "", list);
 }
 
 static int refuse_option(char **argv, int result, unsigned subcommand, const struct option *options) {

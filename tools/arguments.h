@@ -8,6 +8,8 @@
 
 #include <tuplescan/prefix_sum.h>
 
+#include "device_list.h"
+
 /* One bit for each subcommand that is parsed here. */
 enum {
     FOR_SCAN = 1,
@@ -41,6 +43,8 @@ struct arguments {
     uint64_t seed, max;
     bool has_max;
     table_backend backend;
+    int devices[DEVICES_MOST]; /* CUDA devices that share the work: device_count of them, 0: not said */
+    unsigned device_count;
     table_strategy strategy;
     unsigned threads;
     size_t memory;                   /* bytes that may be used at a time; 0: not said */

@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "commands.h"
 #include "complete.h"
+#include "device_list.h"
 #include "message.h"
 #include "number.h"
 #include "values.h"
@@ -20,6 +21,9 @@ static const char HELP[] =
     "Each result is compared with another way of computing it before it is timed.\n"
     "\n"
     "      --backend B       auto, cpu or cuda; auto is cuda where there is a GPU\n"
+    "      --devices D       all, or numbers such as 0,1: a table in parts on these GPUs, --bytes or --rows on each,\n"
+    "                        beside what they copy at the same time; with the time of the exchange, and of a call\n"
+    "                        for 1024 rows on each. The ceiling is 1.5 copies: two reads and a write\n"
     "      --columns LIST    columns of the tables, such as 1,4,1000; 4/8 is a window of 4 columns in rows of 8\n"
     "      --stride N        windows in rows of N elements, for all columns\n"
     "      --types LIST      such as u32,f32, or pairs such as u8:u32\n"
@@ -53,6 +57,7 @@ static const char HELP[] =
 
 enum code {
     BACKEND = 256,
+    DEVICES,
     COLUMNS,
     STRIDE,
     TYPES,
@@ -74,6 +79,7 @@ enum code {
 };
 
 static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BACKEND},
+                                        {"devices", required_argument, NULL, DEVICES},
                                         {"columns", required_argument, NULL, COLUMNS},
                                         {"stride", required_argument, NULL, STRIDE},
                                         {"types", required_argument, NULL, TYPES},
@@ -255,6 +261,8 @@ static int take_option(struct line *line, int code, const char *value) {
     switch (code) {
     case BACKEND:
         return take_backend(options, value);
+    case DEVICES:
+        return device_list_read(value, options->devices, &options->device_count);
     case COLUMNS:
         return take_list(options, "columns", value, &options->shape_count, take_columns);
     case TYPES:
@@ -329,6 +337,10 @@ static int read_line(struct line *line, int argc, char **argv) {
 static int refuse_ignored(const struct line *line) {
     const struct bench_options *options = &line->options;
     const bool pipelines = options->pipelines, accuracy = options->accuracy, other = pipelines || accuracy;
+    if (options->device_count && (other || options->peers || options->backend == TABLE_BACKEND_CPU))
+        return fail(EX_USAGE, "--devices: not with --pipelines, --accuracy, --peers or --backend cpu");
+    if (options->device_count && (options->strategy_count || options->thread_count))
+        return fail(EX_USAGE, "%s: is not for --devices", options->strategy_count ? "--strategy" : "--threads");
     const char *ignored = pipelines && accuracy               ? "--accuracy"
                           : pipelines && options->pair_count  ? "--types"
                           : pipelines && options->shape_count ? "--columns"
@@ -381,11 +393,13 @@ int bench_main(int argc, char **argv) {
     const bool on_cpu = options->backend == TABLE_BACKEND_CPU;
     if (options->pipelines)
         code = on_cpu ? bench_cpu_pipelines(options, report) : bench_cuda_pipelines(options, report);
+    else if (options->device_count)
+        code = bench_cuda_devices(options, report);
     else if (options->accuracy)
         code = bench_accuracy(options, report);
     else
         code = on_cpu ? bench_cpu(options, report) : bench_cuda(options, report);
-    if (code == EX_OK && !options->pipelines && report_is_empty(report))
+    if (code == EX_OK && !options->pipelines && !options->device_count && report_is_empty(report))
         code = fail(EX_USAGE, "nothing of what was asked for can be measured");
     report_close(report);
     return code;

@@ -41,6 +41,7 @@ static const char tables_help[] =
     "  --check-overflow      what is done anyway: look whether sums leave their type\n";
 static const char run_help[] =
     "  --backend B           auto, cpu or cuda\n"
+    "  --devices D           all, or numbers such as 0,1: these CUDA devices sum, each its share of the rows\n"
     "  --strategy S          auto, host, recursive or fused: how the totals of units of rows are summed on a GPU;\n"
     "                        the result is the same\n"
     "  --threads N           CPU threads at most; 0 is as many as help. It is said why fewer work\n"
@@ -98,6 +99,8 @@ static int check_arguments(const struct arguments *arguments) {
     const int code = check_state(arguments);
     if (code != EX_OK)
         return code;
+    if (arguments->device_count && arguments->backend == TABLE_BACKEND_CPU)
+        return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
     if (arguments->wrap && arguments->check_overflow)
         return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
     return check_outputs(arguments, "--carry-out", arguments->carry_out);
@@ -356,6 +359,8 @@ static int sum_rows(struct scan_job *job) {
                                     .look_context = job,
                                     .progress = show_progress,
                                     .progress_context = job,
+                                    .devices = job->arguments.device_count ? job->arguments.devices : NULL,
+                                    .device_count = job->arguments.device_count,
                                     .scan = scan_options(job),
                                     .report = &report};
     options.scan.first_overflow = job->checked ? &overflow : NULL;

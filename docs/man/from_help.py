@@ -1,6 +1,6 @@
 """Turns what the command says of itself into the scdoc source of a manual page, so that a page cannot say anything
 else. Usage: from_help.py TUPLESCAN SUBCOMMAND > PAGE.scd, or from_help.py TUPLESCAN TEMPLATE.scd > PAGE.scd, which
-fills in what stands between @ and @.
+fills in what stands between @ and @, or from_help.py COMMAND, of one that has no subcommands but what its usage says.
 
 A help text is `usage: ...`, then blocks with empty lines between them. A line of a block that begins with two to six
 blanks and a hyphen is an option: two blanks and more stand before what is said of it, which goes on in the lines that
@@ -8,6 +8,7 @@ are further to the right. `example...:` is a line before commands, which stay as
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 OPTION = re.compile(r' {2,6}(-\S.*?)(?: {2,}(\S.*))?')
 FURTHER = re.compile(r' {8,}(\S.*)')
@@ -72,19 +73,31 @@ def summaries(command):
     return dict(re.findall(r'^ +tuplescan (\w+) +\.\.\. +(.*)$', run(command, 'help'), re.MULTILINE))
 
 
-def page(command, subcommand):
-    """The scdoc source of a subcommand's page."""
-    (usage, *_), *rest = blocks(run(command, 'help', subcommand))
+def page(command, name, summary, help_text, synopsis):
+    """The scdoc source of the page of `name`, a command or a subcommand."""
     page = Page()
-    page.add('NAME', f'tuplescan-{subcommand} - {escape(summaries(command)[subcommand])}')
-    page.add('SYNOPSIS', f'*tuplescan {subcommand}*' + highlight(usage.partition(f'tuplescan {subcommand}')[2]))
-    for lines in rest:
+    page.add('NAME', f'{name} - {escape(summary)}')
+    page.add('SYNOPSIS', synopsis)
+    for lines in blocks(help_text)[1:]:
         page.block(lines)
     page.add('EXIT STATUS', '0 when all went well; the others are in *tuplescan*(1).')
     page.add('SEE ALSO', '*tuplescan*(1)')
     order = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'EXAMPLES', 'SEE ALSO']
     body = '\n\n'.join(f'# {name}\n\n' + '\n\n'.join(page.sections[name]) for name in order if name in page.sections)
-    return f'tuplescan-{subcommand}(1) "tuplescan {version(command)}" "tuplescan"\n\n{body}\n'
+    return f'{name}(1) "tuplescan {version(command)}" "tuplescan"\n\n{body}\n'
+
+
+def subcommand_page(command, subcommand):
+    text = run(command, 'help', subcommand)
+    synopsis = f'*tuplescan {subcommand}*' + highlight(blocks(text)[0][0].partition(f'tuplescan {subcommand}')[2])
+    return page(command, f'tuplescan-{subcommand}', summaries(command)[subcommand], text, synopsis)
+
+
+def command_page(command):
+    """Its help ends with a line about exit codes, which every page has."""
+    text = run(command, '--help').partition('\nexit codes:')[0]
+    synopsis = highlight(blocks(text)[0][0].partition('usage: ')[2])
+    return page(command, Path(command).name, 'running sums of a file by the ranks of MPI', text, synopsis)
 
 
 def overview(command, template):
@@ -109,12 +122,14 @@ def run(*command):
 
 
 def main():
-    command, what = sys.argv[1:]
-    if what.endswith('.scd'):
+    command, what = (sys.argv[1:] + [''])[:2]
+    if not what:
+        sys.stdout.write(command_page(command))
+    elif what.endswith('.scd'):
         with open(what, encoding='utf-8') as template:
             sys.stdout.write(overview(command, template.read()))
     else:
-        sys.stdout.write(page(command, what))
+        sys.stdout.write(subcommand_page(command, what))
 
 
 if __name__ == '__main__':

@@ -98,6 +98,12 @@ typedef struct table_stream_options {
      * All else must be 0. */
     table_scan_options scan;
 
+    /* NULL: the scan's backend sums. Otherwise device_count numbers of CUDA devices, each of which takes its share of
+     * each piece (tuplescan/devices.h); scan.backend is AUTO or CUDA, and scan.threads, 0 being as many as help, are
+     * those that make the totals of the shares. */
+    const int *devices;
+    size_t device_count;
+
     table_stream_report *report; /* NULL: no report; filled in after errors, too */
 } table_stream_options;
 

@@ -3,6 +3,7 @@
 #define TUPLESCAN_TUPLESCAN_H
 
 #include <tuplescan/columns.h>
+#include <tuplescan/devices.h>
 #include <tuplescan/digit_counts.h>
 #include <tuplescan/histogram.h>
 #include <tuplescan/pipeline.h>

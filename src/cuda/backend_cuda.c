@@ -45,10 +45,16 @@ static void set_device_back(const struct scan *scan) {
         cudaGetLastError();
 }
 
+/* Of the table, or the one that is to take it; -1: the current one. */
+static int device_of(const struct scan *scan) {
+    const int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
+    return device >= 0 ? device : scan->on_device - 1;
+}
+
 /* A call works on the device that its table is on. If that is not the current one, the device before is put back by
  * cuda_close(); it is kept in scan->device_before. */
 static table_status cuda_open(struct scan *scan) {
-    const int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
+    const int device = device_of(scan);
     int before = -1;
     table_status status = cuda_check(cudaGetDevice(&before), "asking for the current device");
     const bool changes = status == TABLE_OK && device >= 0 && device != before;

@@ -1,16 +1,24 @@
 /* Page-locked host memory, which kernels reach and with which copies run at the full speed of the bus. Locking pages
- * takes longer than most copies, so one buffer is kept for the next call; whoever finds it in use has to wait for pages
- * of his own. */
+ * takes longer than most copies, so some buffers are kept for the next calls, which may come on several devices at the
+ * same time. */
 #include "pinned.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include <cuda_runtime_api.h>
 
-static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
-static void *buffer; /* these two belong to whoever holds in_use */
-static size_t buffer_bytes;
-static _Thread_local void *held; /* the buffer, while this thread holds it */
+enum { MOST_BUFFERS = 16 };
+static const size_t MOST_KEPT = (size_t)64 << 20; /* bytes that nobody uses */
+
+struct buffer {
+    void *memory; /* NULL: none */
+    size_t bytes;
+    bool in_use;
+};
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static struct buffer buffers[MOST_BUFFERS];
 
 static void *lock_pages(size_t bytes) {
     void *memory = NULL;
@@ -20,42 +28,72 @@ static void *lock_pages(size_t bytes) {
     return NULL;
 }
 
-/* The buffer, grown to `bytes`; NULL when that is not to be had. */
-static void *grown_buffer(size_t bytes) {
-    if (buffer_bytes >= bytes)
-        return buffer;
-    cudaFreeHost(buffer);
-    buffer = lock_pages(bytes);
-    buffer_bytes = buffer ? bytes : 0;
-    return buffer;
+/* The smallest one that nobody uses and that is large enough, or NULL. */
+static struct buffer *find_idle(size_t bytes) {
+    struct buffer *best = NULL;
+    for (struct buffer *each = buffers; each < buffers + MOST_BUFFERS; each++)
+        if (each->memory && !each->in_use && each->bytes >= bytes && (!best || each->bytes < best->bytes))
+            best = each;
+    return best;
+}
+
+static struct buffer *find(const void *memory) {
+    for (struct buffer *each = buffers; each < buffers + MOST_BUFFERS; each++)
+        if (each->memory == memory)
+            return each;
+    return NULL;
+}
+
+static size_t idle_bytes(void) {
+    size_t bytes = 0;
+    for (const struct buffer *each = buffers; each < buffers + MOST_BUFFERS; each++)
+        bytes += each->memory && !each->in_use ? each->bytes : 0;
+    return bytes;
+}
+
+static void free_idle(void) {
+    for (struct buffer *each = buffers; each < buffers + MOST_BUFFERS; each++)
+        if (each->memory && !each->in_use) {
+            cudaFreeHost(each->memory);
+            each->memory = NULL;
+        }
 }
 
 void *pinned_allocate(size_t bytes) {
-    if (pthread_mutex_trylock(&in_use) != 0)
-        return lock_pages(bytes);
-    held = grown_buffer(bytes);
-    if (!held)
-        pthread_mutex_unlock(&in_use);
-    return held;
-}
-
-void pinned_trim(void) {
-    if (pthread_mutex_trylock(&in_use) != 0)
-        return;
+    pthread_mutex_lock(&guard);
+    struct buffer *buffer = find_idle(bytes);
+    void *memory = buffer ? buffer->memory : NULL;
+    if (!buffer) {
+        if (!find(NULL))
+            free_idle();
+        memory = lock_pages(bytes);
+        buffer = memory ? find(NULL) : NULL;
+        if (buffer)
+            *buffer = (struct buffer){memory, bytes, false};
+    }
     if (buffer)
-        cudaFreeHost(buffer);
-    buffer = NULL;
-    buffer_bytes = 0;
-    pthread_mutex_unlock(&in_use);
+        buffer->in_use = true;
+    pthread_mutex_unlock(&guard);
+    return memory;
 }
 
 void pinned_release(void *memory) {
     if (!memory)
         return;
-    if (memory != held) {
+    pthread_mutex_lock(&guard);
+    struct buffer *buffer = find(memory);
+    if (buffer) {
+        buffer->in_use = false;
+        if (idle_bytes() > MOST_KEPT)
+            free_idle();
+    } else {
         cudaFreeHost(memory);
-        return;
     }
-    held = NULL;
-    pthread_mutex_unlock(&in_use);
+    pthread_mutex_unlock(&guard);
+}
+
+void pinned_trim(void) {
+    pthread_mutex_lock(&guard);
+    free_idle();
+    pthread_mutex_unlock(&guard);
 }

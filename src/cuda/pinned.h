@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* `bytes` of page-locked host memory, or NULL; to be released soon, by the same thread. */
+/* `bytes` of page-locked host memory, or NULL; to be released soon, by any thread. */
 void *pinned_allocate(size_t bytes);
 void pinned_release(void *memory);
 

@@ -36,7 +36,7 @@ const char *cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
 
-/* Devices. There is one; see emulator_devices(). */
+/* Devices: see emulator_devices(). */
 typedef struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;

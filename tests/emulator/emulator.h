@@ -39,7 +39,9 @@ void emulator_memory_limit(size_t bytes);
 void emulator_device(unsigned processors, unsigned major);
 /* Bytes that its memory moves in a microsecond for each multiprocessor, 0 at first: it only decides on forms. */
 void emulator_memory_rate(size_t bytes);
-/* The number of devices, 1 at first; with 0 cudaGetDeviceCount() fails as it does without a driver. */
+/* The number of devices, at first TUPLESCAN_EMULATOR_DEVICES, or 1. Memory and streams are of the device that was
+ * current in the thread that made them; a kernel that touches memory of another device is a misuse. All devices are
+ * alike, and have one default stream. With 0 cudaGetDeviceCount() fails as it does without a driver. */
 void emulator_devices(int count);
 
 /* Deliberate faults, to see that the tests notice them. Applied by the emulator, so that the kernels need no hooks. */

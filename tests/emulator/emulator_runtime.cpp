@@ -1,6 +1,7 @@
 /* The fake runtime: devices, streams, events, graphs, copies. A stream is a list of work. What is on it is done when
  * somebody waits for it or, as the seed has it, at once: both are times at which a GPU might have done it. */
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -17,6 +18,7 @@ struct emulator_stream {
     std::deque<std::function<void()>> work;
     bool blocking = true; /* ordered with the default stream */
     bool running = false;
+    int device = 0;
     struct emulator_graph *capture = nullptr;
     uint64_t put = 0, done = 0;
 };
@@ -32,12 +34,19 @@ struct emulator_graph {
 
 namespace {
 
+int first_devices() {
+    const char *const count = getenv("TUPLESCAN_EMULATOR_DEVICES");
+    return count ? atoi(count) : 1;
+}
+
+thread_local int device_now = 0;
+
 struct runtime_state {
     std::set<emulator_stream *> streams;
     std::set<emulator_event *> events;
     std::set<emulator_graph *> graphs;
     emulator_stream default_stream;
-    int devices = 1;
+    int devices = first_devices();
     unsigned processors = 4, major = 9;
     size_t memory_rate = 0;
     int sticky = cudaSuccess; /* a kernel's failure: all calls fail from then on */
@@ -183,6 +192,10 @@ int runtime_call(const char *) {
     return all.sticky;
 }
 
+int running_device = 0;
+int current_device() { return device_now; }
+int stream_device(void *stream) { return stream ? static_cast<cudaStream_t>(stream)->device : device_now; }
+
 void device_failed() { state().sticky = cudaErrorLaunchFailure; }
 bool device_has_failed() { return state().sticky != cudaSuccess; }
 
@@ -289,12 +302,15 @@ cudaError_t cudaGetDeviceCount(int *count) {
 }
 cudaError_t cudaGetDevice(int *device) {
     CALL("cudaGetDevice");
-    *device = 0;
+    *device = device_now;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
     CALL("cudaSetDevice");
-    return keep(device >= 0 && device < state().devices ? cudaSuccess : cudaErrorInvalidDevice);
+    if (device < 0 || device >= state().devices)
+        return keep(cudaErrorInvalidDevice);
+    device_now = device;
+    return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     CALL("cudaGetDeviceProperties");
@@ -377,6 +393,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     CALL("cudaStreamCreate");
     *stream = new emulator_stream;
+    (*stream)->device = device_now;
     (*stream)->blocking = !(flags & cudaStreamNonBlocking);
     state().streams.insert(*stream);
     return cudaSuccess;
@@ -604,7 +621,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     memset(attributes, 0, sizeof *attributes);
     const bool device = emulator::memory_is_device(pointer), pinned = emulator::memory_is_pinned(pointer);
     attributes->type = device ? cudaMemoryTypeDevice : pinned ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-    attributes->device = device || pinned ? 0 : -1;
+    attributes->device = emulator::memory_device(pointer);
     attributes->devicePointer = device || pinned ? const_cast<void *>(pointer) : nullptr;
     attributes->hostPointer = pinned ? const_cast<void *>(pointer) : nullptr;
     return cudaSuccess;

@@ -248,6 +248,9 @@ uint64_t seed_of_launch();
 /* memory.cpp and emulator_runtime.cpp: the fake runtime's memory and streams. */
 bool allocation_of(const void *address, const unsigned char **base, size_t *bytes);
 void device_memory_reachable(bool reachable); /* by plain code, while a kernel runs */
+int current_device();                         /* of this thread */
+int stream_device(void *stream);              /* of the default stream: the current one */
+extern int running_device;                    /* which a kernel runs on */
 int enqueue(void *stream, std::function<void()> work);
 int runtime_call(const char *name); /* counts it; the error that it is to fail with, or 0 */
 void device_failed();

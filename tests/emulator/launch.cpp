@@ -314,6 +314,9 @@ int resident_blocks(const void *, unsigned threads, size_t shared_bytes, unsigne
 int launch(const void *kernel, const launch_shape &shape, void *stream, std::function<void()> body) {
     if (const int failed = runtime_call("a launch"))
         return failed;
+    const int device = stream_device(stream);
+    if (device != current_device())
+        return cudaErrorInvalidResourceHandle;
     if (shape.blocks == 0 || shape.blocks > 0x7fffffffu || shape.threads == 0 || shape.threads > MOST_THREADS)
         return cudaErrorInvalidConfiguration;
     lock_pool();
@@ -332,6 +335,7 @@ int launch(const void *kernel, const launch_shape &shape, void *stream, std::fun
                                  work.cooperative = shape.cooperative;
                                  work.body = body;
                                  work.seed = seed_of_launch();
+                                 running_device = device;
                                  run_launch(work);
     });
 }

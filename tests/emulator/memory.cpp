@@ -18,6 +18,7 @@ constexpr unsigned char GUARD_BYTE = 0xdb, FRESH_BYTE = 0xf7;
 struct allocation {
     size_t bytes;
     bool device;
+    int number; /* of the device that was current */
 };
 
 char lock;
@@ -76,7 +77,7 @@ int memory_make(void **memory, size_t bytes, bool device) {
     asan_poison(base + GUARD + bytes, whole - GUARD - bytes);
     if (device && !reachable)
         asan_poison(base + GUARD, bytes);
-    allocations[base + GUARD] = {bytes, device};
+    allocations[base + GUARD] = {bytes, device, current_device()};
     bytes_in_use += bytes;
     changes++;
     *memory = base + GUARD;
@@ -124,6 +125,12 @@ bool memory_is_pinned(const void *address) {
     return found != allocations.end() && !found->second.device;
 }
 
+int memory_device(const void *address) {
+    locked guard;
+    const auto found = find(address);
+    return found == allocations.end() ? -1 : found->second.number;
+}
+
 size_t memory_objects() {
     locked guard;
     return allocations.size();
@@ -151,19 +158,24 @@ struct remembered {
     const unsigned char *base;
     size_t bytes;
     unsigned change;
+    int device; /* -1: of the host */
 };
 thread_local remembered last[2]; /* mostly one table is read and one written */
 } // namespace
 
-static bool in_allocation(const void *address, size_t bytes) {
+/* Finds the memory that has these bytes, and on which device it is. */
+static bool in_allocation(const void *address, size_t bytes, int *device) {
     const unsigned char *from = static_cast<const unsigned char *>(address);
     const unsigned change = allocations_changed();
     for (const remembered &each : last)
-        if (each.change == change && from >= each.base && from + bytes <= each.base + each.bytes)
+        if (each.change == change && from >= each.base && from + bytes <= each.base + each.bytes) {
+            *device = each.device;
             return true;
-    remembered found = {nullptr, 0, change};
+        }
+    remembered found = {nullptr, 0, change, -1};
     if (!allocation_of(address, &found.base, &found.bytes) || from + bytes > found.base + found.bytes)
         return false;
+    *device = found.device = memory_is_device(address) ? memory_device(address) : -1;
     last[1] = last[0];
     last[0] = found;
     return true;
@@ -172,8 +184,11 @@ static bool in_allocation(const void *address, size_t bytes) {
 void check_global(const void *address, size_t bytes, size_t align, const char *what, const char *file, int line) {
     if (reinterpret_cast<uintptr_t>(address) % align != 0)
         misuse(file, line, "%s: %p is not aligned to %zu bytes", what, address, align);
-    if (!in_allocation(address, bytes))
+    int device = -1;
+    if (!in_allocation(address, bytes, &device))
         misuse(file, line, "%s: %zu bytes at %p are not in device memory", what, bytes, address);
+    else if (device >= 0 && device != running_device)
+        misuse(file, line, "%s: memory of device %d, by a kernel on device %d", what, device, running_device);
 }
 
 void check_shared(const void *address, size_t bytes, size_t align, const char *what, const char *file, int line) {

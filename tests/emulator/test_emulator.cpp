@@ -417,6 +417,26 @@ static void test_streams() {
     CHECK(emulator_objects() == 1);
 }
 
+/* Memory and streams know their device. */
+static void test_devices() {
+    uint32_t *other = nullptr;
+    cudaStream_t stream = nullptr;
+    cudaPointerAttributes attributes = {};
+    emulator_devices(2);
+    CHECK(cudaSetDevice(1) == cudaSuccess && cudaMalloc(&other, 64) == cudaSuccess);
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess && cudaSetDevice(0) == cudaSuccess);
+    CHECK(cudaPointerGetAttributes(&attributes, other) == cudaSuccess && attributes.device == 1);
+    CHECK(launch(add_kernel, 1, 1, 0, stream, other, 1u) == cudaErrorInvalidResourceHandle);
+    CHECK(launch(add_kernel, 1, 1, 0, nullptr, other, 1u) == 0 && cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+    CHECK(strstr(emulator_report(), "memory of device 1, by a kernel on device 0") != nullptr);
+    emulator_clear();
+    CHECK(cudaSetDevice(1) == cudaSuccess && launch(add_kernel, 1, 1, 0, stream, other, 1u) == 0);
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess && cudaStreamDestroy(stream) == cudaSuccess);
+    CHECK(cudaFree(other) == cudaSuccess && cudaSetDevice(0) == cudaSuccess && cudaSetDevice(2) != cudaSuccess);
+    emulator_clear();
+    emulator_devices(1);
+}
+
 int main() {
     test_features(24);
     test_launches();
@@ -428,6 +448,7 @@ int main() {
     test_misuse_of_blocks();
     test_misuse_of_copies();
     test_order_of_blocks();
+    test_devices();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
 }

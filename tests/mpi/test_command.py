@@ -82,6 +82,27 @@ class TestOutputs(RanksTest):
             self.assertEqual(done.stderr.count("tuplescan: mpi scan: "), 1, done.stderr)
         self.assertEqual(self.read("old.npy"), b"old")
 
+    def test_an_option_of_tuplescan_scan(self):
+        done = self.run_ranks(1, "in.npy", "-o", "new.npy", "--continue", "sum.state")
+        self.assertIn("--continue: is not for tuplescan-mpi, but for tuplescan scan\n", done.stderr)
+
+
+class TestCompletion(harness.CommandTest):
+    """Without mpirun: shells ask the command itself."""
+
+    def complete(self, *words):
+        done = subprocess.run([RANKS_COMMAND, "--complete", *words], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "")
+        return dict((line + "\t").split("\t")[:2] for line in done.stdout.splitlines())
+
+    def test_words(self):
+        self.assertEqual(set(self.complete("")), {"scan", "--help", "--version"})
+        self.assertEqual(set(self.complete("scan", "--backend", "")), {"auto", "cpu", "cuda"})
+        self.assertEqual(self.complete("scan", ""), {})
+        offered = self.complete("scan", "-")
+        self.assertEqual(offered["--exclusive"], "row i without row i itself")
+        self.assertNotIn("--continue", offered)
+
 
 class TestFailures(RanksTest):
     """strace makes system calls fail, or kills, on one rank of three."""

@@ -13,7 +13,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-enum { BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
+enum { BENCH_DEVICES = 64, BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
 
 struct bench_shape {
     size_t columns, stride; /* a window of `columns` in rows of `stride` elements */
@@ -37,7 +37,9 @@ struct bench_options {
     size_t strategy_count;
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
-    size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
+    size_t table_rows;          /* the rows are those of as many tables as they make, of that many each; 0: one table */
+    int devices[BENCH_DEVICES]; /* GPUs that share a table: device_count of them; 0: one GPU, by itself */
+    unsigned device_count;
     unsigned repeat;
     bool accuracy, pipelines, peers, numpy, check, overflow, json, quiet;
 };
@@ -99,6 +101,9 @@ struct bench_result bench_result_empty(void);
 int bench_cpu(const struct bench_options *options, struct bench_report *report);
 int bench_cuda(const struct bench_options *options, struct bench_report *report);
 int bench_accuracy(const struct bench_options *options, struct bench_report *report);
+
+/* Tables in parts on several GPUs, with lines of their own in the same report. */
+int bench_cuda_devices(const struct bench_options *options, struct bench_report *report);
 
 /* Histograms and sorts instead, on either side, with lines of their own in the same report. */
 int bench_cpu_pipelines(const struct bench_options *options, struct bench_report *report);

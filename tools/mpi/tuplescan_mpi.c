@@ -5,6 +5,7 @@
 
 #include <tuplescan/mpi.h>
 
+#include "complete.h"
 #include "memory.h"
 #include "message.h"
 #include "mpi/shared_file.h"
@@ -225,8 +226,32 @@ static int scan(int argc, char **argv) {
     return ranks_code(code);
 }
 
+/* For completion/, as tuplescan has it: the words behind --complete are those behind the command's name. */
+static int complete(int argc, char **argv) {
+    const char *begun = argc > 2 ? argv[2] : "";
+    struct arguments unused;
+    if (argc > 3 && strcmp(argv[2], "scan") == 0) {
+        char *words[] = {argv[2], argv[1]};
+        memcpy(argv + 1, words, sizeof words);
+        return arguments_parse(&unused, argc - 1, argv + 1, FOR_RANKS, 1, usage);
+    }
+    if (argc > 3)
+        return EX_OK;
+    complete_word(begun, "scan", "running sums of a file by several ranks");
+    complete_word(begun, "--help", "the options");
+    complete_word(begun, "--version", "which version this is");
+    return EX_OK;
+}
+
+/* Whether no launcher began it: Open MPI and MPICH, and others with PMIx, tell ranks their numbers by these names. */
+static bool is_by_itself(void) {
+    return !getenv("OMPI_COMM_WORLD_RANK") && !getenv("PMI_RANK") && !getenv("PMIX_RANK");
+}
+
+static bool is_scan(int argc, char **argv) { return argc > 1 && strcmp(argv[1], "scan") == 0; }
+
 static int dispatch(int argc, char **argv, bool speaks) {
-    if (argc > 1 && strcmp(argv[1], "scan") == 0) {
+    if (is_scan(argc, argv)) {
         message_subcommand("mpi scan");
         return scan(argc - 1, argv + 1);
     }
@@ -241,6 +266,10 @@ static int dispatch(int argc, char **argv, bool speaks) {
 
 int main(int argc, char **argv) {
     int rank;
+    if (is_completion(argc, argv))
+        return complete(argc, argv);
+    if (is_by_itself() && !is_scan(argc, argv)) /* the help needs no MPI */
+        return dispatch(argc, argv, true);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EX_UNAVAILABLE;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

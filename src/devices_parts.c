@@ -1,0 +1,189 @@
+/* Parts on several devices: totals of each, joined on the host, and scans from there. Each device, and the CPU, is a
+ * lane of its own, with a thread; a device that takes tables of the host through has two, so that one copies in while
+ * the other copies out. */
+#include "devices_parts.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "state_call.h"
+#include "status.h"
+
+enum { TOTALS, SCANS, LANES_OF_DEVICE = 3 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* -1: the CPU. */
+static int device_of(const struct part *part) {
+    return part->call.device >= 0 ? part->call.device : part->call.scan.on_device - 1;
+}
+
+/* Who works on a part in a round. The totals of host tables are made by the CPU, which is near to them. */
+static int worker_of(const struct part *part, unsigned round) {
+    const int device = device_of(part);
+    if (device < 0 || (round == TOTALS && part->call.device < 0))
+        return -1;
+    return LANES_OF_DEVICE * device + (part->call.device >= 0 ? 0 : 1 + (int)part->turn);
+}
+
+/* Gives each part its lane, and returns how many there are. */
+static unsigned choose_lanes(struct parts *parts, unsigned round) {
+    unsigned lanes = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        size_t j = 0;
+        while (worker_of(&parts->part[j], round) != worker_of(&parts->part[i], round))
+            j++;
+        parts->part[i].lane[round] = j < i ? parts->part[j].lane[round] : lanes++;
+    }
+    return lanes;
+}
+
+static unsigned count_devices(const struct parts *parts) {
+    unsigned devices = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        size_t j = 0;
+        while (device_of(&parts->part[j]) != device_of(&parts->part[i]))
+            j++;
+        devices += j == i;
+    }
+    return devices;
+}
+
+/* Memory for the part's states, and the totals of its rows; nobody asks for those of the last part. */
+static table_status count_part(struct call *call, void *context) {
+    struct part *part = context;
+    const struct scan *scan = &call->scan;
+    struct state_image image = {.backend = call->backend, .is_timed = true};
+    table_status status = table_state_bytes(scan_sum_type(scan), scan->in.columns, &image.bytes);
+    if (status != TABLE_OK)
+        return status;
+    const size_t bytes = (image.bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
+    char *memory = call->backend->host_allocate(2 * bytes);
+    if (!memory)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for two states", 2 * bytes);
+    part->owner = call->backend;
+    part->range = (struct sum_state *)memory;
+    part->before = (struct sum_state *)(memory + bytes);
+    state_make(part->range, scan_sum_type(scan), scan->in.columns, part->first_row);
+    image.state = part->range;
+    if (scan->in.rows > 0)
+        status = state_image_add(&image, scan);
+    part->tell_seconds = image.tell_seconds;
+    return status;
+}
+
+static table_status total_part(struct part *part, bool is_last) {
+    struct call call = part->call;
+    call.scan.carry_in = NULL;
+    call.scan.carry_out = NULL;
+    call.scan.first_overflow = NULL;
+    call.scan.state = NULL;
+    if (call.device < 0)
+        call.backend = backend_cpu();
+    if (is_last)
+        call.scan.in.rows = 0;
+    return run_and_wait(&call, false, count_part, part);
+}
+
+static table_status scan_part(struct part *part) {
+    struct call call = part->call;
+    call.scan.carry_in = NULL;
+    call.scan.carry_out = NULL;
+    call.scan.state = part->before;
+    if (call.scan.first_overflow)
+        call.scan.first_overflow = &part->first_overflow;
+    return run_scan(&call, NULL);
+}
+
+static void work_on_lane(void *job, unsigned round, unsigned lane) {
+    struct parts *parts = job;
+    for (size_t i = 0; i < parts->count && !atomic_load(&parts->failed); i++) {
+        struct part *part = &parts->part[i];
+        if (part->lane[round] != lane)
+            continue;
+        part->status = round == TOTALS ? total_part(part, i + 1 == parts->count) : scan_part(part);
+        if (part->status == TABLE_OK)
+            continue;
+        memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
+        atomic_store(&parts->failed, true);
+    }
+}
+
+/* The state before each part, from the one before it. */
+static void join(void *job) {
+    struct parts *parts = job;
+    const double begun = now();
+    double told = 0;
+    if (atomic_load(&parts->failed))
+        return;
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->part[i];
+        memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
+        if (i > 0)
+            state_append(part->before, part[-1].range);
+        told = part->tell_seconds > told ? part->tell_seconds : told;
+    }
+    parts->joined = now();
+    if (parts->report)
+        parts->report->exchange_seconds = told + parts->joined - begun;
+}
+
+static table_status first_failure(const struct parts *parts) {
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->part[i].status != TABLE_OK)
+            return status_fail(parts->part[i].status, "part %zu: %s", parts->part[i].number, parts->part[i].detail);
+    return TABLE_OK;
+}
+
+static void find_overflow(const struct parts *parts) {
+    uint64_t *first = parts->part[0].call.scan.first_overflow, found = TABLE_NO_OVERFLOW;
+    for (size_t i = 0; first && i < parts->count; i++)
+        if (parts->part[i].first_overflow < found)
+            found = parts->part[i].first_overflow;
+    if (first)
+        *first = found;
+}
+
+/* Where each part's rows are in the sum, and which of a device's lanes it is on. */
+static void place_parts(struct parts *parts) {
+    uint64_t row = parts->image->state->rows;
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->part[i];
+        part->first_row = row;
+        part->first_overflow = TABLE_NO_OVERFLOW;
+        row += part->call.scan.in.rows;
+        for (size_t j = i; j-- > 0;)
+            if (parts->part[j].call.scan.on_device == part->call.scan.on_device) {
+                part->turn = !parts->part[j].turn;
+                break;
+            }
+    }
+}
+
+table_status parts_run(struct parts *parts) {
+    const double begun = now();
+    place_parts(parts);
+    const struct crew_work work = {.pieces = {choose_lanes(parts, TOTALS), choose_lanes(parts, SCANS)},
+                                   .work = work_on_lane,
+                                   .between = join,
+                                   .job = parts};
+    crew_run(&work);
+    const table_status status = first_failure(parts);
+    if (status == TABLE_OK) {
+        memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
+        find_overflow(parts);
+    }
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->part[i].range)
+            parts->part[i].owner->host_release(parts->part[i].range);
+    if (parts->report) {
+        parts->report->devices = count_devices(parts);
+        parts->report->totals_seconds = parts->joined - begun;
+        parts->report->scan_seconds = now() - parts->joined;
+    }
+    return status;
+}

@@ -1,0 +1,63 @@
+"""--devices: several GPUs share a table. For a command with CUDA devices, such as the one on the emulator."""
+import json
+
+from harness import UNAVAILABLE, USAGE, CommandTest, main, random_table
+
+
+class Devices(CommandTest):
+    def count(self):
+        found = json.loads(self.run_command("devices", "--json").stdout)["devices"]
+        return sum(device["backend"] == "cuda" for device in found)
+
+    def test_scan_has_the_same_bytes(self):
+        for kind, columns, arguments in [("f32", 3, []), ("f32", 1, ["--exclusive"]), ("i32", 5, ["--wrap"]),
+                                         ("f64", 7, ["--memory", "200K"])]:
+            self.save("in.npy", random_table(kind, (7001, columns)))
+            self.run_command("scan", "in.npy", "-o", "alone.npy", "-f", "-q", "--backend", "cpu", *arguments)
+            for devices in ("all", "0", ",".join(str(i) for i in reversed(range(self.count()))), "0,0"):
+                self.run_command("scan", "in.npy", "-o", "shared.npy", "-f", "-q", "--devices", devices, *arguments)
+                self.assertEqual(self.read("shared.npy"), self.read("alone.npy"), (kind, devices, arguments))
+
+    def test_overflow_is_named(self):
+        table = random_table("i32", (5000, 2)) * 0
+        table[1234, 1] = table[4321, 1] = 2**31 - 1
+        self.save("in.npy", table)
+        done = self.run_command("scan", "in.npy", "-o", "out.npy", "--out-type", "i32", "--devices", "all", code=65)
+        self.assertIn(b"row 4321, column 1 is the first", done.stderr)
+
+    def test_a_state_goes_on(self):
+        table = random_table("f32", (9000, 2))
+        self.save("in.npy", table)
+        self.save("first.npy", table[:3333])
+        self.save("second.npy", table[3333:])
+        self.run_command("scan", "in.npy", "-o", "whole.raw", "-q")
+        self.run_command("scan", "first.npy", "-o", "first.raw", "-q", "--devices", "all", "--continue", "sum.state")
+        self.run_command("scan", "second.npy", "-o", "second.raw", "-q", "--devices", "all", "--continue", "sum.state")
+        self.assertEqual(self.read("first.raw") + self.read("second.raw"), self.read("whole.raw"))
+
+    def test_refusals(self):
+        self.save("in.npy", random_table("f32", (10, 2)))
+        before = self.listing()
+        for code, value in [(UNAVAILABLE, "99"), (USAGE, "0,"), (USAGE, ""), (USAGE, "0;1"), (USAGE, "-1"), (USAGE, "one")]:
+            self.run_command("scan", "in.npy", "-o", "out.npy", "--devices", value, code=code)
+            self.run_command("bench", "--devices", value, code=code)
+        self.run_command("scan", "in.npy", "-o", "out.npy", "--devices", "0", "--backend", "cpu", code=USAGE)
+        self.run_command("bench", "--devices", "all", "--pipelines", code=USAGE)
+        self.assertEqual(self.listing(), before)
+
+    def test_bench(self):
+        small = ["bench", "--devices", "all", "--rows", "3000", "--columns", "1,4", "--types", "f32,u8:u32", "--repeat", "2"]
+        found = json.loads(self.run_command(*small, "--json", "--quiet").stdout)
+        self.assertEqual(len(found["results"]), 4)
+        for line in found["results"]:
+            self.assertIs(line["right"], True)
+            self.assertEqual((line["devices"], len(line["memcpy_ms"]), line["rows"]), (self.count(), self.count(), 3000))
+            for time in ("ms", "totals_ms", "exchange_ms", "scan_ms", "small_ms"):
+                self.assertGreater(line[time], 0)
+        title, heads, *lines = self.run_command(*small).stdout.decode().splitlines()
+        self.assertEqual(heads.split()[0], "devices")
+        self.assertEqual([line.split()[-1] for line in lines], ["yes"] * 4)
+
+
+if __name__ == "__main__":
+    main()

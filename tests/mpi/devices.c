@@ -1,0 +1,146 @@
+/* Tables in the memory of devices, spread over ranks, each of which takes the device of its number. Without arguments a
+ * test: the bits of one process on the CPU. With ROWS COLUMNS [REPEAT] what the call takes for f32, ROWS on each rank,
+ * beside a copy on each device at the same time; milliseconds of the slowest rank, the median. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "mpi/ranks.h"
+
+enum { REPEAT_MOST = 101 };
+
+static void take_device(int rank) {
+    int count = 0;
+    CHECK(cudaGetDeviceCount(&count) == cudaSuccess && count > 0);
+    CHECK(cudaSetDevice(rank % count) == cudaSuccess);
+}
+
+static void *on_device(const void *from, size_t bytes) {
+    void *memory = NULL;
+    CHECK(cudaMalloc(&memory, bytes + 1) == cudaSuccess);
+    CHECK(bytes == 0 || cudaMemcpy(memory, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess);
+    return memory;
+}
+
+static table_view rows_of(void *data, size_t rows, size_t columns) {
+    return (table_view){.data = data, .rows = rows, .columns = columns, .type = TABLE_F32};
+}
+
+/* All ranks draw the same table and cuts; some ranks have their rows on the host. */
+static void check_table(const struct ranks *ranks, struct random *random) {
+    const size_t columns = 1 + random_below(random, 9), rows = random_below(random, 30000) / columns;
+    const size_t values = rows * columns;
+    size_t first = 0, last = rows;
+    float *in = malloc(values * sizeof *in + 1), *sums = malloc(values * sizeof *sums + 1), *found, *totals, *expected;
+    found = malloc(values * sizeof *found + 1);
+    totals = malloc(columns * sizeof *totals);
+    expected = malloc(columns * sizeof *expected);
+    CHECK(in && sums && found && totals && expected);
+    for (size_t i = 0; i < values; i++)
+        element_randomize(&in[i], TABLE_F32, random, PATTERN_SMALL);
+    for (int rank = 0; rank <= ranks->rank && rank + 1 < ranks->count; rank++) {
+        const size_t cut = first + random_below(random, rows - first + 1);
+        if (rank == ranks->rank)
+            last = cut;
+        else
+            first = cut;
+    }
+    const bool on_host = ranks->count > 1 && (ranks->rank + rows) % 4 == 0;
+    const table_view whole = rows_of(in, rows, columns), out = rows_of(sums, rows, columns);
+    CHECK(table_prefix_sum(&whole, &out, &(table_scan_options){.backend = TABLE_BACKEND_CPU, .carry_out = expected}) ==
+          TABLE_OK);
+    const size_t mine = (last - first) * columns * sizeof *in;
+    void *device = on_device(in + first * columns, mine);
+    memcpy(found, in + first * columns, mine);
+    const table_view own = rows_of(on_host ? (void *)found : device, last - first, columns);
+    check_note("%zu x %zu over %d ranks, this one %d, %s", rows, columns, ranks->count, ranks->rank,
+               on_host ? "on the host" : "on its device");
+    CHECK(table_column_totals_mpi(&own, TABLE_F32, totals, NULL, ranks->comm) == TABLE_OK);
+    CHECK(memcmp(totals, expected, columns * sizeof *totals) == 0);
+    CHECK(table_prefix_sum_mpi(&own, &own, &(table_scan_options){.carry_out = totals}, ranks->comm) == TABLE_OK);
+    CHECK(on_host || mine == 0 || cudaMemcpy(found, device, mine, cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(memcmp(found, sums + first * columns, mine) == 0);
+    CHECK(memcmp(totals, expected, columns * sizeof *totals) == 0);
+    cudaFree(device);
+    free(in);
+    free(sums);
+    free(found);
+    free(totals);
+    free(expected);
+}
+
+static int compare(const void *a, const void *b) {
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* Of the slowest rank. */
+static double slowest(double begun) {
+    double mine = 1e3 * (MPI_Wtime() - begun), most = 0;
+    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+static double median_of(double *ms, unsigned repeat) {
+    qsort(ms, repeat, sizeof *ms, compare);
+    return ms[repeat / 2];
+}
+
+static void time_tables(const struct ranks *ranks, size_t rows, size_t columns, unsigned repeat) {
+    static double scans[REPEAT_MOST], copies[REPEAT_MOST];
+    const size_t bytes = rows * columns * sizeof(float);
+    void *from = NULL, *to = NULL;
+    CHECK(cudaMalloc(&from, bytes) == cudaSuccess && cudaMalloc(&to, bytes) == cudaSuccess);
+    CHECK(cudaMemset(from, 0, bytes) == cudaSuccess);
+    const table_view in = rows_of(from, rows, columns), out = rows_of(to, rows, columns);
+    CHECK(table_prefix_sum_mpi(&in, &out, NULL, ranks->comm) == TABLE_OK);
+    for (unsigned i = 0; i < repeat; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double begun = MPI_Wtime();
+        CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice) == cudaSuccess);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        copies[i] = slowest(begun);
+        MPI_Barrier(MPI_COMM_WORLD);
+        begun = MPI_Wtime();
+        CHECK(table_prefix_sum_mpi(&in, &out, NULL, ranks->comm) == TABLE_OK);
+        scans[i] = slowest(begun);
+    }
+    const double scan = median_of(scans, repeat), copy = median_of(copies, repeat);
+    if (ranks->rank == 0)
+        printf("%d ranks, %zu x %zu f32 on each: %.4f ms, a copy %.4f ms, of the ceiling of 1.5 copies %.3f\n",
+               ranks->count, rows, columns, scan, copy, 1.5 * copy / scan);
+    cudaFree(from);
+    cudaFree(to);
+}
+
+int main(int argc, char **argv) {
+    struct ranks ranks = {.comm = MPI_COMM_WORLD};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+    if (table_cuda_unavailable()) {
+        if (ranks.rank == 0)
+            printf("skipped: %s\n", table_cuda_unavailable());
+        MPI_Finalize();
+        return 77;
+    }
+    unsigned long long seed = ranks.rank == 0 ? run_seed() : 0;
+    MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    struct random random = {seed};
+    take_device(ranks.rank);
+    if (argc > 2) {
+        const unsigned long repeat = argc > 3 ? strtoul(argv[3], NULL, 10) : 15;
+        CHECK(repeat > 0 && repeat <= REPEAT_MOST);
+        time_tables(&ranks, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), (unsigned)repeat);
+    } else {
+        for (unsigned i = 0; i < 20 * run_rounds() / run_few() + 5; i++) {
+            const uint64_t next = random_bits(&random);
+            struct random same = {next};
+            check_table(&ranks, &same);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}
