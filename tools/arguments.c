@@ -37,6 +37,7 @@ enum code {
     ROWS,
     ROW_RANGE,
     SEED,
+    FIELD,
     MAX,
     BITS,
     FIRST_BIT,
@@ -79,6 +80,7 @@ static const struct rule {
     {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
     {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN | FOR_SORT},
     {"skip", required_argument, SKIP, READS_TABLE},
+    {"field", required_argument, FIELD, READS_TABLE & ~FOR_SORT & ~FOR_RANKS},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
     {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
@@ -225,6 +227,21 @@ static int take_by(struct arguments *arguments, const char *text) {
     return GO_ON;
 }
 
+/* Names with commas between them, which are cut out of the word. */
+static int take_fields(struct arguments *arguments, char *names) {
+    for (char *name = names, *rest; name; name = rest) {
+        rest = strchr(name, ',');
+        if (rest)
+            *rest++ = '\0';
+        if (*name == '\0')
+            return fail(EX_USAGE, "--field: an empty name; there are names with commas between them");
+        if (arguments->field_count == BY_MOST)
+            return fail(EX_USAGE, "--field %s: is one more than the %d that are possible", name, BY_MOST);
+        arguments->fields[arguments->field_count++] = name;
+    }
+    return GO_ON;
+}
+
 /* The options of count, hist and sort. */
 static int take_key_option(struct arguments *arguments, int code, const char *value) {
     switch (code) {
@@ -292,7 +309,7 @@ static bool *flag_of(struct arguments *arguments, int code) {
     }
 }
 
-static int take_option(struct arguments *arguments, int code, const char *value) {
+static int take_option(struct arguments *arguments, int code, char *value) {
     bool *const flag = flag_of(arguments, code);
     if (flag) {
         *flag = true;
@@ -345,6 +362,8 @@ static int take_option(struct arguments *arguments, int code, const char *value)
     case ROW_RANGE:
         arguments->has_rows = true;
         return take_row_range(value, &arguments->rows_from, &arguments->rows_to);
+    case FIELD:
+        return take_fields(arguments, value);
     case SEED:
         return take_number("seed", value, UINT64_MAX, &arguments->seed);
     default: /* MAX */

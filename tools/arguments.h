@@ -33,6 +33,8 @@ struct arguments {
     const char *input_format, *output_format; /* "npy", "raw" or NULL */
     table_type type, out_type;                /* 0: not said */
     size_t columns, skip;                     /* 0: not said */
+    const char *fields[BY_MOST];              /* of records, that are the columns; the words of --field */
+    unsigned field_count;
     bool has_rows;
     size_t rows; /* gen: how many */
     bool has_at;

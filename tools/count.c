@@ -33,6 +33,7 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"

@@ -7,18 +7,22 @@
 #include "memory.h"
 #include "types.h"
 
-struct input_request keys_request(const struct arguments *arguments) {
+struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+    wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
                                   .type = arguments->type ? arguments->type : TABLE_U8,
                                   .columns = arguments->columns ? arguments->columns : 1,
                                   .skip = arguments->skip,
                                   .type_is_a_hint = !arguments->type && !arguments->columns && !arguments->skip,
                                   .memory = memory_there(arguments->memory),
-                                  .whole = true};
+                                  .whole = true,
+                                  .fields = fields,
+                                  .field_count = arguments->field_count};
 }
 
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {
-    const struct input_request request = keys_request(arguments);
+    struct input_field fields[BY_MOST];
+    const struct input_request request = keys_request(arguments, fields);
     return input_open(file, path, &request);
 }
 

@@ -61,7 +61,9 @@ static const char run_help[] =
     "                        .npy says its rows before the values: out of a raw input from a pipe it needs a file, or\n"
     "                        memory for the input\n"
     "\n"
-    "Big-endian and Fortran-ordered .npy files are refused, with the line of Python that converts them.\n"
+    "A .npy may be big-endian, or in Fortran order; in that order from a pipe it is brought into memory first. Of one\n"
+    "of records:\n"
+    "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter\n"
     "\n"
     "Floats are added in the order of a tree, so that some of the sums may be infinite, or not a number, where others\n"
     "after them are not, and where adding row after row would stay finite: f32 -3e38, 0, 3e38, 3e38. If a sum is not\n"
@@ -207,6 +209,7 @@ int scan_open_tables(struct scan_job *job) {
     arguments->out_type = wanted_sums(job);
     const struct table_layout *in = &job->inputs[0].layout;
     job->out_layout = *in;
+    job->out_layout.stored = (struct layout_stored){0};
     job->out_layout.shape[0] = rows;
     code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);
     if (code != EX_OK)
@@ -227,12 +230,14 @@ int scan_open_tables(struct scan_job *job) {
 /* A .npy says its rows before the values: where they are not known, and its beginning cannot be written once more, the
  * input is brought into memory first. */
 static int make_rows_known(struct scan_job *job) {
+    static const char why[] = "a .npy says its rows before the values (a file can be gone back in, and --output-format "
+                              "raw says none)";
     size_t rows = 0;
     if (job->rows_known || job->output_format != &output_npy || atomic_file_can_go_back(&job->output))
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_limit(job->arguments.memory));
+        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_limit(job->arguments.memory), why);
         if (code != EX_OK)
             return code;
         rows += input->layout.rows;
@@ -298,6 +303,8 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     const char *name = job->input->name;
     if (job->write_code != EX_OK || job->read_code != EX_OK)
         return job->write_code != EX_OK ? job->write_code : job->read_code;
+    if (job->input_failed) /* after a message */
+        return EX_IOERR;
     if (status == TABLE_ERROR_READ && !report->ended)
         return fail(EX_IOERR, "%s: %s", name, table_error_detail());
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
@@ -305,6 +312,14 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     if (status == TABLE_ERROR_ARGUMENT)
         return fail(EX_OSERR, "%s: out of memory: %s; --memory says how much may be used", name, table_error_detail());
     return fail_status(name, status);
+}
+
+/* Values that the library cannot read out of the file itself; by its thread that reads. */
+static int64_t read_values(void *context, void *to, size_t bytes) {
+    struct scan_job *job = context;
+    const ssize_t got = input_some(job->input, to, bytes);
+    job->input_failed = got < 0;
+    return got;
 }
 
 /* The options of the scan of an input. What came above it is in the state, if anything did. */
@@ -338,28 +353,35 @@ static void add_report(table_stream_report *sum, const table_stream_report *repo
 }
 
 static int sum_rows(struct scan_job *job) {
-    const struct input_file *input = job->input;
+    struct input_file *input = job->input;
+    const size_t memory = memory_limit(job->arguments.memory);
     table_stream_report report = {0};
     uint64_t overflow = SCAN_NONE;
     table_stream_options options = {.in_type = input->layout.type,
                                     .out_type = job->out_layout.type,
                                     .columns = input->layout.columns,
                                     .rows = input->rows_known ? input->layout.rows : 0,
+                                    .read = input_is_plain(input) ? NULL : read_values,
+                                    .read_context = job,
                                     .read_descriptor = input->fd,
-                                    .first = input->head ? (const char *)input->head + input->head_given : NULL,
-                                    .first_bytes = input->head_bytes - input->head_given,
                                     .write = write_sums,
                                     .write_context = job,
-                                    .memory = memory_limit(job->arguments.memory),
+                                    .memory = memory > input->buffers ? memory - input->buffers : 1,
                                     .look = look,
                                     .look_context = job,
                                     .progress = show_progress,
                                     .progress_context = job,
                                     .scan = scan_options(job),
                                     .report = &report};
+    const size_t first = input_is_plain(input) ? input->head_bytes - input->head_given : 0;
+    if (first > 0) {
+        options.first = (const char *)input->head + input->head_given;
+        options.first_bytes = first;
+    }
     options.scan.first_overflow = job->checked ? &overflow : NULL;
     const table_status status = table_stream(&options);
     add_report(&job->report, &report);
+    input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
     if (job->first_overflow == SCAN_NONE)
         job->first_overflow = overflow;
     return code_of(job, &report, status);

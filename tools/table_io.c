@@ -70,22 +70,25 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
     return code == EX_OK ? atomic_file_reserve(file, bytes) : code;
 }
 
-static struct input_request table_request(const struct arguments *arguments, bool whole) {
+void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+    for (unsigned i = 0; i < arguments->field_count; i++)
+        fields[i] = (struct input_field){.name = arguments->fields[i]};
+}
+
+static struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+    wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,
                                   .memory = memory_there(arguments->memory),
-                                  .whole = whole};
-}
-
-int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole) {
-    const struct input_request request = table_request(arguments, whole);
-    return input_open(file, path, &request);
+                                  .fields = fields,
+                                  .field_count = arguments->field_count};
 }
 
 int start_input(struct input_file *file, const char *path, const struct arguments *arguments) {
-    const struct input_request request = table_request(arguments, false);
+    struct input_field fields[BY_MOST];
+    const struct input_request request = table_request(arguments, fields);
     return input_start(file, path, &request);
 }
 

@@ -21,7 +21,7 @@ static const char help[] =
     "and names the first row and column that is wrong. Integers wrap by definition: sums that are right although\n"
     "they have left their type are said to have wrapped, from which row and column of INPUT on.\n"
     "\n"
-    "  --exclusive, --carry-in FILE, --type, --columns, --skip, --input-format\n"
+    "  --exclusive, --carry-in FILE, --type, --columns, --skip, --input-format, --field\n"
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
     "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"

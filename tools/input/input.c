@@ -1,5 +1,6 @@
 #include "input/input.h"
 
+#include "input/convert.h"
 #include "input/start.h"
 
 #include <errno.h>
@@ -67,25 +68,31 @@ static int read_all(struct input_file *file, int fd) {
     }
 }
 
-static int map_all(struct input_file *file, int fd, size_t bytes, bool whole) {
+static int map_all(struct input_file *file, int fd, size_t bytes) {
     void *mapping = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapping == MAP_FAILED)
         return errno == ENODEV ? read_all(file, fd)
                                : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
     file->mapping = mapping;
     file->bytes = bytes;
-    if (whole && memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
-        memory_populate(mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+    return EX_OK;
+}
+
+/* Has the whole of a mapped file come in, if there is memory for it. */
+static int populate(const struct input_file *file) {
+    const size_t bytes = file->bytes;
+    if (file->mapping && memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
+        memory_populate(file->mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
     return EX_OK;
 }
 
-static int bring_in(struct input_file *file, bool whole) {
+static int bring_in(struct input_file *file) {
     const size_t bytes = input_bytes_ahead(file);
     const bool at_start = file->fd != STDIN_FILENO || lseek(file->fd, 0, SEEK_CUR) == 0;
     if (bytes == INPUT_UNKNOWN || bytes == 0 || !at_start)
         return read_all(file, file->fd);
-    return map_all(file, file->fd, bytes, whole);
+    return map_all(file, file->fd, bytes);
 }
 
 static bool ends_in_npy(const char *path) {
@@ -141,13 +148,37 @@ static int own_data(struct input_file *file, unsigned copies) {
     return copy_data(file, copies);
 }
 
+/* Values that lie in another way than in a table: all of them in memory, or ready to be read in pieces. */
+static int convert_data(struct input_file *file, const struct input_request *request) {
+    char *copy = NULL;
+    size_t all = 0, got = 0;
+    file->rows_known = true;
+    const bool reads_anew = request->pieces && input_can_seek(file);
+    int code = input_convert_begin(file, reads_anew ? NULL : file->data, file->most);
+    file->data = NULL;
+    if (code != EX_OK || request->pieces)
+        return code;
+    if (!size_multiply(file->layout.bytes, request->copies ? request->copies : 1, &all) ||
+        (file->most && all > file->most))
+        return too_much(file, all);
+    copy = memory_allocate(file->layout.bytes);
+    code = copy ? input_read(file, copy, file->layout.bytes, &got) : out_of_memory(file, file->layout.bytes);
+    input_convert_end(file);
+    if (file->mapping)
+        munmap(file->mapping, file->bytes);
+    file->mapping = NULL;
+    free(file->memory);
+    file->data = file->memory = copy;
+    return code;
+}
+
 int input_open(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
     *file = (struct input_file){.name = path, .most = request->memory};
     int code = input_open_path(file, path);
     if (code == EX_OK)
-        code = bring_in(file, request->whole);
+        code = bring_in(file);
     if (code != EX_OK)
         return code;
     file->data = file->mapping ? file->mapping : file->memory;
@@ -155,10 +186,16 @@ int input_open(struct input_file *file, const char *path, const struct input_req
         !file->format->locate(file->data, file->bytes, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     file->data = (const char *)file->data + file->layout.offset;
+    if (file->layout.stored.element_bytes > 0)
+        return convert_data(file, request);
+    code = request->whole ? populate(file) : EX_OK;
+    if (code != EX_OK)
+        return code;
     return request->own ? own_data(file, request->copies) : request->whole ? align_data(file) : EX_OK;
 }
 
 void input_release(struct input_file *file) {
+    input_convert_end(file);
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);

@@ -24,6 +24,7 @@ struct input_field {
     const char *name;
     bool found;
     table_type type;
+    bool swapped;  /* values have the other byte order */
     size_t values; /* of that type, side by side */
     size_t offset; /* in the record */
 };
@@ -41,8 +42,9 @@ struct input_request {
     size_t memory;   /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
     unsigned copies; /* own: how often the caller and the library will have the values in memory; 0: once */
     enum input_elements elements;
-    struct input_field *fields; /* to be looked for in records */
+    struct input_field *fields; /* to be looked for in records; if values are wanted, the columns are these alone */
     size_t field_count;
+    bool pieces; /* input_open(): values that are to be converted are left for input_read() */
 };
 
 /* Why a file was refused. */
@@ -81,15 +83,19 @@ struct input_file {
     const char *name; /* for messages */
     const struct input_format *format;
     struct table_layout layout;
-    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own */
+    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own; NULL
+                         where input_read() reads them */
     size_t bytes;     /* of the file */
 
     /* After input_start(): */
     bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
     void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
-    size_t taken; /* bytes of values that input_read() has handed out */
-    size_t most;  /* request->memory */
+    size_t taken;                      /* bytes of values that input_read() has handed out */
+    size_t most;                       /* request->memory */
+    off_t base;                        /* where the file began when it was opened: standard input may be anywhere */
+    struct input_converter *converter; /* NULL: values lie as in a table */
+    size_t buffers;                    /* bytes of memory that reading takes */
 
     void *mapping; /* or NULL */
     void *memory;  /* or NULL */
@@ -112,6 +118,17 @@ int input_start(struct input_file *file, const char *path, const struct input_re
  * message, also where the file ends before its table. */
 int input_read(struct input_file *file, void *to, size_t bytes, size_t *got);
 
+/* The same for those who take what comes: as read(), at least one byte of values, at most `bytes`; 0: there are no
+ * more; -1 after a message. */
+ssize_t input_some(struct input_file *file, void *to, size_t bytes);
+
+/* Whether values come straight from file->fd, after what is in file->head. */
+bool input_is_plain(const struct input_file *file);
+
+/* Has input_read() go on with this row, which is not above what was read before. EX_OK, or the exit code after a
+ * message; a table that ends before it has no more values. */
+int input_go_to(struct input_file *file, size_t row);
+
 /* Reads all values, as if they were of no interest, and makes sure that the file ends there. As input_read(). */
 int input_drain(struct input_file *file);
 
@@ -120,11 +137,14 @@ int input_drain(struct input_file *file);
 int input_ends(struct input_file *file, uint64_t bytes);
 
 /* Brings all values of a file whose rows are not known into memory, at most `most` bytes: file->head. The rows are
- * known then. EX_OK, or the exit code after a message. */
-int input_take_all(struct input_file *file, size_t most);
+ * known then. `why` it needs to be: for the message. EX_OK, or the exit code after a message. */
+int input_take_all(struct input_file *file, size_t most, const char *why);
 
 /* Brings the values of a table whose rows are known into memory, at most `most` bytes: as input_open() leaves them. */
 int input_take_table(struct input_file *file, size_t most);
+
+/* The other byte order of `count` values of `bytes` bytes, aligned to them. */
+void input_swap(void *values, size_t bytes, size_t count);
 
 /* Whether the path is no regular file, which could be mapped. */
 bool input_comes_bit_by_bit(const char *path);

@@ -43,6 +43,8 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
     size_t row;
     if (!request->type)
         return refuse_other(bytes, count, reason);
+    if (request->field_count > 0 && request->elements == INPUT_VALUES)
+        return input_refuse(reason, EX_USAGE, "is not a .npy file, and has no fields: --field is for those");
     if (!request->columns)
         return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --columns");
     if (!size_multiply(request->columns, table_type_size(request->type), &row))

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input/convert.h"
 #include "memory.h"
 #include "message.h"
 #include "transfer.h"
@@ -39,6 +40,8 @@ int input_open_path(struct input_file *file, const char *path) {
     file->is_open = !standard;
     transfer_widen(file->fd);
     const int code = note_status(file);
+    const off_t at = lseek(file->fd, 0, SEEK_CUR);
+    file->base = at > 0 ? at : 0;
     if (code == EX_OK && file->is_regular && (uintmax_t)file->size >= SIZE_MAX)
         return fail(EX_OSERR, "%s: larger than the address space", file->name);
     return code;
@@ -125,7 +128,7 @@ static int part_beginning(struct input_file *file, bool own) {
 int input_start(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
-    *file = (struct input_file){.name = path};
+    *file = (struct input_file){.name = path, .most = request->memory};
     int code = input_open_path(file, path);
     if (code != EX_OK)
         return code;
@@ -137,11 +140,41 @@ int input_start(struct input_file *file, const char *path, const struct input_re
         !file->format->locate(file->data, file->bytes, ahead, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     file->rows_known = ahead != INPUT_UNKNOWN || file->format == &input_npy;
-    return part_beginning(file, request->own);
+    code = part_beginning(file, request->own);
+    return code == EX_OK ? input_convert_begin(file, NULL, request->memory) : code;
 }
 
-static int fail_early(const struct input_file *file) {
-    return fail(EX_IOERR, "%s: changed while it was read", file->name);
+int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
+
+/* A file of no bytes may be one of /proc. */
+bool input_can_seek(const struct input_file *file) { return file->is_regular && file->size > 0; }
+
+bool input_is_plain(const struct input_file *file) { return !file->converter; }
+
+ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
+    const size_t there = file->head_bytes - file->head_given, count = there < bytes ? there : bytes;
+    if (there > 0) {
+        memcpy(to, (const char *)file->head + file->head_given, count);
+        file->head_given += count;
+        return (ssize_t)count;
+    }
+    const ssize_t got = transfer_read(file->fd, to, bytes);
+    if (got < 0)
+        fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    return got;
+}
+
+ssize_t input_some(struct input_file *file, void *to, size_t bytes) {
+    return file->converter ? input_convert_read(file, to, bytes) : input_bytes_read(file, to, bytes);
+}
+
+/* Has the file go on at that byte of the values, if it can. */
+static bool seek(struct input_file *file, size_t place) {
+    const off_t to = file->base + (off_t)(file->layout.offset + place);
+    if (!input_can_seek(file) || lseek(file->fd, to, SEEK_SET) < 0)
+        return false;
+    file->head_given = file->head_bytes;
+    return true;
 }
 
 int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
@@ -150,17 +183,11 @@ int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
     if (file->rows_known && bytes > file->layout.bytes - file->taken)
         bytes = file->layout.bytes - file->taken;
     while (done < bytes) {
-        const size_t wanted = bytes - done, there = file->head_bytes - file->head_given;
-        ssize_t count = (ssize_t)(there < wanted ? there : wanted);
-        if (there > 0)
-            memcpy(at + done, (const char *)file->head + file->head_given, (size_t)count);
-        else
-            count = transfer_read(file->fd, at + done, wanted);
+        const ssize_t count = input_some(file, at + done, bytes - done);
         if (count < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return EX_IOERR;
         if (count == 0)
             break;
-        file->head_given += there > 0 ? (size_t)count : 0;
         done += (size_t)count;
     }
     *got = done;
@@ -168,21 +195,26 @@ int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
     return done < bytes ? input_ends(file, file->taken) : EX_OK;
 }
 
+/* Bytes of the file that so many bytes of values were. */
+static size_t input_in_file(const struct input_file *file, uint64_t bytes) {
+    return file->converter ? input_convert_taken(file) : (size_t)bytes;
+}
+
 int input_ends(struct input_file *file, uint64_t bytes) {
     struct table_layout *layout = &file->layout;
     struct input_reason reason;
     char beyond;
     if (file->is_regular && file->rows_known)
-        return bytes == layout->bytes ? EX_OK : fail_early(file);
-    if (file->rows_known && bytes == layout->bytes && file->head_given == file->head_bytes) {
-        const ssize_t got = transfer_read(file->fd, &beyond, 1);
+        return bytes == layout->bytes ? EX_OK : input_changed(file);
+    if (file->rows_known && bytes == layout->bytes) {
+        const ssize_t got = input_bytes_read(file, &beyond, 1);
         if (got < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return EX_IOERR;
         return got == 0 ? EX_OK
                         : fail(EX_DATAERR, "%s: bytes left over: its header says %zu bytes of values, and it has more",
-                               file->name, layout->bytes);
+                               file->name, layout->file_bytes);
     }
-    const bool right = file->rows_known ? input_npy_has(layout, (size_t)bytes, &reason)
+    const bool right = file->rows_known ? input_npy_has(layout, input_in_file(file, bytes), &reason)
                                         : input_raw_has(layout, layout->offset + (size_t)bytes, &reason);
     if (!right)
         return fail(reason.code, "%s: %s", file->name, reason.text);
@@ -201,7 +233,23 @@ int input_drain(struct input_file *file) {
     return code == EX_OK ? input_ends(file, file->taken) : code;
 }
 
-int input_take_all(struct input_file *file, size_t most) {
+int input_go_to(struct input_file *file, size_t row) {
+    const size_t row_bytes = file->layout.columns * table_type_size(file->layout.type), place = row * row_bytes;
+    char dropped[DROP_BYTES];
+    size_t got = 1;
+    int code = EX_OK;
+    const bool seeks = file->converter ? input_convert_seek(file, row) : seek(file, place);
+    if (seeks) {
+        file->taken = place;
+        return EX_OK;
+    }
+    while (code == EX_OK && got > 0 && file->taken < place)
+        code = input_read(file, dropped, place - file->taken < sizeof dropped ? place - file->taken : sizeof dropped,
+                          &got);
+    return code;
+}
+
+int input_take_all(struct input_file *file, size_t most, const char *why) {
     size_t have = file->head_bytes, room = have;
     ssize_t got = 1;
     while (got > 0) {
@@ -210,9 +258,9 @@ int input_take_all(struct input_file *file, size_t most) {
             void *memory = have < most ? realloc(file->head, room) : NULL;
             if (!memory)
                 return fail(EX_OSERR,
-                            "%s: out of memory after %zu bytes: a .npy says its rows before the values, so that all of "
-                            "the input is needed first; write to a file, or --output-format raw, or say more --memory",
-                            file->name, have);
+                            "%s: out of memory after %zu bytes: %s, so that all of the input is needed first; or say "
+                            "more --memory",
+                            file->name, have, why);
             file->head = memory;
         }
         got = transfer_read(file->fd, (char *)file->head + have, room - have);

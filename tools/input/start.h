@@ -16,4 +16,13 @@ size_t input_bytes_ahead(const struct input_file *file);
 /* The format that was asked for, or that the file->bytes bytes at file->data show. */
 bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason);
 
+/* The next bytes of the file, as read(); -1 after a message. */
+ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
+
+/* Whether the file can be read at any place, from file->base on. */
+bool input_can_seek(const struct input_file *file);
+
+/* EX_IOERR after a message: the file is not what it was. */
+int input_changed(const struct input_file *file);
+
 #endif

@@ -85,11 +85,14 @@ static int check_arguments(const struct arguments *arguments) {
 static int look_at_input(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     struct facts *facts = &job->facts;
-    int code = open_input(&job->input, arguments->operands[0], arguments, false);
+    int code = start_input(&job->input, arguments->operands[0], arguments);
     if (code != EX_OK)
         return code;
     if (!job->input.is_regular)
         return fail(EX_NOINPUT, "%s: is not a file that ranks can read, each its own share", job->input.name);
+    if (!input_is_plain(&job->input))
+        return fail(EX_DATAERR, "%s: is big-endian or in Fortran order, which ranks do not read: tuplescan scan does",
+                    job->input.name);
     facts->in = facts->out = job->input.layout;
     code = sum_type(arguments, &job->input, &facts->out.type);
     if (code != EX_OK)
