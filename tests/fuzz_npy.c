@@ -80,7 +80,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
         expect_stored(&layout);
         fields[0].found = fields[1].found = false;
     }
-    const bool has_values = is_table(bytes, count, &values, &layout), by_columns = layout.stored.by_columns;
+    const bool has_values = is_table(bytes, count, &values, &layout);
+    bool by_columns = has_values && layout.stored.by_columns;
     if (has_values) {
         expect_sound(&layout, count);
         expect_stored(&layout);
@@ -88,6 +89,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
     }
     const bool has_records = is_table(bytes, count, &records, &layout);
     if (has_records) {
+        by_columns = by_columns || layout.stored.by_columns;
         expect_sound(&layout, count);
         expect_inside(&fields[0], &layout);
         expect_inside(&fields[1], &layout);
@@ -95,7 +97,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
     if (is_table(bytes, count, &anything, &layout))
         expect_sound(&layout, count);
     else
-        expect((!has_values || by_columns) && !has_records); /* Fortran order is for values alone */
+        expect((!has_values && !has_records) || by_columns); /* Fortran order is for values alone */
     return 0;
 }
 

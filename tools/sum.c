@@ -1,4 +1,4 @@
-/* tuplescan sum: what running sums are for. Only the two rows that are needed are read of a file, if they are enough. */
+/* tuplescan sum: what running sums are for. Of a file only the two rows are read, if they are enough. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,8 +105,8 @@ static void print(const struct input_file *scanned, const struct arguments *argu
     }
 }
 
-/* range->to = row number `count` - 1, and each of the rows above it is looked at: running sums of unsigned values go down
- * only where they wrap. */
+/* range->to = row number `count` - 1, and each of the rows above it is looked at: running sums of unsigned values go
+ * down only where they wrap. */
 static int walk_from_the_top(struct range *range, size_t count) {
     const struct table_layout *layout = &range->scanned.layout;
     const size_t bytes = range->row_bytes, step = bytes < WALK_BYTES ? WALK_BYTES / bytes : 1;
