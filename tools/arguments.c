@@ -38,6 +38,7 @@ enum code {
     ROW_RANGE,
     SEED,
     FIELD,
+    MEMBER,
     MAX,
     BITS,
     FIRST_BIT,
@@ -81,6 +82,8 @@ static const struct rule {
     {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN | FOR_SORT},
     {"skip", required_argument, SKIP, READS_TABLE},
     {"field", required_argument, FIELD, READS_TABLE & ~FOR_SORT & ~FOR_RANKS},
+    {"member", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
+    {"tensor", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
     {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
@@ -362,6 +365,9 @@ static int take_option(struct arguments *arguments, int code, char *value) {
     case ROW_RANGE:
         arguments->has_rows = true;
         return take_row_range(value, &arguments->rows_from, &arguments->rows_to);
+    case MEMBER:
+        arguments->member = value;
+        return GO_ON;
     case FIELD:
         return take_fields(arguments, value);
     case SEED:

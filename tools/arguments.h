@@ -30,6 +30,7 @@ struct arguments {
     char **inputs; /* all operands: input_count of them */
     unsigned input_count;
     const char *output, *carry_in, *carry_out, *state, *to;
+    const char *member;                       /* of a .npz, or of a file of tensors */
     const char *input_format, *output_format; /* "npy", "raw" or NULL */
     table_type type, out_type;                /* 0: not said */
     size_t columns, skip;                     /* 0: not said */

@@ -34,6 +34,8 @@ static const char help[] =
     "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
     "  -f, --force           replace OUTPUT if it exists, as scan does\n"
     "  --plot                print a bar for each bin\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which table of a .npz or a safetensors file, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
@@ -176,7 +178,7 @@ static int prepare_output(struct hist_job *job) {
         return fail(EX_DATAERR, "%s: its table is beyond the address space", job->input.name);
     if (!arguments->output)
         return EX_OK;
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
     return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
 }
 
@@ -307,7 +309,7 @@ static int open_values(struct hist_job *job) {
     if (arguments->weights || arguments->chunk || !bins_are_known(arguments, request.type))
         return input_open(&job->input, path, &request);
     request.pieces = true;
-    const bool comes_bit_by_bit = input_comes_bit_by_bit(path);
+    const bool comes_bit_by_bit = input_comes_bit_by_bit(path, &request);
     const int code = (comes_bit_by_bit ? input_start : input_open)(&job->input, path, &request);
     if (code == EX_OK && job->input.data)
         return EX_OK;

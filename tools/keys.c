@@ -10,6 +10,7 @@
 struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
     wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
+                                  .member = arguments->member,
                                   .type = arguments->type ? arguments->type : TABLE_U8,
                                   .columns = arguments->columns ? arguments->columns : 1,
                                   .skip = arguments->skip,

@@ -32,6 +32,7 @@ struct table_layout {
     size_t file_bytes;    /* of the data in the file */
     unsigned dimensions;
     size_t shape[MAX_DIMENSIONS];
+    bool is_followed; /* other values may follow in the file */
     struct layout_stored stored;
 };
 

@@ -65,6 +65,11 @@ static const char run_help[] =
     "of records:\n"
     "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter\n"
     "\n"
+    "What is compressed as a whole comes by a pipe: zstdcat big.npy.zst | tuplescan scan - -o sums.npy\n"
+    "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which of them, where there is more than one\n"
+    "\n"
     "Floats are added in the order of a tree, so that some of the sums may be infinite, or not a number, where others\n"
     "after them are not, and where adding row after row would stay finite: f32 -3e38, 0, 3e38, 3e38. If a sum is not\n"
     "finite though all values are, standard error says so; --out-type f64 avoids it for f32.\n"
@@ -250,7 +255,7 @@ static int make_rows_known(struct scan_job *job) {
 
 static int open_outputs(struct scan_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const char *input_format = job->inputs[0].format->name;
+    const char *input_format = job->inputs[0].format->output;
     job->output_format = output_format_for(arguments->output, arguments->output_format, input_format);
     int code = open_output(&job->output, arguments->output, arguments->force, job->output_format, &job->out_layout);
     if (code == EX_OK && arguments->carry_out) {

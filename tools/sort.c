@@ -37,6 +37,8 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --columns C, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which table of a .npz or a safetensors file, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
@@ -298,12 +300,12 @@ static int sort(struct sort_job *job) {
 static int open_outputs(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct input_file *values = &job->value_file;
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
     int code = open_output(&job->output, arguments->output, arguments->force, job->format,
                            arguments->argsort ? &job->order_layout : &job->input.layout);
     if (code != EX_OK || !arguments->values)
         return code;
-    job->value_format = output_format_for(arguments->values_out, NULL, values->format->name);
+    job->value_format = output_format_for(arguments->values_out, NULL, values->format->output);
     return open_output(&job->value_output, arguments->values_out, arguments->force, job->value_format, &values->layout);
 }
 

@@ -78,6 +78,7 @@ void wanted_fields(const struct arguments *arguments, struct input_field fields[
 static struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
     wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
+                                  .member = arguments->member,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,

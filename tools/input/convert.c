@@ -116,7 +116,7 @@ static int take_elements(struct input_file *file, size_t *elements) {
     while (converter->raw_bytes < bytes && count > 0) {
         char *to = converter->raw + converter->raw_bytes;
         const ssize_t got = input_bytes_read(file, to, count * bytes - converter->raw_bytes);
-        code = got < 0 ? EX_IOERR : EX_OK;
+        code = got < 0 ? file->code : EX_OK;
         if (got <= 0)
             break;
         converter->raw_bytes += (size_t)got;
@@ -173,8 +173,9 @@ static int make_piece(struct input_file *file) {
 
 ssize_t input_convert_read(struct input_file *file, void *to, size_t bytes) {
     struct input_converter *converter = file->converter;
-    if (converter->given == converter->ready_bytes && make_piece(file) != EX_OK)
-        return -1;
+    const int code = converter->given == converter->ready_bytes ? make_piece(file) : EX_OK;
+    if (code != EX_OK)
+        return input_failed(file, code);
     const size_t there = converter->ready_bytes - converter->given, count = there < bytes ? there : bytes;
     memcpy(to, converter->ready + converter->given, count);
     converter->given += count;
@@ -206,7 +207,7 @@ static int take_all(struct input_file *file, size_t most) {
     for (size_t done = 0; done < wanted;) {
         const ssize_t got = input_bytes_read(file, converter->own_all + done, wanted - done);
         if (got < 0)
-            return EX_IOERR;
+            return file->code;
         if (got == 0)
             return input_npy_has(&file->layout, done, &reason) ? EX_OK
                                                                : fail(reason.code, "%s: %s", file->name, reason.text);

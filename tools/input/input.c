@@ -2,6 +2,7 @@
 
 #include "input/convert.h"
 #include "input/start.h"
+#include "input/zip.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 #define MADV_POPULATE_READ 22 /* Linux 5.14; refused, which does no harm, by older ones */
 #endif
 
-static const struct input_format *const formats[] = {&input_npy, &input_raw};
+static const struct input_format *const formats[] = {&input_npy, &input_safetensors, &input_raw};
 enum { FORMATS = sizeof formats / sizeof formats[0], FIRST_READ = 1 << 20 };
 
 bool input_refuse(struct input_reason *reason, int code, const char *format, ...) {
@@ -44,7 +45,7 @@ static int too_much(const struct input_file *file, size_t bytes) {
 }
 
 /* To the end of the file, of which the length is not known. */
-static int read_all(struct input_file *file, int fd) {
+static int read_all(struct input_file *file) {
     size_t room = 0;
     for (;;) {
         if (file->bytes == room) {
@@ -59,11 +60,11 @@ static int read_all(struct input_file *file, int fd) {
             file->memory = memory;
             room = more;
         }
-        const ssize_t got = transfer_read(fd, (char *)file->memory + file->bytes, room - file->bytes);
+        const ssize_t got = input_bytes_read(file, (char *)file->memory + file->bytes, room - file->bytes);
         if (got == 0)
             return EX_OK;
         if (got < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return file->code;
         file->bytes += (size_t)got;
     }
 }
@@ -71,7 +72,7 @@ static int read_all(struct input_file *file, int fd) {
 static int map_all(struct input_file *file, int fd, size_t bytes) {
     void *mapping = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapping == MAP_FAILED)
-        return errno == ENODEV ? read_all(file, fd)
+        return errno == ENODEV ? read_all(file)
                                : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
     file->mapping = mapping;
     file->bytes = bytes;
@@ -90,8 +91,8 @@ static int populate(const struct input_file *file) {
 static int bring_in(struct input_file *file) {
     const size_t bytes = input_bytes_ahead(file);
     const bool at_start = file->fd != STDIN_FILENO || lseek(file->fd, 0, SEEK_CUR) == 0;
-    if (bytes == INPUT_UNKNOWN || bytes == 0 || !at_start)
-        return read_all(file, file->fd);
+    if (bytes == INPUT_UNKNOWN || bytes == 0 || !at_start || file->zip)
+        return read_all(file);
     return map_all(file, file->fd, bytes);
 }
 
@@ -102,14 +103,17 @@ static bool ends_in_npy(const char *path) {
 
 bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
     const unsigned char *bytes = file->data;
+    if (input_has_tensors(file, request))
+        file->format = &input_safetensors;
     for (size_t i = 0; i < FORMATS && !file->format; i++)
         if (request->format ? strcmp(request->format, formats[i]->name) == 0
                             : formats[i]->recognise(bytes, file->bytes))
             file->format = formats[i];
-    if (file->format == &input_npy && !request->type_is_a_hint && (request->type || request->columns || request->skip))
+    if (file->format != &input_raw && !request->type_is_a_hint && (request->type || request->columns || request->skip))
         return input_refuse(reason, EX_USAGE,
-                            "is a .npy file, which says its type and columns itself: leave out --type, --columns and "
-                            "--skip, or say --input-format raw");
+                            "is a .%s file, which says its type and columns itself: leave out --type, --columns and "
+                            "--skip, or say --input-format raw",
+                            file->format->name);
     if (file->format == &input_raw && !request->format && ends_in_npy(file->name))
         return input_refuse(reason, EX_DATAERR, "is not a .npy file: it does not begin with \\x93NUMPY");
     return true;
@@ -178,6 +182,8 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     *file = (struct input_file){.name = path, .most = request->memory};
     int code = input_open_path(file, path);
     if (code == EX_OK)
+        code = input_open_member(file, path, request);
+    if (code == EX_OK)
         code = bring_in(file);
     if (code != EX_OK)
         return code;
@@ -196,6 +202,7 @@ int input_open(struct input_file *file, const char *path, const struct input_req
 
 void input_release(struct input_file *file) {
     input_convert_end(file);
+    input_zip_close(file);
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);

@@ -32,6 +32,7 @@ struct input_field {
 /* What the caller says about the table; a .npy file says it itself. */
 struct input_request {
     const char *format; /* "npy", "raw", or NULL: by the first bytes of the file */
+    const char *member; /* of an archive, or a file of several tables; NULL: the only one */
     table_type type;
     size_t columns;
     size_t skip;         /* bytes before the table */
@@ -54,7 +55,7 @@ struct input_reason {
 };
 
 struct input_format {
-    const char *name;
+    const char *name, *output; /* what it is called, and what is made of it unless somebody says more */
     bool (*recognise)(const unsigned char *bytes, size_t count);
     /* Finds the table in a file of `total` bytes, of which the first `count` are at hand, among them all before the
      * table; or INPUT_UNKNOWN: a raw table has no rows then. Reads nothing outside of them, whatever they are. */
@@ -63,7 +64,7 @@ struct input_format {
 };
 
 #define INPUT_UNKNOWN SIZE_MAX
-enum { INPUT_NPY_LEAST = 12 }; /* the bytes that say how long a header is */
+enum { INPUT_NPY_LEAST = 12, INPUT_TENSORS_LEAST = 8 }; /* the bytes that say how long a header is */
 
 /* Whether more bytes could make a .npy of a file that begins with these. */
 bool input_npy_begins(const unsigned char *bytes, size_t count);
@@ -77,7 +78,7 @@ bool input_npy_has(const struct table_layout *layout, size_t bytes, struct input
 /* Fills in the rows of a raw table in a file of `total` bytes, if that is a whole number of them. */
 bool input_raw_has(struct table_layout *layout, size_t total, struct input_reason *reason);
 
-extern const struct input_format input_npy, input_raw;
+extern const struct input_format input_npy, input_raw, input_safetensors;
 
 struct input_file {
     const char *name; /* for messages */
@@ -91,9 +92,12 @@ struct input_file {
     bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
     void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
-    size_t taken;                      /* bytes of values that input_read() has handed out */
-    size_t most;                       /* request->memory */
-    off_t base;                        /* where the file began when it was opened: standard input may be anywhere */
+    size_t taken;          /* bytes of values that input_read() has handed out */
+    size_t most;           /* request->memory */
+    off_t base;            /* where the file began when it was opened: standard input may be anywhere */
+    struct input_zip *zip; /* NULL: it is no member of an archive; else one of zip_bytes bytes */
+    size_t zip_bytes;
+    int code;                          /* what input_some() failed with */
     struct input_converter *converter; /* NULL: values lie as in a table */
     size_t buffers;                    /* bytes of memory that reading takes */
 
@@ -146,8 +150,8 @@ int input_take_table(struct input_file *file, size_t most);
 /* The other byte order of `count` values of `bytes` bytes, aligned to them. */
 void input_swap(void *values, size_t bytes, size_t count);
 
-/* Whether the path is no regular file, which could be mapped. */
-bool input_comes_bit_by_bit(const char *path);
+/* Whether the file cannot be mapped as it is: it is none, or an archive. */
+bool input_comes_bit_by_bit(const char *path, const struct input_request *request);
 
 /* Gives back the file and the memory of its values. What the file says about them stays. */
 void input_release(struct input_file *file);

@@ -111,7 +111,7 @@ static int look_at_input(struct job *job) {
 static int begin_output(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct output_format *format =
-        output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+        output_format_for(arguments->output, arguments->output_format, job->input.format->output);
     int code = open_output(&job->output, arguments->output, arguments->force, format, &job->facts.out);
     if (code == EX_OK && !job->output.direct)
         code = write_header(&job->output, format, &job->facts.out);
