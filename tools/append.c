@@ -34,7 +34,7 @@ static const char help[] =
     "  --to FILE             the sums, which grow in place\n"
     "  --exclusive           SUMS was, and is, made with --exclusive\n"
     "  --out-type, --wrap, --backend, --strategy, --threads, --type, --columns, --skip, --input-format, --field,\n"
-    "  --member, --tensor, --memory, --json, --no-progress, --quiet\n"
+    "  --member, --tensor, --delimiter, --memory, --json, --no-progress, --quiet\n"
     "                        as for scan. Sums keep their type\n"
     "\n"
     "examples:\n"

@@ -39,6 +39,7 @@ enum code {
     SEED,
     FIELD,
     MEMBER,
+    DELIMITER,
     MAX,
     BITS,
     FIRST_BIT,
@@ -85,6 +86,7 @@ static const struct rule {
     {"member", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
     {"tensor", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
+    {"delimiter", required_argument, DELIMITER, READS_TABLE & ~FOR_RANKS},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
     {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
     {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS},
@@ -156,7 +158,7 @@ static int take_type(const char *option, const char *text, table_type *type) {
 
 static int take_format(const char *option, const char *text, const char **format) {
     if (word_place(format_words, text) < 0)
-        return fail(EX_USAGE, "--%s %s: not a format; there are npy and raw", option, text);
+        return fail(EX_USAGE, "--%s %s: not a format; there are npy, raw, csv, tsv and text", option, text);
     *format = text;
     return GO_ON;
 }
@@ -228,6 +230,13 @@ static int take_by(struct arguments *arguments, const char *text) {
         return fail(EX_USAGE, "--by %s: is one more than the %d that are possible", text, BY_MOST);
     arguments->by[arguments->by_count++] = text;
     return GO_ON;
+}
+
+static int take_delimiter(const char *text, char *delimiter) {
+    *delimiter = strcmp(text, "\\t") == 0 ? '\t' : text[0];
+    if ((text[1] == '\0' || *delimiter == '\t') && *delimiter && !strchr("0123456789+-.eEinfa\"\r\n ", *delimiter))
+        return GO_ON;
+    return fail(EX_USAGE, "--delimiter '%s': not one character that is in no number, such as ';' or \\t", text);
 }
 
 /* Names with commas between them, which are cut out of the word. */
@@ -365,6 +374,8 @@ static int take_option(struct arguments *arguments, int code, char *value) {
     case ROW_RANGE:
         arguments->has_rows = true;
         return take_row_range(value, &arguments->rows_from, &arguments->rows_to);
+    case DELIMITER:
+        return take_delimiter(value, &arguments->delimiter);
     case MEMBER:
         arguments->member = value;
         return GO_ON;

@@ -31,7 +31,8 @@ struct arguments {
     unsigned input_count;
     const char *output, *carry_in, *carry_out, *state, *to;
     const char *member;                       /* of a .npz, or of a file of tensors */
-    const char *input_format, *output_format; /* "npy", "raw" or NULL */
+    const char *input_format, *output_format; /* one of format_words, or NULL */
+    char delimiter;                           /* 0: not said */
     table_type type, out_type;                /* 0: not said */
     size_t columns, skip;                     /* 0: not said */
     const char *fields[BY_MOST];              /* of records, that are the columns; the words of --field */

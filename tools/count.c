@@ -36,6 +36,7 @@ static const char help[] =
     "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
     "  --member NAME, --tensor NAME\n"
     "                        which table of a .npz or a safetensors file, as for scan\n"
+    "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"

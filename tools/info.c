@@ -13,7 +13,7 @@ static const char help[] = "usage: tuplescan info FILE [--json] [--type T --colu
                            "\n"
                            "Prints format, type and shape of a table file, and the type that its sums have.\n"
                            "\n"
-                           "  --type, --columns, --skip, --input-format, --field, --member, --tensor,\n"
+                           "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter,\n"
                            "  --out-type, --memory\n"
                            "                        as for scan\n"
                            "  --json                print one object\n";

@@ -11,6 +11,9 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
     wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
                                   .member = arguments->member,
+                                  .text_type = arguments->type,
+                                  .delimiter = arguments->delimiter,
+                                  .is_bytes = true,
                                   .type = arguments->type ? arguments->type : TABLE_U8,
                                   .columns = arguments->columns ? arguments->columns : 1,
                                   .skip = arguments->skip,
@@ -61,7 +64,7 @@ int write_whole(struct atomic_file *file, const struct output_format *format, co
                 const void *data) {
     int code = write_header(file, format, layout);
     if (code == EX_OK)
-        code = atomic_file_write(file, data, layout->bytes);
+        code = write_values(file, format, layout, 0, data, layout->bytes);
     return code == EX_OK ? atomic_file_finish(file) : code;
 }
 

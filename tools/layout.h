@@ -32,7 +32,9 @@ struct table_layout {
     size_t file_bytes;    /* of the data in the file */
     unsigned dimensions;
     size_t shape[MAX_DIMENSIONS];
-    bool is_followed; /* other values may follow in the file */
+    const char *names; /* of the columns, one behind the other, each with its '\0'; NULL: they have none */
+    char delimiter;    /* of text, if somebody says another one than the format's */
+    bool is_followed;  /* other values may follow in the file */
     struct layout_stored stored;
 };
 

@@ -18,8 +18,9 @@ static const char tables_help[] =
     "type is a table with one more axis. Tables may be larger than memory, and pipes need no end: sums follow the\n"
     "rows that come within 0.1 s.\n"
     "\n"
-    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT; - is standard\n"
-    "                        output. No output may be a file that is read\n"
+    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), text (.csv, .tsv, .txt), or else in the "
+    "format\n"
+    "                        of INPUT; - is standard output. No output may be a file that is read\n"
     "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists. Owner, group, permissions and\n"
     "                        access control list stay, or, where that is not allowed, nobody can do more with the\n"
     "                        new file than with the old one; its other names (hard links) keep the old content\n"
@@ -57,9 +58,16 @@ static const char run_help[] =
     "  --type T --columns C  u8 u16 u32 u64 i32 i64 f32 f64, little-endian; values in a row\n"
     "  --skip BYTES          what lies before the table\n"
     "  --input-format F, --output-format F\n"
-    "                        npy or raw, whatever the first bytes of the input or the name of the output say. A\n"
-    "                        .npy says its rows before the values: out of a raw input from a pipe it needs a file, or\n"
-    "                        memory for the input\n"
+    "                        npy, raw, csv, tsv or text, whatever the first bytes of the input or the names say. A\n"
+    "                        .npy says its rows before the values: out of a raw input from a pipe, or of text, it\n"
+    "                        needs a file, or memory for the input\n"
+    "\n"
+    "Text (.csv, .tsv, .txt) is read and written exactly, in no locale: what is written is the shortest text of the\n"
+    "same bits. Values are f64 unless --type says more. A first line that has anything but numbers are the names of\n"
+    "the columns, which are kept, and which --field takes. Fields of .txt have blanks between them, and names # "
+    "before\n"
+    "them, as NumPy has it. What is no number is an error, with its line and column.\n"
+    "  --delimiter C         what is between the fields of csv, read or written: one character, or \\t\n"
     "\n"
     "A .npy may be big-endian, or in Fortran order; in that order from a pipe it is brought into memory first. Of one\n"
     "of records:\n"
@@ -215,6 +223,7 @@ int scan_open_tables(struct scan_job *job) {
     const struct table_layout *in = &job->inputs[0].layout;
     job->out_layout = *in;
     job->out_layout.stored = (struct layout_stored){0};
+    job->out_layout.delimiter = arguments->delimiter;
     job->out_layout.shape[0] = rows;
     code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);
     if (code != EX_OK)
@@ -292,7 +301,7 @@ static int write_sums(void *context, const void *sums, size_t bytes) {
     struct scan_job *job = context;
     job->write_code = write_header_once(job);
     if (job->write_code == EX_OK)
-        job->write_code = atomic_file_write(&job->output, sums, bytes);
+        job->write_code = write_values(&job->output, job->output_format, &job->out_layout, 0, sums, bytes);
     return job->write_code == EX_OK ? 0 : -1;
 }
 
@@ -309,7 +318,7 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     if (job->write_code != EX_OK || job->read_code != EX_OK)
         return job->write_code != EX_OK ? job->write_code : job->read_code;
     if (job->input_failed) /* after a message */
-        return EX_IOERR;
+        return job->input->code;
     if (status == TABLE_ERROR_READ && !report->ended)
         return fail(EX_IOERR, "%s: %s", name, table_error_detail());
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
@@ -447,7 +456,8 @@ static int finish_outputs(struct scan_job *job, size_t rows_said) {
     if (code == EX_OK && carry)
         code = write_header(&job->carry_file, job->carry_format, &job->carry_layout);
     if (code == EX_OK && carry)
-        code = atomic_file_write(&job->carry_file, job->carry_out, job->carry_layout.bytes);
+        code = write_values(&job->carry_file, job->carry_format, &job->carry_layout, 0, job->carry_out,
+                            job->carry_layout.bytes);
     if (code == EX_OK)
         code = atomic_file_finish(&job->output);
     if (code == EX_OK && carry)

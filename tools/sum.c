@@ -24,7 +24,7 @@ static const char help[] =
     "  --exclusive           SCANNED was made with --exclusive\n"
     "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
     "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"
-    "  --type, --columns, --skip, --input-format, --field, --member, --tensor\n"
+    "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter\n"
     "                        describe SCANNED, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object\n"

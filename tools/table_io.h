@@ -33,6 +33,10 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
 /* The header of the layout in the format. As atomic_file_write(). */
 int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
 
+/* Values of the table in the format, of which the first one is number `first`. As atomic_file_write(). */
+int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                 size_t first, const void *values, size_t bytes);
+
 /* The header in the place of the one that was written, which is as long. As atomic_file_write(). */
 int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
 

@@ -224,7 +224,7 @@ class Usage(CommandTest):
                                         ("--columns", " 4"), ("--columns", "4 "), ("--skip", "/"),
                                         ("--columns", "+4"), ("--columns", ""), ("--columns", str(2**64)),
                                         ("--columns", "99999999999999999999999"), ("--skip", "0x10"),
-                                        ("--threads", "-1"), ("--threads", str(2**32)), ("--input-format", "csv"),
+                                        ("--threads", "-1"), ("--threads", str(2**32)), ("--input-format", "xls"),
                                         ("--output-format", "")]]
         for arguments, says in cases:
             with self.subTest(arguments=arguments):

@@ -2,6 +2,7 @@
 
 #include "input/convert.h"
 #include "input/start.h"
+#include "input/text.h"
 #include "input/zip.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,11 +96,6 @@ static int bring_in(struct input_file *file) {
     return map_all(file, file->fd, bytes);
 }
 
-static bool ends_in_npy(const char *path) {
-    size_t length = strlen(path);
-    return length >= 4 && strcasecmp(path + length - 4, ".npy") == 0;
-}
-
 bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
     const unsigned char *bytes = file->data;
     if (input_has_tensors(file, request))
@@ -114,7 +109,7 @@ bool input_choose_format(struct input_file *file, const struct input_request *re
                             "is a .%s file, which says its type and columns itself: leave out --type, --columns and "
                             "--skip, or say --input-format raw",
                             file->format->name);
-    if (file->format == &input_raw && !request->format && ends_in_npy(file->name))
+    if (file->format == &input_raw && !request->format && input_ends_in(file->name, ".npy"))
         return input_refuse(reason, EX_DATAERR, "is not a .npy file: it does not begin with \\x93NUMPY");
     return true;
 }
@@ -176,6 +171,15 @@ static int convert_data(struct input_file *file, const struct input_request *req
     return code;
 }
 
+/* All values of a text in memory, or ready to be read in pieces. */
+static int open_text(struct input_file *file, const struct input_request *request) {
+    const size_t most = file->most ? file->most : SIZE_MAX / 2;
+    const int code = input_text_begin(file, request);
+    if (code != EX_OK || request->pieces)
+        return code;
+    return input_take_table(file, most / (request->copies ? request->copies : 1));
+}
+
 int input_open(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
@@ -183,6 +187,8 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     int code = input_open_path(file, path);
     if (code == EX_OK)
         code = input_open_member(file, path, request);
+    if (code == EX_OK && (file->format = input_text_format(file, request)))
+        return open_text(file, request);
     if (code == EX_OK)
         code = bring_in(file);
     if (code != EX_OK)
@@ -203,6 +209,7 @@ int input_open(struct input_file *file, const char *path, const struct input_req
 void input_release(struct input_file *file) {
     input_convert_end(file);
     input_zip_close(file);
+    input_text_end(file);
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);

@@ -31,14 +31,17 @@ struct input_field {
 
 /* What the caller says about the table; a .npy file says it itself. */
 struct input_request {
-    const char *format; /* "npy", "raw", or NULL: by the first bytes of the file */
+    const char *format; /* "npy", "raw", "csv", ..., or NULL: by the file's name or its first bytes */
     const char *member; /* of an archive, or a file of several tables; NULL: the only one */
     table_type type;
     size_t columns;
-    size_t skip;         /* bytes before the table */
-    bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
-    bool longer;         /* a .npy may have more bytes than its header says, which are of no matter */
-    bool whole;          /* all of it will be read soon, and where its type may lie */
+    char delimiter;       /* of text; 0: that of its format */
+    bool is_bytes;        /* a file whose name says text is bytes all the same; of what --input-format says is text, */
+    table_type text_type; /* this is the type. Of text, type 0 is f64 */
+    size_t skip;          /* bytes before the table */
+    bool type_is_a_hint;  /* type and columns are only what a raw file would have; a .npy file may be given instead */
+    bool longer;          /* a .npy may have more bytes than its header says, which are of no matter */
+    bool whole;           /* all of it will be read soon, and where its type may lie */
     bool own;        /* in memory that nobody else can write to, and the caller may: for what is read more than once */
     size_t memory;   /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
     unsigned copies; /* own: how often the caller and the library will have the values in memory; 0: once */
@@ -61,6 +64,7 @@ struct input_format {
      * table; or INPUT_UNKNOWN: a raw table has no rows then. Reads nothing outside of them, whatever they are. */
     bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason);
+    char delimiter; /* of text, between its fields, which begins otherwise than by locate(); 0: it is none */
 };
 
 #define INPUT_UNKNOWN SIZE_MAX
@@ -92,10 +96,12 @@ struct input_file {
     bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
     void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
-    size_t taken;          /* bytes of values that input_read() has handed out */
-    size_t most;           /* request->memory */
-    off_t base;            /* where the file began when it was opened: standard input may be anywhere */
-    struct input_zip *zip; /* NULL: it is no member of an archive; else one of zip_bytes bytes */
+    size_t taken;            /* bytes of values that input_read() has handed out */
+    size_t most;             /* request->memory */
+    off_t base;              /* where the file began when it was opened: standard input may be anywhere */
+    struct input_text *text; /* NULL: it is none */
+    bool is_taken;           /* values are in head: all of them */
+    struct input_zip *zip;   /* NULL: it is no member of an archive; else one of zip_bytes bytes */
     size_t zip_bytes;
     int code;                          /* what input_some() failed with */
     struct input_converter *converter; /* NULL: values lie as in a table */
@@ -144,8 +150,11 @@ int input_ends(struct input_file *file, uint64_t bytes);
  * known then. `why` it needs to be: for the message. EX_OK, or the exit code after a message. */
 int input_take_all(struct input_file *file, size_t most, const char *why);
 
-/* Brings the values of a table whose rows are known into memory, at most `most` bytes: as input_open() leaves them. */
+/* Brings the values of a table into memory, at most `most` bytes: as input_open() leaves them. */
 int input_take_table(struct input_file *file, size_t most);
+
+/* Whether the path ends so, in capitals or not. */
+bool input_ends_in(const char *path, const char *ending);
 
 /* The other byte order of `count` values of `bytes` bytes, aligned to them. */
 void input_swap(void *values, size_t bytes, size_t count);

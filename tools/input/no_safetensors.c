@@ -19,4 +19,4 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
                         "is a safetensors file, and this program was built without json-c, which reads what it says");
 }
 
-const struct input_format input_safetensors = {"safetensors", "npy", recognise, locate};
+const struct input_format input_safetensors = {"safetensors", "npy", recognise, locate, 0};

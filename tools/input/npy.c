@@ -176,4 +176,4 @@ size_t input_npy_header(const unsigned char *bytes, size_t count) {
     return PREAMBLE + (bytes[6] > 1 ? 4 : 2) + length;
 }
 
-const struct input_format input_npy = {"npy", "npy", recognise, locate};
+const struct input_format input_npy = {"npy", "npy", recognise, locate, 0};

@@ -85,9 +85,8 @@ bool input_raw_has(struct table_layout *layout, size_t total, struct input_reaso
         return input_refuse(reason, EX_DATAERR, "%zu bytes%s are no whole number of rows of %zu x %s (%zu bytes)",
                             bytes, skipped ? " after the skipped ones" : "", layout->columns,
                             table_type_name(layout->type), row);
-    layout_set(layout, layout->type, bytes / row, layout->columns);
-    layout->offset = skipped;
-    return true;
+    layout->shape[0] = bytes / row;
+    return layout_finish(layout);
 }
 
-const struct input_format input_raw = {"raw", "raw", recognise, locate};
+const struct input_format input_raw = {"raw", "raw", recognise, locate, 0};

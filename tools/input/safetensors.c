@@ -134,4 +134,4 @@ static bool recognise(const unsigned char *bytes, size_t count) {
     return false;
 }
 
-const struct input_format input_safetensors = {"safetensors", "npy", recognise, locate};
+const struct input_format input_safetensors = {"safetensors", "npy", recognise, locate, 0};

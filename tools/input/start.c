@@ -13,12 +13,18 @@
 #include <unistd.h>
 
 #include "input/convert.h"
+#include "input/text.h"
 #include "input/zip.h"
 #include "memory.h"
 #include "message.h"
 #include "transfer.h"
 
 enum { DROP_BYTES = 1 << 14 }; /* on the stack */
+
+bool input_ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length >= end && strcasecmp(path + length - end, ending) == 0;
+}
 
 static int note_status(struct input_file *file) {
     struct stat status;
@@ -179,6 +185,9 @@ int input_start(struct input_file *file, const char *path, const struct input_re
     code = input_open_member(file, path, request);
     if (code != EX_OK)
         return code;
+    file->format = input_text_format(file, request);
+    if (file->format)
+        return input_text_begin(file, request);
     const size_t ahead = input_bytes_ahead(file);
     code = input_has_tensors(file, request) ? read_tensors_header(file) : read_beginning(file, is_raw(request));
     if (code != EX_OK)
@@ -196,7 +205,9 @@ int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: ch
 /* A file of no bytes may be one of /proc. */
 bool input_can_seek(const struct input_file *file) { return file->is_regular && file->size > 0 && !file->zip; }
 
-bool input_is_plain(const struct input_file *file) { return !file->converter && !file->zip; }
+bool input_is_plain(const struct input_file *file) {
+    return file->is_taken || (!file->converter && !file->zip && !file->text);
+}
 
 ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
     const size_t there = file->head_bytes - file->head_given, count = there < bytes ? there : bytes;
@@ -209,6 +220,8 @@ ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
 }
 
 ssize_t input_some(struct input_file *file, void *to, size_t bytes) {
+    if (file->text && !file->is_taken)
+        return input_text_read(file, to, bytes);
     return file->converter ? input_convert_read(file, to, bytes) : input_bytes_read(file, to, bytes);
 }
 
@@ -250,6 +263,8 @@ int input_ends(struct input_file *file, uint64_t bytes) {
     char beyond;
     if (file->is_regular && !file->zip && file->rows_known)
         return bytes == layout->bytes ? EX_OK : input_changed(file);
+    if (file->text && file->rows_known)
+        return EX_OK;
     if (layout->is_followed && bytes == layout->bytes)
         return EX_OK;
     if (file->rows_known && bytes == layout->bytes) {
@@ -284,7 +299,7 @@ int input_go_to(struct input_file *file, size_t row) {
     char dropped[DROP_BYTES];
     size_t got = 1;
     int code = EX_OK;
-    const bool seeks = file->converter ? input_convert_seek(file, row) : seek(file, place);
+    const bool seeks = file->text ? false : file->converter ? input_convert_seek(file, row) : seek(file, place);
     if (seeks) {
         file->taken = place;
         return EX_OK;
@@ -309,18 +324,27 @@ int input_take_all(struct input_file *file, size_t most, const char *why) {
                             file->name, have, why);
             file->head = memory;
         }
-        got = read_anew(file, (char *)file->head + have, room - have);
+        got = file->text ? input_text_read(file, (char *)file->head + have, room - have)
+                         : read_anew(file, (char *)file->head + have, room - have);
         have += got > 0 ? (size_t)got : 0;
     }
     if (got < 0)
         return file->code;
     file->head_bytes = have;
+    file->is_taken = true;
     return input_ends(file, have - file->head_given);
 }
 
 int input_take_table(struct input_file *file, size_t most) {
     const size_t bytes = file->layout.bytes;
     size_t got;
+    if (!file->rows_known) {
+        const int code = input_take_all(file, most, "nobody knows how many rows it has");
+        file->data = file->memory = file->head;
+        file->head = NULL;
+        file->head_bytes = file->head_given = 0;
+        return code;
+    }
     free(file->memory);
     file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
     file->data = file->memory;
@@ -331,14 +355,8 @@ int input_take_table(struct input_file *file, size_t most) {
     return code == EX_OK ? input_ends(file, file->taken) : code;
 }
 
-/* The file's name has that ending, in either case. */
-static bool ends_in(const char *path, const char *ending) {
-    const size_t length = strlen(path), end = strlen(ending);
-    return length >= end && strcasecmp(path + length - end, ending) == 0;
-}
-
 bool input_has_tensors(const struct input_file *file, const struct input_request *request) {
-    return !is_raw(request) && !file->zip && (request->member || ends_in(file->name, ".safetensors"));
+    return !is_raw(request) && !file->zip && (request->member || input_ends_in(file->name, ".safetensors"));
 }
 
 /* Whether it begins like an archive; what comes from a pipe is not known yet. */
@@ -348,7 +366,7 @@ static bool is_archive(const struct input_file *file) {
 }
 
 int input_open_member(struct input_file *file, const char *path, const struct input_request *request) {
-    const bool is_npz = ends_in(path, ".npz");
+    const bool is_npz = input_ends_in(path, ".npz");
     if (is_raw(request) || (!is_npz && !(request->member && is_archive(file))))
         return EX_OK;
     if (!input_can_seek(file))
@@ -362,7 +380,8 @@ int input_open_member(struct input_file *file, const char *path, const struct in
 
 bool input_comes_bit_by_bit(const char *path, const struct input_request *request) {
     struct stat status;
-    if (!is_raw(request) && (request->member || ends_in(path, ".npz")))
+    const struct input_file named = {.name = path};
+    if (!is_raw(request) && (request->member || input_ends_in(path, ".npz") || input_text_format(&named, request)))
         return true;
     const int found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status);
     return found == 0 && !S_ISREG(status.st_mode);
