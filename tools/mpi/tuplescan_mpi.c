@@ -91,8 +91,11 @@ static int look_at_input(struct job *job) {
     if (!job->input.is_regular)
         return fail(EX_NOINPUT, "%s: is not a file that ranks can read, each its own share", job->input.name);
     if (!input_is_plain(&job->input))
-        return fail(EX_DATAERR, "%s: is big-endian or in Fortran order, which ranks do not read: tuplescan scan does",
-                    job->input.name);
+        return fail(
+            EX_DATAERR,
+            "%s: is big-endian, in Fortran order, in an archive, or text, which ranks do not read: tuplescan scan "
+            "does",
+            job->input.name);
     facts->in = facts->out = job->input.layout;
     code = sum_type(arguments, &job->input, &facts->out.type);
     if (code != EX_OK)
@@ -112,6 +115,8 @@ static int begin_output(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct output_format *format =
         output_format_for(arguments->output, arguments->output_format, job->input.format->output);
+    if (format->delimiter)
+        return fail(EX_USAGE, "-o %s: ranks write no text: tuplescan scan does", arguments->output);
     int code = open_output(&job->output, arguments->output, arguments->force, format, &job->facts.out);
     if (code == EX_OK && !job->output.direct)
         code = write_header(&job->output, format, &job->facts.out);
