@@ -37,12 +37,29 @@ static bool is_table(const unsigned char *bytes, size_t count, const struct inpu
 static void expect_sound(const struct table_layout *layout, size_t count) {
     char shape[LAYOUT_SHAPE_TEXT];
     const size_t element = layout_element_bytes(layout);
-    expect(layout->offset <= count && layout->bytes == count - layout->offset);
+    expect(layout->offset <= count && layout->file_bytes == count - layout->offset);
     expect(layout->columns > 0 && layout->dimensions > 0 && layout->dimensions <= MAX_DIMENSIONS && element > 0);
     expect(layout->rows * layout->columns * element == layout->bytes);
     expect(layout->rows == 0 || layout->bytes / layout->rows / layout->columns == element);
     layout_shape_text(layout, shape);
     expect(strlen(shape) + 1 < sizeof shape);
+}
+
+/* What is taken of each element lies in it, and the columns are what is taken. */
+static void expect_stored(const struct table_layout *layout) {
+    const struct layout_stored *stored = &layout->stored;
+    size_t taken = 0;
+    if (stored->element_bytes == 0) {
+        expect(layout->file_bytes == layout->bytes);
+        return;
+    }
+    for (unsigned i = 0; i < stored->part_count; taken += stored->parts[i++].bytes)
+        expect(stored->parts[i].bytes > 0 && stored->parts[i].offset < stored->element_bytes &&
+               stored->parts[i].bytes <= stored->element_bytes - stored->parts[i].offset);
+    expect(stored->taken_bytes == (stored->part_count > 0 ? taken : stored->element_bytes));
+    expect(stored->dimensions > 0 && stored->dimensions <= layout->dimensions);
+    expect(layout->bytes / stored->taken_bytes * stored->element_bytes == layout->file_bytes);
+    expect(layout->columns * layout_element_bytes(layout) % stored->taken_bytes == 0);
 }
 
 static void expect_inside(const struct input_field *field, const struct table_layout *layout) {
@@ -56,14 +73,23 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
     struct input_field fields[] = {{.name = "a"}, {.name = "b"}};
     const struct input_request values = {.elements = INPUT_VALUES}, anything = {.elements = INPUT_ANYTHING},
                                records = {.elements = INPUT_RECORDS, .fields = fields, .field_count = 2};
+    const struct input_request picks = {.elements = INPUT_VALUES, .fields = fields, .field_count = 2};
     struct table_layout layout;
+    if (is_table(bytes, count, &picks, &layout)) {
+        expect_sound(&layout, count);
+        expect_stored(&layout);
+        fields[0].found = fields[1].found = false;
+    }
     const bool has_values = is_table(bytes, count, &values, &layout);
+    bool by_columns = has_values && layout.stored.by_columns;
     if (has_values) {
         expect_sound(&layout, count);
+        expect_stored(&layout);
         expect(layout.type != 0);
     }
     const bool has_records = is_table(bytes, count, &records, &layout);
     if (has_records) {
+        by_columns = by_columns || layout.stored.by_columns;
         expect_sound(&layout, count);
         expect_inside(&fields[0], &layout);
         expect_inside(&fields[1], &layout);
@@ -71,7 +97,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count) {
     if (is_table(bytes, count, &anything, &layout))
         expect_sound(&layout, count);
     else
-        expect(!has_values && !has_records);
+        expect((!has_values && !has_records) || by_columns); /* Fortran order is for values alone */
     return 0;
 }
 

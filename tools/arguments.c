@@ -38,6 +38,9 @@ enum code {
     ROWS,
     ROW_RANGE,
     SEED,
+    FIELD,
+    MEMBER,
+    DELIMITER,
     MAX,
     BITS,
     FIRST_BIT,
@@ -80,7 +83,11 @@ static const struct rule {
     {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
     {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN | FOR_SORT},
     {"skip", required_argument, SKIP, READS_TABLE},
+    {"field", required_argument, FIELD, READS_TABLE & ~FOR_SORT & ~FOR_RANKS},
+    {"member", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
+    {"tensor", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
     {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
+    {"delimiter", required_argument, DELIMITER, READS_TABLE & ~FOR_RANKS},
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
     {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
     {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS},
@@ -153,7 +160,7 @@ static int take_type(const char *option, const char *text, table_type *type) {
 
 static int take_format(const char *option, const char *text, const char **format) {
     if (word_place(format_words, text) < 0)
-        return fail(EX_USAGE, "--%s %s: not a format; there are npy and raw", option, text);
+        return fail(EX_USAGE, "--%s %s: not a format; there are npy, raw, csv, tsv and text", option, text);
     *format = text;
     return GO_ON;
 }
@@ -227,6 +234,28 @@ static int take_by(struct arguments *arguments, const char *text) {
     return GO_ON;
 }
 
+static int take_delimiter(const char *text, char *delimiter) {
+    *delimiter = strcmp(text, "\\t") == 0 ? '\t' : text[0];
+    if ((text[1] == '\0' || *delimiter == '\t') && *delimiter && !strchr("0123456789+-.eEinfa\"\r\n ", *delimiter))
+        return GO_ON;
+    return fail(EX_USAGE, "--delimiter '%s': not one character that is in no number, such as ';' or \\t", text);
+}
+
+/* Names with commas between them, which are cut out of the word. */
+static int take_fields(struct arguments *arguments, char *names) {
+    for (char *name = names, *rest; name; name = rest) {
+        rest = strchr(name, ',');
+        if (rest)
+            *rest++ = '\0';
+        if (*name == '\0')
+            return fail(EX_USAGE, "--field: an empty name; there are names with commas between them");
+        if (arguments->field_count == BY_MOST)
+            return fail(EX_USAGE, "--field %s: is one more than the %d that are possible", name, BY_MOST);
+        arguments->fields[arguments->field_count++] = name;
+    }
+    return GO_ON;
+}
+
 /* The options of count, hist and sort. */
 static int take_key_option(struct arguments *arguments, int code, const char *value) {
     switch (code) {
@@ -294,7 +323,7 @@ static bool *flag_of(struct arguments *arguments, int code) {
     }
 }
 
-static int take_option(struct arguments *arguments, int code, const char *value) {
+static int take_option(struct arguments *arguments, int code, char *value) {
     bool *const flag = flag_of(arguments, code);
     if (flag) {
         *flag = true;
@@ -350,6 +379,13 @@ static int take_option(struct arguments *arguments, int code, const char *value)
     case ROW_RANGE:
         arguments->has_rows = true;
         return take_row_range(value, &arguments->rows_from, &arguments->rows_to);
+    case DELIMITER:
+        return take_delimiter(value, &arguments->delimiter);
+    case MEMBER:
+        arguments->member = value;
+        return GO_ON;
+    case FIELD:
+        return take_fields(arguments, value);
     case SEED:
         return take_number("seed", value, UINT64_MAX, &arguments->seed);
     default: /* MAX */

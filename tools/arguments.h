@@ -32,9 +32,13 @@ struct arguments {
     char **inputs; /* all operands: input_count of them */
     unsigned input_count;
     const char *output, *carry_in, *carry_out, *state, *to;
-    const char *input_format, *output_format; /* "npy", "raw" or NULL */
+    const char *member;                       /* of a .npz, or of a file of tensors */
+    const char *input_format, *output_format; /* one of format_words, or NULL */
+    char delimiter;                           /* 0: not said */
     table_type type, out_type;                /* 0: not said */
     size_t columns, skip;                     /* 0: not said */
+    const char *fields[BY_MOST];              /* of records, that are the columns; the words of --field */
+    unsigned field_count;
     bool has_rows;
     size_t rows; /* gen: how many */
     bool has_at;

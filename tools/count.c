@@ -33,6 +33,10 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which table of a .npz or a safetensors file, as for scan\n"
+    "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
@@ -82,7 +86,7 @@ static int read_keys(struct count_job *job) {
     if (!layout_set(&job->layout, type, table_digit_chunks(keys.rows, arguments->chunk, job->digit.bits),
                     (size_t)1 << job->digit.bits))
         return fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
     return EX_OK;
 }
 

@@ -112,6 +112,8 @@ need_build() {
 need_tests() {
     need_build
     need binutils command -v nm
+    need libzip-dev pkg-config --exists libzip
+    need libjson-c-dev pkg-config --exists json-c
     need libcmocka-dev pkg-config --exists cmocka
     need python3-numpy /usr/bin/python3 -c 'import numpy' # Meson's Python, whatever comes first in PATH
     need strace command -v strace

@@ -100,8 +100,8 @@ static int check_arguments(struct arguments *arguments, struct table_layout *lay
     return check_outputs(arguments, NULL, NULL);
 }
 
-static int write_values(struct atomic_file *file, const struct arguments *arguments,
-                        const struct table_layout *layout) {
+static int generate(struct atomic_file *file, const struct output_format *format, const struct arguments *arguments,
+                    const struct table_layout *layout) {
     size_t size = table_type_size(layout->type), values = layout->bytes / size;
     void *buffer = memory_allocate(BUFFER_VALUES * size);
     if (!buffer)
@@ -111,7 +111,7 @@ static int write_values(struct atomic_file *file, const struct arguments *argume
         size_t count = values - first < BUFFER_VALUES ? values - first : BUFFER_VALUES;
         for (size_t k = 0; k < count; k++)
             put(layout->type, buffer, k, random_bits(arguments->seed, first + k), arguments->max);
-        code = atomic_file_write(file, buffer, count * size);
+        code = write_values(file, format, layout, first, buffer, count * size);
     }
     free(buffer);
     return code;
@@ -133,7 +133,7 @@ int gen_main(int argc, char **argv) {
     if (code == EX_OK)
         code = write_header(&file, format, &layout);
     if (code == EX_OK)
-        code = write_values(&file, &arguments, &layout);
+        code = generate(&file, format, &arguments, &layout);
     if (code == EX_OK)
         code = atomic_file_finish(&file);
     if (code == EX_OK)

@@ -34,6 +34,9 @@ static const char help[] =
     "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
     "  -f, --force           replace OUTPUT if it exists, as scan does\n"
     "  --plot                print a bar for each bin\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which table of a .npz or a safetensors file, as for scan\n"
+    "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
@@ -41,6 +44,7 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw values, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
     "\n"
     "examples:\n"
     "  tuplescan hist ages.npy --bins 12 --range 0:120 --plot\n"
@@ -175,7 +179,7 @@ static int prepare_output(struct hist_job *job) {
         return fail(EX_DATAERR, "%s: its table is beyond the address space", job->input.name);
     if (!arguments->output)
         return EX_OK;
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
     return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
 }
 
@@ -300,12 +304,16 @@ static bool bins_are_known(const struct arguments *arguments, table_type type) {
  * at twice. So files are mapped, and what comes bit by bit is taken so if that will do. */
 static int open_values(struct hist_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const struct input_request request = keys_request(arguments);
+    struct input_field fields[BY_MOST];
+    struct input_request request = keys_request(arguments, fields);
     const char *path = arguments->operands[0];
-    if (arguments->weights || arguments->chunk || !bins_are_known(arguments, request.type) ||
-        !input_comes_bit_by_bit(path))
-        return open_keys(&job->input, path, arguments);
-    const int code = input_start(&job->input, path, &request);
+    if (arguments->weights || arguments->chunk || !bins_are_known(arguments, request.type))
+        return input_open(&job->input, path, &request);
+    request.pieces = true;
+    const bool comes_bit_by_bit = input_comes_bit_by_bit(path, &request);
+    const int code = (comes_bit_by_bit ? input_start : input_open)(&job->input, path, &request);
+    if (code == EX_OK && job->input.data)
+        return EX_OK;
     job->in_pieces = code == EX_OK && bins_are_known(arguments, job->input.layout.type);
     return code != EX_OK || job->in_pieces ? code : input_take_table(&job->input, request.memory);
 }

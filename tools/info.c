@@ -13,7 +13,8 @@ static const char help[] = "usage: tuplescan info FILE [--json] [--type T --colu
                            "\n"
                            "Prints format, type and shape of a table file, and the type that its sums have.\n"
                            "\n"
-                           "  --type, --columns, --skip, --input-format, --out-type, --memory\n"
+                           "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter,\n"
+                           "  --out-type, --memory\n"
                            "                        as for scan\n"
                            "  --json                print one object\n";
 
@@ -50,6 +51,10 @@ static int state_info(const struct arguments *arguments) {
     return code;
 }
 
+static const char *order_text(const struct table_layout *layout) {
+    return layout->stored.by_columns ? "column by column" : "row by row";
+}
+
 static void print_json(const struct input_file *file, table_type sums) {
     const struct table_layout *layout = &file->layout;
     json_object(NULL);
@@ -64,6 +69,8 @@ static void print_json(const struct input_file *file, table_type sums) {
     json_size("columns", layout->columns);
     json_size("bytes", layout->bytes);
     json_size("offset", layout->offset);
+    json_string("byte_order", layout->stored.swapped ? "big" : "little");
+    json_string("order", order_text(layout));
     json_string("sum_type", table_type_name(sums));
     json_end();
 }
@@ -78,6 +85,10 @@ static void print_text(const struct input_file *file, table_type sums) {
     printf("rows        %zu\n", layout->rows);
     printf("columns     %zu\n", layout->columns);
     printf("bytes       %zu, from byte %zu on\n", layout->bytes, layout->offset);
+    if (layout->stored.swapped || layout->stored.by_columns)
+        printf("stored      %s%s%s\n", layout->stored.swapped ? "big-endian" : "",
+               layout->stored.swapped && layout->stored.by_columns ? ", " : "",
+               layout->stored.by_columns ? order_text(layout) : "");
     printf("sums        %s\n", table_type_name(sums));
 }
 

@@ -7,18 +7,26 @@
 #include "memory.h"
 #include "types.h"
 
-struct input_request keys_request(const struct arguments *arguments) {
+struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+    wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
+                                  .member = arguments->member,
+                                  .text_type = arguments->type,
+                                  .delimiter = arguments->delimiter,
+                                  .is_bytes = true,
                                   .type = arguments->type ? arguments->type : TABLE_U8,
                                   .columns = arguments->columns ? arguments->columns : 1,
                                   .skip = arguments->skip,
                                   .type_is_a_hint = !arguments->type && !arguments->columns && !arguments->skip,
                                   .memory = memory_there(arguments->memory),
-                                  .whole = true};
+                                  .whole = true,
+                                  .fields = fields,
+                                  .field_count = arguments->field_count};
 }
 
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {
-    const struct input_request request = keys_request(arguments);
+    struct input_field fields[BY_MOST];
+    const struct input_request request = keys_request(arguments, fields);
     return input_open(file, path, &request);
 }
 
@@ -59,7 +67,7 @@ int write_whole(struct atomic_file *file, const struct output_format *format, co
                 const void *data) {
     int code = write_header(file, format, layout);
     if (code == EX_OK)
-        code = atomic_file_write(file, data, layout->bytes);
+        code = write_values(file, format, layout, 0, data, layout->bytes);
     return code == EX_OK ? atomic_file_finish(file) : code;
 }
 

@@ -8,7 +8,7 @@
 #include "table_io.h"
 
 /* The keys that the command line describes; a raw file without --type has bytes. */
-struct input_request keys_request(const struct arguments *arguments);
+struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
 /* Opens them. As input_open(). */
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments);

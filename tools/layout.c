@@ -9,14 +9,19 @@ size_t layout_element_bytes(const struct table_layout *layout) {
 }
 
 bool layout_finish(struct table_layout *layout) {
+    const struct layout_stored *stored = &layout->stored;
     size_t row;
     layout->rows = layout->shape[0];
     layout->columns = 1;
     for (unsigned i = 1; i < layout->dimensions; i++)
         if (!size_multiply(layout->columns, layout->shape[i], &layout->columns))
             return false;
-    return size_multiply(layout->columns, layout_element_bytes(layout), &row) &&
-           size_multiply(row, layout->rows, &layout->bytes);
+    if (!size_multiply(layout->columns, layout_element_bytes(layout), &row) ||
+        !size_multiply(row, layout->rows, &layout->bytes))
+        return false;
+    layout->file_bytes = layout->bytes;
+    return stored->element_bytes == 0 ||
+           size_multiply(layout->bytes / stored->taken_bytes, stored->element_bytes, &layout->file_bytes);
 }
 
 bool layout_set(struct table_layout *layout, table_type type, size_t rows, size_t columns) {

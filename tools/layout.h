@@ -7,7 +7,21 @@
 
 #include <tuplescan/table.h>
 
-enum { MAX_DIMENSIONS = 64, LAYOUT_SHAPE_TEXT = 1600 };
+enum { MAX_DIMENSIONS = 64, LAYOUT_SHAPE_TEXT = 1600, STORED_PARTS = 16 };
+
+/* How the elements lie in the file, if not as those of a table do: side by side, row by row, in the byte order of this
+ * machine. */
+struct layout_stored {
+    size_t element_bytes; /* of an element in the file; 0: all is as in a table, and what follows says nothing */
+    size_t taken_bytes;   /* of it, bytes that are taken: the parts */
+    bool swapped;         /* values have the other byte order */
+    bool by_columns;      /* Fortran order */
+    unsigned dimensions;  /* of the elements; one more of the shape are the values of an element */
+    unsigned part_count;  /* 0: all of an element is taken */
+    struct {
+        size_t offset, bytes;
+    } parts[STORED_PARTS];
+};
 
 struct table_layout {
     table_type type;      /* 0: elements are not looked at, and have: */
@@ -15,11 +29,16 @@ struct table_layout {
     size_t rows, columns; /* the shape's first dimension, and the product of the others */
     size_t bytes;         /* rows * columns * layout_element_bytes() */
     size_t offset;        /* of the data in the file */
+    size_t file_bytes;    /* of the data in the file */
     unsigned dimensions;
     size_t shape[MAX_DIMENSIONS];
+    const char *names; /* of the columns, one behind the other, each with its '\0'; NULL: they have none */
+    char delimiter;    /* of text, if somebody says another one than the format's */
+    bool is_followed;  /* other values may follow in the file */
+    struct layout_stored stored;
 };
 
-/* Sets rows, columns and bytes from type, dimensions (at least 1) and shape. False when a product does not fit. */
+/* Sets rows, columns and both sizes from type, dimensions (at least 1) and shape. False when a product does not fit. */
 bool layout_finish(struct table_layout *layout);
 
 size_t layout_element_bytes(const struct table_layout *layout);

@@ -18,8 +18,9 @@ static const char tables_help[] =
     "type is a table with one more axis. Tables may be larger than memory, and pipes need no end: sums follow the\n"
     "rows that come within 0.1 s.\n"
     "\n"
-    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT; - is standard\n"
-    "                        output. No output may be a file that is read\n"
+    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), text (.csv, .tsv, .txt), or else in the "
+    "format\n"
+    "                        of INPUT; - is standard output. No output may be a file that is read\n"
     "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists. Owner, group, permissions and\n"
     "                        access control list stay, or, where that is not allowed, nobody can do more with the\n"
     "                        new file than with the old one; its other names (hard links) keep the old content\n"
@@ -58,11 +59,25 @@ static const char run_help[] =
     "  --type T --columns C  u8 u16 u32 u64 i32 i64 f32 f64, little-endian; values in a row\n"
     "  --skip BYTES          what lies before the table\n"
     "  --input-format F, --output-format F\n"
-    "                        npy or raw, whatever the first bytes of the input or the name of the output say. A\n"
-    "                        .npy says its rows before the values: out of a raw input from a pipe it needs a file, or\n"
-    "                        memory for the input\n"
+    "                        npy, raw, csv, tsv or text, whatever the first bytes of the input or the names say. A\n"
+    "                        .npy says its rows before the values: out of a raw input from a pipe, or of text, it\n"
+    "                        needs a file, or memory for the input\n"
     "\n"
-    "Big-endian and Fortran-ordered .npy files are refused, with the line of Python that converts them.\n"
+    "Text (.csv, .tsv, .txt) is read and written exactly, in no locale: what is written is the shortest text of the\n"
+    "same bits. Values are f64 unless --type says more. A first line that has anything but numbers are the names of\n"
+    "the columns, which are kept, and which --field takes. Fields of .txt have blanks between them, and names # "
+    "before\n"
+    "them, as NumPy has it. What is no number is an error, with its line and column.\n"
+    "  --delimiter C         what is between the fields of csv, read or written: one character, or \\t\n"
+    "\n"
+    "A .npy may be big-endian, or in Fortran order; in that order from a pipe it is brought into memory first. Of one\n"
+    "of records:\n"
+    "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter\n"
+    "\n"
+    "What is compressed as a whole comes by a pipe: zstdcat big.npy.zst | tuplescan scan - -o sums.npy\n"
+    "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which of them, where there is more than one\n"
     "\n"
     "Floats are added in the order of a tree, so that some of the sums may be infinite, or not a number, where others\n"
     "after them are not, and where adding row after row would stay finite: f32 -3e38, 0, 3e38, 3e38. If a sum is not\n"
@@ -211,6 +226,8 @@ int scan_open_tables(struct scan_job *job) {
     arguments->out_type = wanted_sums(job);
     const struct table_layout *in = &job->inputs[0].layout;
     job->out_layout = *in;
+    job->out_layout.stored = (struct layout_stored){0};
+    job->out_layout.delimiter = arguments->delimiter;
     job->out_layout.shape[0] = rows;
     code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);
     if (code != EX_OK)
@@ -231,12 +248,14 @@ int scan_open_tables(struct scan_job *job) {
 /* A .npy says its rows before the values: where they are not known, and its beginning cannot be written once more, the
  * input is brought into memory first. */
 static int make_rows_known(struct scan_job *job) {
+    static const char why[] = "a .npy says its rows before the values (a file can be gone back in, and --output-format "
+                              "raw says none)";
     size_t rows = 0;
     if (job->rows_known || job->output_format != &output_npy || atomic_file_can_go_back(&job->output))
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_limit(job->arguments.memory));
+        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_limit(job->arguments.memory), why);
         if (code != EX_OK)
             return code;
         rows += input->layout.rows;
@@ -249,7 +268,7 @@ static int make_rows_known(struct scan_job *job) {
 
 static int open_outputs(struct scan_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const char *input_format = job->inputs[0].format->name;
+    const char *input_format = job->inputs[0].format->output;
     job->output_format = output_format_for(arguments->output, arguments->output_format, input_format);
     int code = open_output(&job->output, arguments->output, arguments->force, job->output_format, &job->out_layout);
     if (code == EX_OK && arguments->carry_out) {
@@ -286,7 +305,7 @@ static int write_sums(void *context, const void *sums, size_t bytes) {
     struct scan_job *job = context;
     job->write_code = write_header_once(job);
     if (job->write_code == EX_OK)
-        job->write_code = atomic_file_write(&job->output, sums, bytes);
+        job->write_code = write_values(&job->output, job->output_format, &job->out_layout, 0, sums, bytes);
     return job->write_code == EX_OK ? 0 : -1;
 }
 
@@ -302,6 +321,8 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     const char *name = job->input->name;
     if (job->write_code != EX_OK || job->read_code != EX_OK)
         return job->write_code != EX_OK ? job->write_code : job->read_code;
+    if (job->input_failed) /* after a message */
+        return job->input->code;
     if (status == TABLE_ERROR_READ && !report->ended)
         return fail(EX_IOERR, "%s: %s", name, table_error_detail());
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
@@ -309,6 +330,14 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     if (status == TABLE_ERROR_ARGUMENT)
         return fail(EX_OSERR, "%s: out of memory: %s; --memory says how much may be used", name, table_error_detail());
     return fail_status(name, status);
+}
+
+/* Values that the library cannot read out of the file itself; by its thread that reads. */
+static int64_t read_values(void *context, void *to, size_t bytes) {
+    struct scan_job *job = context;
+    const ssize_t got = input_some(job->input, to, bytes);
+    job->input_failed = got < 0;
+    return got;
 }
 
 /* The options of the scan of an input. What came above it is in the state, if anything did. */
@@ -342,19 +371,20 @@ static void add_report(table_stream_report *sum, const table_stream_report *repo
 }
 
 static int sum_rows(struct scan_job *job) {
-    const struct input_file *input = job->input;
+    struct input_file *input = job->input;
+    const size_t memory = memory_limit(job->arguments.memory);
     table_stream_report report = {0};
     uint64_t overflow = SCAN_NONE;
     table_stream_options options = {.in_type = input->layout.type,
                                     .out_type = job->out_layout.type,
                                     .columns = input->layout.columns,
                                     .rows = input->rows_known ? input->layout.rows : 0,
+                                    .read = input_is_plain(input) ? NULL : read_values,
+                                    .read_context = job,
                                     .read_descriptor = input->fd,
-                                    .first = input->head ? (const char *)input->head + input->head_given : NULL,
-                                    .first_bytes = input->head_bytes - input->head_given,
                                     .write = write_sums,
                                     .write_context = job,
-                                    .memory = memory_limit(job->arguments.memory),
+                                    .memory = memory > input->buffers ? memory - input->buffers : 1,
                                     .look = look,
                                     .look_context = job,
                                     .progress = show_progress,
@@ -363,9 +393,15 @@ static int sum_rows(struct scan_job *job) {
                                     .device_count = job->arguments.device_count,
                                     .scan = scan_options(job),
                                     .report = &report};
+    const size_t first = input_is_plain(input) ? input->head_bytes - input->head_given : 0;
+    if (first > 0) {
+        options.first = (const char *)input->head + input->head_given;
+        options.first_bytes = first;
+    }
     options.scan.first_overflow = job->checked ? &overflow : NULL;
     const table_status status = table_stream(&options);
     add_report(&job->report, &report);
+    input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
     if (job->first_overflow == SCAN_NONE)
         job->first_overflow = overflow;
     return code_of(job, &report, status);
@@ -426,7 +462,8 @@ static int finish_outputs(struct scan_job *job, size_t rows_said) {
     if (code == EX_OK && carry)
         code = write_header(&job->carry_file, job->carry_format, &job->carry_layout);
     if (code == EX_OK && carry)
-        code = atomic_file_write(&job->carry_file, job->carry_out, job->carry_layout.bytes);
+        code = write_values(&job->carry_file, job->carry_format, &job->carry_layout, 0, job->carry_out,
+                            job->carry_layout.bytes);
     if (code == EX_OK)
         code = atomic_file_finish(&job->output);
     if (code == EX_OK && carry)

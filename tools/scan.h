@@ -37,6 +37,7 @@ struct scan_job {
     uint64_t first_overflow; /* the number of its value in the table, as the library counts them */
     struct not_finite not_finite;
     bool header_written;
+    bool input_failed;         /* in the thread that reads */
     int read_code, write_code; /* what callbacks said was wrong, in the thread that sums and in the one that writes */
     table_stream_report report;
     struct progress progress;

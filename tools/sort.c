@@ -37,6 +37,9 @@ static const char help[] =
     "  --threads N           CPU threads at most; 0 is as many as help\n"
     "  --type T, --columns C, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
+    "  --member NAME, --tensor NAME\n"
+    "                        which table of a .npz or a safetensors file, as for scan\n"
+    "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
@@ -122,12 +125,12 @@ static int choose_keys(struct sort_job *job) {
     if (arguments->first_bit >= width || arguments->bits > width - arguments->first_bit)
         return fail(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit,
                     arguments->bits, table_type_name(first->type), width);
-    job->row_is_key = lone && size == job->row_bytes;
+    job->row_is_key = lone && size == job->row_bytes && !first->swapped;
     return EX_OK;
 }
 
 static int read_rows(struct sort_job *job) {
-    struct input_request request = keys_request(&job->arguments);
+    struct input_request request = keys_request(&job->arguments, job->by);
     for (unsigned i = 0; i < job->arguments.by_count; i++)
         job->by[i].name = job->arguments.by[i];
     request.own = true;
@@ -216,7 +219,8 @@ static int make_keys(struct sort_job *job) {
     memcpy((TYPE *)job->keys + i, rows + i * job->row_bytes, sizeof(TYPE))
 
 /* The keys of one column: in the rows, or brought together out of them. */
-static table_view take_keys(struct sort_job *job, table_type type, size_t offset) {
+static table_view take_keys(struct sort_job *job, const struct input_field *field, size_t offset) {
+    const table_type type = field->type;
     const char *rows = (const char *)job->input.data + offset;
     if (job->row_is_key)
         return keys_view(&job->input);
@@ -233,6 +237,8 @@ static table_view take_keys(struct sort_job *job, table_type type, size_t offset
     default:
         TAKE(uint64_t);
     }
+    if (field->swapped)
+        input_swap(job->keys, table_type_size(type), job->rows);
     return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = type};
 }
 
@@ -248,7 +254,7 @@ static void add_report(table_pipeline_report *sum, const table_pipeline_report *
 
 /* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; if it is the
  * order alone that is written, nobody takes more keys from them after the last column. */
-static int sort_by_column(struct sort_job *job, table_type type, size_t offset, bool is_last) {
+static int sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
     const struct arguments *arguments = &job->arguments;
     table_pipeline_report report;
     const table_sort_options options = {
@@ -267,7 +273,7 @@ static int sort_by_column(struct sort_job *job, table_type type, size_t offset, 
     if (count == 0)
         moved[count++] = (struct moved){NULL, 0};
     for (unsigned i = 0; i < count; i++) {
-        const table_view keys = take_keys(job, type, offset);
+        const table_view keys = take_keys(job, field, offset);
         const table_status status = table_radix_sort(&keys, moved[i].data, moved[i].bytes, &options);
         if (status != TABLE_OK)
             return fail_status(job->input.name, status);
@@ -285,7 +291,7 @@ static int sort(struct sort_job *job) {
         const struct input_field *field = &job->by[i];
         const size_t size = table_type_size(field->type);
         for (size_t value = field->values; value-- > 0 && code == EX_OK;)
-            code = sort_by_column(job, field->type, field->offset + value * size, i == 0 && value == 0);
+            code = sort_by_column(job, field, field->offset + value * size, i == 0 && value == 0);
     }
     free(job->keys);
     job->keys = NULL;
@@ -295,12 +301,12 @@ static int sort(struct sort_job *job) {
 static int open_outputs(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct input_file *values = &job->value_file;
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
     int code = open_output(&job->output, arguments->output, arguments->force, job->format,
                            arguments->argsort ? &job->order_layout : &job->input.layout);
     if (code != EX_OK || !arguments->values)
         return code;
-    job->value_format = output_format_for(arguments->values_out, NULL, values->format->name);
+    job->value_format = output_format_for(arguments->values_out, NULL, values->format->output);
     return open_output(&job->value_output, arguments->values_out, arguments->force, job->value_format, &values->layout);
 }
 

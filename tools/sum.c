@@ -1,4 +1,4 @@
-/* tuplescan sum: what running sums are for. Only the two rows that are needed are read of a regular file. */
+/* tuplescan sum: what running sums are for. Of a file only the two rows are read, if they are enough. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "message.h"
 #include "table_io.h"
+#include "types.h"
 #include "values.h"
 
 static const char help[] =
@@ -23,36 +24,70 @@ static const char help[] =
     "  --exclusive           SCANNED was made with --exclusive\n"
     "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
     "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"
-    "  --type, --columns, --skip, --input-format\n"
-    "                        describe a raw SCANNED\n"
+    "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter\n"
+    "                        describe SCANNED, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
     "  --json                print one object\n"
     "\n"
     "example:\n"
     "  tuplescan sum sums.npy --rows 1000:2000\n";
 
-/* *sums = the sums of all rows before `row`, as what sums are kept in: a row of SCANNED, which may begin at an odd
- * address, or one of the carries at the ends. NULL: zeros. free() it. */
-static int row_before(const struct input_file *scanned, const struct arguments *arguments, size_t row, void **sums) {
+/* Bytes of rows that are read at a time. */
+enum { WALK_BYTES = 1 << 20 };
+
+/* What is read of the running sums, from the top to the bottom. */
+struct range {
+    struct input_file scanned;
+    struct arguments arguments;
+    table_type type;  /* what the sums are kept in: not always that of the file */
+    size_t row_bytes; /* of the file */
+    void *from, *to;  /* sums before the rows A and B; NULL: zeros */
+    size_t wrapped;   /* the first column whose running sums are seen to have wrapped, or the number of columns */
+};
+
+static int no_such_row(const struct range *range) {
+    return fail(EX_USAGE, "--rows %zu:%zu: %s has %zu rows", range->arguments.rows_from, range->arguments.rows_to,
+                range->scanned.name, range->scanned.layout.rows);
+}
+
+/* A row of the file becomes one of sums. */
+static int make_sums(const struct range *range, void **row) {
+    const struct table_layout *layout = &range->scanned.layout;
+    void *results = *row;
+    *row = memory_allocate(layout->columns * table_type_size(range->type));
+    if (*row)
+        row_convert(layout->type, results, range->type, *row, layout->columns);
+    free(results);
+    return *row ? EX_OK : fail(EX_OSERR, "out of memory");
+}
+
+/* *sums = the sums of all rows before `row`: a row of SCANNED, or one of the carries at the ends. NULL: zeros. free()
+ * it. */
+static int row_before(struct range *range, size_t row, void **sums) {
+    const struct arguments *arguments = &range->arguments;
+    struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
-    const table_type type = table_sum_type(layout->type);
-    size_t row_bytes = layout->columns * table_type_size(layout->type);
-    bool at_end = arguments->exclusive && row == layout->rows, at_start = !arguments->exclusive && row == 0;
-    if (at_end && !arguments->carry_out)
+    size_t got = 0;
+    if (!arguments->exclusive && row == 0)
+        return read_row(arguments->carry_in, range->type, layout->columns, sums);
+    *sums = memory_allocate(range->row_bytes);
+    if (!*sums)
+        return fail(EX_OSERR, "out of memory");
+    int code = input_go_to(scanned, arguments->exclusive ? row : row - 1);
+    if (code == EX_OK)
+        code = input_read(scanned, *sums, range->row_bytes, &got);
+    if (code == EX_OK && got > 0 && layout->type != range->type)
+        return make_sums(range, sums);
+    if (code != EX_OK || got > 0)
+        return code;
+    if (!arguments->exclusive || row > layout->rows)
+        return no_such_row(range);
+    if (!arguments->carry_out)
         return fail(EX_USAGE,
                     "%s: being exclusive, it lacks the sums through its last row; --carry-out says where they are",
                     scanned->name);
-    if (at_start || at_end)
-        return read_row(at_end ? arguments->carry_out : arguments->carry_in, type, layout->columns, sums);
-    void *results = memory_allocate(row_bytes);
-    *sums = memory_allocate(layout->columns * table_type_size(type));
-    if (*sums && results) {
-        memcpy(results, (const char *)scanned->data + (arguments->exclusive ? row : row - 1) * row_bytes, row_bytes);
-        row_convert(layout->type, results, type, *sums, layout->columns);
-    }
-    const bool made = *sums && results;
-    free(results);
-    return made ? EX_OK : fail(EX_OSERR, "out of memory");
+    free(*sums);
+    return read_row(arguments->carry_out, range->type, layout->columns, sums);
 }
 
 /* wrapped: the first column whose running sums are seen to have wrapped, or the number of columns. */
@@ -85,74 +120,99 @@ static void print(const struct input_file *scanned, const struct arguments *argu
     }
 }
 
-/* The column, or else the number of columns, in which running sums of unsigned values go down somewhere in the first
- * `rows` rows of sums, which only those do that wrap. */
-static size_t wrapped_from_the_top(const struct input_file *scanned, size_t rows) {
-    const struct table_layout *layout = &scanned->layout;
-    const size_t row_bytes = layout->columns * table_type_size(layout->type);
-    const char *row = scanned->data;
-    size_t wrapped = layout->columns;
-    if (layout->type != TABLE_U32 && layout->type != TABLE_U64)
-        return wrapped;
-    for (size_t i = 1; i < rows && i < layout->rows && wrapped == layout->columns; i++, row += row_bytes)
-        wrapped = row_overflow(layout->type, row, row + row_bytes, layout->columns);
-    return wrapped;
+/* range->to = row number `count` - 1, and each of the rows above it is looked at: running sums of unsigned values go
+ * down only where they wrap. */
+static int walk_from_the_top(struct range *range, size_t count) {
+    const struct table_layout *layout = &range->scanned.layout;
+    const size_t bytes = range->row_bytes, step = bytes < WALK_BYTES ? WALK_BYTES / bytes : 1;
+    char *rows = step < SIZE_MAX / bytes - 1 ? memory_allocate((step + 1) * bytes) : NULL;
+    int code = rows ? EX_OK : fail(EX_OSERR, "out of memory");
+    range->to = rows; /* the last one that was read, above those that are read next */
+    for (size_t done = 0, more, got; done < count && code == EX_OK; done += more) {
+        more = count - done < step ? count - done : step;
+        code = input_read(&range->scanned, rows + bytes, more * bytes, &got);
+        if (code == EX_OK && got < more * bytes)
+            return no_such_row(range);
+        for (size_t i = done == 0; code == EX_OK && i < more && range->wrapped == layout->columns; i++)
+            range->wrapped = row_overflow(layout->type, rows + i * bytes, rows + (i + 1) * bytes, layout->columns);
+        memcpy(rows, rows + more * bytes, bytes);
+    }
+    return code;
 }
 
-static int subtract_and_print(const struct input_file *scanned, const struct arguments *arguments) {
-    const struct table_layout *layout = &scanned->layout;
-    const table_type type = table_sum_type(layout->type);
-    const size_t row_bytes = layout->columns * table_type_size(type);
-    size_t wrapped = layout->columns;
-    void *from = NULL, *to = NULL;
-    char *sums = memory_allocate(row_bytes);
+static int subtract(struct range *range, char *sums) {
+    const struct table_layout *layout = &range->scanned.layout;
+    const size_t to = range->arguments.rows_to;
+    int code = row_before(range, range->arguments.rows_from, &range->from);
+    const bool walks = !range->from && table_kind_of(layout->type) == TABLE_UNSIGNED;
+    if (code == EX_OK)
+        code = walks ? walk_from_the_top(range, to) : row_before(range, to, &range->to);
+    if (code != EX_OK)
+        return code;
+    if (range->from)
+        range->wrapped = row_overflow(range->type, range->from, range->to, layout->columns);
+    row_subtract(range->type, sums, range->to, range->from ? range->from : sums, layout->columns);
+    return EX_OK;
+}
+
+static int subtract_and_print(struct range *range) {
+    const struct arguments *arguments = &range->arguments;
+    struct input_file *scanned = &range->scanned;
+    const size_t columns = scanned->layout.columns, bytes = columns * table_type_size(range->type);
+    char *sums = memory_allocate(bytes);
     int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
     if (code == EX_OK)
-        memset(sums, 0, row_bytes);
-    if (code == EX_OK && arguments->rows_from < arguments->rows_to) {
-        code = row_before(scanned, arguments, arguments->rows_from, &from);
-        if (code == EX_OK)
-            code = row_before(scanned, arguments, arguments->rows_to, &to);
-        if (code == EX_OK) {
-            wrapped = from ? row_overflow(type, from, to, layout->columns)
-                           : wrapped_from_the_top(scanned, arguments->rows_to + arguments->exclusive);
-            row_subtract(type, sums, to, from ? from : sums, layout->columns);
-        }
-    }
+        memset(sums, 0, bytes);
+    if (code == EX_OK && arguments->rows_from < arguments->rows_to && columns > 0)
+        code = subtract(range, sums);
+    if (code == EX_OK)
+        code = input_drain(scanned);
+    if (code == EX_OK && arguments->rows_to > scanned->layout.rows)
+        code = no_such_row(range);
     if (code == EX_OK)
         code = input_unchanged(scanned);
     if (code == EX_OK)
-        print(scanned, arguments, sums, wrapped);
-    if (code == EX_OK && wrapped < layout->columns)
+        print(scanned, arguments, sums, range->wrapped);
+    if (code == EX_OK && range->wrapped < scanned->layout.columns)
         message("%s: column %zu: the running sums have wrapped, or their difference has: what is printed is right only "
                 "if it fits in %s",
-                scanned->name, wrapped, table_type_name(layout->type));
-    free(from);
-    free(to);
+                scanned->name, range->wrapped, table_type_name(scanned->layout.type));
     free(sums);
     return code;
 }
 
+static int run(struct range *range) {
+    struct arguments *arguments = &range->arguments;
+    struct input_file *scanned = &range->scanned;
+    const struct table_layout *layout = &scanned->layout;
+    int code = start_input(scanned, arguments->operands[0], arguments);
+    if (code == EX_OK && !table_types_supported(layout->type, layout->type))
+        code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned->name,
+                    table_type_name(layout->type));
+    if (code == EX_OK && !scanned->rows_known && arguments->rows_to == SIZE_MAX)
+        code = input_take_all(scanned, memory_there(arguments->memory), "--rows A: is to the end");
+    if (code != EX_OK)
+        return code;
+    if (arguments->rows_to == SIZE_MAX)
+        arguments->rows_to = layout->rows;
+    if (scanned->rows_known && (arguments->rows_from > layout->rows || arguments->rows_to > layout->rows))
+        return no_such_row(range);
+    range->type = table_sum_type(layout->type);
+    range->row_bytes = layout->columns * table_type_size(layout->type);
+    range->wrapped = layout->columns;
+    return subtract_and_print(range);
+}
+
 int sum_main(int argc, char **argv) {
-    struct arguments arguments;
-    struct input_file scanned = {0};
-    int code = arguments_parse(&arguments, argc, argv, FOR_SUM, 1, help);
+    struct range range = {0};
+    int code = arguments_parse(&range.arguments, argc, argv, FOR_SUM, 1, help);
     if (code != GO_ON)
         return code;
-    if (!arguments.has_rows)
+    if (!range.arguments.has_rows)
         return fail(EX_USAGE, "--rows A:B is missing");
-    code = open_input(&scanned, arguments.operands[0], &arguments, false);
-    const struct table_layout *layout = &scanned.layout;
-    if (code == EX_OK && arguments.rows_to == SIZE_MAX)
-        arguments.rows_to = layout->rows;
-    if (code == EX_OK && (arguments.rows_from > layout->rows || arguments.rows_to > layout->rows))
-        code = fail(EX_USAGE, "--rows %zu:%zu: %s has %zu rows", arguments.rows_from, arguments.rows_to, scanned.name,
-                    layout->rows);
-    if (code == EX_OK && !table_types_supported(layout->type, layout->type))
-        code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned.name,
-                    table_type_name(layout->type));
-    if (code == EX_OK)
-        code = subtract_and_print(&scanned, &arguments);
-    input_close(&scanned);
+    code = run(&range);
+    input_close(&range.scanned);
+    free(range.from);
+    free(range.to);
     return code;
 }

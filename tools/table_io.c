@@ -7,6 +7,7 @@
 
 #include "memory.h"
 #include "message.h"
+#include "output/text.h"
 #include "output_path.h"
 #include "values.h"
 
@@ -33,7 +34,8 @@ static int check_name(const char *option, const char *path, const char *way_out)
     if (!other)
         return EX_OK;
     return fail(EX_USAGE,
-                "%s %s: %s is no format that is written here; there are .npy, and .bin or .raw for raw values%s",
+                "%s %s: %s is no format that is written here; there are .npy, .bin or .raw for raw values, .csv, .tsv "
+                "and .txt%s",
                 option, path, other, way_out);
 }
 
@@ -67,25 +69,32 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
     if (__builtin_add_overflow(bytes, layout->bytes, &bytes))
         bytes = SIZE_MAX;
     const int code = atomic_file_open(file, path, force);
+    if (format->delimiter) /* nobody knows how many bytes that will be */
+        return code;
     return code == EX_OK ? atomic_file_reserve(file, bytes) : code;
 }
 
-static struct input_request table_request(const struct arguments *arguments, bool whole) {
+void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+    for (unsigned i = 0; i < arguments->field_count; i++)
+        fields[i] = (struct input_field){.name = arguments->fields[i]};
+}
+
+static struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+    wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
+                                  .member = arguments->member,
+                                  .delimiter = arguments->delimiter,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,
                                   .memory = memory_there(arguments->memory),
-                                  .whole = whole};
-}
-
-int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole) {
-    const struct input_request request = table_request(arguments, whole);
-    return input_open(file, path, &request);
+                                  .fields = fields,
+                                  .field_count = arguments->field_count};
 }
 
 int start_input(struct input_file *file, const char *path, const struct arguments *arguments) {
-    const struct input_request request = table_request(arguments, false);
+    struct input_field fields[BY_MOST];
+    const struct input_request request = table_request(arguments, fields);
     return input_start(file, path, &request);
 }
 
@@ -129,8 +138,16 @@ int read_row(const char *path, table_type type, size_t columns, void **row) {
     return code;
 }
 
+int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                 size_t first, const void *values, size_t bytes) {
+    return format->delimiter ? output_text_values(file, format, layout, first, values, bytes)
+                             : atomic_file_write(file, values, bytes);
+}
+
 int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
     char header[OUTPUT_HEADER];
+    if (format->delimiter)
+        return output_text_names(file, format, layout);
     size_t bytes = format->header(layout, header);
     return atomic_file_write(file, header, bytes);
 }

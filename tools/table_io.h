@@ -12,10 +12,10 @@
  * is printed. EX_OK, or the exit code after a message. */
 int check_outputs(const struct arguments *arguments, const char *option, const char *second);
 
-/* Opens the table that the command line describes. As input_open(). */
-int open_input(struct input_file *file, const char *path, const struct arguments *arguments, bool whole);
+/* The fields of --field, to be looked for. */
+void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
-/* Likewise, to be read piece by piece. As input_start(). */
+/* Opens the table that the command line describes, to be read piece by piece. As input_start(). */
 int start_input(struct input_file *file, const char *path, const struct arguments *arguments);
 
 /* *type = the type of the sums: --out-type, or the default for the input. EX_OK, or the exit code after a message. */
@@ -32,6 +32,10 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
 
 /* The header of the layout in the format. As atomic_file_write(). */
 int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
+
+/* Values of the table in the format, of which the first one is number `first`. As atomic_file_write(). */
+int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                 size_t first, const void *values, size_t bytes);
 
 /* The header in the place of the one that was written, which is as long. As atomic_file_write(). */
 int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);

@@ -21,13 +21,14 @@ static const char help[] =
     "and names the first row and column that is wrong. Integers wrap by definition: sums that are right although\n"
     "they have left their type are said to have wrapped, from which row and column of INPUT on.\n"
     "\n"
-    "  --exclusive, --carry-in FILE, --type, --columns, --skip, --input-format\n"
+    "  --exclusive, --carry-in FILE, --type, --columns, --skip, --input-format, --field,\n"
+    "  --member, --tensor, --delimiter\n"
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
     "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"
     "                  integers\n"
     "  --output-format F\n"
-    "                  npy or raw, of SCANNED, whatever its name and its first bytes say\n"
+    "                  npy, raw, csv, tsv or text, of SCANNED, whatever its name and its first bytes say\n"
     "  --memory BYTES  use at most so much at a time, as for scan\n"
     "  --json          print one object\n"
     "  -q, --quiet     print nothing but errors\n";
@@ -54,8 +55,11 @@ static int open_scanned(struct input_file *scanned, const char *path, const stru
                         const struct arguments *arguments) {
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
     table_type type = arguments->out_type ? arguments->out_type : default_sum_type(in->type);
-    struct input_request request = {
-        .format = arguments->output_format, .type = type, .columns = in->columns, .type_is_a_hint = true};
+    struct input_request request = {.format = arguments->output_format,
+                                    .type = type,
+                                    .columns = in->columns,
+                                    .type_is_a_hint = true,
+                                    .delimiter = arguments->delimiter};
     int code = input_start(scanned, path, &request);
     if (code != EX_OK)
         return code;

@@ -177,6 +177,21 @@ class CommandTest(unittest.TestCase):
                 self.fail("the command ended with %d before it came to that" % process.returncode)
             time.sleep(0.01)
 
+    def is_sanitized(self):
+        """Whether the command has a sanitizer in it, which takes memory of its own."""
+        with open(COMMAND, "rb") as file:
+            return any(name in file.read() for name in (b"__asan_init", b"__tsan_init"))
+
+    def peak_memory(self, *arguments):
+        """Bytes of memory that the command had at most, of its own and of files."""
+        command = [COMMAND, *map(str, arguments)]
+        script = ("import resource, subprocess, sys; "
+                  "code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode; "
+                  "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024); sys.exit(code)")
+        result = subprocess.run([sys.executable, "-c", script, *command], cwd=self.folder, capture_output=True)
+        self.assertEqual(result.returncode, 0, result.stderr.decode(errors="replace"))
+        return int(result.stdout)
+
     def assert_refused(self, code, *arguments, says=(), **more):
         """Exit code, one line on stderr that says all of `says`, nothing on stdout, no file more or less."""
         before = self.listing()

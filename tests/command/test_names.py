@@ -51,7 +51,7 @@ class Formats(CommandTest):
 
     def test_names_that_mean_another_format(self):
         gen = ["gen", "--type", "u8", "--rows", "3", "--columns", "1"]
-        for end in ("csv", "CSV", "npz", "parquet", "txt", "npy.gz", "json", "h5"):
+        for end in ("npz", "NPZ", "parquet", "npy.gz", "json", "h5"):
             name = "out." + end
             for command in (["scan", "in.npy"], ["count", "in.npy"], ["hist", "in.npy"], gen):
                 self.assert_refused(USAGE, *command, "-o", name, says=["-o " + name, ".npy", "--output-format"])

@@ -15,7 +15,8 @@ class Info(CommandTest):
             self.assertIn(line + "\n", text)
         found = json.loads(self.run_command("info", "in.npy", "--json", "--out-type", "u32").stdout)
         self.assertEqual(found, {"file": "in.npy", "format": "npy", "type": "u16", "shape": [7, 2, 5], "rows": 7,
-                                 "columns": 10, "bytes": 140, "offset": 128, "sum_type": "u32"})
+                                 "columns": 10, "bytes": 140, "offset": 128, "byte_order": "little",
+                                 "order": "row by row", "sum_type": "u32"})
 
     def test_raw(self):
         self.write("in.bin", bytes(43))

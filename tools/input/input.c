@@ -1,6 +1,9 @@
 #include "input/input.h"
 
+#include "input/convert.h"
 #include "input/start.h"
+#include "input/text.h"
+#include "input/zip.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@
 #define MADV_POPULATE_READ 22 /* Linux 5.14; refused, which does no harm, by older ones */
 #endif
 
-static const struct input_format *const formats[] = {&input_npy, &input_raw};
+static const struct input_format *const formats[] = {&input_npy, &input_safetensors, &input_raw};
 enum { FORMATS = sizeof formats / sizeof formats[0], FIRST_READ = 1 << 20 };
 
 bool input_refuse(struct input_reason *reason, int code, const char *format, ...) {
@@ -43,7 +45,7 @@ static int too_much(const struct input_file *file, size_t bytes) {
 }
 
 /* To the end of the file, of which the length is not known. */
-static int read_all(struct input_file *file, int fd) {
+static int read_all(struct input_file *file) {
     size_t room = 0;
     for (;;) {
         if (file->bytes == room) {
@@ -58,52 +60,56 @@ static int read_all(struct input_file *file, int fd) {
             file->memory = memory;
             room = more;
         }
-        const ssize_t got = transfer_read(fd, (char *)file->memory + file->bytes, room - file->bytes);
+        const ssize_t got = input_bytes_read(file, (char *)file->memory + file->bytes, room - file->bytes);
         if (got == 0)
             return EX_OK;
         if (got < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return file->code;
         file->bytes += (size_t)got;
     }
 }
 
-static int map_all(struct input_file *file, int fd, size_t bytes, bool whole) {
+static int map_all(struct input_file *file, int fd, size_t bytes) {
     void *mapping = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapping == MAP_FAILED)
-        return errno == ENODEV ? read_all(file, fd)
+        return errno == ENODEV ? read_all(file)
                                : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
     file->mapping = mapping;
     file->bytes = bytes;
-    if (whole && memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
-        memory_populate(mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+    return EX_OK;
+}
+
+/* Has the whole of a mapped file come in, if there is memory for it. */
+static int populate(const struct input_file *file) {
+    const size_t bytes = file->bytes;
+    if (file->mapping && memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
+        memory_populate(file->mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
     return EX_OK;
 }
 
-static int bring_in(struct input_file *file, bool whole) {
+static int bring_in(struct input_file *file) {
     const size_t bytes = input_bytes_ahead(file);
     const bool at_start = file->fd != STDIN_FILENO || lseek(file->fd, 0, SEEK_CUR) == 0;
-    if (bytes == INPUT_UNKNOWN || bytes == 0 || !at_start)
-        return read_all(file, file->fd);
-    return map_all(file, file->fd, bytes, whole);
-}
-
-static bool ends_in_npy(const char *path) {
-    size_t length = strlen(path);
-    return length >= 4 && strcasecmp(path + length - 4, ".npy") == 0;
+    if (bytes == INPUT_UNKNOWN || bytes == 0 || !at_start || file->zip)
+        return read_all(file);
+    return map_all(file, file->fd, bytes);
 }
 
 bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
     const unsigned char *bytes = file->data;
+    if (input_has_tensors(file, request))
+        file->format = &input_safetensors;
     for (size_t i = 0; i < FORMATS && !file->format; i++)
         if (request->format ? strcmp(request->format, formats[i]->name) == 0
                             : formats[i]->recognise(bytes, file->bytes))
             file->format = formats[i];
-    if (file->format == &input_npy && !request->type_is_a_hint && (request->type || request->columns || request->skip))
+    if (file->format != &input_raw && !request->type_is_a_hint && (request->type || request->columns || request->skip))
         return input_refuse(reason, EX_USAGE,
-                            "is a .npy file, which says its type and columns itself: leave out --type, --columns and "
-                            "--skip, or say --input-format raw");
-    if (file->format == &input_raw && !request->format && ends_in_npy(file->name))
+                            "is a .%s file, which says its type and columns itself: leave out --type, --columns and "
+                            "--skip, or say --input-format raw",
+                            file->format->name);
+    if (file->format == &input_raw && !request->format && input_ends_in(file->name, ".npy"))
         return input_refuse(reason, EX_DATAERR, "is not a .npy file: it does not begin with \\x93NUMPY");
     return true;
 }
@@ -141,13 +147,50 @@ static int own_data(struct input_file *file, unsigned copies) {
     return copy_data(file, copies);
 }
 
+/* Values that lie in another way than in a table: all of them in memory, or ready to be read in pieces. */
+static int convert_data(struct input_file *file, const struct input_request *request) {
+    char *copy = NULL;
+    size_t all = 0, got = 0;
+    file->rows_known = true;
+    const bool reads_anew = request->pieces && input_can_seek(file);
+    int code = input_convert_begin(file, reads_anew ? NULL : file->data, file->most);
+    file->data = NULL;
+    if (code != EX_OK || request->pieces)
+        return code;
+    if (!size_multiply(file->layout.bytes, request->copies ? request->copies : 1, &all) ||
+        (file->most && all > file->most))
+        return too_much(file, all);
+    copy = memory_allocate(file->layout.bytes);
+    code = copy ? input_read(file, copy, file->layout.bytes, &got) : out_of_memory(file, file->layout.bytes);
+    input_convert_end(file);
+    if (file->mapping)
+        munmap(file->mapping, file->bytes);
+    file->mapping = NULL;
+    free(file->memory);
+    file->data = file->memory = copy;
+    return code;
+}
+
+/* All values of a text in memory, or ready to be read in pieces. */
+static int open_text(struct input_file *file, const struct input_request *request) {
+    const size_t most = file->most ? file->most : SIZE_MAX / 2;
+    const int code = input_text_begin(file, request);
+    if (code != EX_OK || request->pieces)
+        return code;
+    return input_take_table(file, most / (request->copies ? request->copies : 1));
+}
+
 int input_open(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
     *file = (struct input_file){.name = path, .most = request->memory};
     int code = input_open_path(file, path);
     if (code == EX_OK)
-        code = bring_in(file, request->whole);
+        code = input_open_member(file, path, request);
+    if (code == EX_OK && (file->format = input_text_format(file, request)))
+        return open_text(file, request);
+    if (code == EX_OK)
+        code = bring_in(file);
     if (code != EX_OK)
         return code;
     file->data = file->mapping ? file->mapping : file->memory;
@@ -155,10 +198,18 @@ int input_open(struct input_file *file, const char *path, const struct input_req
         !file->format->locate(file->data, file->bytes, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     file->data = (const char *)file->data + file->layout.offset;
+    if (file->layout.stored.element_bytes > 0)
+        return convert_data(file, request);
+    code = request->whole ? populate(file) : EX_OK;
+    if (code != EX_OK)
+        return code;
     return request->own ? own_data(file, request->copies) : request->whole ? align_data(file) : EX_OK;
 }
 
 void input_release(struct input_file *file) {
+    input_convert_end(file);
+    input_zip_close(file);
+    input_text_end(file);
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);

@@ -24,25 +24,31 @@ struct input_field {
     const char *name;
     bool found;
     table_type type;
+    bool swapped;  /* values have the other byte order */
     size_t values; /* of that type, side by side */
     size_t offset; /* in the record */
 };
 
 /* What the caller says about the table; a .npy file says it itself. */
 struct input_request {
-    const char *format; /* "npy", "raw", or NULL: by the first bytes of the file */
+    const char *format; /* "npy", "raw", "csv", ..., or NULL: by the file's name or its first bytes */
+    const char *member; /* of an archive, or a file of several tables; NULL: the only one */
     table_type type;
     size_t columns;
-    size_t skip;         /* bytes before the table */
-    bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
-    bool longer;         /* a .npy may have more bytes than its header says, which are of no matter */
-    bool whole;          /* all of it will be read soon, and where its type may lie */
+    char delimiter;       /* of text; 0: that of its format */
+    bool is_bytes;        /* a file whose name says text is bytes all the same; of what --input-format says is text, */
+    table_type text_type; /* this is the type. Of text, type 0 is f64 */
+    size_t skip;          /* bytes before the table */
+    bool type_is_a_hint;  /* type and columns are only what a raw file would have; a .npy file may be given instead */
+    bool longer;          /* a .npy may have more bytes than its header says, which are of no matter */
+    bool whole;           /* all of it will be read soon, and where its type may lie */
     bool own;        /* in memory that nobody else can write to, and the caller may: for what is read more than once */
     size_t memory;   /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
     unsigned copies; /* own: how often the caller and the library will have the values in memory; 0: once */
     enum input_elements elements;
-    struct input_field *fields; /* to be looked for in records */
+    struct input_field *fields; /* to be looked for in records; if values are wanted, the columns are these alone */
     size_t field_count;
+    bool pieces; /* input_open(): values that are to be converted are left for input_read() */
 };
 
 /* Why a file was refused. */
@@ -52,16 +58,17 @@ struct input_reason {
 };
 
 struct input_format {
-    const char *name;
+    const char *name, *output; /* what it is called, and what is made of it unless somebody says more */
     bool (*recognise)(const unsigned char *bytes, size_t count);
     /* Finds the table in a file of `total` bytes, of which the first `count` are at hand, among them all before the
      * table; or INPUT_UNKNOWN: a raw table has no rows then. Reads nothing outside of them, whatever they are. */
     bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason);
+    char delimiter; /* of text, between its fields, which begins otherwise than by locate(); 0: it is none */
 };
 
 #define INPUT_UNKNOWN SIZE_MAX
-enum { INPUT_NPY_LEAST = 12 }; /* the bytes that say how long a header is */
+enum { INPUT_NPY_LEAST = 12, INPUT_TENSORS_LEAST = 8 }; /* the bytes that say how long a header is */
 
 /* Whether more bytes could make a .npy of a file that begins with these. */
 bool input_npy_begins(const unsigned char *bytes, size_t count);
@@ -75,21 +82,30 @@ bool input_npy_has(const struct table_layout *layout, size_t bytes, struct input
 /* Fills in the rows of a raw table in a file of `total` bytes, if that is a whole number of them. */
 bool input_raw_has(struct table_layout *layout, size_t total, struct input_reason *reason);
 
-extern const struct input_format input_npy, input_raw;
+extern const struct input_format input_npy, input_raw, input_safetensors;
 
 struct input_file {
     const char *name; /* for messages */
     const struct input_format *format;
     struct table_layout layout;
-    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own */
+    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own; NULL
+                         where input_read() reads them */
     size_t bytes;     /* of the file */
 
     /* After input_start(): */
     bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
     void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
-    size_t taken; /* bytes of values that input_read() has handed out */
-    size_t most;  /* request->memory */
+    size_t taken;            /* bytes of values that input_read() has handed out */
+    size_t most;             /* request->memory */
+    off_t base;              /* where the file began when it was opened: standard input may be anywhere */
+    struct input_text *text; /* NULL: it is none */
+    bool is_taken;           /* values are in head: all of them */
+    struct input_zip *zip;   /* NULL: it is no member of an archive; else one of zip_bytes bytes */
+    size_t zip_bytes;
+    int code;                          /* what input_some() failed with */
+    struct input_converter *converter; /* NULL: values lie as in a table */
+    size_t buffers;                    /* bytes of memory that reading takes */
 
     void *mapping; /* or NULL */
     void *memory;  /* or NULL */
@@ -112,6 +128,17 @@ int input_start(struct input_file *file, const char *path, const struct input_re
  * message, also where the file ends before its table. */
 int input_read(struct input_file *file, void *to, size_t bytes, size_t *got);
 
+/* The same for those who take what comes: as read(), at least one byte of values, at most `bytes`; 0: there are no
+ * more; -1 after a message. */
+ssize_t input_some(struct input_file *file, void *to, size_t bytes);
+
+/* Whether values come straight from file->fd, after what is in file->head. */
+bool input_is_plain(const struct input_file *file);
+
+/* Has input_read() go on with this row, which is not above what was read before. EX_OK, or the exit code after a
+ * message; a table that ends before it has no more values. */
+int input_go_to(struct input_file *file, size_t row);
+
 /* Reads all values, as if they were of no interest, and makes sure that the file ends there. As input_read(). */
 int input_drain(struct input_file *file);
 
@@ -120,14 +147,20 @@ int input_drain(struct input_file *file);
 int input_ends(struct input_file *file, uint64_t bytes);
 
 /* Brings all values of a file whose rows are not known into memory, at most `most` bytes: file->head. The rows are
- * known then. EX_OK, or the exit code after a message. */
-int input_take_all(struct input_file *file, size_t most);
+ * known then. `why` it needs to be: for the message. EX_OK, or the exit code after a message. */
+int input_take_all(struct input_file *file, size_t most, const char *why);
 
-/* Brings the values of a table whose rows are known into memory, at most `most` bytes: as input_open() leaves them. */
+/* Brings the values of a table into memory, at most `most` bytes: as input_open() leaves them. */
 int input_take_table(struct input_file *file, size_t most);
 
-/* Whether the path is no regular file, which could be mapped. */
-bool input_comes_bit_by_bit(const char *path);
+/* Whether the path ends so, in capitals or not. */
+bool input_ends_in(const char *path, const char *ending);
+
+/* The other byte order of `count` values of `bytes` bytes, aligned to them. */
+void input_swap(void *values, size_t bytes, size_t count);
+
+/* Whether the file cannot be mapped as it is: it is none, or an archive. */
+bool input_comes_bit_by_bit(const char *path, const struct input_request *request);
 
 /* Gives back the file and the memory of its values. What the file says about them stays. */
 void input_release(struct input_file *file);

@@ -80,18 +80,43 @@ static bool order_is_of_no_matter(const struct header *header) {
     return longer <= 1;
 }
 
+/* How elements lie in the file, where that is not as in a table. */
+static void describe_stored(const struct header *header, struct layout_stored *stored) {
+    const struct npy_element *element = &header->element;
+    const struct input_request *request = header->request;
+    const bool picks = element->is_record && request->elements == INPUT_VALUES && request->field_count > 0;
+    const bool by_columns = header->fortran_order && !order_is_of_no_matter(header);
+    if (!picks && !element->swapped && !by_columns)
+        return;
+    *stored = (struct layout_stored){.element_bytes = element->bytes,
+                                     .taken_bytes = element->bytes,
+                                     .swapped = element->swapped,
+                                     .by_columns = by_columns,
+                                     .dimensions = header->dimensions};
+    if (!picks)
+        return;
+    stored->taken_bytes = element->values * table_type_size(element->type);
+    stored->part_count = (unsigned)request->field_count;
+    for (unsigned i = 0; i < stored->part_count; i++) {
+        stored->parts[i].offset = request->fields[i].offset;
+        stored->parts[i].bytes = request->fields[i].values * table_type_size(element->type);
+    }
+}
+
 static bool describe(const struct header *header, struct table_layout *layout, struct input_reason *reason) {
     const struct npy_element *element = &header->element;
     *layout = (struct table_layout){
         .type = element->type, .element_bytes = element->type ? 0 : element->bytes, .dimensions = header->dimensions};
     if (header->dimensions == 0)
         return input_refuse(reason, EX_DATAERR, "is a single value (shape ()), not a table");
-    if (header->fortran_order && !order_is_of_no_matter(header))
+    describe_stored(header, &layout->stored);
+    if (layout->stored.by_columns && !element->type)
         return input_refuse(reason, EX_DATAERR,
-                            "is in Fortran order (column by column); convert it with python3: "
-                            "numpy.save(f, numpy.ascontiguousarray(numpy.load(f)))");
+                            "is in Fortran order (column by column), in which only values can be read; convert it with "
+                            "python3: numpy.save(f, numpy.ascontiguousarray(numpy.load(f)))");
     memcpy(layout->shape, header->shape, sizeof layout->shape);
-    if (element->is_record && header->request->elements == INPUT_VALUES) {
+    const bool is_lone = header->request->field_count == 1 && element->values == 1;
+    if (element->is_record && header->request->elements == INPUT_VALUES && !is_lone) {
         if (layout->dimensions == MAX_DIMENSIONS)
             return input_refuse(reason, EX_DATAERR, "more than %d dimensions with its fields", MAX_DIMENSIONS);
         layout->shape[layout->dimensions++] = element->values;
@@ -126,16 +151,16 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
     if (!read_header(text, &header, reason) || !describe(&header, layout, reason))
         return false;
     layout->offset = start + length;
-    if (total == INPUT_UNKNOWN || (request->longer && total - layout->offset > layout->bytes))
+    if (total == INPUT_UNKNOWN || (request->longer && total - layout->offset > layout->file_bytes))
         return true;
     return input_npy_has(layout, total - layout->offset, reason);
 }
 
 bool input_npy_has(const struct table_layout *layout, size_t bytes, struct input_reason *reason) {
-    if (bytes == layout->bytes)
+    if (bytes == layout->file_bytes)
         return true;
     return input_refuse(reason, EX_DATAERR, "%s: its header says %zu bytes of values, and it has %zu",
-                        bytes < layout->bytes ? "truncated" : "bytes left over", layout->bytes, bytes);
+                        bytes < layout->file_bytes ? "truncated" : "bytes left over", layout->file_bytes, bytes);
 }
 
 bool input_npy_begins(const unsigned char *bytes, size_t count) {
@@ -151,4 +176,4 @@ size_t input_npy_header(const unsigned char *bytes, size_t count) {
     return PREAMBLE + (bytes[6] > 1 ? 4 : 2) + length;
 }
 
-const struct input_format input_npy = {"npy", recognise, locate};
+const struct input_format input_npy = {"npy", "npy", recognise, locate, 0};

@@ -73,7 +73,7 @@ static const struct {
 };
 enum { ELEMENT_TYPES = sizeof element_types / sizeof element_types[0] };
 
-static bool element_type(struct literal_text descr, table_type *type, struct input_reason *reason) {
+static bool element_type(struct literal_text descr, table_type *type, bool *swapped, struct input_reason *reason) {
     int quoted = descr.length < QUOTED ? (int)descr.length : QUOTED;
     const char *name = "unknown";
     *type = 0;
@@ -95,12 +95,8 @@ static bool element_type(struct literal_text descr, table_type *type, struct inp
             reason, EX_DATAERR,
             "its type '%.*s' (%s) is not supported; i8 to i64, u8 to u64, f16 to f64, bf16 and bool are", quoted,
             descr.start, name);
-    if (descr.start[0] == '>' && table_type_size(*type) > 1)
-        return input_refuse(reason, EX_DATAERR,
-                            "is big-endian ('%.*s'), which is not read; convert it with python3: "
-                            "a = numpy.load(f); numpy.save(f, a.astype(a.dtype.newbyteorder('<')))",
-                            quoted, descr.start);
-    if (descr.start[0] != '<' && table_type_size(*type) > 1)
+    *swapped = descr.start[0] == '>' && table_type_size(*type) > 1;
+    if (descr.start[0] != '<' && !*swapped && table_type_size(*type) > 1)
         return input_refuse(reason, EX_DATAERR, "its type '%.*s' does not say its byte order", quoted, descr.start);
     return true;
 }
@@ -125,13 +121,16 @@ static bool add_value(struct record *record, struct literal_text type, struct in
     const struct literal_text first = record->first;
     if (type.length > 1 && type.start[1] == 'V')
         return input_refuse(reason, EX_DATAERR,
-                            "its structured type has padding or raw bytes ('%.*s') between the columns",
+                            "its structured type has padding or raw bytes ('%.*s') between the columns; --field takes "
+                            "some of its fields",
                             type.length < QUOTED ? (int)type.length : QUOTED, type.start);
     if (type.length != first.length || memcmp(type.start, first.start, type.length) != 0)
-        return input_refuse(reason, EX_DATAERR,
-                            "its structured type mixes '%.*s' and '%.*s'; columns must be of one type",
-                            first.length < QUOTED ? (int)first.length : QUOTED, first.start,
-                            type.length < QUOTED ? (int)type.length : QUOTED, type.start);
+        return input_refuse(
+            reason, EX_DATAERR,
+            "its structured type mixes '%.*s' and '%.*s'; columns must be of one type: --field takes some "
+            "of its fields",
+            first.length < QUOTED ? (int)first.length : QUOTED, first.start,
+            type.length < QUOTED ? (int)type.length : QUOTED, type.start);
     return true;
 }
 
@@ -160,7 +159,7 @@ static bool find_field(const struct record *record, struct literal_text name, st
             continue;
         if (!type.start)
             return input_refuse(reason, EX_DATAERR, "field '%s': is a record itself", field->name);
-        if (!element_type(type, &field->type, &inner))
+        if (!element_type(type, &field->type, &field->swapped, &inner))
             return input_refuse(reason, inner.code, "field '%s': %s", field->name, inner.text);
         if (values == 0)
             return input_refuse(reason, EX_DATAERR, "field '%s': has no values", field->name);
@@ -198,10 +197,15 @@ static bool end_field(struct literal *in, size_t *values, struct input_reason *r
 
 static bool read_fields(struct literal *in, struct record *record, unsigned depth, struct input_reason *reason);
 
+/* Whether records may have fields of any type: they stay whole, or some of their fields are wanted alone. */
+static bool takes_any(const struct input_request *request) {
+    return request->elements != INPUT_VALUES || request->field_count > 0;
+}
+
 /* ('name', '<f4'), ('name', '<f4', (3,)) or ('name', [...]). */
 static bool read_field(struct literal *in, struct record *record, unsigned depth, struct input_reason *reason) {
     struct npy_element *element = record->element;
-    const bool any = record->request->elements != INPUT_VALUES;
+    const bool any = takes_any(record->request);
     const struct npy_element before = *element;
     struct literal_text name, type = {0};
     size_t count, bytes, values = 1;
@@ -243,14 +247,41 @@ static bool read_fields(struct literal *in, struct record *record, unsigned dept
     return true;
 }
 
+/* The fields that are wanted, which are the values of the element: of one type. */
+static bool pick_fields(const struct input_request *request, struct npy_element *element, struct input_reason *reason) {
+    const struct input_field *first = &request->fields[0];
+    element->values = 0;
+    for (size_t i = 0; i < request->field_count; i++) {
+        const struct input_field *field = &request->fields[i];
+        if (!field->found)
+            return input_refuse(reason, EX_USAGE, "has no field '%s'", field->name);
+        if (field->type != first->type || field->swapped != first->swapped)
+            return input_refuse(
+                reason, EX_DATAERR,
+                "its fields '%s' and '%s' are of two types or byte orders (%s%s, %s%s); columns must be "
+                "of one",
+                first->name, field->name, table_type_name(first->type), first->swapped ? " big-endian" : "",
+                table_type_name(field->type), field->swapped ? " big-endian" : "");
+        element->values += field->values;
+    }
+    element->type = first->type;
+    element->swapped = first->swapped;
+    return true;
+}
+
 bool npy_read_element(struct literal *in, const struct input_request *request, bool is_latin,
                       struct npy_element *element, struct input_reason *reason) {
     struct record record = {.request = request, .is_latin = is_latin, .element = element};
     struct input_reason unused;
+    bool swapped;
     *element = (struct npy_element){.values = 1};
     if (literal_string(in, &record.first)) {
+        if (request->elements == INPUT_VALUES && request->field_count > 0)
+            return input_refuse(reason, EX_USAGE, "has no fields: its type is '%.*s'",
+                                record.first.length < QUOTED ? (int)record.first.length : QUOTED, record.first.start);
         if (request->elements != INPUT_ANYTHING)
-            return element_type(record.first, &element->type, reason);
+            return element_type(record.first, &element->type, &element->swapped, reason) &&
+                   (element->bytes = table_type_size(element->type));
         return element_bytes(record.first, &element->bytes, reason) &&
                (element->bytes > 0 || npy_bad_header(reason, in, "a type without bytes"));
     }
@@ -261,10 +292,12 @@ bool npy_read_element(struct literal *in, const struct input_request *request, b
         return false;
     if (element->bytes == 0)
         return npy_bad_header(reason, in, "a structured type without values");
+    if (request->elements == INPUT_VALUES && request->field_count > 0)
+        return pick_fields(request, element, reason);
     if (request->elements == INPUT_VALUES)
-        return element_type(record.first, &element->type, reason);
+        return element_type(record.first, &element->type, &element->swapped, reason);
     if (request->elements == INPUT_RECORDS && record.fields == 1 && element->values == 1 &&
-        !element_type(record.first, &element->type, &unused))
+        (!element_type(record.first, &element->type, &swapped, &unused) || swapped))
         element->type = 0;
     return true;
 }

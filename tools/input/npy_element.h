@@ -8,8 +8,9 @@
 struct npy_element {
     table_type type; /* of all its values; 0: they are not looked at, as the request allows */
     size_t values;   /* 1 unless it is a record */
-    size_t bytes;
+    size_t bytes;    /* of all of it, in the file */
     bool is_record;
+    bool swapped; /* the values that are looked at have the other byte order */
 };
 
 /* Reads a descr, and finds the fields that the request wants. Names are Latin-1, or else UTF-8. */

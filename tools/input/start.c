@@ -8,14 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input/convert.h"
+#include "input/text.h"
+#include "input/zip.h"
 #include "memory.h"
 #include "message.h"
 #include "transfer.h"
 
 enum { DROP_BYTES = 1 << 14 }; /* on the stack */
+
+bool input_ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length >= end && strcasecmp(path + length - end, ending) == 0;
+}
 
 static int note_status(struct input_file *file) {
     struct stat status;
@@ -39,6 +48,8 @@ int input_open_path(struct input_file *file, const char *path) {
     file->is_open = !standard;
     transfer_widen(file->fd);
     const int code = note_status(file);
+    const off_t at = lseek(file->fd, 0, SEEK_CUR);
+    file->base = at > 0 ? at : 0;
     if (code == EX_OK && file->is_regular && (uintmax_t)file->size >= SIZE_MAX)
         return fail(EX_OSERR, "%s: larger than the address space", file->name);
     return code;
@@ -54,8 +65,23 @@ struct input_request input_request_for(const char *path, const struct input_requ
 
 /* A file of no bytes may be one of /proc, which has some. */
 size_t input_bytes_ahead(const struct input_file *file) {
+    if (file->zip)
+        return file->zip_bytes;
     const off_t at = file->is_regular && file->size > 0 ? lseek(file->fd, 0, SEEK_CUR) : -1;
     return at < 0 ? INPUT_UNKNOWN : at < file->size ? (size_t)(file->size - at) : 0;
+}
+
+ssize_t input_failed(struct input_file *file, int code) {
+    file->code = code;
+    return -1;
+}
+
+/* The bytes that have not been read, as read(); -1 after a message. */
+static ssize_t read_anew(struct input_file *file, void *to, size_t bytes) {
+    if (file->zip)
+        return input_zip_read(file, to, bytes);
+    const ssize_t got = transfer_read(file->fd, to, bytes);
+    return got >= 0 ? got : input_failed(file, fail(EX_IOERR, "%s: %s", file->name, strerror(errno)));
 }
 
 /* Reads what comes next, up to `wanted` bytes in all; *ended: nothing more comes. */
@@ -65,12 +91,39 @@ static int read_some(struct input_file *file, size_t wanted, bool *ended) {
     if (!memory)
         return fail(EX_OSERR, "%s: out of memory for a header of %zu bytes", file->name, wanted);
     file->memory = memory;
-    const ssize_t got = transfer_read(file->fd, (char *)memory + have, step);
+    const ssize_t got = read_anew(file, (char *)memory + have, step);
     if (got < 0)
-        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        return file->code;
     file->bytes += (size_t)got;
     *ended = got == 0;
     return EX_OK;
+}
+
+size_t input_safetensors_header(const unsigned char *bytes, size_t count) {
+    enum { MOST = 100000000 }; /* by the format's rules */
+    size_t length = 0;
+    if (count < INPUT_TENSORS_LEAST)
+        return 0;
+    for (unsigned i = INPUT_TENSORS_LEAST; i-- > 0;)
+        length = length << 8 | bytes[i];
+    return length <= MOST ? INPUT_TENSORS_LEAST + length : 0;
+}
+
+static int read_tensors_header(struct input_file *file) {
+    size_t wanted = INPUT_TENSORS_LEAST;
+    bool ended = false;
+    int code = EX_OK;
+    while (code == EX_OK && !ended && file->bytes < wanted) {
+        code = read_some(file, wanted, &ended);
+        if (file->bytes == INPUT_TENSORS_LEAST)
+            wanted = input_safetensors_header(file->memory, file->bytes);
+    }
+    file->data = file->memory;
+    return code;
+}
+
+static bool is_raw(const struct input_request *request) {
+    return request->format && strcmp(request->format, input_raw.name) == 0;
 }
 
 /* What lies before the values, and no more of a .npy. Of what is none, a first byte may be all that comes for long. */
@@ -92,12 +145,12 @@ static int read_beginning(struct input_file *file, bool raw) {
 /* The bytes before the table that have not been read. */
 static int skip(struct input_file *file, size_t bytes) {
     char dropped[DROP_BYTES];
-    if (bytes > 0 && file->is_regular && lseek(file->fd, (off_t)bytes, SEEK_CUR) >= 0)
+    if (bytes > 0 && input_can_seek(file) && lseek(file->fd, (off_t)bytes, SEEK_CUR) >= 0)
         return EX_OK;
     while (bytes > 0) {
-        const ssize_t got = transfer_read(file->fd, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
+        const ssize_t got = read_anew(file, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
         if (got < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return file->code;
         if (got == 0)
             return fail(EX_DATAERR, "%s: has %zu bytes, fewer than the %zu to skip", file->name,
                         file->layout.offset - bytes, file->layout.offset);
@@ -125,23 +178,60 @@ static int part_beginning(struct input_file *file, bool own) {
 int input_start(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
-    *file = (struct input_file){.name = path};
+    *file = (struct input_file){.name = path, .most = request->memory};
     int code = input_open_path(file, path);
     if (code != EX_OK)
         return code;
+    code = input_open_member(file, path, request);
+    if (code != EX_OK)
+        return code;
+    file->format = input_text_format(file, request);
+    if (file->format)
+        return input_text_begin(file, request);
     const size_t ahead = input_bytes_ahead(file);
-    code = read_beginning(file, request->format && strcmp(request->format, input_raw.name) == 0);
+    code = input_has_tensors(file, request) ? read_tensors_header(file) : read_beginning(file, is_raw(request));
     if (code != EX_OK)
         return code;
     if (!input_choose_format(file, request, &reason) ||
         !file->format->locate(file->data, file->bytes, ahead, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
-    file->rows_known = ahead != INPUT_UNKNOWN || file->format == &input_npy;
-    return part_beginning(file, request->own);
+    file->rows_known = ahead != INPUT_UNKNOWN || file->format != &input_raw;
+    code = part_beginning(file, request->own);
+    return code == EX_OK ? input_convert_begin(file, NULL, request->memory) : code;
 }
 
-static int fail_early(const struct input_file *file) {
-    return fail(EX_IOERR, "%s: changed while it was read", file->name);
+int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
+
+/* A file of no bytes may be one of /proc. */
+bool input_can_seek(const struct input_file *file) { return file->is_regular && file->size > 0 && !file->zip; }
+
+bool input_is_plain(const struct input_file *file) {
+    return file->is_taken || (!file->converter && !file->zip && !file->text);
+}
+
+ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
+    const size_t there = file->head_bytes - file->head_given, count = there < bytes ? there : bytes;
+    if (there > 0) {
+        memcpy(to, (const char *)file->head + file->head_given, count);
+        file->head_given += count;
+        return (ssize_t)count;
+    }
+    return read_anew(file, to, bytes);
+}
+
+ssize_t input_some(struct input_file *file, void *to, size_t bytes) {
+    if (file->text && !file->is_taken)
+        return input_text_read(file, to, bytes);
+    return file->converter ? input_convert_read(file, to, bytes) : input_bytes_read(file, to, bytes);
+}
+
+/* Has the file go on at that byte of the values, if it can. */
+static bool seek(struct input_file *file, size_t place) {
+    const off_t to = file->base + (off_t)(file->layout.offset + place);
+    if (!input_can_seek(file) || lseek(file->fd, to, SEEK_SET) < 0)
+        return false;
+    file->head_given = file->head_bytes;
+    return true;
 }
 
 int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
@@ -150,17 +240,11 @@ int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
     if (file->rows_known && bytes > file->layout.bytes - file->taken)
         bytes = file->layout.bytes - file->taken;
     while (done < bytes) {
-        const size_t wanted = bytes - done, there = file->head_bytes - file->head_given;
-        ssize_t count = (ssize_t)(there < wanted ? there : wanted);
-        if (there > 0)
-            memcpy(at + done, (const char *)file->head + file->head_given, (size_t)count);
-        else
-            count = transfer_read(file->fd, at + done, wanted);
+        const ssize_t count = input_some(file, at + done, bytes - done);
         if (count < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return file->code;
         if (count == 0)
             break;
-        file->head_given += there > 0 ? (size_t)count : 0;
         done += (size_t)count;
     }
     *got = done;
@@ -168,21 +252,30 @@ int input_read(struct input_file *file, void *to, size_t bytes, size_t *got) {
     return done < bytes ? input_ends(file, file->taken) : EX_OK;
 }
 
+/* Bytes of the file that so many bytes of values were. */
+static size_t input_in_file(const struct input_file *file, uint64_t bytes) {
+    return file->converter ? input_convert_taken(file) : (size_t)bytes;
+}
+
 int input_ends(struct input_file *file, uint64_t bytes) {
     struct table_layout *layout = &file->layout;
     struct input_reason reason;
     char beyond;
-    if (file->is_regular && file->rows_known)
-        return bytes == layout->bytes ? EX_OK : fail_early(file);
-    if (file->rows_known && bytes == layout->bytes && file->head_given == file->head_bytes) {
-        const ssize_t got = transfer_read(file->fd, &beyond, 1);
+    if (file->is_regular && !file->zip && file->rows_known)
+        return bytes == layout->bytes ? EX_OK : input_changed(file);
+    if (file->text && file->rows_known)
+        return EX_OK;
+    if (layout->is_followed && bytes == layout->bytes)
+        return EX_OK;
+    if (file->rows_known && bytes == layout->bytes) {
+        const ssize_t got = input_bytes_read(file, &beyond, 1);
         if (got < 0)
-            return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+            return file->code;
         return got == 0 ? EX_OK
                         : fail(EX_DATAERR, "%s: bytes left over: its header says %zu bytes of values, and it has more",
-                               file->name, layout->bytes);
+                               file->name, layout->file_bytes);
     }
-    const bool right = file->rows_known ? input_npy_has(layout, (size_t)bytes, &reason)
+    const bool right = file->rows_known ? input_npy_has(layout, input_in_file(file, bytes), &reason)
                                         : input_raw_has(layout, layout->offset + (size_t)bytes, &reason);
     if (!right)
         return fail(reason.code, "%s: %s", file->name, reason.text);
@@ -194,14 +287,30 @@ int input_drain(struct input_file *file) {
     char dropped[DROP_BYTES];
     size_t got = sizeof dropped;
     int code = EX_OK;
-    if (file->is_regular && file->rows_known)
+    if (file->is_regular && !file->zip && file->rows_known)
         return EX_OK;
     while (code == EX_OK && got == sizeof dropped)
         code = input_read(file, dropped, sizeof dropped, &got);
     return code == EX_OK ? input_ends(file, file->taken) : code;
 }
 
-int input_take_all(struct input_file *file, size_t most) {
+int input_go_to(struct input_file *file, size_t row) {
+    const size_t row_bytes = file->layout.columns * table_type_size(file->layout.type), place = row * row_bytes;
+    char dropped[DROP_BYTES];
+    size_t got = 1;
+    int code = EX_OK;
+    const bool seeks = file->text ? false : file->converter ? input_convert_seek(file, row) : seek(file, place);
+    if (seeks) {
+        file->taken = place;
+        return EX_OK;
+    }
+    while (code == EX_OK && got > 0 && file->taken < place)
+        code = input_read(file, dropped, place - file->taken < sizeof dropped ? place - file->taken : sizeof dropped,
+                          &got);
+    return code;
+}
+
+int input_take_all(struct input_file *file, size_t most, const char *why) {
     size_t have = file->head_bytes, room = have;
     ssize_t got = 1;
     while (got > 0) {
@@ -210,23 +319,32 @@ int input_take_all(struct input_file *file, size_t most) {
             void *memory = have < most ? realloc(file->head, room) : NULL;
             if (!memory)
                 return fail(EX_OSERR,
-                            "%s: out of memory after %zu bytes: a .npy says its rows before the values, so that all of "
-                            "the input is needed first; write to a file, or --output-format raw, or say more --memory",
-                            file->name, have);
+                            "%s: out of memory after %zu bytes: %s, so that all of the input is needed first; or say "
+                            "more --memory",
+                            file->name, have, why);
             file->head = memory;
         }
-        got = transfer_read(file->fd, (char *)file->head + have, room - have);
+        got = file->text ? input_text_read(file, (char *)file->head + have, room - have)
+                         : read_anew(file, (char *)file->head + have, room - have);
         have += got > 0 ? (size_t)got : 0;
     }
     if (got < 0)
-        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        return file->code;
     file->head_bytes = have;
+    file->is_taken = true;
     return input_ends(file, have - file->head_given);
 }
 
 int input_take_table(struct input_file *file, size_t most) {
     const size_t bytes = file->layout.bytes;
     size_t got;
+    if (!file->rows_known) {
+        const int code = input_take_all(file, most, "nobody knows how many rows it has");
+        file->data = file->memory = file->head;
+        file->head = NULL;
+        file->head_bytes = file->head_given = 0;
+        return code;
+    }
     free(file->memory);
     file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
     file->data = file->memory;
@@ -237,8 +355,34 @@ int input_take_table(struct input_file *file, size_t most) {
     return code == EX_OK ? input_ends(file, file->taken) : code;
 }
 
-bool input_comes_bit_by_bit(const char *path) {
+bool input_has_tensors(const struct input_file *file, const struct input_request *request) {
+    return !is_raw(request) && !file->zip && (request->member || input_ends_in(file->name, ".safetensors"));
+}
+
+/* Whether it begins like an archive; what comes from a pipe is not known yet. */
+static bool is_archive(const struct input_file *file) {
+    char begins[2] = "";
+    return input_can_seek(file) && pread(file->fd, begins, 2, file->base) == 2 && memcmp(begins, "PK", 2) == 0;
+}
+
+int input_open_member(struct input_file *file, const char *path, const struct input_request *request) {
+    const bool is_npz = input_ends_in(path, ".npz");
+    if (is_raw(request) || (!is_npz && !(request->member && is_archive(file))))
+        return EX_OK;
+    if (!input_can_seek(file))
+        return fail(
+            EX_DATAERR,
+            "%s: is not a file, and a .npz can only be read out of one: unzip -p FILE.npz MEMBER.npy | tuplescan "
+            "... -",
+            file->name);
+    return input_zip_open(file, request->member);
+}
+
+bool input_comes_bit_by_bit(const char *path, const struct input_request *request) {
     struct stat status;
+    const struct input_file named = {.name = path};
+    if (!is_raw(request) && (request->member || input_ends_in(path, ".npz") || input_text_format(&named, request)))
+        return true;
     const int found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status);
     return found == 0 && !S_ISREG(status.st_mode);
 }

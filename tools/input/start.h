@@ -16,4 +16,37 @@ size_t input_bytes_ahead(const struct input_file *file);
 /* The format that was asked for, or that the file->bytes bytes at file->data show. */
 bool input_choose_format(struct input_file *file, const struct input_request *request, struct input_reason *reason);
 
+/* If the file is an archive whose members are to be read, opens the one that is asked for. EX_OK, or the exit code
+ * after a message. */
+int input_open_member(struct input_file *file, const char *path, const struct input_request *request);
+
+/* Whether the request is for a file of tensors. */
+bool input_has_tensors(const struct input_file *file, const struct input_request *request);
+
+/* Bytes before the values of a safetensors file that begins with these bytes; 0: it is none. */
+size_t input_safetensors_header(const unsigned char *bytes, size_t count);
+
+/* What a file has, for messages. */
+struct input_names {
+    size_t count;
+    bool cut;
+    char text[240];
+};
+void input_names_add(struct input_names *names, const char *name, size_t length);
+
+/* Why no table of them was taken: there is none called `member`, or, for NULL, there are several. Always false. */
+bool input_names_reason(const char *member, const struct input_names *names, struct input_reason *reason);
+
+/* Notes that reading failed with that code, after a message; -1. */
+ssize_t input_failed(struct input_file *file, int code);
+
+/* The next bytes of the file, as read(); -1 after a message. */
+ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
+
+/* Whether the file can be read at any place, from file->base on. */
+bool input_can_seek(const struct input_file *file);
+
+/* EX_IOERR after a message: the file is not what it was. */
+int input_changed(const struct input_file *file);
+
 #endif

@@ -86,11 +86,17 @@ static int check_arguments(const struct arguments *arguments) {
 static int look_at_input(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     struct facts *facts = &job->facts;
-    int code = open_input(&job->input, arguments->operands[0], arguments, false);
+    int code = start_input(&job->input, arguments->operands[0], arguments);
     if (code != EX_OK)
         return code;
     if (!job->input.is_regular)
         return fail(EX_NOINPUT, "%s: is not a file that ranks can read, each its own share", job->input.name);
+    if (!input_is_plain(&job->input))
+        return fail(
+            EX_DATAERR,
+            "%s: is big-endian, in Fortran order, in an archive, or text, which ranks do not read: tuplescan scan "
+            "does",
+            job->input.name);
     facts->in = facts->out = job->input.layout;
     code = sum_type(arguments, &job->input, &facts->out.type);
     if (code != EX_OK)
@@ -109,7 +115,9 @@ static int look_at_input(struct job *job) {
 static int begin_output(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct output_format *format =
-        output_format_for(arguments->output, arguments->output_format, job->input.format->name);
+        output_format_for(arguments->output, arguments->output_format, job->input.format->output);
+    if (format->delimiter)
+        return fail(EX_USAGE, "-o %s: ranks write no text: tuplescan scan does", arguments->output);
     int code = open_output(&job->output, arguments->output, arguments->force, format, &job->facts.out);
     if (code == EX_OK && !job->output.direct)
         code = write_header(&job->output, format, &job->facts.out);

@@ -3,15 +3,14 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct output_format *const formats[] = {&output_npy, &output_raw};
+static const struct output_format *const formats[] = {&output_npy, &output_raw, &output_csv, &output_tsv, &output_text};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 /* What files of other formats are called. */
 static const char *const others[] = {
-    "7z",  "arrow", "avro", "bz2", "csv",         "feather", "fits", "gz",  "h5",     "hdf", "hdf5",
-    "ipc", "json",  "lz4",  "mat", "nc",          "npz",     "ods",  "orc", "pickle", "pkl", "parquet",
-    "pq",  "pt",    "pth",  "rds", "safetensors", "tar",     "tgz",  "tif", "tiff",   "tsv", "txt",
-    "xls", "xlsx",  "xml",  "xz",  "yaml",        "zarr",    "zip",  "zst",
+    "7z",  "arrow", "avro", "bz2",  "feather", "fits",   "gz",  "h5",      "hdf",  "hdf5", "ipc", "json", "lz4",
+    "mat", "nc",    "npz",  "ods",  "orc",     "pickle", "pkl", "parquet", "pq",   "pt",   "pth", "rds",  "safetensors",
+    "tar", "tgz",   "tif",  "tiff", "xls",     "xlsx",   "xml", "xz",      "yaml", "zarr", "zip", "zst",
 };
 
 /* The file's name behind its last point; NULL if it has none. */

@@ -10,4 +10,4 @@ static size_t header(const struct table_layout *layout, char header[OUTPUT_HEADE
 
 static const char *const endings[] = {"bin", "raw", NULL};
 
-const struct output_format output_raw = {"raw", endings, header};
+const struct output_format output_raw = {"raw", endings, header, 0};

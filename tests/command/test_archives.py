@@ -1,0 +1,194 @@
+"""Arrays in a .npz, stored and compressed, and tensors in a safetensors file."""
+import io
+import json
+import subprocess
+import zipfile
+
+from harness import (COMMAND, DATA, IO_ERROR, NAMES, RNG, UNAVAILABLE, USAGE, CommandTest, main, numpy, random_table,
+                     running_sums)
+
+
+def safetensors(tensors, header=None, metadata=True):
+    """The bytes of a file, by what the format's own page says of it."""
+    entries, data = {"__metadata__": {"made": "here"}} if metadata else {}, b""
+    for name, array in tensors.items():
+        kind = {"b": "BOOL", "u": "U%d", "i": "I%d", "f": "F%d"}[array.dtype.kind]
+        entries[name] = {"dtype": kind % (8 * array.itemsize) if "%" in kind else kind, "shape": list(array.shape),
+                         "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(entries).encode() if header is None else header
+    return len(text).to_bytes(8, "little") + text + data
+
+
+class Npz(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.save("one.npy", numpy.zeros(1))
+        self.save_npz("one.npz", {"x": numpy.zeros(3)})
+        result = subprocess.run([COMMAND, "info", "one.npz"], cwd=self.folder, capture_output=True)
+        if result.returncode == UNAVAILABLE:
+            self.assertIn(b"built without libzip", result.stderr)
+            self.skipTest("the command was built without libzip")
+        self.tables = {"a": random_table("f32", (90000, 3)), "b": random_table("u8", (70, 2, 2)),
+                       "c": numpy.asfortranarray(random_table("f64", (5000, 4)).astype(">f8")),
+                       "r": numpy.zeros(9, [("x", "<f4"), ("n", "S3")])}
+        self.tables["r"]["x"] = RNG.integers(0, 9, 9)
+        self.plain = {"a": self.tables["a"], "b": self.tables["b"],
+                      "c": numpy.ascontiguousarray(self.tables["c"].astype("<f8"))}
+
+    def save_npz(self, name, tables, compressed=False):
+        (numpy.savez_compressed if compressed else numpy.savez)(self.path(name), **tables)
+        return name
+
+    def test_members(self):
+        for compressed in (False, True):
+            self.save_npz("in.npz", self.tables, compressed)
+            for name, table in self.plain.items():
+                with self.subTest(member=name, compressed=compressed):
+                    self.save("plain.npy", table)
+                    out_type = {"a": "f32", "b": "u64", "c": "f64"}[name]
+                    expected = running_sums(table, out_type)
+                    for member in (name, name + ".npy"):
+                        self.run_command("scan", "in.npz", "--member", member, "-qfo", "out.npy")
+                        self.assert_same(numpy.load(self.path("out.npy")), expected)
+                    with open(self.path("in.npz"), "rb") as file:
+                        self.run_command("scan", "-", "--member", name, "-qfo", "out.npy", stdin=file)
+                    self.assert_same(numpy.load(self.path("out.npy")), expected)
+                    self.run_command("verify", "in.npz", "out.npy", "-q", "--member", name)
+                    for words in (["hist", "--bins", 5], ["hist", "--range", "0:1", "--bins", 3],
+                                  ["sort", "--by", 0, "-qo-"], ["count", "-qo-"], ["info"]):
+                        if words[0] == "sort" and table.ndim > 2:
+                            continue
+                        found = self.run_command(words[0], "in.npz", *words[1:], "--member", name).stdout
+                        if words[0] != "info":
+                            self.assertEqual(found, self.run_command(words[0], "plain.npy", *words[1:]).stdout)
+                    self.save_npz("sums.npz", {"s": expected}, compressed)
+                    self.assertEqual(self.run_command("sum", "sums.npz", "--rows", "3:50").stdout,
+                                     self.run_command("sum", "out.npy", "--rows", "3:50").stdout)
+            self.run_command("scan", "in.npz", "--member", "r", "--field", "x", "-qfo", "out.npy")
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.tables["r"]["x"], "f32"))
+            self.run_command("append", "in.npz", "in.npz", "--member", "a", "--to", "to%d.npy" % compressed, "-q")
+            both = numpy.concatenate([self.tables["a"]] * 2)
+            self.assert_same(numpy.load(self.path("to%d.npy" % compressed)), running_sums(both, "f32"))
+
+    def test_the_only_one_needs_no_name(self):
+        self.run_command("scan", "one.npz", "-qo", "out.npy")
+        self.save_npz("carry.npz", {"c": numpy.array([7.0])})
+        self.run_command("scan", "one.npz", "-qfo", "out.npy", "--carry-in", "carry.npz")
+        self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [7, 7, 7])
+
+    def test_memory_is_bounded(self):
+        if self.is_sanitized():
+            self.skipTest("a sanitizer has memory of its own")
+        with zipfile.ZipFile(self.path("big.npz"), "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            with archive.open("a.npy", "w") as member:
+                head = io.BytesIO()
+                numpy.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False,
+                                                               "shape": (2**23, 2)})
+                member.write(head.getvalue())
+                for _ in range(128):
+                    member.write(bytes(2**20))
+        for words in (["scan", "-qfo", "/dev/null"], ["info"], ["hist", "--range", "0:1"], ["sum", "--rows", "5:8000000"]):
+            self.assertLess(self.peak_memory(words[0], "big.npz", *words[1:], "--memory", "16M"), 40 << 20, words)
+
+    def test_refusals(self):
+        self.save_npz("in.npz", self.tables)
+        scan = ["scan", "in.npz", "-o", "out.npy"]
+        self.assert_refused(USAGE, *scan, says=["4 tables", "--member", "a, b, c, r"])
+        self.assert_refused(USAGE, *scan, "--member", "no", says=["'no'", "a, b, c, r"])
+        self.assert_refused(USAGE, *scan, "--member", "a", "--type", "u8", "--columns", 1, says="--type")
+        self.assert_refused(DATA, "scan", "-", "--member", "a", "-o", "out.npy", input=self.read("in.npz")[:5000])
+        whole = self.read("in.npz")
+        self.write("cut.npz", whole[:-1000])
+        self.assert_refused(DATA, "scan", "cut.npz", "--member", "a", "-o", "out.npy", says="cut.npz")
+        self.write("empty.npz", b"PK\5\6" + bytes(18))
+        self.assert_refused(DATA, "scan", "empty.npz", "-o", "out.npy", says="empty.npz")
+        self.write("no.npz", b"no archive at all")
+        self.assert_refused(DATA, "scan", "no.npz", "-o", "out.npy", says="no.npz")
+        self.assert_refused(DATA, "scan", "one.npy", "--member", "x", "-o", "out.npy", says="neither a .npz nor")
+        for compressed in (False, True):
+            self.save_npz("in.npz", {"a": self.tables["a"]}, compressed)
+            data = bytearray(self.read("in.npz"))
+            data[len(data) // 2] ^= 1
+            self.write("bad.npz", bytes(data))
+            self.assert_refused(DATA, "scan", "bad.npz", "-o", "out.npy", says="bad.npz")
+            self.assert_refused(DATA, "sort", "bad.npz", "--by", 0, "-o", "out.npy", says="bad.npz")
+        with zipfile.ZipFile(self.path("short.npz"), "w") as archive:
+            archive.writestr("a.npy", self.read("one.npy")[:-1])
+            archive.writestr("b.npy", self.read("one.npy") + b"x")
+        self.assert_refused(DATA, "scan", "short.npz", "--member", "a", "-o", "out.npy", says="truncated")
+        self.assert_refused(DATA, "scan", "short.npz", "--member", "b", "-o", "out.npy", says="left over")
+        self.run_command("count", "in.npz", "--input-format", "raw", "-qo", "out.npy")  # its bytes
+
+
+class Safetensors(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.tables = {"w.%s" % name: random_table(name, (300, 4)) for name in NAMES}
+        self.tables["odd"] = RNG.integers(0, 2, 77).astype("?")
+        self.tables["cube"] = random_table("f32", (30, 3, 2))
+        self.write("in.safetensors", safetensors(self.tables))
+        result = subprocess.run([COMMAND, "info", "in.safetensors", "--tensor", "odd"], cwd=self.folder,
+                                capture_output=True)
+        if result.returncode == UNAVAILABLE:
+            self.assertIn(b"built without json-c", result.stderr)
+            self.skipTest("the command was built without json-c")
+
+    def test_tensors(self):
+        for name, table in self.tables.items():
+            with self.subTest(tensor=name):
+                table = table.astype("u1") if table.dtype == bool else table
+                self.save("plain.npy", table)
+                wrap = [] if table.dtype.kind == "f" else ["--wrap"]
+                self.run_command("scan", "plain.npy", "-qfo", "expected.npy", *wrap)
+                for option, more in (("--tensor", {}), ("--member", {}), ("--tensor", {"input": self.read("in.safetensors")})):
+                    source = "-" if more else "in.safetensors"
+                    self.run_command("scan", source, option, name, "-qfo", "out.npy", *wrap, **more)
+                    self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
+                self.run_command("scan", "in.safetensors", "--tensor", name, "-qfo", "out.npy", *wrap)
+                self.run_command("verify", "in.safetensors", "out.npy", "-q", "--tensor", name)
+                for words in (["hist", "--bins", 5], ["sort", "--by", 0, "-qo-", "--output-format", "npy"], ["count", "-qo-"]):
+                    if words[0] != "sort" or table.ndim < 3:
+                        self.assertEqual(self.run_command(words[0], "in.safetensors", *words[1:], "--tensor", name).stdout,
+                                         self.run_command(words[0], "plain.npy", *words[1:]).stdout)
+                self.assertEqual(json.loads(self.run_command("info", "in.safetensors", "--tensor", name, "--json").stdout)
+                                 ["shape"], list(table.shape))
+
+    def test_the_only_one(self):
+        table = random_table("f32", (6, 2))
+        self.write("one.safetensors", safetensors({"x": table}))
+        self.run_command("scan", "one.safetensors", "-qo", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+
+    def test_refusals(self):
+        scan = ["scan", "in.safetensors", "-o", "out.npy"]
+        self.assert_refused(USAGE, *scan, says=["10 tables", "--member", "w.u8"])
+        self.assert_refused(USAGE, *scan, "--tensor", "no", says=["'no'", "cube"])
+        self.assert_refused(USAGE, *scan, "--tensor", "cube", "--field", "x", says="--field")
+        self.write("cut.safetensors", self.read("in.safetensors")[:-1])
+        self.assert_refused(DATA, "scan", "cut.safetensors", "--tensor", "cube", "-o", "out.npy", says="truncated")
+        self.write("other", self.read("in.safetensors"))
+        self.assert_refused(USAGE, "scan", "other", "-o", "out.npy", says=["safetensors", "--tensor"])
+        good = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+        headers = {"no JSON": b"{no}", "list": b"[]", "more": b"{} {}", "empty": b"", "deep": b"{\"x\":" * 40 + b"1" + b"}" * 40,
+                   "no tensor": b"{\"x\": 1}", "none": b"{}"}
+        for key, values in {"dtype": [1, "F7", "F16"], "shape": [1, [-2], [2.5], ["2"], [2**62, 8], [], [3], [2, 0],
+                                                                 [1] * 65],
+                            "data_offsets": [1, [0], [8, 0], [0, 9], [0, 2**64], [-8, 0], [2**62, 2**62 + 8]]}.items():
+            headers["no " + key] = json.dumps({"x": {k: v for k, v in good.items() if k != key}}).encode()
+            for value in values:
+                headers["%s %s" % (key, value)] = json.dumps({"x": {**good, key: value}}).encode()
+        for what, header in headers.items():
+            with self.subTest(what=what):
+                self.write("bad.safetensors", safetensors({}, header) + bytes(8))
+                self.assert_refused(DATA, "scan", "bad.safetensors", "-o", "out.npy", says="bad.safetensors: ")
+                self.assert_refused(DATA, "sort", "bad.safetensors", "--by", 0, "-o", "out.npy", says="bad.safetensors: ")
+        for length in (9, 2**27, 2**63):
+            self.write("bad.safetensors", length.to_bytes(8, "little") + b"{}")
+            self.assert_refused(DATA, "scan", "bad.safetensors", "-o", "out.npy", says="bad.safetensors: ")
+        self.write("bad.safetensors", b"123")
+        self.assert_refused(DATA, "scan", "bad.safetensors", "-o", "out.npy", says="bad.safetensors: ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+"""Tables as text: CSV, tab separated values, and fields with blanks between them; in and out, exactly."""
+import fractions
+import json
+import os
+import subprocess
+
+from harness import (COMMAND, DATA, NAMES, OS_ERROR, RNG, UNAVAILABLE, USAGE, CommandTest, main, numpy, random_table,
+                     running_sums)
+
+SUM_TYPES = {"u8": "u64", "u16": "u64", "u32": "u64", "u64": "u64", "i32": "i64", "i64": "i64", "f32": "f32", "f64": "f64"}
+
+
+def text_of(table, delimiter=",", end="\n", names=None):
+    """Python's own shortest text of each value."""
+    lines = [delimiter.join(names)] if names else []
+    for row in table:
+        lines.append(delimiter.join(repr(v.item()) if v.dtype != numpy.float32 else str(v) for v in row))
+    return "".join(line + end for line in lines).encode()
+
+
+def table_of(text, dtype, delimiter=","):
+    parse = int if numpy.dtype(dtype).kind in "iu" else numpy.dtype(dtype).type
+    rows = [[parse(v) for v in line.split(delimiter)] for line in text.decode().splitlines()]
+    return numpy.array(rows, dtype)
+
+
+class Text(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("one.csv", b"1\n")
+        result = subprocess.run([COMMAND, "info", "one.csv"], cwd=self.folder, capture_output=True)
+        if result.returncode == UNAVAILABLE:
+            self.assertIn(b"built without a C++ library", result.stderr)
+            self.skipTest("the command was built without a library that reads numbers")
+
+    def test_every_type(self):
+        for name in NAMES:
+            table = random_table(name, (3000, 4))
+            if name[0] == "f":  # all exponents, subnormal ones too, and what is no number
+                table = numpy.frombuffer(RNG.bytes(table.nbytes), NAMES[name]).reshape(table.shape).copy()
+                table[numpy.isnan(table)] = numpy.nan
+                table[0] = [numpy.inf, -numpy.inf, -0.0, numpy.nan]
+            with self.subTest(type=name):
+                self.write("in.csv", text_of(table))
+                self.save("plain.npy", table)
+                wrap = ["--wrap"] if name[0] != "f" else []
+                self.run_command("scan", "plain.npy", "-qfo", "expected.npy", *wrap)
+                self.run_command("scan", "in.csv", "--type", name, "-qfo", "out.npy", *wrap)
+                self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
+                self.run_command("scan", "plain.npy", "-qfo", "out.csv", *wrap)
+                found = table_of(self.read("out.csv"), NAMES[SUM_TYPES[name]])
+                expected = numpy.load(self.path("expected.npy"))
+                numbers = ~numpy.isnan(expected) if name[0] == "f" else numpy.full(expected.shape, True)
+                self.assertTrue((found[numbers].tobytes() == expected[numbers].tobytes()))
+                self.assertTrue((found[~numbers] != found[~numbers]).all())
+                self.run_command("verify", "in.csv", "out.csv", "-q", "--type", name)
+                self.run_command("verify", "plain.npy", "out.csv", "-q")
+
+    def test_numbers_that_are_hard_to_round(self):
+        """Halfway between two floats, a little beside it, many digits; against the same numbers in exact arithmetic."""
+        words = ["8.5", "0.1", "1e23", "9007199254740993", "9007199254740993.0000000000000000000000000000001",
+                 "2.2250738585072011e-308", "4.9e-324", "2.4703282292062328e-324", "1.7976931348623157e308", "+5", "-0",
+                 "123456789012345678901234567890e-20", "1" + "0" * 300, "0." + "0" * 300 + "123", "3.4028235e38",
+                 "1.00000005960464477539062", "1.000000059604644775390625", "1.00000005960464477539063", "1.e2", ".5", "INF",
+                 "nan", "Infinity", "-inf", "1E-5"]
+        self.write("in.csv", "".join(w + "\n" for w in words).encode())
+        self.run_command("sort", "in.csv", "--input-format", "csv", "--type", "f64", "-qfo", "out.npy")
+        expected = numpy.sort(numpy.array([float(w) for w in words]))
+        self.assertEqual(numpy.load(self.path("out.npy"))[:, 0].tolist()[:-1], expected.tolist()[:-1])
+        floats = [w for w in words if "e-324" not in w and "e-308" not in w and "308" not in w and len(w) < 100]
+        self.write("in.csv", "".join(w + "\n" for w in floats).encode())
+        self.run_command("sort", "in.csv", "--input-format", "csv", "--type", "f32", "-qfo", "out.npy")
+
+        def nearest(word):
+            if not word.strip("+-")[0].isdigit() and word.strip("+-")[0] != ".":
+                return numpy.float32(float(word))
+            exact, guess = fractions.Fraction(word.strip("+").replace("1.e2", "1e2")), numpy.float32(float(word))
+            near = [numpy.nextafter(guess, numpy.float32(-numpy.inf)), guess, numpy.nextafter(guess, numpy.float32(numpy.inf))]
+            near = [n for n in near if numpy.isfinite(n)]
+            return min(near, key=lambda n: (abs(fractions.Fraction(float(n)) - exact), n.view("u4") & 1))
+        expected = numpy.sort(numpy.array([nearest(w) for w in floats], "f4"))
+        found = numpy.load(self.path("out.npy"))[:, 0]
+        self.assertEqual(found.tolist()[:-1], expected.tolist()[:-1])
+
+    def test_shapes_of_lines(self):
+        expected = running_sums(numpy.array([[1.0, 2], [3, 4.5]]), "f64")
+        for data, options in ((b"1,2\n3,4.5\n", []), (b"1,2\r\n3,4.5\r\n", []), (b"1,2\n3,4.5", []), (b" 1 , 2\n3 ,4.5 \n", []),
+                              (b"\xef\xbb\xbf1,2\n3,4.5\n", []), (b'"1","2"\n"3",4.5\n', []), (b"1,2\n3,4.5\n\n\n", []),
+                              (b"1,2\n3,4.5\n \r\n\n", []), (b"1;2\n3;4.5", ["--delimiter", ";"]), (b"a,b\n1,2\n3,4.5\n", []),
+                              (b"1\t2\n3\t4.5", ["--delimiter", "\\t"]), (b'"a,1",b c\n1,2\n3,4.5\n', []), (b"1,b\n1,2\n3,4.5\n", [])):
+            with self.subTest(data=data):
+                self.write("in.csv", data)
+                self.run_command("scan", "in.csv", "-qfo", "out.npy", *options)
+                self.assert_same(numpy.load(self.path("out.npy")), expected)
+                found = self.run_command("scan", "-", "--input-format", "csv", "-qo-", "--output-format", "npy", *options, input=data)
+                self.assertEqual(found.stdout, self.read("out.npy"))
+        for name, data in (("in.tsv", b"1\t2\n3\t4.5\n"), ("in.txt", b"1 2\n3\t  4.5\n"), ("in.txt", b"# a b\n 1 2 \n3 4.5\n"),
+                           ("in.txt", b"#a b\n1 2\n3 4.5\n"), ("in.TXT", b"1 2\n3 4.5")):
+            self.write(name, data)
+            self.run_command("scan", name, "-qfo", "out.npy")
+            self.assert_same(numpy.load(self.path("out.npy")), expected)
+
+    def test_names_are_kept(self):
+        self.write("in.csv", b'time,"a, b",c\n1,2,3\n4,5,6\n')
+        self.write("more.csv", b"x,y,z\n1,1,1\n")
+        sums = "1,2,3\n5,7,9\n"
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout.decode(), 'time,"a, b",c\n' + sums)
+        self.assertEqual(self.run_command("scan", "in.csv", "more.csv", "-qo-").stdout.decode(),
+                         'time,"a, b",c\n' + sums + "6,8,10\n")
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-", "--output-format", "text", "--field", "time,c").stdout,
+                         b"# time c\n1 3\n5 9\n")
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-", "--output-format", "csv", "--field", "c").stdout, b"c\n3\n9\n")
+        self.run_command("scan", "in.csv", "-qo", "out.tsv")
+        self.assertEqual(self.read("out.tsv"), b'time\t"a, b"\tc\n1\t2\t3\n5\t7\t9\n')
+        self.write("people.csv", b"age,height\n3,9\n1,8\n2,7\n")
+        people = ["sort", "people.csv", "--input-format", "csv", "-qo-"]
+        self.assertEqual(self.run_command(*people, "--by", "age").stdout, b"age,height\n1,8\n2,7\n3,9\n")
+        self.assertEqual(self.run_command(*people, "--by", "height").stdout, b"age,height\n2,7\n1,8\n3,9\n")
+        self.assertEqual(self.run_command(*people, "--by", "1", "--argsort").stdout, b"2\n1\n0\n")
+        self.write("mixed.csv", b'day,n\n2024-01-01,1\n"2024, 2",2\nnone,3\n')
+        self.assertEqual(self.run_command("scan", "mixed.csv", "--field", "n", "--type", "i64", "-qo-").stdout, b"n\n1\n3\n6\n")
+
+    def test_every_subcommand(self):
+        table = RNG.integers(0, 1000, (4000, 3)).astype("f8") / 4
+        self.write("in.csv", text_of(table, names=["a", "b", "c"]))
+        self.save("plain.npy", table)
+        self.save("sums.npy", running_sums(table, "f64"))
+        self.run_command("scan", "plain.npy", "-qo", "sums.csv")
+        for rows in ("0:5", "7:4000", "100:", ":"):
+            self.assertEqual(self.run_command("sum", "sums.csv", "--rows", rows).stdout,
+                             self.run_command("sum", "sums.npy", "--rows", rows).stdout)
+        self.assert_refused(USAGE, "sum", "sums.csv", "--rows", "5:4001", says="4000 rows")
+        for words in (["hist"], ["hist", "--range", "0:99"], ["hist", "--range", "0:99", "--chunk", 77, "-qo-", "--output-format",
+                                                                 "raw"], ["count", "-qo-", "--output-format", "raw"]):
+            self.assertEqual(self.run_command(words[0], "in.csv", "--input-format", "csv", *words[1:]).stdout,
+                             self.run_command(words[0], "plain.npy", *words[1:]).stdout)
+        self.assertEqual(self.run_command("hist", "in.csv").stdout.count(b"\n"),
+                         self.run_command("hist", "in.csv", "--input-format", "raw").stdout.count(b"\n"))  # bytes
+        self.run_command("append", "in.csv", "--to", "to.npy", "-q")
+        self.run_command("append", "in.csv", "--to", "to.npy", "-q")
+        self.assert_same(numpy.load(self.path("to.npy")), running_sums(numpy.concatenate([table, table]), "f64"))
+        self.run_command("scan", "in.csv", "--continue", "state", "-qo", "a.csv")
+        self.run_command("scan", "in.csv", "--continue", "state", "-qo", "b.csv")
+        both = table_of(b"".join(self.read(name).split(b"\n", 1)[1] for name in ("a.csv", "b.csv")), "f8")
+        self.assert_same(both, numpy.load(self.path("to.npy")))
+        self.write("carry.csv", b"1,2,3\n")
+        self.run_command("scan", "in.csv", "--carry-in", "carry.csv", "--carry-out", "total.csv", "-qfo", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f64", numpy.array([1.0, 2, 3])))
+        self.assertEqual(self.read("total.csv").split(b"\n")[-2], self.read("total.csv").split(b"\n")[0])
+        self.run_command("gen", "--type", "f32", "--rows", 70, "--columns", 1000, "-o", "gen.csv")
+        self.run_command("gen", "--type", "f32", "--rows", 70, "--columns", 1000, "-o", "gen.npy")
+        self.assert_same(table_of(self.read("gen.csv"), "f4"), numpy.load(self.path("gen.npy")))
+        found = json.loads(self.run_command("info", "in.csv", "--json").stdout)
+        self.assertEqual((found["format"], found["shape"], found["type"]), ("csv", [4000, 3], "f64"))
+
+    def test_locale(self):
+        """A comma is no point, whatever the user's language."""
+        environment = dict(os.environ, LC_ALL="de_DE.UTF-8", LANG="de_DE.UTF-8")
+        found = self.run_command("scan", "-", "--input-format", "csv", "-qo-", input=b"1.5,2\n1.25,3\n", env=environment)
+        self.assertEqual(found.stdout, b"1.5,2\n2.75,5\n")
+
+    def test_a_pipe_is_followed(self):
+        follower = subprocess.Popen([COMMAND, "scan", "-", "--input-format", "csv", "-qo", "-"], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, cwd=self.folder)
+        follower.stdin.write(b"a,b\n")
+        for i in range(1, 5):
+            follower.stdin.write(b"1,2\n1"[(i > 1):])  # and a line that has begun
+            follower.stdin.flush()
+            if i == 1:
+                self.assertEqual(follower.stdout.readline(), b"a,b\n")
+            self.assertEqual(follower.stdout.readline(), b"%d,%d\n" % (i, 2 * i))
+        follower.stdin.close()
+        self.assertEqual(follower.stdout.read(), b"")
+        self.assertEqual(follower.wait(), DATA)  # it had one field
+        follower.stdout.close()
+
+    def test_memory_is_bounded(self):
+        if self.is_sanitized():
+            self.skipTest("a sanitizer has memory of its own")
+        block = b"".join(b"%d.5,%d\n" % (i, i) for i in range(10000))
+        with open(self.path("big.csv"), "wb") as file:
+            for _ in range(400):
+                file.write(block)
+        for words in (["scan", "-qfo", "/dev/null"], ["scan", "-qfo", "/dev/null", "--output-format", "csv"], ["info"],
+                      ["hist", "--range", "0:1", "--input-format", "csv"], ["sum", "--rows", "5:2000000"]):
+            self.assertLess(self.peak_memory(words[0], "big.csv", *words[1:], "--memory", "16M"), 40 << 20, words)
+
+    def test_refusals(self):
+        for data, options, says in ((b"1,2\n3\n", [], ["line 2", "1 field"]), (b"1,2\n3,4,5\n", [], ["line 2", "more than 2"]),
+                                    (b"1,2\n3,x\n", [], ["line 2, field 2, column 3", "'x'", "f64"]),
+                                    (b"a,b\n1,2\n3,\n", [], ["line 3, field 2", "empty field"]), (b"", [], "no lines"),
+                                    (b"\n1\n", [], "line 1: is empty"), (b"1\n\n2\n", [], "line 2: is empty"),
+                                    (b"1\n300\n", ["--type", "u8"], ["line 2", "'300'", "does not fit in u8"]),
+                                    (b"1\n-1\n", ["--type", "u8"], ["line 2", "'-1'"]),
+                                    (b"1\n1.5\n", ["--type", "i64"], ["line 2", "'1.5'", "i64"]),
+                                    (b"1\n1e999\n", [], ["line 2", "does not fit in f64"]),
+                                    (b"1\n9007199254740993\n", [], ["line 2", "--type"]),
+                                    (b"1\n99999999999999999999999\n", [], ["line 2", "--type"]),
+                                    (b"1\n0x10\n", [], "'0x10'"), (b"1\n1 2\n", [], "line 2"), (b'1\n"2\n', [], "line 2"),
+                                    (b"1\n+-2\n", [], "line 2"), (b"1\n1,5\n", ["--delimiter", ";"], "'1,5'"),
+                                    (b"1\n\x1b[31m\n", [], "'?[31m'"), (b"1\n\0\n", [], "line 2")):
+            with self.subTest(data=data):
+                self.write("in.csv", data)
+                self.assert_refused(DATA, "scan", "in.csv", "-o", "out.npy", *options, says=["in.csv: ", *([says] if isinstance(
+                    says, str) else says)])
+                self.assert_refused(DATA, "scan", "-", "--input-format", "csv", "-o", "out.csv", *options, input=data)
+                self.assert_refused(DATA, "hist", "in.csv", "--input-format", "csv", *options)
+        self.run_command("scan", self.write("in.csv", b"9007199254740993\n"), "--type", "f64", "-qo", "ok.npy")
+        self.write("in.csv", b"a,b\n1,2\n")
+        for words, code, says in ((["--field", "no"], USAGE, "'no'"), (["--field", "b,a"], USAGE, "'a' is not behind 'b'"),
+                                  (["--input-format", "csv", "--columns", 3], DATA, ["2 columns", "--columns is 3"]),
+                                  (["--delimiter", "ab"], USAGE, "--delimiter"), (["--delimiter", "5"], USAGE, "--delimiter")):
+            self.assert_refused(code, "scan", "in.csv", "-o", "out.npy", *words, says=says)
+        self.assert_refused(USAGE, "scan", self.write("n.csv", b"1,2\n"), "-o", "out.npy", "--field", "a", says="no names")
+        self.write("long.csv", b"1," * 10**6 + b"1\n")
+        self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "out.npy", "--memory", "1M", says=["line 1", "--memory"])
+        self.run_command("scan", "long.csv", "-qo", "long.npy")
+        self.assertEqual(numpy.load(self.path("long.npy")).shape, (1, 10**6 + 1))
+
+    def test_rows_before_an_error_are_written(self):
+        result = self.run_command("scan", "-", "--input-format", "csv", "-qo", "-", input=b"1\n2\nx\n", code=DATA)
+        self.assertEqual(result.stdout, b"1\n3\n")
+
+    def test_no_rows(self):
+        self.write("in.csv", b"a,b\n")
+        self.run_command("scan", "in.csv", "-qo", "out.npy")
+        self.assertEqual(numpy.load(self.path("out.npy")).shape, (0, 2))
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo", "-").stdout, b"a,b\n")
+
+
+if __name__ == "__main__":
+    main()

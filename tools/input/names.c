@@ -1,0 +1,24 @@
+/* Which of the tables in a file is meant. */
+#include <stdio.h>
+#include <string.h>
+
+#include "input/start.h"
+#include "message.h"
+
+void input_names_add(struct input_names *names, const char *name, size_t length) {
+    const size_t used = strlen(names->text), room = sizeof names->text - used;
+    if (room > length + 8)
+        snprintf(names->text + used, room, "%s%.*s", names->count > 0 ? ", " : "", (int)length, name);
+    else if (room > 8 && !names->cut)
+        snprintf(names->text + used, room, ", ...");
+    names->cut = names->cut || room <= length + 8;
+    names->count++;
+}
+
+bool input_names_reason(const char *member, const struct input_names *names, struct input_reason *reason) {
+    if (names->count == 0)
+        return input_refuse(reason, EX_DATAERR, "has no tables in it");
+    return member ? input_refuse(reason, EX_USAGE, "has no '%s'; there are: %s", member, names->text)
+                  : input_refuse(reason, EX_USAGE, "has %zu tables, and --member says which: %s", names->count,
+                                 names->text);
+}

@@ -1,0 +1,137 @@
+/* Safetensors: 8 bytes of a length, so many bytes of JSON that say what tensors there are, and their values, in the
+ * byte order of this machine, row by row. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <json-c/json.h>
+
+#include "input/start.h"
+#include "memory.h"
+#include "message.h"
+#include "types.h"
+
+enum { DEPTH_MOST = 16 };
+
+static bool bad_header(struct input_reason *reason, const char *what) {
+    return input_refuse(reason, EX_DATAERR, "bad safetensors header: %s", what);
+}
+
+/* The object that the header is. Whoever has it gives it back by json_object_put(). */
+static json_object *parse(const char *text, size_t bytes, struct input_reason *reason) {
+    json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
+    if (!tokener || bytes > INT_MAX) {
+        input_refuse(reason, EX_OSERR, "out of memory for its header");
+        return NULL;
+    }
+    json_object *root = json_tokener_parse_ex(tokener, text, (int)bytes);
+    const enum json_tokener_error error = json_tokener_get_error(tokener);
+    size_t end = json_tokener_get_parse_end(tokener);
+    while (end < bytes && text[end] == ' ')
+        end++;
+    json_tokener_free(tokener);
+    if (error == json_tokener_success && end == bytes && json_object_is_type(root, json_type_object))
+        return root;
+    json_object_put(root);
+    bad_header(reason, error == json_tokener_success ? "it is not one JSON object" : json_tokener_error_desc(error));
+    return NULL;
+}
+
+/* The tensor of that name, or, for NULL, the only one. */
+static json_object *find(json_object *root, const struct input_request *request, struct input_names *names) {
+    json_object *found = NULL;
+    json_object_object_foreach(root, name, tensor) {
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        input_names_add(names, name, strlen(name));
+        if (!request->member || strcmp(name, request->member) == 0)
+            found = tensor;
+    }
+    return request->member || names->count == 1 ? found : NULL;
+}
+
+static bool read_size(json_object *from, size_t place, size_t *size) {
+    json_object *number = json_object_array_get_idx(from, place);
+    if (!json_object_is_type(number, json_type_int) || json_object_get_int64(number) < 0)
+        return false;
+    const uint64_t value = json_object_get_uint64(number);
+    *size = (size_t)value;
+    return value < SIZE_MAX;
+}
+
+/* The library's names are those of the format, in small letters. */
+static table_type type_called(const char *name) {
+#define CALLED(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                       \
+    if (strcasecmp(name, #NAME) == 0)                                                                                  \
+        return TABLE_##TYPE;
+    TABLE_TYPES(CALLED)
+#undef CALLED
+    return strcmp(name, "BOOL") == 0 ? TABLE_U8 : (table_type)0;
+}
+
+static bool describe(json_object *tensor, struct table_layout *layout, size_t *begin, size_t *end,
+                     struct input_reason *reason) {
+    json_object *dtype, *shape, *offsets;
+    *layout = (struct table_layout){.type = (table_type)0};
+    if (!json_object_is_type(tensor, json_type_object) || !json_object_object_get_ex(tensor, "dtype", &dtype) ||
+        !json_object_object_get_ex(tensor, "shape", &shape) ||
+        !json_object_object_get_ex(tensor, "data_offsets", &offsets) || !json_object_is_type(dtype, json_type_string) ||
+        !json_object_is_type(shape, json_type_array) || !json_object_is_type(offsets, json_type_array))
+        return bad_header(reason, "a tensor without dtype, shape or data_offsets");
+    layout->type = type_called(json_object_get_string(dtype));
+    if (!layout->type)
+        return input_refuse(reason, EX_DATAERR, "its type %.40s is not supported", json_object_get_string(dtype));
+    const size_t dimensions = json_object_array_length(shape);
+    if (dimensions == 0)
+        return input_refuse(reason, EX_DATAERR, "is a single value (shape []), not a table");
+    if (dimensions > MAX_DIMENSIONS)
+        return input_refuse(reason, EX_DATAERR, "more than %d dimensions", MAX_DIMENSIONS);
+    layout->dimensions = (unsigned)dimensions;
+    for (size_t i = 0; i < dimensions; i++)
+        if (!read_size(shape, i, &layout->shape[i]))
+            return bad_header(reason, "a shape that is not a list of sizes");
+    if (!layout_finish(layout))
+        return bad_header(reason, "a shape beyond the address space");
+    if (layout->columns == 0)
+        return input_refuse(reason, EX_DATAERR, "has no columns: a size after the first of its shape is 0");
+    if (json_object_array_length(offsets) != 2 || !read_size(offsets, 0, begin) || !read_size(offsets, 1, end) ||
+        *end < *begin || *end - *begin != layout->bytes)
+        return bad_header(reason, "data_offsets that are not those of the shape");
+    return true;
+}
+
+static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
+                   struct table_layout *layout, struct input_reason *reason) {
+    const size_t header = input_safetensors_header(bytes, count), start = INPUT_TENSORS_LEAST;
+    struct input_names names = {.count = 0};
+    size_t begin = 0, end = 0;
+    if (header == 0 || count < header)
+        return input_refuse(reason, EX_DATAERR,
+                            header == 0 ? "is neither a .npz nor safetensors" : "truncated: it ends in its header");
+    if (request->field_count > 0 && request->elements == INPUT_VALUES)
+        return input_refuse(reason, EX_USAGE, "has no fields: --field is for records");
+    json_object *root = parse((const char *)bytes + start, header - start, reason);
+    if (!root)
+        return false;
+    json_object *tensor = find(root, request, &names);
+    const bool found =
+        tensor ? describe(tensor, layout, &begin, &end, reason) : input_names_reason(request->member, &names, reason);
+    json_object_put(root);
+    if (!found)
+        return false;
+    if (end > SIZE_MAX - header || (total != INPUT_UNKNOWN && header + end > total))
+        return input_refuse(reason, EX_DATAERR, "truncated: its values would end at byte %zu, and it has %zu",
+                            end > SIZE_MAX - header ? end : header + end, total);
+    layout->offset = header + begin;
+    layout->is_followed = true;
+    return true;
+}
+
+static bool recognise(const unsigned char *bytes, size_t count) {
+    (void)bytes;
+    (void)count;
+    return false;
+}
+
+const struct input_format input_safetensors = {"safetensors", "npy", recognise, locate, 0};

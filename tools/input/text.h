@@ -1,0 +1,19 @@
+/* Tables as text: a row is a line, whose fields have a delimiter between them, or blanks. */
+#ifndef INPUT_TEXT_H
+#define INPUT_TEXT_H
+
+#include "input/input.h"
+
+/* The format, if the request is for text, or the name of the file says so; or NULL. */
+const struct input_format *input_text_format(const struct input_file *file, const struct input_request *request);
+
+/* Reads the first line, which says how many columns there are, and what they are called, if it has anything but
+ * numbers. EX_OK, or the exit code after a message. */
+int input_text_begin(struct input_file *file, const struct input_request *request);
+
+/* The next values, as input_some(). */
+ssize_t input_text_read(struct input_file *file, void *to, size_t bytes);
+
+void input_text_end(struct input_file *file);
+
+#endif

@@ -1,0 +1,115 @@
+#include "input/zip.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include "input/start.h"
+#include "message.h"
+
+struct input_zip {
+    zip_t *archive;
+    zip_file_t *member;
+};
+
+static int bad_archive(const struct input_file *file, int error, const char *what) {
+    zip_error_t reason;
+    zip_error_init_with_code(&reason, error);
+    const int code = fail(EX_DATAERR, "%s: %s: %s", file->name, what, zip_error_strerror(&reason));
+    zip_error_fini(&reason);
+    return code;
+}
+
+static bool is_called(const char *name, const char *member) {
+    const size_t length = strlen(member);
+    return strncmp(name, member, length) == 0 && (name[length] == '\0' || strcmp(name + length, ".npy") == 0);
+}
+
+/* The names of all members, as they may be given. */
+static void list_members(zip_t *archive, struct input_names *names) {
+    const zip_int64_t count = zip_get_num_entries(archive, 0);
+    for (zip_int64_t i = 0; i < count; i++) {
+        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
+        const size_t length = name ? strlen(name) : 0;
+        const bool is_npy = length > 4 && strcmp(name + length - 4, ".npy") == 0;
+        input_names_add(names, name ? name : "", is_npy ? length - 4 : length);
+    }
+}
+
+static int find_member(struct input_file *file, const char *member, zip_uint64_t *place) {
+    zip_t *archive = file->zip->archive;
+    const zip_int64_t count = zip_get_num_entries(archive, 0);
+    struct input_names names = {.count = 0};
+    struct input_reason reason;
+    *place = 0;
+    if (!member && count == 1)
+        return EX_OK;
+    for (zip_int64_t i = 0; i < count && member; i++) {
+        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
+        *place = (zip_uint64_t)i;
+        if (name && is_called(name, member))
+            return EX_OK;
+    }
+    list_members(archive, &names);
+    input_names_reason(member, &names, &reason);
+    return fail(reason.code, "%s: %s", file->name, reason.text);
+}
+
+/* libzip takes a descriptor over that it opens, and has its own place in the file. */
+static int open_archive(struct input_file *file) {
+    int error = 0;
+    const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return fail(EX_OSERR, "%s: %s", file->name, strerror(errno));
+    file->zip->archive = zip_fdopen(fd, ZIP_RDONLY, &error);
+    if (file->zip->archive)
+        return EX_OK;
+    close(fd);
+    return bad_archive(file, error, "is not an archive that can be read");
+}
+
+int input_zip_open(struct input_file *file, const char *member) {
+    zip_uint64_t place;
+    zip_stat_t facts;
+    file->zip = calloc(1, sizeof *file->zip);
+    if (!file->zip)
+        return fail(EX_OSERR, "%s: out of memory", file->name);
+    int code = open_archive(file);
+    if (code == EX_OK)
+        code = find_member(file, member, &place);
+    if (code != EX_OK)
+        return code;
+    zip_t *archive = file->zip->archive;
+    if (zip_stat_index(archive, place, 0, &facts) != 0 || !(facts.valid & ZIP_STAT_SIZE) ||
+        !(file->zip->member = zip_fopen_index(archive, place, 0)))
+        return bad_archive(file, zip_error_code_zip(zip_get_error(archive)), zip_get_name(archive, place, 0));
+    if (facts.size >= SIZE_MAX)
+        return fail(EX_OSERR, "%s: larger than the address space", file->name);
+    file->zip_bytes = (size_t)facts.size;
+    return EX_OK;
+}
+
+ssize_t input_zip_read(struct input_file *file, void *to, size_t bytes) {
+    const zip_int64_t got = zip_fread(file->zip->member, to, bytes);
+    if (got >= 0)
+        return (ssize_t)got;
+    zip_error_t *error = zip_file_get_error(file->zip->member);
+    const int kind = zip_error_code_zip(error);
+    return input_failed(file, fail(kind == ZIP_ER_READ ? EX_IOERR : EX_DATAERR, "%s: the archive cannot be read: %s",
+                                   file->name, zip_error_strerror(error)));
+}
+
+void input_zip_close(struct input_file *file) {
+    if (!file->zip)
+        return;
+    if (file->zip->member)
+        zip_fclose(file->zip->member);
+    if (file->zip->archive)
+        zip_discard(file->zip->archive);
+    free(file->zip);
+    file->zip = NULL;
+}

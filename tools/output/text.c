@@ -1,0 +1,60 @@
+/* Text: a line for each row, and before them one of the names that columns have, if they do. */
+#include "output/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "text/number_text.h"
+
+enum { ROOM = 64 << 10 };
+
+static size_t no_header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
+    (void)layout;
+    (void)header;
+    return 0;
+}
+
+static const char *const csv_endings[] = {"csv", NULL}, *const tsv_endings[] = {"tsv", NULL},
+                         *const text_endings[] = {"txt", NULL};
+
+const struct output_format output_csv = {"csv", csv_endings, no_header, ','};
+const struct output_format output_tsv = {"tsv", tsv_endings, no_header, '\t'};
+const struct output_format output_text = {"text", text_endings, no_header, ' '};
+
+static char delimiter_of(const struct output_format *format, const struct table_layout *layout) {
+    return layout->delimiter && format == &output_csv ? layout->delimiter : format->delimiter;
+}
+
+int output_text_names(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
+    const char delimiter = delimiter_of(format, layout), *name = layout->names;
+    if (!number_text_is_here)
+        return fail(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
+    int code = name && format == &output_text ? atomic_file_write(file, "# ", 2) : EX_OK;
+    for (size_t i = 0; i < layout->columns && name && code == EX_OK; i++, name += strlen(name) + 1) {
+        code = atomic_file_write(file, name, strlen(name));
+        if (code == EX_OK)
+            code = atomic_file_write(file, i + 1 < layout->columns ? &delimiter : "\n", 1);
+    }
+    return code;
+}
+
+int output_text_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                       size_t first, const void *values, size_t bytes) {
+    const size_t size = table_type_size(layout->type), count = bytes / size;
+    const char delimiter = delimiter_of(format, layout), *value = values;
+    size_t column = first % layout->columns;
+    char *buffer = malloc(ROOM), *to = buffer;
+    int code = buffer ? EX_OK : fail(EX_OSERR, "%s: out of memory", file->name);
+    for (size_t i = 0; i < count && code == EX_OK; i++, value += size) {
+        to = number_text_write(layout->type, value, to);
+        column = column + 1 < layout->columns ? column + 1 : 0;
+        *to++ = column > 0 ? delimiter : '\n';
+        if (to - buffer < ROOM - NUMBER_TEXT - 1 && i + 1 < count)
+            continue;
+        code = atomic_file_write(file, buffer, (size_t)(to - buffer));
+        to = buffer;
+    }
+    free(buffer);
+    return code;
+}
