@@ -93,7 +93,7 @@ bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
 
 static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
     return place(plan, plan_reaches(backend, scan, scan->carry_out) ? 0 : row_bytes, &plan->carry_out_offset) &&
-           place(plan, backend->piece_workspace(scan), &plan->fused_offset);
+           place(plan, backend->piece_workspace(scan, plan->strategy == TABLE_STRATEGY_FUSED), &plan->fused_offset);
 }
 
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
@@ -108,8 +108,9 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
-    const bool piece = plan_is_piece(backend, scan);
-    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || piece)};
+    /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
+    const bool apart = plan_is_piece(backend, scan) && !scan->header_before;
+    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || apart)};
     bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset) && place_state(plan, backend, scan, row_bytes);
     if (scan->in.rows == 0)
         fits = fits && place(plan, plan_needs_zeros(backend, scan) ? row_bytes : 0, &plan->carry_out_offset);

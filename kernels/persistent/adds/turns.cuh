@@ -46,17 +46,47 @@ template <class SHAPE> struct turn_lane {
                 Floats: the turn's seed */
 };
 
-/* For a turn whose first chunk is `first`. Tiles that would be below the table, of which there are `rows`, add nothing.
- */
-template <class SHAPE> DEVICE void begin_turn(unsigned ring, unsigned rows, unsigned first, turn_lane<SHAPE> &mine) {
+/* The chunks of a pass in turns: `first` counts from the beginning of the first turn, whose first `ahead` chunks are
+ * those of the stack that the pass goes on from. `rows` of tiles, those of these chunks too. */
+struct turn_range {
+    unsigned rows, ahead, before; /* before: turns before the first */
+};
+
+/* The place in the ring of a chunk that may be ahead: the ring's chunk 0 is that of the pass. */
+DEVICE row_slot turn_slot_of(unsigned ring, unsigned ahead, unsigned chunk) {
+    if (chunk >= ahead)
+        return row_slot_of(ring, chunk - ahead);
+    const unsigned up = ahead - chunk, laps = (up + ring - 1) / ring;
+    return row_slot{laps * ring - up, 1 - laps};
+}
+
+/* For a turn whose first chunk is `first`. Tiles that would be below the table add nothing. */
+template <class SHAPE>
+DEVICE void begin_turn(unsigned ring, const turn_range &range, unsigned first, turn_lane<SHAPE> &mine) {
     constexpr unsigned WORDS = SHAPE::TURN_CHUNKS * SHAPE::SHARES;
+    const unsigned rows = range.rows;
     const unsigned row = (first + mine.first) * SHAPE::SHARES, left = row < rows ? rows - row : 0;
-    mine.slot = row_slot_of(ring, first + mine.first);
+    mine.slot = turn_slot_of(ring, range.ahead, first + mine.first);
     mine.missing = mine.active ? (1u << (left < WORDS ? left : WORDS)) - 1 : 0;
     mine.done = 0;
     UNROLL
     for (unsigned word = 0; word < WORDS; word++)
         mine.total[word / SHAPE::SHARES][word % SHAPE::SHARES] = sum_identity<typename SHAPE::Sum>();
+}
+
+/* The chunks ahead of the first turn that a pass goes on with: where a block of the stack ends, its total. */
+template <class SHAPE> DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, size_t column,
+                                              unsigned ahead, turn_lane<SHAPE> &mine) {
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++) {
+        const unsigned end = mine.first + k + 1, level = lowest_bit(end);
+        if (end > ahead)
+            continue;
+        mine.missing &= ~(((1u << SHAPE::SHARES) - 1) << k * SHAPE::SHARES);
+        if (mine.active && (ahead >> level) << level == end)
+            mine.total[k][0] = stack_column<typename SHAPE::Sum>(state.stack, mine.columns, column)(level);
+    }
+    mine.done = ahead;
 }
 
 /* One look at all that is missing. How many of the warp's chunks are there, from the first one on. */
@@ -222,13 +252,41 @@ DEVICE void hand_on(turn_block<SHAPE> &block, const turn_lane<SHAPE> &mine, unsi
         bulk_barrier_expect(&block.turns[next], 0);
 }
 
+/* The blocks of turns that wait for those to their right, in the lane's column. */
+template <class SHAPE> DEVICE tree_column<typename SHAPE::Sum> levels_of_turns(turn_block<SHAPE> &block) {
+    const unsigned place = thread_index() / WARP_LANES / block.TEAM * block.COLUMNS + thread_index() % block.COLUMNS;
+    return tree_column<typename SHAPE::Sum>{&block.waiting[0][place], SHAPE::TURN_COLUMNS};
+}
+
+/* Leaves what has been added when the pass ends with `ready` chunks of the turn of number `turn`, in one column: the
+ * blocks of turns, by the lane that has the turn's last chunks, and what there is of the turn itself. */
+template <class SHAPE> DEVICE void leave_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                               unsigned turn, unsigned ready, size_t column,
+                                               const turn_lane<SHAPE> &mine, const turn_tree<SHAPE> &tree) {
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
+    const stack_column<typename SHAPE::Sum> to(state.stack, mine.columns, column);
+    const unsigned turns = turn + (ready == block.CHUNKS ? 1 : 0);
+    const tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
+    KEEP_LOOP
+    for (unsigned k = 0; mine.first == block.CHUNKS - CHUNKS && k < TURN_LEVELS; k++)
+        if (turns >> k & 1)
+            to.leave(k + LEVEL, levels[k].total);
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++) {
+        const unsigned end = mine.first + k + 1, level = lowest_bit(end);
+        if (ready < block.CHUNKS && end <= ready && (ready >> level) << level == end)
+            to.leave(level, tree.blocks[k]);
+    }
+}
+
 /* The end of a turn of floats, whose first chunk is `first`, when the totals of all before `ready` are there; `waits`:
  * for the turn. */
-template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &block, unsigned first, unsigned ready,
+template <class SHAPE> DEVICE void end_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                            const turn_range &range, size_t column, unsigned first, unsigned ready,
                                             unsigned next, bool waits, unsigned parity, turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
-    const unsigned place = thread_index() / WARP_LANES / block.TEAM * block.COLUMNS + thread_index() % block.COLUMNS;
     const bool last = mine.first == block.CHUNKS - CHUNKS;
+    const unsigned turn = range.before + first / block.CHUNKS;
     turn_tree<SHAPE> tree;
     turn_seeds<SHAPE> seeds;
     add_halves(mine, tree);
@@ -236,28 +294,34 @@ template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &bl
         wait_for_turn(parity, block, mine);
     typename SHAPE::Sum behind = sum_identity<typename SHAPE::Sum>();
     if (last) {
-        tree_column<typename SHAPE::Sum> levels = {&block.waiting[0][place], SHAPE::TURN_COLUMNS};
-        behind = tree_push(levels, 0, first / block.CHUNKS, mine.sum, tree.all);
+        tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
+        behind = tree_push(levels, 0, turn, mine.sum, tree.all);
     }
     hand_on(block, mine, next, behind);
     make_seeds(mine, tree, seeds);
     if (last)
         seeds[CHUNKS] = behind;
-    publish_seeds(ring, ready, mine, seeds);
+    publish_seeds(state.ring, ready, mine, seeds);
+    if (state.stack.first && mine.active && (first + ready) * SHAPE::SHARES == range.rows)
+        leave_turns(state, block, turn, ready, column, mine, tree);
 }
 
 /* One turn of a warp, whose first chunk is `first`. What is carried out of integers is the seed behind the last chunk;
  * of floats the table's last tile makes it (words/per_row_tile.cuh). */
 template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
-                                             size_t column, unsigned rows, unsigned first, unsigned parity,
+                                             size_t column, const turn_range &range, unsigned first, unsigned parity,
                                              turn_lane<SHAPE> &mine) {
     const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
     const unsigned next = warp - member + (member + 1) % block.TEAM;
-    const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
-    begin_turn<SHAPE>(state.ring, rows, first, mine);
+    const unsigned left = (range.rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
+    begin_turn<SHAPE>(state.ring, range, first, mine);
+    if constexpr (!may_reorder<typename SHAPE::Sum>())
+        if (first < range.ahead)
+            take_ahead(state, column, range.ahead, mine);
     const bool waits = !wait_for_totals<SHAPE>(state.ring, parity, block, mine);
     if constexpr (!may_reorder<typename SHAPE::Sum>()) {
-        end_turn(state.ring, block, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity, mine);
+        end_turn(state, block, range, column, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity,
+                 mine);
     } else {
         if (waits)
             wait_for_turn(parity, block, mine);
@@ -268,6 +332,28 @@ template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Su
             keep_seed(state, first + left, column, mine.columns, mine.sum);
         }
     }
+}
+
+/* The blocks of turns before the pass, in one column: those of the stack. The seed of the first turn is returned. Where
+ * the pass adds nothing to them, they are left as they are. */
+template <class SHAPE>
+DEVICE typename SHAPE::Sum take_turns_before(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                             size_t column, const turn_range &range, const turn_lane<SHAPE> &mine) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
+    const stack_column<Sum> from(state.stack, mine.columns, column);
+    const tree_column<Sum> levels = levels_of_turns(block);
+    Sum seed = from.base();
+    KEEP_LOOP
+    for (unsigned k = TURN_LEVELS; k-- > 0;)
+        if (range.before >> k & 1) {
+            const Sum total = from(k + LEVEL);
+            levels[k] = tree_level<Sum>{total, seed};
+            seed = combine(seed, total);
+            if (range.rows == 0)
+                from.leave(k + LEVEL, total);
+        }
+    return seed;
 }
 
 /* All that a block does for its columns, from `first` on; of `rows` of tiles. */
@@ -287,21 +373,29 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
     mine.sum = sum_identity<Sum>();
     if (thread < SHAPE::WARPS)
         bulk_barrier_init(&block.turns[thread], 1);
+    turn_range range = {rows, 0, 0};
+    if constexpr (!may_reorder<Sum>()) { /* the last chunk's total nobody wants */
+        const chunk_range chunks = chunks_to_add(state, (rows + SHAPE::SHARES - 1) / SHAPE::SHARES);
+        range = turn_range{(chunks.end - chunks.begin + chunks.begin % CHUNKS) * SHAPE::SHARES, chunks.begin % CHUNKS,
+                           chunks.begin / CHUNKS};
+    }
     if (member == 0 && mine.first == 0) {
-        const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
-        block.handed[warp][thread % COLUMNS] = carry;
-        if constexpr (!may_reorder<Sum>())
-            block.waiting[0][warp / TEAM * COLUMNS + thread % COLUMNS] =
-                tree_level<Sum>{carry, carry}; /* may be read */
+        const Sum carry = mine.active ? first_seed(state, columns, column) : Sum(0);
         if (mine.active)
             publish_kept(mine.seeds, carry, 1);
+        block.handed[warp][thread % COLUMNS] = carry;
+        if constexpr (!may_reorder<Sum>()) {
+            levels_of_turns(block)[0] = tree_level<Sum>{carry, carry}; /* may be read */
+            if (state.stack.first && mine.active)
+                block.handed[warp][thread % COLUMNS] = take_turns_before(state, block, column, range, mine);
+        }
     }
     block_barrier();
     if (member == 0 && thread % WARP_LANES == 0)
         bulk_barrier_expect(&block.turns[warp], 0);
     unsigned parity = 0;
-    for (unsigned at = member * CHUNKS; at * SHAPE::SHARES < rows; at += TEAM * CHUNKS, parity ^= 1)
-        take_turn<SHAPE>(state, block, column, rows, at, parity, mine);
+    for (unsigned at = member * CHUNKS; at * SHAPE::SHARES < range.rows; at += TEAM * CHUNKS, parity ^= 1)
+        take_turn<SHAPE>(state, block, column, range, at, parity, mine);
 }
 
 #endif
