@@ -79,15 +79,17 @@ struct kernel_head {
 size_t kernel_head_rows(const struct kernel_pass *pass, uint64_t before);
 int kernel_run_ends(const struct kernel_pass *pass, const struct kernel_piece *piece, const struct kernel_head *head);
 
-/* Before and behind a call whose state the device alone can read: enter() begins a state that is all zero, with
- * carry_in or zeros as its start, or sets STATE_REFUSED if it is not of such sums; then leave() changes nothing.
- * leave() takes over the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in
+/* Before and behind a call whose state is in memory of the device: enter() begins a state that is all zero, with
+ * carry_in or zeros as its start, or sets STATE_REFUSED if it is not of such sums; then leave() changes nothing, unless
+ * the rows before the call are known, which is to say that the state is a right one and has begun. leave() takes over the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in
  * the finding of the first overflow, too. Without rows the sums so far go to carry_out. */
+#define KERNEL_UNKNOWN_ROWS UINT64_MAX
 struct kernel_state_call {
     void *state;
     const void *left;
     table_type type; /* of the sums */
     size_t columns, rows;
+    uint64_t before;      /* rows before the call, or KERNEL_UNKNOWN_ROWS */
     const void *carry_in; /* NULL: zeros */
     void *carry_out;      /* NULL: not wanted */
     uint64_t *first_overflow;

@@ -86,6 +86,7 @@ static struct kernel_state_call state_call(const struct scan *scan) {
                                       .type = scan->out.type,
                                       .columns = scan->in.columns,
                                       .rows = scan->in.rows,
+                                      .before = scan->header_before ? scan->first_row : KERNEL_UNKNOWN_ROWS,
                                       .carry_in = scan->carry_in,
                                       .carry_out = scan->carry_out,
                                       .first_overflow = scan->first_overflow,
@@ -94,6 +95,8 @@ static struct kernel_state_call state_call(const struct scan *scan) {
 
 table_status cuda_state_enter(const struct scan *scan) {
     const struct kernel_state_call call = state_call(scan);
+    if (scan->header_before && !scan->begins)
+        return TABLE_OK; /* it was looked at on the host */
     return cuda_check_launch(kernel_state_enter(&call), "beginning a state");
 }
 

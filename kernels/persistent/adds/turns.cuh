@@ -46,27 +46,28 @@ template <class SHAPE> struct turn_lane {
                 Floats: the turn's seed */
 };
 
-/* The chunks of a pass in turns: `first` counts from the beginning of the first turn, whose first `ahead` chunks are
- * those of the stack that the pass goes on from. `rows` of tiles, those of these chunks too. */
-struct turn_range {
-    unsigned rows, ahead, before; /* before: turns before the first */
-};
+/* The chunks before a pass, by which chunks are numbered. It is asked anew each time: stage 2 of ragged rows spills
+ * where it keeps that number. */
+template <class SUM> DEVICE unsigned chunks_before(const pass_state<SUM> &state) {
+    if constexpr (!may_reorder<SUM>())
+        return state.stack.chunks_before();
+    return 0;
+}
 
-/* The place in the ring of a chunk that may be ahead: the ring's chunk 0 is that of the pass. */
-DEVICE row_slot turn_slot_of(unsigned ring, unsigned ahead, unsigned chunk) {
-    if (chunk >= ahead)
-        return row_slot_of(ring, chunk - ahead);
-    const unsigned up = ahead - chunk, laps = (up + ring - 1) / ring;
+/* The place in the ring of a chunk that may be one before the pass, whose own first one has the first place. */
+DEVICE row_slot turn_slot_of(unsigned ring, unsigned before, unsigned chunk) {
+    if (chunk >= before)
+        return row_slot_of(ring, chunk - before);
+    const unsigned up = before - chunk, laps = (up + ring - 1) / ring;
     return row_slot{laps * ring - up, 1 - laps};
 }
 
 /* For a turn whose first chunk is `first`. Tiles that would be below the table add nothing. */
-template <class SHAPE>
-DEVICE void begin_turn(unsigned ring, const turn_range &range, unsigned first, turn_lane<SHAPE> &mine) {
+template <class SHAPE> DEVICE void begin_turn(const ring_state<typename SHAPE::Sum> &state, unsigned rows,
+                                              unsigned first, turn_lane<SHAPE> &mine) {
     constexpr unsigned WORDS = SHAPE::TURN_CHUNKS * SHAPE::SHARES;
-    const unsigned rows = range.rows;
     const unsigned row = (first + mine.first) * SHAPE::SHARES, left = row < rows ? rows - row : 0;
-    mine.slot = turn_slot_of(ring, range.ahead, first + mine.first);
+    mine.slot = row_slot_of(state.ring, first + mine.first - chunks_before(state));
     mine.missing = mine.active ? (1u << (left < WORDS ? left : WORDS)) - 1 : 0;
     mine.done = 0;
     UNROLL
@@ -74,9 +75,20 @@ DEVICE void begin_turn(unsigned ring, const turn_range &range, unsigned first, t
         mine.total[word / SHAPE::SHARES][word % SHAPE::SHARES] = sum_identity<typename SHAPE::Sum>();
 }
 
-/* The chunks ahead of the first turn that a pass goes on with: where a block of the stack ends, its total. */
-template <class SHAPE> DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, size_t column,
-                                              unsigned ahead, turn_lane<SHAPE> &mine) {
+/* The lane's column of the stack. It is found anew: tiles of ragged rows spill where it is kept. */
+template <class SHAPE> DEVICE stack_column<typename SHAPE::Sum>
+stack_of_lane(const ring_state<typename SHAPE::Sum> &state, const turn_lane<SHAPE> &mine) {
+    typedef turn_block<SHAPE> block;
+    const unsigned thread = thread_index_anew();
+    return stack_column<typename SHAPE::Sum>(state.stack, mine.columns,
+                                             static_cast<size_t>(block_index()) * SHAPE::TURN_COLUMNS +
+                                                 thread / WARP_LANES / block::TEAM * block::COLUMNS +
+                                                 thread % block::COLUMNS);
+}
+
+/* The chunks of the turn before the pass, `ahead` of them: where a block of the stack ends, its total. */
+template <class SHAPE>
+DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, unsigned ahead, turn_lane<SHAPE> &mine) {
     UNROLL
     for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++) {
         const unsigned end = mine.first + k + 1, level = lowest_bit(end);
@@ -84,7 +96,7 @@ template <class SHAPE> DEVICE void take_ahead(const ring_state<typename SHAPE::S
             continue;
         mine.missing &= ~(((1u << SHAPE::SHARES) - 1) << k * SHAPE::SHARES);
         if (mine.active && (ahead >> level) << level == end)
-            mine.total[k][0] = stack_column<typename SHAPE::Sum>(state.stack, mine.columns, column)(level);
+            mine.total[k][0] = stack_of_lane(state, mine)(level);
     }
     mine.done = ahead;
 }
@@ -258,35 +270,12 @@ template <class SHAPE> DEVICE tree_column<typename SHAPE::Sum> levels_of_turns(t
     return tree_column<typename SHAPE::Sum>{&block.waiting[0][place], SHAPE::TURN_COLUMNS};
 }
 
-/* Leaves what has been added when the pass ends with `ready` chunks of the turn of number `turn`, in one column: the
- * blocks of turns, by the lane that has the turn's last chunks, and what there is of the turn itself. */
-template <class SHAPE> DEVICE void leave_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
-                                               unsigned turn, unsigned ready, size_t column,
-                                               const turn_lane<SHAPE> &mine, const turn_tree<SHAPE> &tree) {
-    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
-    const stack_column<typename SHAPE::Sum> to(state.stack, mine.columns, column);
-    const unsigned turns = turn + (ready == block.CHUNKS ? 1 : 0);
-    const tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
-    KEEP_LOOP
-    for (unsigned k = 0; mine.first == block.CHUNKS - CHUNKS && k < TURN_LEVELS; k++)
-        if (turns >> k & 1)
-            to.leave(k + LEVEL, levels[k].total);
-    UNROLL
-    for (unsigned k = 0; k < CHUNKS; k++) {
-        const unsigned end = mine.first + k + 1, level = lowest_bit(end);
-        if (ready < block.CHUNKS && end <= ready && (ready >> level) << level == end)
-            to.leave(level, tree.blocks[k]);
-    }
-}
-
 /* The end of a turn of floats, whose first chunk is `first`, when the totals of all before `ready` are there; `waits`:
  * for the turn. */
-template <class SHAPE> DEVICE void end_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
-                                            const turn_range &range, size_t column, unsigned first, unsigned ready,
+template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &block, unsigned first, unsigned ready,
                                             unsigned next, bool waits, unsigned parity, turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
     const bool last = mine.first == block.CHUNKS - CHUNKS;
-    const unsigned turn = range.before + first / block.CHUNKS;
     turn_tree<SHAPE> tree;
     turn_seeds<SHAPE> seeds;
     add_halves(mine, tree);
@@ -295,33 +284,32 @@ template <class SHAPE> DEVICE void end_turn(const ring_state<typename SHAPE::Sum
     typename SHAPE::Sum behind = sum_identity<typename SHAPE::Sum>();
     if (last) {
         tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
-        behind = tree_push(levels, 0, turn, mine.sum, tree.all);
+        behind = tree_push(levels, 0, first / block.CHUNKS, mine.sum, tree.all);
     }
     hand_on(block, mine, next, behind);
     make_seeds(mine, tree, seeds);
     if (last)
         seeds[CHUNKS] = behind;
-    publish_seeds(state.ring, ready, mine, seeds);
-    if (state.stack.first && mine.active && (first + ready) * SHAPE::SHARES == range.rows)
-        leave_turns(state, block, turn, ready, column, mine, tree);
+    publish_seeds(ring, ready, mine, seeds);
 }
 
 /* One turn of a warp, whose first chunk is `first`. What is carried out of integers is the seed behind the last chunk;
  * of floats the table's last tile makes it (words/per_row_tile.cuh). */
 template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
-                                             size_t column, const turn_range &range, unsigned first, unsigned parity,
+                                             size_t column, unsigned rows, unsigned first, unsigned parity,
                                              turn_lane<SHAPE> &mine) {
     const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
     const unsigned next = warp - member + (member + 1) % block.TEAM;
-    const unsigned left = (range.rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
-    begin_turn<SHAPE>(state.ring, range, first, mine);
+    const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
+    begin_turn<SHAPE>(state, rows, first, mine);
     if constexpr (!may_reorder<typename SHAPE::Sum>())
-        if (first < range.ahead)
-            take_ahead(state, column, range.ahead, mine);
+        if (first < chunks_before(state)) {
+            mine.slot = turn_slot_of(state.ring, chunks_before(state), first + mine.first);
+            take_ahead(state, chunks_before(state) - first, mine);
+        }
     const bool waits = !wait_for_totals<SHAPE>(state.ring, parity, block, mine);
     if constexpr (!may_reorder<typename SHAPE::Sum>()) {
-        end_turn(state, block, range, column, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity,
-                 mine);
+        end_turn(state.ring, block, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity, mine);
     } else {
         if (waits)
             wait_for_turn(parity, block, mine);
@@ -335,25 +323,51 @@ template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Su
 }
 
 /* The blocks of turns before the pass, in one column: those of the stack. The seed of the first turn is returned. Where
- * the pass adds nothing to them, they are left as they are. */
-template <class SHAPE>
-DEVICE typename SHAPE::Sum take_turns_before(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
-                                             size_t column, const turn_range &range, const turn_lane<SHAPE> &mine) {
+ * they are all that there is, they are left as they are. */
+template <class SHAPE> DEVICE typename SHAPE::Sum take_turns_before(const ring_state<typename SHAPE::Sum> &state,
+                                                                    turn_block<SHAPE> &block, bool all,
+                                                                    const turn_lane<SHAPE> &mine) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
-    const stack_column<Sum> from(state.stack, mine.columns, column);
+    const stack_column<Sum> from = stack_of_lane(state, mine);
     const tree_column<Sum> levels = levels_of_turns(block);
+    const unsigned turns = chunks_before(state) / block.CHUNKS;
     Sum seed = from.base();
     KEEP_LOOP
     for (unsigned k = TURN_LEVELS; k-- > 0;)
-        if (range.before >> k & 1) {
+        if (turns >> k & 1) {
             const Sum total = from(k + LEVEL);
             levels[k] = tree_level<Sum>{total, seed};
             seed = combine(seed, total);
-            if (range.rows == 0)
+            if (all)
                 from.leave(k + LEVEL, total);
         }
     return seed;
+}
+
+/* Leaves what has been added when the pass has ended with `ready` chunks of turn `turn`, in one column: the blocks of
+ * turns, by the lane that has the turn's last chunks, and what there is of the turn itself. All lanes of the turn's warp
+ * call it together. */
+template <class SHAPE> DEVICE void leave_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                               unsigned turn, unsigned ready, const turn_lane<SHAPE> &mine) {
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
+    const stack_column<typename SHAPE::Sum> to = stack_of_lane(state, mine);
+    const unsigned turns = turn + (ready == block.CHUNKS ? 1 : 0);
+    const tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
+    turn_tree<SHAPE> tree;
+    add_halves(mine, tree);
+    if (!mine.active)
+        return;
+    KEEP_LOOP
+    for (unsigned k = 0; mine.first == block.CHUNKS - CHUNKS && k < TURN_LEVELS; k++)
+        if (turns >> k & 1)
+            to.leave(k + LEVEL, levels[k].total);
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++) {
+        const unsigned end = mine.first + k + 1, level = lowest_bit(end);
+        if (ready < block.CHUNKS && end <= ready && (ready >> level) << level == end)
+            to.leave(level, tree.blocks[k]);
+    }
 }
 
 /* All that a block does for its columns, from `first` on; of `rows` of tiles. */
@@ -373,12 +387,9 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
     mine.sum = sum_identity<Sum>();
     if (thread < SHAPE::WARPS)
         bulk_barrier_init(&block.turns[thread], 1);
-    turn_range range = {rows, 0, 0};
-    if constexpr (!may_reorder<Sum>()) { /* the last chunk's total nobody wants */
-        const chunk_range chunks = chunks_to_add(state, (rows + SHAPE::SHARES - 1) / SHAPE::SHARES);
-        range = turn_range{(chunks.end - chunks.begin + chunks.begin % CHUNKS) * SHAPE::SHARES, chunks.begin % CHUNKS,
-                           chunks.begin / CHUNKS};
-    }
+    const chunk_range chunks = chunks_to_add(state, (rows + SHAPE::SHARES - 1) / SHAPE::SHARES);
+    const unsigned begin = chunks.begin / CHUNKS * CHUNKS;
+    const unsigned end = may_reorder<Sum>() ? rows : chunks.end * SHAPE::SHARES; /* rows of tiles, from chunk 0 on */
     if (member == 0 && mine.first == 0) {
         const Sum carry = mine.active ? first_seed(state, columns, column) : Sum(0);
         if (mine.active)
@@ -387,15 +398,20 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
         if constexpr (!may_reorder<Sum>()) {
             levels_of_turns(block)[0] = tree_level<Sum>{carry, carry}; /* may be read */
             if (state.stack.first && mine.active)
-                block.handed[warp][thread % COLUMNS] = take_turns_before(state, block, column, range, mine);
+                block.handed[warp][thread % COLUMNS] = take_turns_before(state, block, begin == chunks.end, mine);
         }
     }
     block_barrier();
     if (member == 0 && thread % WARP_LANES == 0)
         bulk_barrier_expect(&block.turns[warp], 0);
-    unsigned parity = 0;
-    for (unsigned at = member * CHUNKS; at * SHAPE::SHARES < range.rows; at += TEAM * CHUNKS, parity ^= 1)
-        take_turn<SHAPE>(state, block, column, range, at, parity, mine);
+    unsigned parity = 0, at = begin + member * CHUNKS;
+    for (; at * SHAPE::SHARES < end; at += TEAM * CHUNKS, parity ^= 1)
+        take_turn<SHAPE>(state, block, column, end, at, parity, mine);
+    if constexpr (!may_reorder<Sum>()) {
+        const unsigned last = at - TEAM * CHUNKS; /* the warp's, if it had one */
+        if (state.stack.first && at >= begin + TEAM * CHUNKS && (last + CHUNKS) * SHAPE::SHARES >= end)
+            leave_turns(state, block, last / CHUNKS, end / SHAPE::SHARES - last, mine);
+    }
 }
 
 #endif

@@ -150,6 +150,33 @@ DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wid
         sums.leave(state, panel);
 }
 
+/* wide_fold() of floats. It is called: as a part of the kernel it made wide tiles spill up to 48 bytes. What it is given
+ * is in registers; `memory` is all that the launch asked for. */
+template <unsigned SHARES, class SUM>
+DEVICE_CALL void wide_fold_floats(exchange_word<SUM> *seeds, exchange_word<SUM> *blocks, const SUM *carry_in,
+                                  const uint32_t *stack_first, const SUM *stack_rows, SUM *stack_left,
+                                  unsigned stack_level, size_t first, size_t columns, unsigned begin, unsigned end,
+                                  unsigned width) {
+    SHARED_DYNAMIC(unsigned char, memory);
+    pass_state<SUM> state = {};
+    state.seeds = seeds;
+    state.blocks = blocks;
+    state.carry_in = carry_in;
+    state.stack = tree_stack<SUM>{stack_first, stack_rows, stack_left, stack_level};
+    const wide_panel panel = {first, columns, begin, end, width, WIDE_RING / WIDE_COLUMNS};
+    wide_fold<SHARES>(panel, state, *reinterpret_cast<wide_ring<SUM> *>(memory));
+}
+template <unsigned SHARES, class SUM>
+DEVICE void fold_in_lanes(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring) {
+    if constexpr (may_reorder<SUM>())
+        wide_fold<SHARES>(panel, state, ring);
+    else
+        wide_fold_floats<SHARES, SUM>(state.seeds, state.blocks, state.carry_in, state.stack.first, state.stack.rows,
+                                      state.stack.left, state.stack.level, panel.first, panel.columns,
+                                      static_cast<unsigned>(panel.begin), static_cast<unsigned>(panel.end),
+                                      panel.width);
+}
+
 /* All that an adding block does for its columns, from `first` on. */
 template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM> &state, wide_ring<SUM> &ring,
                                                            size_t columns, const chunk_range &chunks, size_t first) {
@@ -166,7 +193,7 @@ template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM>
     if (thread_index() >= WIDE_COLUMNS)
         wide_look<SHARES>(panel, state, ring, thread_index() - WIDE_COLUMNS);
     else if (thread_index() / WARP_LANES * WARP_LANES < panel.width)
-        wide_fold<SHARES>(panel, state, ring);
+        fold_in_lanes<SHARES>(panel, state, ring);
 }
 
 #endif
