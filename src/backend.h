@@ -46,9 +46,10 @@ struct backend {
     table_status (*batch)(const struct scan *scan, void *workspace);
 
     /* The three stages of floats that go on from scan->state to scan->state_out, to scan->carry_out if it is wanted
-     * (memory of the backend). NULL: the stages above know how to go on. */
-    size_t (*piece_workspace)(const struct scan *scan);
-    table_status (*piece)(const struct scan *scan, void *workspace);
+     * (memory of the backend); fused: in one pass, as far as can be, which is only asked for if scan->header_before is
+     * known. NULL: the stages above know how to go on. */
+    size_t (*piece_workspace)(const struct scan *scan, bool fused);
+    table_status (*piece)(const struct scan *scan, bool fused, void *workspace);
 
     /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
      * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. chunk_length: how keys, at

@@ -156,7 +156,7 @@ static table_status run_piece(const struct backend *backend, const struct plan *
         inner.carry_out = workspace + plan->carry_out_offset;
     table_status status = mark(backend, scan, 0);
     if (status == TABLE_OK)
-        status = backend->piece(&inner, workspace + plan->fused_offset);
+        status = backend->piece(&inner, plan->strategy == TABLE_STRATEGY_FUSED, workspace + plan->fused_offset);
     for (unsigned number = 1; number <= STAGES && status == TABLE_OK; number++)
         status = mark(backend, scan, number);
     if (status == TABLE_OK && inner.carry_out != scan->carry_out)

@@ -94,7 +94,7 @@ bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
 
 static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
     return place(plan, plan_reaches(backend, scan, scan->carry_out) ? 0 : row_bytes, &plan->carry_out_offset) &&
-           place(plan, backend->piece_workspace(scan), &plan->fused_offset);
+           place(plan, backend->piece_workspace(scan, plan->strategy == TABLE_STRATEGY_FUSED), &plan->fused_offset);
 }
 
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
@@ -134,8 +134,9 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     if (scan->tables > 1)
         return batch_plan(backend, scan, strategy, plan);
     const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
-    const bool piece = plan_is_piece(backend, scan);
-    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || piece)};
+    /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
+    const bool apart = plan_is_piece(backend, scan) && !scan->header_before;
+    *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || apart)};
     bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset) &&
                 place(plan, scan->skipped ? sizeof(uint64_t) : 0, &plan->skipped_offset) &&
                 place_row(plan, backend, scan, row_bytes) && place_state(plan, backend, scan, row_bytes);

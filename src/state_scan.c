@@ -28,7 +28,7 @@ static table_status inspect_begun(const struct call *call, const struct sum_stat
         status = state_kept(name, header);
     if (status != TABLE_OK)
         return status;
-    if (scan->carry_in)
+    if (scan->carry_in && call->form != CALL_ON_STREAM)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of %s has begun, and has its start", name);
     if (header->first != 0 && call->form != CALL_FOR_TOTALS)
         return status_fail(TABLE_ERROR_STATE, "%s: begins at row %llu, and the sums above it are not known", name,

@@ -52,13 +52,13 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
 }
 
 const kernel_form kernel_forms[] = {
-    {"alone", 75, alone_takes, true, no_workspace, run_alone},
-    {"wave", 90, wave_takes, false, form_wave::workspace, run_wave},
-    {"rows", ROWS_OLDEST_GPU, rows_takes, false, form_rows::workspace, run_part_of<form_rows>},
-    {"bytes", BYTES_OLDEST_GPU, bytes_can, false, form_bytes::workspace, form_bytes::run},
-    {"parked", 90, takes_all, false, form_parked::workspace, run_part_of<form_parked>},
-    {"general", PARKED_OLDEST_GPU, takes_all, false, form_parked::workspace, run_part_of<form_general>},
-    {nullptr, INT_MAX, nullptr, false, nullptr, nullptr},
+    {"alone", 75, alone_takes, false, true, no_workspace, run_alone},
+    {"wave", 90, wave_takes, false, false, form_wave::workspace, run_wave},
+    {"rows", ROWS_OLDEST_GPU, rows_takes, true, false, form_rows::workspace, run_part_of<form_rows>},
+    {"bytes", BYTES_OLDEST_GPU, bytes_can, false, false, form_bytes::workspace, form_bytes::run},
+    {"parked", 90, takes_all, true, false, form_parked::workspace, run_part_of<form_parked>},
+    {"general", PARKED_OLDEST_GPU, takes_all, true, false, form_parked::workspace, run_part_of<form_general>},
+    {nullptr, INT_MAX, nullptr, false, false, nullptr, nullptr},
 };
 
 /* Blocks that wait for each other must all be resident. Where somebody else has a part of the device, or the device has

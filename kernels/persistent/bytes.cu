@@ -221,5 +221,5 @@ int form_bytes::run(const kernel_pass *pass, const kernel_carry *carry, void *wo
     const kernel_facts facts = kernel_facts_of(pass, 0, 0);
     if (!bytes_can(&facts) || facts.in_start < WORD_BYTES || facts.out_start < VECTOR_BYTES)
         return static_cast<int>(cudaErrorNotSupported);
-    return run_byte_columns(*pass, persistent_call{carry->in, carry->out, workspace, pass->stream});
+    return run_byte_columns(*pass, persistent_call(*pass, *carry, workspace));
 }

@@ -6,6 +6,7 @@
 
 #include "overflow/after_pass.cuh"
 #include "persistent/persistent_pass.cuh"
+#include "tile/first_rows.cuh"
 
 /* At most one block of ADDERS_SHARE does stage 2. A table so wide that it would take more has so many panels that the
  * chunk before a tile's is long done; there parked tiles hand on the seeds themselves, in a chain. */
@@ -56,6 +57,22 @@ template <class SUM> struct checked_seeds {
 struct persistent_call {
     const void *carry_in;
     void *carry_out, *workspace, *stream;
+    const kernel_stack *stack; /* or NULL */
+
+    persistent_call(const kernel_pass &pass, const kernel_carry &carry, void *workspace_)
+        : carry_in(carry.in), carry_out(carry.out), workspace(workspace_), stream(pass.stream), stack(carry.stack) {}
+
+    template <class SUM> tree_stack<SUM> stack_of(unsigned chunk_rows) const {
+        if (!stack)
+            return tree_stack<SUM>{};
+        return tree_stack<SUM>{stack->first, static_cast<const SUM *>(stack->rows), static_cast<SUM *>(stack->left),
+                               tree_level_of(chunk_rows / UNIT_ROWS)};
+    }
+    /* The rows of results above the first rows of tiles, of which there are so many. */
+    template <class SUM>
+    last_rows<SUM> lasts_of(const SUM *rows, const tile_pass &pass, size_t tiles, unsigned tile_rows) const {
+        return last_rows<SUM>{rows, stack_above<SUM>(stack, pass.columns), pass.columns, tiles, tile_rows};
+    }
 
     /* The words of a pass in the workspace, all of them seeds yet, and magnitudes nowhere. */
     template <class SUM> pass_state<SUM> state_for() const {
@@ -118,7 +135,7 @@ static int launch_persistent(const persistent_call &call, const tile_pass &pass,
     if (error != 0)
         return error;
     const bool few = are_few_adders(plan.adders, most);
-    if (!few && !FORM::CHAINS)
+    if (!few && (!FORM::CHAINS || call.stack)) /* no chain goes on from a stack */
         return static_cast<int>(cudaErrorNotSupported);
     const unsigned adders = few ? static_cast<unsigned>(plan.adders) : 0;
     const unsigned blocks = plan.tiles < most - adders ? plan.tiles + adders : most;

@@ -163,13 +163,16 @@ template <class SHAPE> struct parked_plan {
                             chain ? block_rows(chunks) : 0);
     }
     pass_state<Sum> state(const persistent_call &call, unsigned, unsigned, size_t) const {
-        return call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES, block_rows(chunks));
+        pass_state<Sum> state = call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES, block_rows(chunks));
+        if constexpr (!may_reorder<Sum>())
+            state.stack = call.stack_of<Sum>(SHAPE::TILE_ROWS * SHAPE::SHARES);
+        return state;
     }
     last_rows<Sum> lasts(const persistent_call &call) const {
         if constexpr (may_reorder<Sum>())
             return last_rows<Sum>{};
         else
-            return last_rows<Sum>{state(call, 0, 0, 0).lasts, pass.columns, chunks, SHAPE::TILE_ROWS * SHAPE::SHARES};
+            return call.lasts_of<Sum>(state(call, 0, 0, 0).lasts, pass, chunks, SHAPE::TILE_ROWS * SHAPE::SHARES);
     }
     checked_seeds<Sum> seeds(const pass_state<Sum> &state) const {
         return checked_seeds<Sum>{state.seeds, SHAPE::SHARES * pass.columns, SHAPE::TILE_ROWS * SHAPE::SHARES, chunks};
@@ -252,9 +255,9 @@ size_t form_parked::workspace(const kernel_pass *pass) {
 #endif
 
 template <> int form_parked::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_pass(*pass, parked_launcher{{carry->in, carry->out, workspace, pass->stream}, true});
+    return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), true});
 }
 
 template <> int form_general::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_pass(*pass, parked_launcher{{carry->in, carry->out, workspace, pass->stream}, false});
+    return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), false});
 }

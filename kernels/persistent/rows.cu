@@ -186,6 +186,7 @@ template <class SHAPE> struct rows_plan {
         state.all_seeds = nullptr;
         if constexpr (!may_reorder<Sum>()) {
             state.lasts = last_rows_in(call.workspace);
+            state.stack = call.stack_of<Sum>(CHUNK_ROWS);
         } else if (pass.first_overflow) {
             state.magnitudes = state.done + length * made.panels;
             state.all_seeds = state.totals + cleared * sizeof(word_pair) / sizeof(exchange_word<Sum>);
@@ -200,8 +201,8 @@ template <class SHAPE> struct rows_plan {
     Sum *last_rows_in(void *workspace) const {
         return reinterpret_cast<Sum *>(static_cast<char *>(workspace) + rows_room::words(pass));
     }
-    last_rows<Sum> left_in(void *workspace) const {
-        return last_rows<Sum>{last_rows_in(workspace), pass.columns, chunks, CHUNK_ROWS};
+    last_rows<Sum> left_in(const persistent_call &call) const {
+        return call.lasts_of<Sum>(last_rows_in(call.workspace), made, chunks, CHUNK_ROWS);
     }
 };
 
@@ -232,8 +233,8 @@ struct rows_launcher {
             return launch_persistent<rows_form<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
         else
             return launch_first_rows<SHAPE>(
-                launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan), made,
-                plan.left_in(call.workspace), call.stream);
+                launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan), made, plan.left_in(call),
+                call.stream);
     }
 };
 
@@ -245,7 +246,7 @@ size_t form_rows::workspace(const kernel_pass *pass) {
 #endif
 
 template <> int form_rows::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    const persistent_call call = {carry->in, carry->out, workspace, pass->stream};
+    const persistent_call call(*pass, *carry, workspace);
     const kernel_facts facts = kernel_facts_of(pass, 0, 0);
     const rows_launcher launcher = {*pass, call};
     return run_types(*pass, [&](auto types) { return run_rows_of(*pass, facts, launcher, types); });

@@ -3,6 +3,7 @@
 #ifndef PERSISTENT_STATE_CUH
 #define PERSISTENT_STATE_CUH
 
+#include "persistent/adds/tree_sums.cuh"
 #include "persistent/words/marked.cuh"
 #include "tile/sum.cuh"
 
@@ -12,6 +13,7 @@
 template <class SUM, bool WRAPS = may_reorder<SUM>()> struct float_state {
     exchange_word<SUM> *blocks;
     SUM *lasts;
+    tree_stack<SUM> stack;
 };
 template <class SUM> struct float_state<SUM, true> {};
 
@@ -36,6 +38,28 @@ template <class SUM> struct ring_state : pass_state<SUM> {
     unsigned ring;  /* chunks, at least 2 */
     exchange_word<SUM> *all_seeds; /* of all chunks, once more, which nobody clears; NULL: no check wants them */
 };
+
+/* The chunks whose totals stage 2 adds up, by their numbers in the tree: of floats all but the last one, whose total
+ * nobody wants. */
+struct chunk_range {
+    unsigned begin, end;
+};
+template <class SUM> DEVICE chunk_range chunks_to_add(const pass_state<SUM> &state, unsigned chunks) {
+    if constexpr (may_reorder<SUM>()) {
+        return chunk_range{0, chunks};
+    } else {
+        const unsigned before = state.stack.chunks_before();
+        return chunk_range{before, before + chunks - 1};
+    }
+}
+
+/* The seed of the first chunk in one column. */
+template <class SUM> DEVICE SUM first_seed(const pass_state<SUM> &state, size_t columns, size_t column) {
+    if constexpr (!may_reorder<SUM>())
+        if (state.stack.first)
+            return stack_column<SUM>(state.stack, columns, column).seed();
+    return load_carry(state.carry_in, column);
+}
 
 constexpr unsigned NO_TILE = 0xffffffffu;
 

@@ -43,19 +43,19 @@ template <unsigned ACROSS> struct column_place {
     }
 };
 
-/* The warp's column, from shared memory and back. */
-template <class SUM> DEVICE SUM *own_rows_of(columns_memory<SUM> &memory) {
-    return &memory[thread_index() / WARP_LANES][column_at(thread_index() % WARP_LANES * UNIT_EACH)];
+/* The warp's column in shared memory, and from there to its lanes and back. */
+template <class SUM> DEVICE SUM *own_column(SUM (*columns)[COLUMN_PITCH]) {
+    return columns[thread_index() / WARP_LANES];
 }
-template <class SUM> DEVICE void take_column(columns_memory<SUM> &memory, lane_rows<SUM> &rows) {
+template <class SUM> DEVICE void take_column(const SUM *column, lane_rows<SUM> &rows) {
     UNROLL
     for (unsigned k = 0; k < UNIT_EACH; k++)
-        rows[k] = own_rows_of<SUM>(memory)[k];
+        rows[k] = column[column_at(thread_index() % WARP_LANES * UNIT_EACH) + k];
 }
-template <class SUM> DEVICE void put_column(columns_memory<SUM> &memory, const lane_rows<SUM> &rows) {
+template <class SUM> DEVICE void put_column(SUM *column, const lane_rows<SUM> &rows) {
     UNROLL
     for (unsigned k = 0; k < UNIT_EACH; k++)
-        own_rows_of<SUM>(memory)[k] = rows[k];
+        column[column_at(thread_index() % WARP_LANES * UNIT_EACH) + k] = rows[k];
 }
 
 /* P of the tree of tuplescan/prefix_sum.h, in place. */

@@ -77,9 +77,9 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
     });
     block_barrier();
     lane_rows<SUM> rows;
-    take_column<SUM>(memory[0], rows);
+    take_column<SUM>(own_column(memory[0]), rows);
     total_column<SUM>(rows);
-    put_column<SUM>(memory[0], rows);
+    put_column<SUM>(own_column(memory[0]), rows);
     warp_barrier(WARP_ALL);
     const size_t unit = block.unit(), column = block.column();
     const uint64_t last = place.last_of(level) - place.first_of(level);
@@ -95,7 +95,7 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
     const unsigned slot = level == 0 ? STATE_RUNS : STATE_BLOCKS + GROUP_LEVELS * (level - 1);
     if (lane < STATE_RUN_LEVELS && (count >> lane & 1) != 0)
         row_of_state<SUM>(pass.to, pass.columns, slot + lane)[column] =
-            memory[0][thread_index() / WARP_LANES][column_at((count >> lane << lane) - 1)];
+            own_column(memory[0])[column_at((count >> lane << lane) - 1)];
 }
 
 /* A block of the binary counter that the highest level is, and the seed before it. */
@@ -165,10 +165,10 @@ template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
                          ? above.seeds[(group + place.ahead(level + 1)) * pass.columns + column]
                          : sum_identity<SUM>();
     lane_rows<SUM> rows;
-    take_column<SUM>(memory[0], rows);
+    take_column<SUM>(own_column(memory[0]), rows);
     total_column<SUM>(rows);
     seed_column<SUM>(rows, base);
-    put_column<SUM>(memory[0], rows);
+    put_column<SUM>(own_column(memory[0]), rows);
     block_barrier();
     block.each(memory[0], [&](size_t to, unsigned row, size_t at, SUM &value) {
         const size_t entry = to * UNIT_ROWS + row;
@@ -193,16 +193,16 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
     const uint64_t last = place.last_unit() - place.first_of(0);
     const bool active = unit <= last && column < pass.columns;
     lane_rows<SUM> rows;
-    take_column<SUM>(memory[0], rows);
+    take_column<SUM>(own_column(memory[0]), rows);
     scan_column<SUM>(rows);
     const size_t at = (unit + ahead) * pass.columns + column;
     const SUM seed = active ? pass.level[0].seeds[at] : sum_identity<SUM>();
     UNROLL
     for (unsigned k = 0; k < UNIT_EACH; k++)
         rows[k] = combine(seed, rows[k]);
-    put_column<SUM>(memory[0], rows);
+    put_column<SUM>(own_column(memory[0]), rows);
     warp_barrier(WARP_ALL);
-    SUM *const own = memory[0][thread_index() / WARP_LANES];
+    SUM *const own = own_column(memory[0]);
     const unsigned lane = thread_index() % WARP_LANES,
                    end = static_cast<unsigned>(place.end - place.last_unit() * UNIT_ROWS);
     if (active && unit == last && lane == 0 && pass.carry_out)
@@ -219,7 +219,7 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
             rows[k] = rows[k - 1];
         rows[0] = lane == 0 ? above : left;
         warp_barrier(WARP_ALL);
-        put_column<SUM>(memory[0], rows);
+        put_column<SUM>(own_column(memory[0]), rows);
     }
     block_barrier();
     block.each(memory[0], [&](size_t to, unsigned row, size_t j, SUM &value) {

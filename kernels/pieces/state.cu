@@ -11,7 +11,8 @@ template <class SUM> struct state_pass {
     const sum_state *left; /* what floats leave */
     uint32_t type;
     size_t columns;
-    uint64_t rows; /* of the call */
+    uint64_t rows;   /* of the call */
+    uint64_t before; /* rows before the call, or KERNEL_UNKNOWN_ROWS */
     const SUM *carry_in;
     SUM *carry_out;
     uint64_t *first_overflow;
@@ -27,7 +28,7 @@ DEVICE bool is_zero(const sum_state &header) {
 template <class SUM> DEVICE bool fits(const state_pass<SUM> &pass, const sum_state &header) {
     return header.magic == STATE_MAGIC && header.version == STATE_VERSION && header.type == pass.type &&
            header.columns == pass.columns && header.first == 0 && header.rows <= STATE_ROWS_MOST &&
-           pass.rows <= STATE_ROWS_MOST - header.rows && header.checksum == 0 && header.flags == 0 && !pass.carry_in;
+           pass.rows <= STATE_ROWS_MOST - header.rows && header.checksum == 0 && header.flags == 0;
 }
 
 /* The start of a sum that has not begun. */
@@ -68,19 +69,30 @@ DEVICE bool counts(const struct state_digits &digits, unsigned slot) {
                                 : (digits.runs >> (slot - STATE_RUNS) & 1) != 0;
 }
 
-/* The rows of the state behind the call. Without rows the sums so far are the carry out. */
+/* Counts the rows, and with them the finding goes on. By one thread. */
+template <class SUM> DEVICE void count_rows(const state_pass<SUM> &pass, uint64_t before) {
+    if (pass.first_overflow && *pass.first_overflow != ~uint64_t(0))
+        *pass.first_overflow += before * pass.columns;
+    pass.state->rows = before + pass.rows;
+}
+
+/* The rows of the state behind the call; and if it is known how many there were before, which then nobody looks up, the
+ * count. Without rows the sums so far are the carry out. */
 template <class SUM> KERNEL LAUNCH_BOUNDS(STATE_THREADS, 1) rows_kernel(state_pass<SUM> pass) {
-    const sum_state &header = *pass.state;
     const size_t threads = static_cast<size_t>(block_count()) * STATE_THREADS;
     const size_t first = static_cast<size_t>(block_index()) * STATE_THREADS + thread_index();
-    if ((header.flags & STATE_REFUSED) != 0)
+    const bool known = pass.before != KERNEL_UNKNOWN_ROWS;
+    if (!known && (pass.state->flags & STATE_REFUSED) != 0)
         return;
+    const uint64_t rows_before = known ? pass.before : pass.state->rows;
+    if (known && first == 0 && pass.rows > 0)
+        count_rows(pass, rows_before);
     if (pass.rows == 0) {
         for (size_t j = first; pass.carry_out && j < pass.columns; j += threads)
             pass.carry_out[j] = state_column<SUM>(pass.state, pass.columns, j).last();
         return;
     }
-    const struct state_digits before = state_digits(0, header.rows), now = state_digits(0, header.rows + pass.rows);
+    const struct state_digits before = state_digits(0, rows_before), now = state_digits(0, rows_before + pass.rows);
     for (size_t at = first; at < (STATE_RISING_RUNS - STATE_RUNS) * pass.columns; at += threads) {
         const unsigned slot = STATE_RUNS + static_cast<unsigned>(at / pass.columns);
         const size_t j = at % pass.columns;
@@ -91,14 +103,10 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(STATE_THREADS, 1) rows_kernel(state_pa
     }
 }
 
-/* The count, of which the finding goes on, too. One thread. */
+/* One thread. */
 template <class SUM> KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) count_kernel(state_pass<SUM> pass) {
-    sum_state &header = *pass.state;
-    if (thread_index() != 0 || (header.flags & STATE_REFUSED) != 0)
-        return;
-    if (pass.first_overflow && *pass.first_overflow != ~uint64_t(0))
-        *pass.first_overflow += header.rows * pass.columns;
-    header.rows += pass.rows;
+    if (thread_index() == 0 && (pass.state->flags & STATE_REFUSED) == 0)
+        count_rows(pass, pass.state->rows);
 }
 
 template <class SUM> static state_pass<SUM> make_state_pass(const kernel_state_call &call) {
@@ -108,6 +116,7 @@ template <class SUM> static state_pass<SUM> make_state_pass(const kernel_state_c
     pass.type = call.type;
     pass.columns = call.columns;
     pass.rows = call.rows;
+    pass.before = call.before;
     pass.carry_in = static_cast<const SUM *>(call.carry_in);
     pass.carry_out = static_cast<SUM *>(call.carry_out);
     pass.first_overflow = call.first_overflow;
@@ -127,12 +136,14 @@ template <class SUM> static int enter(const kernel_state_call &call) {
 }
 
 template <class SUM> static int leave(const kernel_state_call &call) {
+    constexpr bool FLOATS = !std::is_integral<SUM>::value;
     const state_pass<SUM> pass = make_state_pass<SUM>(call);
     int error = 0;
-    if constexpr (!std::is_integral<SUM>::value)
+    if constexpr (FLOATS)
         error = launch(rows_kernel<SUM>, blocks_for((STATE_RISING_RUNS - STATE_RUNS) * pass.columns), STATE_THREADS, 0,
                        call.stream, pass);
-    return error == 0 ? launch(count_kernel<SUM>, 1, WARP_LANES, 0, call.stream, pass) : error;
+    const bool counts = !FLOATS || call.before == KERNEL_UNKNOWN_ROWS;
+    return error == 0 && counts ? launch(count_kernel<SUM>, 1, WARP_LANES, 0, call.stream, pass) : error;
 }
 
 /* Calls run(a sum of the type), signed ones as unsigned ones. */

@@ -59,7 +59,8 @@ struct wave_launcher {
                                                  pass, state);
         return launch_first_rows<share>(
             error, pass,
-            last_rows<Sum>{state.lasts, pass.columns, (rows + SHARES - 1) / SHARES, SHARES * share::TILE_ROWS}, stream);
+            last_rows<Sum>{state.lasts, nullptr, pass.columns, (rows + SHARES - 1) / SHARES, SHARES * share::TILE_ROWS},
+            stream);
     }
 
     template <class SUM> wave_state<SUM> state_of(const tile_pass &pass, unsigned rows, unsigned pitch) const {

@@ -13,7 +13,8 @@ struct stage3_launcher {
         const int error = launch(resident_kernel_for<SHAPE, seed_from_table<SHAPE>>(pass), tiles, BLOCK_THREADS,
                                  staging_bytes<SHAPE>(), stream, pass, seed_table<Sum>{rows});
         return launch_first_rows<SHAPE>(
-            error, pass, last_rows<Sum>{rows, UNITS * pass.columns, tiles / pass.panels, SHAPE::TILE_ROWS}, stream);
+            error, pass, last_rows<Sum>{rows, nullptr, UNITS * pass.columns, tiles / pass.panels, SHAPE::TILE_ROWS},
+            stream);
     }
 };
 

@@ -5,13 +5,14 @@
 #ifndef TILE_FIRST_ROWS_CUH
 #define TILE_FIRST_ROWS_CUH
 
+#include "kernels.h"
 #include "tile/store.cuh"
 
 constexpr unsigned FIRST_ROWS_THREADS = 256, FIRST_ROWS_BLOCKS = 1 << 16;
 
 /* Where the last rows of tiles are: `columns` sums side by side, `apart` sums from one row of tiles to the next. */
 template <class SUM> struct last_rows {
-    const SUM *rows;
+    const SUM *rows, *above; /* above: what stands above the first tile; NULL: what the tile was given for its seed */
     size_t apart, tiles; /* as many rows of tiles, of tile_rows rows of the table each; the last one may have fewer */
     unsigned tile_rows;
 };
@@ -19,15 +20,20 @@ template <class SUM> struct last_rows {
 template <class SUM, bool LOOSE> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
     first_rows_kernel(tile_pass pass, last_rows<SUM> lasts) {
     wait_for_launch_before();
-    const size_t count = (lasts.tiles - 1) * pass.columns;
+    const size_t first = lasts.above ? 0 : pass.columns, count = lasts.tiles * pass.columns - first;
     const size_t threads = static_cast<size_t>(block_count()) * FIRST_ROWS_THREADS;
     for (size_t number = static_cast<size_t>(block_index()) * FIRST_ROWS_THREADS + thread_index(); number < count;
          number += threads) {
-        const size_t tile = number / pass.columns, column = number - tile * pass.columns;
-        store_result(pass_target<LOOSE, SUM>(pass) +
-                         static_cast<ptrdiff_t>((tile + 1) * lasts.tile_rows) * pass.out_stride + column,
-                     lasts.rows[tile * lasts.apart + column]);
+        const size_t tile = (number + first) / pass.columns, column = number + first - tile * pass.columns;
+        store_result(pass_target<LOOSE, SUM>(pass) + static_cast<ptrdiff_t>(tile * lasts.tile_rows) * pass.out_stride +
+                         static_cast<ptrdiff_t>(column),
+                     tile == 0 ? lasts.above[column] : lasts.rows[(tile - 1) * lasts.apart + column]);
     }
+}
+
+/* What stands above the first row of a pass that goes on. */
+template <class SUM> static const SUM *stack_above(const kernel_stack *stack, size_t columns) {
+    return stack ? static_cast<const SUM *>(stack->rows) + 2 * columns : nullptr;
 }
 
 /* Whether a pass leaves the last rows of its tiles. */
@@ -40,9 +46,9 @@ template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) 
 template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
                                                     const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
     if constexpr (!may_reorder<typename SHAPE::Sum>()) {
-        if (error != 0 || !leaves_last_rows<SHAPE>(pass) || lasts.tiles <= 1)
+        if (error != 0 || !leaves_last_rows<SHAPE>(pass) || (lasts.tiles <= 1 && !lasts.above))
             return error;
-        const size_t blocks = ((lasts.tiles - 1) * pass.columns + FIRST_ROWS_THREADS - 1) / FIRST_ROWS_THREADS;
+        const size_t blocks = (lasts.tiles * pass.columns + FIRST_ROWS_THREADS - 1) / FIRST_ROWS_THREADS;
         return launch_early(first_rows_kernel<typename SHAPE::Sum, SHAPE::LOOSE>,
                             static_cast<unsigned>(blocks < FIRST_ROWS_BLOCKS ? blocks : FIRST_ROWS_BLOCKS),
                             FIRST_ROWS_THREADS, 0, stream, pass, lasts);

@@ -42,8 +42,8 @@ static struct kernel_facts facts_of(const struct scan *scan, const struct kernel
     return kernel_facts_of(pass, (unsigned)attribute(device, cudaDevAttrMultiProcessorCount), gpu_of(device));
 }
 
-static bool takes(const struct kernel_form *form, const struct kernel_facts *facts) {
-    if (facts->gpu < form->oldest_gpu)
+static bool takes(const struct kernel_form *form, const struct kernel_facts *facts, bool goes_on) {
+    if (facts->gpu < form->oldest_gpu || (goes_on && !form->goes_on))
         return false;
     return cuda_forced_form ? strcmp(form->name, cuda_forced_form) == 0 : form->takes(facts);
 }
@@ -58,7 +58,7 @@ size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused) {
     size_t most = 0;
     *may_be_refused = true;
     for (const struct kernel_form *form = kernel_forms; form->name && *may_be_refused; form++) {
-        if (!takes(form, &facts))
+        if (!takes(form, &facts, false))
             continue;
         const size_t bytes = form->workspace(&pass);
         most = bytes > most ? bytes : most;
@@ -67,20 +67,34 @@ size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused) {
     return most;
 }
 
-table_status cuda_fused(const struct scan *scan, void *workspace) {
-    const struct kernel_pass pass = cuda_pass(scan);
-    const struct kernel_facts facts = facts_of(scan, &pass);
-    const struct kernel_carry carry = {scan->carry_in, scan->carry_out};
+size_t cuda_forms_workspace(const struct kernel_pass *pass) {
+    size_t most = 0;
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
-        if (!takes(form, &facts))
+        const size_t bytes = form->goes_on ? form->workspace(pass) : 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_carry *carry,
+                            void *workspace) {
+    const struct kernel_facts facts = facts_of(scan, pass);
+    for (const struct kernel_form *form = kernel_forms; form->name; form++) {
+        if (!takes(form, &facts, carry->stack != NULL))
             continue;
-        /* A form that may be refused does no pass that skips anything. */
-        int error = form->is_certain ? cuda_count_skipped(scan, &pass) : 0;
+        /* A form that may be refused does no pass that skips anything; and those of a piece are counted with its ends. */
+        int error = form->is_certain && !carry->stack ? cuda_count_skipped(scan, pass) : 0;
         if (error == 0)
-            error = form->run(&pass, &carry, workspace);
+            error = form->run(pass, carry, workspace);
         if (!kernel_is_refused(error))
             return cuda_check_launch(error, "the fused pass");
         cudaGetLastError(); /* a refusal must not come up again in the caller's own calls */
     }
     return status_fail(TABLE_ERROR_STRATEGY, "no form of the fused pass takes the table");
+}
+
+table_status cuda_fused(const struct scan *scan, void *workspace) {
+    const struct kernel_pass pass = cuda_pass(scan);
+    const struct kernel_carry carry = {scan->carry_in, scan->carry_out, NULL};
+    return cuda_run_forms(scan, &pass, &carry, workspace);
 }

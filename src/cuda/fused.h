@@ -2,9 +2,25 @@
 #ifndef CUDA_FUSED_H
 #define CUDA_FUSED_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tuplescan/table.h>
+
 /* The name of a row of kernel_forms (kernels.h), or NULL, which is the form that was measured to be the fastest for the
  * table and the device. Tests and measurements set it while no call is under way. Where the forced form is not there,
  * the separate stages do the call. */
 extern const char *cuda_forced_form;
+
+struct kernel_carry;
+struct kernel_pass;
+struct scan;
+
+/* Room for all forms that go on, for the pass or a part of it, wherever that begins. */
+size_t cuda_forms_workspace(const struct kernel_pass *pass);
+
+/* TABLE_ERROR_STRATEGY: no form has taken the pass, and nothing is done. */
+table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_carry *carry,
+                            void *workspace);
 
 #endif

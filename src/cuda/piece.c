@@ -1,18 +1,86 @@
-/* Sums that go on, on a device: floats by kernels that find in the state how far the sum has come. */
+/* Sums that go on, on a device: floats by kernels that find in the state how far the sum has come; and where the host
+ * knows it, too, by a fused pass from where a chunk begins. */
+#include "../layout.h"
+#include "fused.h"
 #include "pass.h"
 #include "runtime.h"
 
-size_t cuda_piece_workspace(const struct scan *scan) {
-    const struct kernel_pass pass = cuda_pass(scan);
-    return kernel_piece_workspace(&pass);
+/* The rows of a piece behind its head, from where a chunk begins: what a fused pass may take. */
+static struct kernel_pass pass_behind(const struct kernel_pass *pass, size_t head) {
+    struct kernel_pass behind = *pass;
+    behind.rows -= head;
+    behind.in = (const char *)pass->in + (ptrdiff_t)head * pass->in_stride * (ptrdiff_t)type_bytes(pass->in_type);
+    behind.out = (char *)pass->out + (ptrdiff_t)head * pass->out_stride * (ptrdiff_t)type_bytes(pass->out_type);
+    return behind;
 }
 
-table_status cuda_piece(const struct scan *scan, void *workspace) {
+/* Whether the tree at the rows behind the head is one that a stack can hold. */
+static bool fits_stack(uint64_t first_row, size_t rows) {
+    const uint64_t most = UINT64_C(1) << KERNEL_STACK_LEVELS, first = first_row / KERNEL_UNIT_ROWS % most;
+    return divide_up(rows, KERNEL_UNIT_ROWS) <= most - first;
+}
+
+/* What lies in the workspace of a piece before that of its passes. */
+struct piece_layout {
+    size_t first, rows, head, pass; /* the stack, and the state behind the head */
+};
+static struct piece_layout piece_layout(const struct scan *scan) {
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    struct layout layout = {0};
+    struct piece_layout at;
+    at.first = layout_place(&layout, 1, sizeof(uint32_t));
+    at.rows = layout_place(&layout, KERNEL_STACK_ROWS, row_bytes);
+    at.head = layout_place(&layout, 1, sizeof(struct sum_state) + state_slots(scan_sum_type(scan)) * row_bytes);
+    at.pass = layout.bytes;
+    return at;
+}
+
+size_t cuda_piece_workspace(const struct scan *scan, bool fused) {
+    const struct kernel_pass pass = cuda_pass(scan);
+    const size_t stages = kernel_piece_workspace(&pass);
+    if (!fused)
+        return stages;
+    const size_t bytes = cuda_forms_workspace(&pass);
+    return piece_layout(scan).pass + (bytes > stages ? bytes : stages);
+}
+
+static table_status run_stages(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace) {
+    return cuda_check_launch(kernel_run_piece(pass, piece, workspace), "a piece of a sum that goes on");
+}
+
+/* The ends, and then a fused pass over what is behind the head; or if no form takes that, the stages. */
+static table_status run_fused(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_piece *piece,
+                              char *workspace) {
+    const struct piece_layout at = piece_layout(scan);
+    const size_t rows = kernel_head_rows(pass, scan->first_row);
+    const struct kernel_pass behind = pass_behind(pass, rows);
+    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const struct kernel_head head = {.before = scan->first_row,
+                                     .state = workspace + at.head,
+                                     .stack = {.first = (uint32_t *)(workspace + at.first),
+                                               .rows = workspace + at.rows,
+                                               .left = state_row(scan->state_out, row_bytes, STATE_BLOCKS)}};
+    if (behind.rows > 0 && !fits_stack(scan->first_row + rows, behind.rows))
+        return run_stages(pass, piece, workspace + at.pass);
+    const int error = kernel_run_ends(pass, piece, &head);
+    if (kernel_is_refused(error))
+        return run_stages(pass, piece, workspace + at.pass);
+    table_status status = cuda_check_launch(error, "the ends of a piece");
+    if (status != TABLE_OK || behind.rows == 0)
+        return status;
+    const struct kernel_carry carry = {NULL, piece->carry_out, &head.stack};
+    const struct kernel_piece rest = {rows > 0 ? head.state : piece->from, piece->to, piece->carry_out};
+    status = cuda_run_forms(scan, &behind, &carry, workspace + at.pass);
+    return status == TABLE_ERROR_STRATEGY ? run_stages(&behind, &rest, workspace + at.pass) : status;
+}
+
+table_status cuda_piece(const struct scan *scan, bool fused, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_piece piece = {scan->state, scan->state_out, scan->carry_out};
-    const int error = cuda_count_skipped(scan, &pass);
-    return cuda_check_launch(error ? error : kernel_run_piece(&pass, &piece, workspace),
-                             "a piece of a sum that goes on");
+    const table_status status = cuda_check_launch(cuda_count_skipped(scan, &pass), "counting what is skipped");
+    if (status != TABLE_OK)
+        return status;
+    return fused ? run_fused(scan, &pass, &piece, workspace) : run_stages(&pass, &piece, workspace);
 }
 
 static struct kernel_state_call state_call(const struct scan *scan) {
@@ -21,6 +89,7 @@ static struct kernel_state_call state_call(const struct scan *scan) {
                                       .type = scan_sum_type(scan),
                                       .columns = scan->in.columns,
                                       .rows = scan->in.rows,
+                                      .before = scan->header_before ? scan->first_row : KERNEL_UNKNOWN_ROWS,
                                       .carry_in = scan->carry_in,
                                       .carry_out = scan->carry_out,
                                       .first_overflow = scan->first_overflow,
@@ -29,6 +98,8 @@ static struct kernel_state_call state_call(const struct scan *scan) {
 
 table_status cuda_state_enter(const struct scan *scan) {
     const struct kernel_state_call call = state_call(scan);
+    if (scan->header_before && !scan->begins)
+        return TABLE_OK; /* it was looked at on the host */
     return cuda_check_launch(kernel_state_enter(&call), "beginning a state");
 }
 

@@ -23,8 +23,8 @@ size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cuda_fused(const struct scan *scan, void *workspace);
 
 /* Sums that go on. */
-size_t cuda_piece_workspace(const struct scan *scan);
-table_status cuda_piece(const struct scan *scan, void *workspace);
+size_t cuda_piece_workspace(const struct scan *scan, bool fused);
+table_status cuda_piece(const struct scan *scan, bool fused, void *workspace);
 table_status cuda_state_enter(const struct scan *scan);
 table_status cuda_state_leave(const struct scan *scan);
 

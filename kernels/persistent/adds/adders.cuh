@@ -66,10 +66,11 @@ template <class SHAPE, class SUM>
 DEVICE void add_chunks(const pass_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
     const unsigned width = adder_columns<SHAPE>(columns);
     const size_t first = static_cast<size_t>(part) * width;
+    const chunk_range range = chunks_to_add(state, chunks);
     if (width <= ADDING_COLUMNS)
-        add_by_warp<SHAPE::SHARES>(state, *static_cast<ring_of<SHAPE> *>(memory), columns, chunks, first, width);
+        add_by_warp<SHAPE::SHARES>(state, *static_cast<ring_of<SHAPE> *>(memory), columns, range, first, width);
     else if (SHAPE::WARPS == BLOCK_WARPS)
-        add_wide<SHAPE::SHARES>(state, *static_cast<wide_ring<SUM> *>(memory), columns, chunks, first);
+        add_wide<SHAPE::SHARES>(state, *static_cast<wide_ring<SUM> *>(memory), columns, range, first);
 }
 
 #endif

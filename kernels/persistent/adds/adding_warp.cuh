@@ -31,7 +31,7 @@ template <class SUM> struct adding_levels<SUM, true> {};
 
 /* The ring of a block of WARPS warps. Of each column it has the chunks of some groups, in order: ROUNDS groups for each
  * fetching warp. `fetched` and `published` tell for each group, and `added` for each column, how far totals, seeds and
- * sums are, in chunks from the beginning of the table on. */
+ * sums are: the number of the next chunk. */
 template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring : adding_levels<SUM> {
     static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - ADDING_PUBLISHERS;
     static constexpr unsigned ROUNDS = ROUNDS_, SLOTS = ROUNDS * FETCHERS;
@@ -43,8 +43,9 @@ template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct adding_ring : addi
 /* The columns of one adding block, `width` of them: `across` lanes of a warp lie across them, and `down` lanes one
  * below the other. */
 struct adding_panel {
-    size_t first, columns; /* columns: of the table */
-    unsigned chunks, width, across, down, group;
+    size_t first, columns;     /* columns: of the table */
+    unsigned base, begin, end; /* chunks by their numbers in the tree; base: the first of the first group */
+    unsigned width, across, down, group;
 };
 
 /* Where a lane that fetches or publishes is: its column, and its first chunk in a group. */
@@ -140,7 +141,7 @@ template <unsigned SHARES, class SUM> DEVICE void adding_fetch_group(const addin
     const size_t stride = SHARES * panel.down * panel.columns;
     unsigned missing = 0;
     for (unsigned k = 0; lane.active && k * panel.down < panel.group; k++)
-        missing |= first + lane.own + k * panel.down < panel.chunks ? 1u << k : 0;
+        missing |= first + lane.own + k * panel.down - panel.begin < panel.end - panel.begin ? 1u << k : 0;
     for (unsigned before = 0; before < panel.group;) {
         if (SHARES == 1)
             missing &= ~adding_look(panel, totals, stride, missing, values);
@@ -154,19 +155,25 @@ template <unsigned SHARES, class SUM> DEVICE void adding_fetch_group(const addin
     }
 }
 
+/* How far the words of chunk 0 are above the table's first. */
+template <unsigned SHARES> DEVICE size_t words_before(const adding_panel &panel) {
+    return size_t(SHARES) * panel.begin * panel.columns;
+}
+
 /* All groups of a fetching warp. */
 template <unsigned SHARES, class SUM, class RING>
 DEVICE void adding_fetch(const adding_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned fetcher) {
     const adding_lane lane = adding_lane_of(panel);
     const unsigned length = ring.SLOTS * panel.group;
     SUM *values = adding_values<SUM>(panel, ring, lane.column) + lane.own;
+    const exchange_word<SUM> *totals = state.totals + panel.first + lane.column - words_before<SHARES>(panel);
     unsigned slot = fetcher;
-    for (unsigned first = fetcher * panel.group; first < panel.chunks; first += ring.FETCHERS * panel.group) {
-        while (first >= length && acquire_by_warp(&ring.published[slot]) + length < first + panel.group)
+    for (unsigned first = panel.base + fetcher * panel.group; first < panel.end; first += ring.FETCHERS * panel.group) {
+        while (first - panel.base >= length && acquire_by_warp(&ring.published[slot]) + length < first + panel.group)
             wait_a_little(100);
         const size_t row = size_t(SHARES) * (first + lane.own);
-        adding_fetch_group<SHARES>(panel, lane, state.totals + row * panel.columns + panel.first + lane.column, first,
-                                   values + slot * panel.group, &ring.fetched[slot]);
+        adding_fetch_group<SHARES>(panel, lane, totals + row * panel.columns, first, values + slot * panel.group,
+                                   &ring.fetched[slot]);
         if (ring.ROUNDS > 1)
             slot = slot + ring.FETCHERS < ring.SLOTS ? slot + ring.FETCHERS : fetcher;
     }
@@ -177,11 +184,11 @@ template <unsigned SHARES, class SUM>
 DEVICE void adding_publish_group(const adding_panel &panel, const adding_lane &lane, exchange_word<SUM> *seeds,
                                  unsigned first, const SUM *values, const uint32_t *added, uint32_t *published) {
     const size_t stride = SHARES * panel.down * panel.columns;
-    const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
-    for (unsigned before = 0; before < end;) {
+    const unsigned end = panel.end - first < panel.group ? panel.end - first : panel.group;
+    for (unsigned before = first < panel.begin ? panel.begin - first : 0; before < end;) {
         const unsigned known = load_acquire_block(added), far = known > first ? known - first : 0;
         const unsigned now = far < end ? far : end;
-        if (now == before)
+        if (now <= before)
             continue;
         UNROLL
         for (unsigned k = 0; k < ADDING_BATCH; k++) {
@@ -201,11 +208,12 @@ template <unsigned SHARES, class SUM, class RING>
 DEVICE void adding_publish(const adding_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned publisher) {
     const adding_lane lane = adding_lane_of(panel);
     const SUM *values = adding_values<SUM>(panel, ring, lane.column) + lane.own;
-    for (unsigned group = publisher; group * panel.group < panel.chunks; group += ADDING_PUBLISHERS) {
-        const unsigned first = group * panel.group, slot = group % ring.SLOTS;
+    exchange_word<SUM> *seeds = state.seeds + panel.first + lane.column - words_before<SHARES>(panel);
+    for (unsigned group = publisher; panel.base + group * panel.group < panel.end; group += ADDING_PUBLISHERS) {
+        const unsigned first = panel.base + group * panel.group, slot = group % ring.SLOTS;
         const size_t row = SHARES * (first + lane.own + size_t(1));
-        adding_publish_group<SHARES>(panel, lane, state.seeds + row * panel.columns + panel.first + lane.column, first,
-                                     values + slot * panel.group, &ring.added[lane.column], &ring.published[slot]);
+        adding_publish_group<SHARES>(panel, lane, seeds + row * panel.columns, first, values + slot * panel.group,
+                                     &ring.added[lane.column], &ring.published[slot]);
     }
 }
 
@@ -232,7 +240,8 @@ template <unsigned COUNT, class SUM> struct adding_batch_of {
 template <class SUM, bool WRAPS = may_reorder<SUM>()> struct adding_sums {
     SUM seed; /* of the next chunk */
 
-    template <class RING> DEVICE adding_sums(RING &, unsigned, SUM start) : seed(start) {}
+    template <class RING> DEVICE adding_sums(const adding_panel &, const pass_state<SUM> &, RING &, unsigned, SUM start)
+        : seed(start) {}
     template <unsigned COUNT> DEVICE void add_whole(SUM *values) {
         adding_batch_of<COUNT, SUM> batch;
         batch.read(values);
@@ -250,6 +259,9 @@ template <class SUM, bool WRAPS = may_reorder<SUM>()> struct adding_sums {
                 values[k] = seed = seed + values[k];
     }
     DEVICE void end_block(SUM *, unsigned, unsigned) {}
+    DEVICE void leave(const adding_panel &panel, const pass_state<SUM> &state, unsigned lane) const {
+        store_carry(state.carry_out, panel.first + lane, seed);
+    }
 };
 
 /* Sums of floats are made by the tree. The last seed of a batch is made by end_block(), once for all ways to it. */
@@ -258,8 +270,11 @@ template <class SUM> struct adding_sums<SUM, false> {
     tree_column<SUM> levels;
     SUM total; /* of the batch or batches just added */
 
-    template <class RING> DEVICE adding_sums(RING &ring, unsigned lane, SUM start) : levels(ring.levels(lane)) {
-        sums.begin(levels, 0, start, [](unsigned) { return sum_identity<SUM>(); });
+    template <class RING>
+    DEVICE adding_sums(const adding_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned lane, SUM start)
+        : levels(ring.levels(lane)) {
+        sums.begin(levels, panel.begin, start, state.stack, panel.columns,
+                   panel.first + (lane < panel.width ? lane : 0));
     }
     template <unsigned COUNT> DEVICE void add_whole(SUM *values) {
         adding_batch_of<COUNT, SUM> batch;
@@ -289,6 +304,14 @@ template <class SUM> struct adding_sums<SUM, false> {
         if (end % TREE_BATCH == 0)
             values[some - 1] = sums.end_block(levels, level, end - (1u << level), total);
     }
+
+    /* What floats carry out only the last tile knows, as it is no seed (words/per_chunk.cuh). */
+    DEVICE void leave(const adding_panel &panel, const pass_state<SUM> &state, unsigned lane) {
+        if (!state.stack.first)
+            return;
+        const stack_column<SUM> to(state.stack, panel.columns, panel.first + lane);
+        sums.end(levels, panel.end, [&](unsigned k, SUM left) { to.leave(k, left); });
+    }
 };
 
 /* Adds the next totals of a group, from its `done`th on, `there` of which have come; returns how many it added. A group
@@ -310,23 +333,23 @@ template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned first, unsign
     return count;
 }
 
-/* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. What
- * floats carry out only the last tile knows, as it is no seed (words/per_chunk.cuh). */
+/* All additions, a lane a column. Lanes go on by themselves: to agree on how far would take as long as to add. */
 template <class SUM, class RING>
 DEVICE void adding_add(const adding_panel &panel, const pass_state<SUM> &state, RING &ring) {
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
     SUM *values = adding_values<SUM>(panel, ring, active ? lane : 0);
-    const SUM start = active ? load_carry(state.carry_in, panel.first + lane) : sum_identity<SUM>();
-    adding_sums<SUM> sums(ring, lane, start);
+    const SUM start = active ? first_seed(state, panel.columns, panel.first + lane) : sum_identity<SUM>();
     if (active)
         publish(state.seeds + panel.first + lane, start, MARK_SEED);
-    for (unsigned first = 0, slot = 0; first < panel.chunks; first += panel.group) {
-        const unsigned end = panel.chunks - first < panel.group ? panel.chunks - first : panel.group;
-        for (unsigned done = 0; done < end;) {
+    adding_sums<SUM> sums(panel, state, ring, lane, start);
+    unsigned done = panel.begin - panel.base;
+    for (unsigned first = panel.base, slot = 0; first < panel.end; first += panel.group, done = 0) {
+        const unsigned end = panel.end - first < panel.group ? panel.end - first : panel.group;
+        while (done < end) {
             const unsigned known = load_acquire_block(&ring.fetched[slot]), far = known > first ? known - first : 0;
             const unsigned now = far < end ? far : end;
-            if (now == done)
+            if (now <= done)
                 continue;
             const unsigned count = add_next(values + slot * panel.group, first, done, now - done, active, sums);
             if (active)
@@ -336,23 +359,28 @@ DEVICE void adding_add(const adding_panel &panel, const pass_state<SUM> &state, 
         }
         slot = slot + 1 < ring.SLOTS ? slot + 1 : 0;
     }
-    if constexpr (may_reorder<SUM>())
-        if (active)
-            store_carry(state.carry_out, panel.first + lane, sums.seed);
+    if (active)
+        sums.leave(panel, state, lane);
 }
 
 /* adding_add() of floats. It is called: as a part of the kernel it made parked tiles spill up to 300 bytes. What it is
  * given is in registers; `memory` is all that the launch asked for. */
 template <class SUM, class RING> DEVICE_CALL void adding_add_floats(exchange_word<SUM> *seeds, const SUM *carry_in,
-                                                                    size_t first, unsigned chunks, unsigned width,
-                                                                    unsigned group) {
+                                                                    const uint32_t *stack_first, const SUM *stack_rows,
+                                                                    SUM *stack_left, unsigned stack_level, size_t first,
+                                                                    size_t columns, unsigned base, unsigned begin,
+                                                                    unsigned end, unsigned width, unsigned group) {
     SHARED_DYNAMIC(unsigned char, memory);
     pass_state<SUM> state = {};
     state.seeds = seeds;
     state.carry_in = carry_in;
+    state.stack = tree_stack<SUM>{stack_first, stack_rows, stack_left, stack_level};
     adding_panel panel = {};
     panel.first = first;
-    panel.chunks = chunks;
+    panel.columns = columns;
+    panel.base = base;
+    panel.begin = begin;
+    panel.end = end;
     panel.width = width;
     panel.group = group;
     adding_add(panel, state, *reinterpret_cast<RING *>(memory));
@@ -363,23 +391,28 @@ DEVICE void add_in_warp(const adding_panel &panel, const pass_state<SUM> &state,
     if constexpr (may_reorder<SUM>())
         adding_add(panel, state, ring);
     else
-        adding_add_floats<SUM, RING>(state.seeds, state.carry_in, panel.first, panel.chunks, panel.width, panel.group);
+        adding_add_floats<SUM, RING>(state.seeds, state.carry_in, state.stack.first, state.stack.rows, state.stack.left,
+                                     state.stack.level, panel.first, panel.columns, panel.base, panel.begin, panel.end,
+                                     panel.width, panel.group);
 }
 
 /* All that an adding block does for `width` columns, from `first` on. SHARES tiles share a chunk. */
-template <unsigned SHARES, class SUM, class RING> DEVICE void
-add_by_warp(const pass_state<SUM> &state, RING &ring, size_t columns, unsigned chunks, size_t first, unsigned width) {
+template <unsigned SHARES, class SUM, class RING> DEVICE void add_by_warp(const pass_state<SUM> &state, RING &ring,
+                                                                          size_t columns, const chunk_range &chunks,
+                                                                          size_t first, unsigned width) {
     const unsigned warp = thread_index() / WARP_LANES;
     adding_panel panel;
     panel.first = first;
     panel.columns = columns;
-    panel.chunks = chunks;
     panel.width = columns - first < width ? static_cast<unsigned>(columns - first) : width;
     panel.across = 1;
     while (panel.across < panel.width)
         panel.across *= 2;
     panel.down = WARP_LANES / panel.across;
     panel.group = adding_group<SHARES, SUM>(panel.down);
+    panel.base = chunks.begin & ~(panel.group - 1);
+    panel.begin = chunks.begin;
+    panel.end = chunks.end;
     if (thread_index() < ring.SLOTS)
         ring.fetched[thread_index()] = ring.published[thread_index()] = 0;
     if (thread_index() < ADDING_COLUMNS)

@@ -13,6 +13,9 @@
 /* As many as a count of rows of 64 bits can have of units of 512 rows. */
 constexpr unsigned TREE_LEVELS = 55;
 
+/* The rows of a stack before those of digits. */
+constexpr unsigned STACK_DIGITS = 3;
+
 /* A block that waits for the one to its right: its total, and the seed before it. LEVELS is anything that gives the one
  * of level k by levels[k]: an array of TREE_LEVELS of them, a pointer, or a tree_column. */
 template <class SUM> struct alignas(2 * sizeof(SUM)) tree_level { SUM total, seed; };
@@ -22,6 +25,32 @@ template <class SUM> struct tree_column {
     tree_level<SUM> *first;
     unsigned apart;
     DEVICE tree_level<SUM> &operator[](unsigned level) const { return first[static_cast<size_t>(level) * apart]; }
+};
+
+/* Where a pass goes on in the middle of the tree (struct kernel_stack of kernels.h); `first` is NULL where it begins
+ * with row 0. */
+template <class SUM> struct tree_stack {
+    const uint32_t *first;
+    const SUM *rows;
+    SUM *left;
+    unsigned level; /* a chunk is 2^level units */
+
+    DEVICE unsigned chunks_before() const { return first ? *first >> level : 0; }
+};
+
+/* A column of a stack, by the numbers of chunks. */
+template <class SUM> struct stack_column {
+    const SUM *rows; /* of the column: row 0 */
+    SUM *left;
+    size_t columns;
+    unsigned level;
+
+    DEVICE stack_column(const tree_stack<SUM> &stack, size_t columns_, size_t column)
+        : rows(stack.rows + column), left(stack.left + column), columns(columns_), level(stack.level) {}
+    DEVICE SUM base() const { return rows[0]; }
+    DEVICE SUM seed() const { return rows[columns]; }
+    DEVICE SUM operator()(unsigned k) const { return rows[(k + level + STACK_DIGITS) * columns]; }
+    DEVICE void leave(unsigned k, SUM total) const { left[(k + level) * columns] = total; }
 };
 
 /* How many of the lowest bits are ones before the first zero. */
@@ -106,6 +135,17 @@ template <class SUM> struct tree_sums {
             }
             if (k == TREE_BATCH_LEVEL - 1)
                 half = seed;
+        }
+    }
+
+    /* Of a pass that goes on from a stack behind `count` chunks; or begins with `start`, where there is none. */
+    template <class LEVELS> DEVICE void begin(LEVELS &levels, unsigned count, SUM start, const tree_stack<SUM> &stack,
+                                              size_t columns, size_t column) {
+        if (stack.first) {
+            const stack_column<SUM> from(stack, columns, column);
+            begin(levels, count, from.base(), from);
+        } else {
+            begin(levels, 0, start, [](unsigned) { return sum_identity<SUM>(); });
         }
     }
 

@@ -46,17 +46,59 @@ template <class SHAPE> struct turn_lane {
                 Floats: the turn's seed */
 };
 
-/* For a turn whose first chunk is `first`. Tiles that would be below the table, of which there are `rows`, add nothing.
- */
-template <class SHAPE> DEVICE void begin_turn(unsigned ring, unsigned rows, unsigned first, turn_lane<SHAPE> &mine) {
+/* The chunks before a pass, by which chunks are numbered. It is asked anew each time: stage 2 of ragged rows spills
+ * where it keeps that number. */
+template <class SUM> DEVICE unsigned chunks_before(const pass_state<SUM> &state) {
+    if constexpr (!may_reorder<SUM>())
+        return state.stack.chunks_before();
+    return 0;
+}
+
+/* The place in the ring of a chunk that may be one before the pass, whose own first one has the first place. */
+DEVICE row_slot turn_slot_of(unsigned ring, unsigned before, unsigned chunk) {
+    if (chunk >= before)
+        return row_slot_of(ring, chunk - before);
+    const unsigned up = before - chunk, laps = (up + ring - 1) / ring;
+    return row_slot{laps * ring - up, 1 - laps};
+}
+
+/* For a turn whose first chunk is `first`. Tiles that would be below the table add nothing. */
+template <class SHAPE> DEVICE void begin_turn(const ring_state<typename SHAPE::Sum> &state, unsigned rows,
+                                              unsigned first, turn_lane<SHAPE> &mine) {
     constexpr unsigned WORDS = SHAPE::TURN_CHUNKS * SHAPE::SHARES;
     const unsigned row = (first + mine.first) * SHAPE::SHARES, left = row < rows ? rows - row : 0;
-    mine.slot = row_slot_of(ring, first + mine.first);
+    mine.slot = row_slot_of(state.ring, first + mine.first - chunks_before(state));
     mine.missing = mine.active ? (1u << (left < WORDS ? left : WORDS)) - 1 : 0;
     mine.done = 0;
     UNROLL
     for (unsigned word = 0; word < WORDS; word++)
         mine.total[word / SHAPE::SHARES][word % SHAPE::SHARES] = sum_identity<typename SHAPE::Sum>();
+}
+
+/* The lane's column of the stack. It is found anew: tiles of ragged rows spill where it is kept. */
+template <class SHAPE> DEVICE stack_column<typename SHAPE::Sum>
+stack_of_lane(const ring_state<typename SHAPE::Sum> &state, const turn_lane<SHAPE> &mine) {
+    typedef turn_block<SHAPE> block;
+    const unsigned thread = thread_index_anew();
+    return stack_column<typename SHAPE::Sum>(state.stack, mine.columns,
+                                             static_cast<size_t>(block_index()) * SHAPE::TURN_COLUMNS +
+                                                 thread / WARP_LANES / block::TEAM * block::COLUMNS +
+                                                 thread % block::COLUMNS);
+}
+
+/* The chunks of the turn before the pass, `ahead` of them: where a block of the stack ends, its total. */
+template <class SHAPE>
+DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, unsigned ahead, turn_lane<SHAPE> &mine) {
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++) {
+        const unsigned end = mine.first + k + 1, level = lowest_bit(end);
+        if (end > ahead)
+            continue;
+        mine.missing &= ~(((1u << SHAPE::SHARES) - 1) << k * SHAPE::SHARES);
+        if (mine.active && (ahead >> level) << level == end)
+            mine.total[k][0] = stack_of_lane(state, mine)(level);
+    }
+    mine.done = ahead;
 }
 
 /* One look at all that is missing. How many of the warp's chunks are there, from the first one on. */
@@ -222,12 +264,17 @@ DEVICE void hand_on(turn_block<SHAPE> &block, const turn_lane<SHAPE> &mine, unsi
         bulk_barrier_expect(&block.turns[next], 0);
 }
 
+/* The blocks of turns that wait for those to their right, in the lane's column. */
+template <class SHAPE> DEVICE tree_column<typename SHAPE::Sum> levels_of_turns(turn_block<SHAPE> &block) {
+    const unsigned place = thread_index() / WARP_LANES / block.TEAM * block.COLUMNS + thread_index() % block.COLUMNS;
+    return tree_column<typename SHAPE::Sum>{&block.waiting[0][place], SHAPE::TURN_COLUMNS};
+}
+
 /* The end of a turn of floats, whose first chunk is `first`, when the totals of all before `ready` are there; `waits`:
  * for the turn. */
 template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &block, unsigned first, unsigned ready,
                                             unsigned next, bool waits, unsigned parity, turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
-    const unsigned place = thread_index() / WARP_LANES / block.TEAM * block.COLUMNS + thread_index() % block.COLUMNS;
     const bool last = mine.first == block.CHUNKS - CHUNKS;
     turn_tree<SHAPE> tree;
     turn_seeds<SHAPE> seeds;
@@ -236,7 +283,7 @@ template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &bl
         wait_for_turn(parity, block, mine);
     typename SHAPE::Sum behind = sum_identity<typename SHAPE::Sum>();
     if (last) {
-        tree_column<typename SHAPE::Sum> levels = {&block.waiting[0][place], SHAPE::TURN_COLUMNS};
+        tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
         behind = tree_push(levels, 0, first / block.CHUNKS, mine.sum, tree.all);
     }
     hand_on(block, mine, next, behind);
@@ -254,7 +301,12 @@ template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Su
     const unsigned warp = thread_index() / WARP_LANES, member = warp % block.TEAM;
     const unsigned next = warp - member + (member + 1) % block.TEAM;
     const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
-    begin_turn<SHAPE>(state.ring, rows, first, mine);
+    begin_turn<SHAPE>(state, rows, first, mine);
+    if constexpr (!may_reorder<typename SHAPE::Sum>())
+        if (first < chunks_before(state)) {
+            mine.slot = turn_slot_of(state.ring, chunks_before(state), first + mine.first);
+            take_ahead(state, chunks_before(state) - first, mine);
+        }
     const bool waits = !wait_for_totals<SHAPE>(state.ring, parity, block, mine);
     if constexpr (!may_reorder<typename SHAPE::Sum>()) {
         end_turn(state.ring, block, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity, mine);
@@ -267,6 +319,54 @@ template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Su
             store_carry(state.carry_out, column, mine.sum);
             keep_seed(state, first + left, column, mine.columns, mine.sum);
         }
+    }
+}
+
+/* The blocks of turns before the pass, in one column: those of the stack. The seed of the first turn is returned. Where
+ * they are all that there is, they are left as they are. */
+template <class SHAPE> DEVICE typename SHAPE::Sum take_turns_before(const ring_state<typename SHAPE::Sum> &state,
+                                                                    turn_block<SHAPE> &block, bool all,
+                                                                    const turn_lane<SHAPE> &mine) {
+    typedef typename SHAPE::Sum Sum;
+    constexpr unsigned LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
+    const stack_column<Sum> from = stack_of_lane(state, mine);
+    const tree_column<Sum> levels = levels_of_turns(block);
+    const unsigned turns = chunks_before(state) / block.CHUNKS;
+    Sum seed = from.base();
+    KEEP_LOOP
+    for (unsigned k = TURN_LEVELS; k-- > 0;)
+        if (turns >> k & 1) {
+            const Sum total = from(k + LEVEL);
+            levels[k] = tree_level<Sum>{total, seed};
+            seed = combine(seed, total);
+            if (all)
+                from.leave(k + LEVEL, total);
+        }
+    return seed;
+}
+
+/* Leaves what has been added when the pass has ended with `ready` chunks of turn `turn`, in one column: the blocks of
+ * turns, by the lane that has the turn's last chunks, and what there is of the turn itself. All lanes of the turn's warp
+ * call it together. */
+template <class SHAPE> DEVICE void leave_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
+                                               unsigned turn, unsigned ready, const turn_lane<SHAPE> &mine) {
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
+    const stack_column<typename SHAPE::Sum> to = stack_of_lane(state, mine);
+    const unsigned turns = turn + (ready == block.CHUNKS ? 1 : 0);
+    const tree_column<typename SHAPE::Sum> levels = levels_of_turns(block);
+    turn_tree<SHAPE> tree;
+    add_halves(mine, tree);
+    if (!mine.active)
+        return;
+    KEEP_LOOP
+    for (unsigned k = 0; mine.first == block.CHUNKS - CHUNKS && k < TURN_LEVELS; k++)
+        if (turns >> k & 1)
+            to.leave(k + LEVEL, levels[k].total);
+    UNROLL
+    for (unsigned k = 0; k < CHUNKS; k++) {
+        const unsigned end = mine.first + k + 1, level = lowest_bit(end);
+        if (ready < block.CHUNKS && end <= ready && (ready >> level) << level == end)
+            to.leave(level, tree.blocks[k]);
     }
 }
 
@@ -287,21 +387,31 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
     mine.sum = sum_identity<Sum>();
     if (thread < SHAPE::WARPS)
         bulk_barrier_init(&block.turns[thread], 1);
+    const chunk_range chunks = chunks_to_add(state, (rows + SHAPE::SHARES - 1) / SHAPE::SHARES);
+    const unsigned begin = chunks.begin / CHUNKS * CHUNKS;
+    const unsigned end = may_reorder<Sum>() ? rows : chunks.end * SHAPE::SHARES; /* rows of tiles, from chunk 0 on */
     if (member == 0 && mine.first == 0) {
-        const Sum carry = mine.active ? load_carry(state.carry_in, column) : Sum(0);
-        block.handed[warp][thread % COLUMNS] = carry;
-        if constexpr (!may_reorder<Sum>())
-            block.waiting[0][warp / TEAM * COLUMNS + thread % COLUMNS] =
-                tree_level<Sum>{carry, carry}; /* may be read */
+        const Sum carry = mine.active ? first_seed(state, columns, column) : Sum(0);
         if (mine.active)
             publish_kept(mine.seeds, carry, 1);
+        block.handed[warp][thread % COLUMNS] = carry;
+        if constexpr (!may_reorder<Sum>()) {
+            levels_of_turns(block)[0] = tree_level<Sum>{carry, carry}; /* may be read */
+            if (state.stack.first && mine.active)
+                block.handed[warp][thread % COLUMNS] = take_turns_before(state, block, begin == chunks.end, mine);
+        }
     }
     block_barrier();
     if (member == 0 && thread % WARP_LANES == 0)
         bulk_barrier_expect(&block.turns[warp], 0);
-    unsigned parity = 0;
-    for (unsigned at = member * CHUNKS; at * SHAPE::SHARES < rows; at += TEAM * CHUNKS, parity ^= 1)
-        take_turn<SHAPE>(state, block, column, rows, at, parity, mine);
+    unsigned parity = 0, at = begin + member * CHUNKS;
+    for (; at * SHAPE::SHARES < end; at += TEAM * CHUNKS, parity ^= 1)
+        take_turn<SHAPE>(state, block, column, end, at, parity, mine);
+    if constexpr (!may_reorder<Sum>()) {
+        const unsigned last = at - TEAM * CHUNKS; /* the warp's, if it had one */
+        if (state.stack.first && at >= begin + TEAM * CHUNKS && (last + CHUNKS) * SHAPE::SHARES >= end)
+            leave_turns(state, block, last / CHUNKS, end / SHAPE::SHARES - last, mine);
+    }
 }
 
 #endif

@@ -15,8 +15,8 @@ template <class SUM> struct wide_ring { exchange_word<SUM> words[WIDE_RING + WID
 
 /* The columns of one adding block, `width` of them. */
 struct wide_panel {
-    size_t first, columns, chunks; /* columns: of the table */
-    unsigned width, rows;          /* rows: of the ring, a power of two */
+    size_t first, columns, begin, end; /* columns: of the table; chunks by their numbers in the tree */
+    unsigned width, rows;              /* rows: of the ring, a power of two */
 };
 
 /* The mark of a chunk's total in the ring: never 0. */
@@ -37,12 +37,12 @@ DEVICE void wide_look(const wide_panel &panel, const pass_state<SUM> &state, wid
     const unsigned column = looker % across;
     if (column >= panel.width)
         return;
-    const exchange_word<SUM> *totals = state.totals + panel.first + column;
-    for (size_t first = looker / across; first < panel.chunks; first += AHEAD * stride) {
+    const exchange_word<SUM> *totals = state.totals + panel.first + column - panel.begin * SHARES * panel.columns;
+    for (size_t first = panel.begin + looker / across; first < panel.end; first += AHEAD * stride) {
         bool missing[AHEAD], any = true;
         UNROLL
         for (unsigned k = 0; k < AHEAD; k++)
-            missing[k] = first + k * stride < panel.chunks;
+            missing[k] = first + k * stride < panel.end;
         while (any) {
             SUM value[AHEAD][SHARES], before;
             bool there[AHEAD];
@@ -79,6 +79,9 @@ template <class SUM, bool WRAPS = may_reorder<SUM>()> struct wide_sums {
     SUM seed; /* of the next chunk */
     DEVICE wide_sums(const pass_state<SUM> &, const wide_panel &, SUM start) : seed(start) {}
     DEVICE SUM add(size_t, unsigned, SUM total) { return seed = seed + total; }
+    DEVICE void leave(const pass_state<SUM> &state, const wide_panel &panel) const {
+        store_carry(state.carry_out, panel.first + thread_index(), seed);
+    }
 };
 
 /* Sums of floats are made by the tree. Blocks of chunks wait in global memory, where there is room for a chain's.
@@ -90,12 +93,19 @@ template <class SUM> struct wide_sums<SUM, false> {
         levels.first = reinterpret_cast<tree_level<SUM> *>(state.blocks) + panel.first + thread_index();
         levels.apart = static_cast<unsigned>(panel.columns);
         if (thread_index() < panel.width) /* the others have no place to write to */
-            sums.begin(levels, 0, start, [](unsigned) { return sum_identity<SUM>(); });
+            sums.begin(levels, static_cast<unsigned>(panel.begin), start, state.stack, panel.columns,
+                       panel.first + thread_index());
     }
     DEVICE SUM add(size_t count, unsigned k, SUM total) {
         const SUM sum = sums.add_one(k, total);
         return k < TREE_BATCH - 1 ? sum
                                   : sums.end_block(levels, TREE_BATCH_LEVEL, static_cast<unsigned>(count) - k, sum);
+    }
+    DEVICE void leave(const pass_state<SUM> &state, const wide_panel &panel) {
+        if (!state.stack.first)
+            return;
+        const stack_column<SUM> to(state.stack, panel.columns, panel.first + thread_index());
+        sums.end(levels, panel.end, [&](unsigned k, SUM left) { to.leave(k, left); });
     }
 };
 
@@ -107,11 +117,11 @@ DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wid
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     exchange_word<SUM> *to = state.seeds + panel.first + column;
-    const SUM start = active ? load_carry(state.carry_in, panel.first + column) : sum_identity<SUM>();
+    const SUM start = active ? first_seed(state, panel.columns, panel.first + column) : sum_identity<SUM>();
     wide_sums<SUM> sums(state, panel, start);
     if (active)
         publish(to, start, MARK_SEED);
-    for (size_t chunk = 0; chunk < panel.chunks;) {
+    for (size_t chunk = panel.begin; chunk < panel.end;) {
         SUM values[WIDE_BATCH];
         unsigned there = 0;
         const unsigned from = may_reorder<SUM>() ? 0 : chunk % WIDE_BATCH;
@@ -119,7 +129,7 @@ DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wid
         UNROLL
         for (unsigned k = 0; k < WIDE_BATCH; k++) {
             const uint32_t mark = mark_of(wide_word(panel, ring, first + k, active ? column : 0), &values[k]);
-            there |= mark == wide_mark(first + k) && first + k < panel.chunks ? 1u << k : 0;
+            there |= mark == wide_mark(first + k) && first + k < panel.end ? 1u << k : 0;
         }
         const unsigned all = warp_and(WARP_ALL, active ? there : WARP_ALL) & ((1u << WIDE_BATCH) - 1);
         const unsigned count = ones_below(all >> from);
@@ -136,18 +146,45 @@ DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wid
         chunk += count;
         to += count * SHARES * panel.columns;
     }
-    if constexpr (may_reorder<SUM>()) /* of floats the last tile carries out */
-        if (active)
-            store_carry(state.carry_out, panel.first + column, sums.seed);
+    if (active)
+        sums.leave(state, panel);
+}
+
+/* wide_fold() of floats. It is called: as a part of the kernel it made wide tiles spill up to 48 bytes. What it is given
+ * is in registers; `memory` is all that the launch asked for. */
+template <unsigned SHARES, class SUM>
+DEVICE_CALL void wide_fold_floats(exchange_word<SUM> *seeds, exchange_word<SUM> *blocks, const SUM *carry_in,
+                                  const uint32_t *stack_first, const SUM *stack_rows, SUM *stack_left,
+                                  unsigned stack_level, size_t first, size_t columns, unsigned begin, unsigned end,
+                                  unsigned width) {
+    SHARED_DYNAMIC(unsigned char, memory);
+    pass_state<SUM> state = {};
+    state.seeds = seeds;
+    state.blocks = blocks;
+    state.carry_in = carry_in;
+    state.stack = tree_stack<SUM>{stack_first, stack_rows, stack_left, stack_level};
+    const wide_panel panel = {first, columns, begin, end, width, WIDE_RING / WIDE_COLUMNS};
+    wide_fold<SHARES>(panel, state, *reinterpret_cast<wide_ring<SUM> *>(memory));
+}
+template <unsigned SHARES, class SUM>
+DEVICE void fold_in_lanes(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring) {
+    if constexpr (may_reorder<SUM>())
+        wide_fold<SHARES>(panel, state, ring);
+    else
+        wide_fold_floats<SHARES, SUM>(state.seeds, state.blocks, state.carry_in, state.stack.first, state.stack.rows,
+                                      state.stack.left, state.stack.level, panel.first, panel.columns,
+                                      static_cast<unsigned>(panel.begin), static_cast<unsigned>(panel.end),
+                                      panel.width);
 }
 
 /* All that an adding block does for its columns, from `first` on. */
 template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM> &state, wide_ring<SUM> &ring,
-                                                           size_t columns, unsigned chunks, size_t first) {
+                                                           size_t columns, const chunk_range &chunks, size_t first) {
     wide_panel panel;
     panel.first = first;
     panel.columns = columns;
-    panel.chunks = chunks;
+    panel.begin = chunks.begin;
+    panel.end = chunks.end;
     panel.width = columns - first < WIDE_COLUMNS ? static_cast<unsigned>(columns - first) : WIDE_COLUMNS;
     panel.rows = WIDE_RING / WIDE_COLUMNS;
     for (unsigned word = thread_index(); word < WIDE_RING + WIDE_COLUMNS; word += BLOCK_THREADS)
@@ -156,7 +193,7 @@ template <unsigned SHARES, class SUM> DEVICE void add_wide(const pass_state<SUM>
     if (thread_index() >= WIDE_COLUMNS)
         wide_look<SHARES>(panel, state, ring, thread_index() - WIDE_COLUMNS);
     else if (thread_index() / WARP_LANES * WARP_LANES < panel.width)
-        wide_fold<SHARES>(panel, state, ring);
+        fold_in_lanes<SHARES>(panel, state, ring);
 }
 
 #endif
