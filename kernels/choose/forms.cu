@@ -1,5 +1,9 @@
 /* The forms of the fused pass, in the order in which they are asked. What each of them is stands in its own file; what
- * a tile waits in, and who adds the totals up, in kernels/README.md. */
+ * a tile waits in, and who adds the totals up, in kernels/README.md.
+ *
+ * The alone form has kernels for every pair of types. The others refuse integers that become floats, small floats that
+ * become f64, NaNs that count as nothing, and tables that are not aligned to their type; the wave refuses small floats,
+ * too. The separate stages do all of that. */
 #include <climits>
 
 #include "choose/forms.h"

@@ -1,4 +1,4 @@
-/* Which kernels a pair of types has: those of its family. A family is a size of values and a type of sums, and what else
+/* Which kernels a pair of types has: those of its family. A family is a size of values and a type of sums. What else
  * there is to values is known at run time (tile/value.cuh). */
 #ifndef CHOOSE_PAIRS_H
 #define CHOOSE_PAIRS_H

@@ -11,8 +11,6 @@
 
 #include <cuda_runtime.h>
 
-#include "values.h"
-
 #define KERNEL                         static __global__ void
 #define DEVICE                         __device__ __forceinline__
 #define HOST_DEVICE                    __host__ __device__ inline
@@ -144,7 +142,8 @@ DEVICE uint16_t bf16_of_float(float value) {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
 #else
-    return value_bf16_of(value).bits;
+    const uint32_t bits = __float_as_uint(value);
+    return static_cast<uint16_t>(value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 #endif
 }
 

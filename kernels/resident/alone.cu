@@ -9,7 +9,7 @@
 #include "resident/seed_from_start.cuh"
 
 struct alone_launcher {
-    static constexpr bool PARKS = false;
+    static constexpr bool PARKS = false, BY_CHUNKS = true;
     const void *start;
     void *end, *stream;
 

@@ -23,7 +23,7 @@ template <class SHAPE> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, 2)
 }
 
 struct stage1_launcher {
-    static constexpr bool PARKS = false;
+    static constexpr bool PARKS = false, BY_CHUNKS = false;
     void *seeds, *stream;
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         return launch(stage1_kernel<in_units<SHAPE>>, tiles, BLOCK_THREADS, 0, stream, pass,

@@ -4,7 +4,7 @@
 #include "tile/first_rows.cuh"
 
 struct stage3_launcher {
-    static constexpr bool PARKS = false;
+    static constexpr bool PARKS = false, BY_CHUNKS = false;
     void *seeds, *stream;
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Sum Sum;

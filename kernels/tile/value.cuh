@@ -40,7 +40,7 @@ static inline value_kind kind_of_result(table_type type) {
 }
 
 /* Values of a family, as kernels read them: small floats; and those of any type that has such sums, of which a pass
- * alone knows which it is (tile/any_load.cuh). The latter have the size of a sum: nothing is known of their magnitude. */
+ * alone knows which it is (tile/any_load.cuh). The latter have the size of a sum, as their magnitude is not known. */
 struct small_float {
     uint16_t bits;
 };

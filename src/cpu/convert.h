@@ -1,35 +1,43 @@
 /* Copies of rows from one stride to another, at any addresses, the values as another type on the way. Rows side by side
  * are one loop over memory, and so are rows of one value in the other order. Included by kernels.c. */
-#define ANYWHERE __attribute__((packed, may_alias))
 
-/* AS(value, &skipped): what is made of each value. */
+/* AS(value, &skipped): what is made of the value at `from`, which is put at `to`. */
+#define CONVERT_ONE(TO, FROM, AS, to, from)                                                                            \
+    do {                                                                                                               \
+        FROM value;                                                                                                    \
+        memcpy(&value, from, sizeof value);                                                                            \
+        const TO result = AS(value, &skipped);                                                                         \
+        memcpy(to, &result, sizeof result);                                                                            \
+    } while (0)
+
 #define DEFINE_CONVERT(name, TO, FROM, AS)                                                                             \
-    static size_t name(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,            \
-                       size_t columns) {                                                                               \
-        struct ANYWHERE to_value {                                                                                     \
-            TO value;                                                                                                  \
-        } *restrict out = to;                                                                                          \
-        const struct ANYWHERE from_value { FROM value; } *restrict in = from;                                          \
+    static size_t name(void *restrict to, ptrdiff_t to_stride, const void *restrict from, ptrdiff_t from_stride,       \
+                       size_t rows, size_t columns) {                                                                  \
+        enum { OUT = sizeof(TO), IN = sizeof(FROM) };                                                                  \
+        char *restrict out = to;                                                                                       \
+        const char *restrict in = from;                                                                                \
+        const ptrdiff_t turned = (ptrdiff_t)rows - 1;                                                                  \
         size_t skipped = 0;                                                                                            \
         if (to_stride == (ptrdiff_t)columns && from_stride == (ptrdiff_t)columns) {                                    \
-            columns *= rows;                                                                                           \
-            rows = rows > 0;                                                                                           \
+            for (size_t i = 0; i < rows * columns; i++)                                                                \
+                CONVERT_ONE(TO, FROM, AS, out + i * OUT, in + i * IN);                                                 \
+            return skipped;                                                                                            \
         }                                                                                                              \
         if (columns == 1 && from_stride == -1 && to_stride == 1) {                                                     \
-            in -= (ptrdiff_t)rows - 1;                                                                                 \
-            for (size_t i = 0; i < rows; i++)                                                                          \
-                out[i].value = AS(in[rows - 1 - i].value, &skipped);                                                   \
+            in -= turned * IN;                                                                                         \
+            for (ptrdiff_t i = 0; i <= turned; i++)                                                                    \
+                CONVERT_ONE(TO, FROM, AS, out + i * OUT, in + (turned - i) * IN);                                      \
             return skipped;                                                                                            \
         }                                                                                                              \
         if (columns == 1 && from_stride == 1 && to_stride == -1) {                                                     \
-            out -= (ptrdiff_t)rows - 1;                                                                                \
-            for (size_t i = 0; i < rows; i++)                                                                          \
-                out[rows - 1 - i].value = AS(in[i].value, &skipped);                                                   \
+            out -= turned * OUT;                                                                                       \
+            for (ptrdiff_t i = 0; i <= turned; i++)                                                                    \
+                CONVERT_ONE(TO, FROM, AS, out + (turned - i) * OUT, in + i * IN);                                      \
             return skipped;                                                                                            \
         }                                                                                                              \
-        for (size_t i = 0; i < rows; i++, out += to_stride, in += from_stride)                                         \
+        for (size_t i = 0; i < rows; i++, out += to_stride * OUT, in += from_stride * IN)                              \
             for (size_t j = 0; j < columns; j++)                                                                       \
-                out[j].value = AS(in[j].value, &skipped);                                                              \
+                CONVERT_ONE(TO, FROM, AS, out + j * OUT, in + j * IN);                                                 \
         return skipped;                                                                                                \
     }
 

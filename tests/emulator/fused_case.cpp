@@ -52,7 +52,13 @@ static bytes values(table_type type, size_t count, unsigned width = 64) {
             bits = (bits >> 1 >> (63 - width)) ^ (type_is_signed_integer(type) ? flip : 0);
         const double number = (static_cast<double>(bits >> 12) / 4e15 - 0.5) * (bits % 3 ? 1 : 1e6);
         const float narrow = static_cast<float>(number);
-        if (type == TABLE_F32)
+        const value_f16 half = value_f16_of(narrow);
+        const value_bf16 brief = value_bf16_of(narrow);
+        if (type == TABLE_F16)
+            memcpy(&made[2 * at], &half, 2);
+        else if (type == TABLE_BF16)
+            memcpy(&made[2 * at], &brief, 2);
+        else if (type == TABLE_F32)
             memcpy(&made[4 * at], &narrow, 4);
         else if (type == TABLE_F64)
             memcpy(&made[8 * at], &number, 8);
@@ -69,7 +75,7 @@ static bytes near_limits(const request &what) {
     const unsigned shift = what.width + static_cast<unsigned>(random_bits() % 4);
     const uint64_t far = static_cast<uint64_t>(what.rows) << (shift < 64 ? shift : 63);
     const uint64_t span = shift < 40 && far < most ? far : most - 1; /* what the table adds is mostly half of it */
-    bytes made(what.columns * table_type_size(what.types.out));
+    bytes made(what.columns * table_type_size(what.types.out));      /* of integers: the type of the sums */
     for (size_t c = 0; c < what.columns; c++) {
         const uint64_t left = span / 4 + random_bits() % (span - span / 4 + 1);
         const uint64_t sum = type_is_signed_integer(what.types.out) && one_in(2) ? ~(most - left) : most - left;
@@ -94,13 +100,25 @@ struct prepared {
 
 static prepared prepare(const request &what) {
     const size_t in_size = table_type_size(what.types.in), out_size = table_type_size(what.types.out);
-    const size_t in_stride = what.columns + what.in_gap, out_stride = what.columns + what.out_gap;
+    const ptrdiff_t in_stride = static_cast<ptrdiff_t>(what.columns + what.in_gap);
+    const ptrdiff_t out_stride = static_cast<ptrdiff_t>(what.columns + what.out_gap);
+    const auto bytes_of = [&](ptrdiff_t stride, size_t size) {
+        return (what.rows * static_cast<size_t>(stride) + what.offset) * size;
+    };
+    /* Row 0: the last one of those that lie in memory, where they are reversed. */
+    const auto view_of = [&](ptrdiff_t stride, size_t size, table_type type) {
+        const size_t last = what.reversed && what.rows > 0 ? (what.rows - 1) * static_cast<size_t>(stride) : 0;
+        return table_view{reinterpret_cast<void *>((what.offset + last) * size), what.rows, what.columns,
+                          what.reversed ? -stride : stride, type};
+    };
     prepared made;
-    made.in = values(what.types.in, what.rows * in_stride + what.offset, what.width);
-    made.out.assign((what.rows * out_stride + what.offset) * out_size, 0xab);
-    made.carry = what.width < 64 ? near_limits(what) : values(what.types.out, what.columns);
-    made.from = {reinterpret_cast<void *>(what.offset * in_size), what.rows, what.columns, in_stride, what.types.in};
-    made.to = {reinterpret_cast<void *>(what.offset * out_size), what.rows, what.columns, out_stride, what.types.out};
+    made.in = values(what.types.in, bytes_of(in_stride, in_size) / in_size, what.width);
+    made.out.assign(bytes_of(out_stride, out_size), 0xab);
+    made.carry = what.width < 64 && !type_is_float(what.types.out)
+                     ? near_limits(what)
+                     : values(table_sum_type(what.types.out), what.columns);
+    made.from = view_of(in_stride, in_size, what.types.in);
+    made.to = view_of(out_stride, out_size, what.types.out);
     return made;
 }
 
@@ -239,13 +257,14 @@ static void expect(bool right, const char *what, const char *form, const request
     right ? passed++ : failed++;
     if (right)
         return;
-    fprintf(
-        stderr,
-        "%s, form %s: wrong for %s->%s, %zu rows x %zu columns, gaps %zu %zu, offset %zu, in place %d, exclusive %d,"
-        " carry %d %d %d, overflow %d %s\n",
-        what, form ? form : "best", table_type_name(request.types.in), table_type_name(request.types.out), request.rows,
-        request.columns, request.in_gap, request.out_gap, request.offset, request.in_place, request.exclusive,
-        request.carry_in, request.carry_out, request.same_carry, request.overflow, emulator_report());
+    fprintf(stderr,
+            "%s, form %s: wrong for %s->%s, %zu rows x %zu columns, gaps %zu %zu, offset %zu, in place %d, exclusive "
+            "%d, reversed %d,"
+            " carry %d %d %d, overflow %d %s\n",
+            what, form ? form : "best", table_type_name(request.types.in), table_type_name(request.types.out),
+            request.rows, request.columns, request.in_gap, request.out_gap, request.offset, request.in_place,
+            request.exclusive, request.reversed, request.carry_in, request.carry_out, request.same_carry,
+            request.overflow, emulator_report());
     emulator_clear();
 }
 
@@ -254,7 +273,7 @@ static size_t chunks_of(const request &what) {
     return (what.rows + chunk - 1) / chunk;
 }
 
-static size_t panels_of(const request &what) { return (what.columns * table_type_size(what.types.out) + 127) / 128; }
+static size_t panels_of(const request &what) { return (what.columns * kernel_sum_bytes(what.types.out) + 127) / 128; }
 
 /* The most tiles that the wave takes on the device that is played, and whether the device can park tiles. */
 static size_t wave_tiles;
@@ -273,10 +292,20 @@ static int has_first_rows(const request &what) {
     return what.rows > kernel_chunk_rows(what.types.out, what.columns) ? 1 : -1;
 }
 
+/* Whether a form has kernels for a pair: the separate stages alone have them for integers that become floats and small
+ * floats that become f64, and the wave has none for small floats. */
+static bool has_kernels(const pair &types, const char *form) {
+    const bool small = types.in == TABLE_F16 || types.in == TABLE_BF16;
+    return type_is_float(types.in) == type_is_float(types.out) && !(small && types.out == TABLE_F64) &&
+           !(small && is_form(form, FORM_WAVE));
+}
+
 /* The nodes of a call that the form is known to take, when its rows are on the device; 0: not known, as the separate
  * stages may do the call. There is one more for the overflow's word: before the alone form and the wave, if they have
  * several panels, and behind the other forms, whose sums are then looked at. */
 static size_t nodes_of(const request &what, const char *form) {
+    if (!is_form(form, FORM_ALONE) && !has_kernels(what.types, form))
+        return 0;
     const size_t chunk = kernel_chunk_rows(what.types.out, what.columns), before = what.overflow && panels_of(what) > 1;
     const int behind = has_first_rows(what);
     if (is_form(form, FORM_ALONE))
@@ -318,6 +347,7 @@ request vary(pair types, size_t rows, size_t columns) {
     if (made.in_place)
         made.out_gap = made.in_gap;
     made.exclusive = one_in(2);
+    made.reversed = one_in(4);
     made.carry_in = !one_in(3);
     made.carry_out = !one_in(3);
     made.same_carry = made.carry_in && made.carry_out && one_in(2);

@@ -185,6 +185,7 @@ static void check_bytes(const plan &what) {
                     continue;
                 request made = vary(one_of(what.types), tiles * tile + rows, width);
                 made.in_gap = made.out_gap = made.offset = 0;
+                made.reversed = false;
                 share_carry(made);
                 check(made, what.form);
             }
@@ -203,6 +204,7 @@ static void check_rows(const plan &what) {
                 const pair &chosen = one_of(what.types);
                 request made = vary(chosen, chunks * 512 + rows, width);
                 made.in_gap = made.out_gap = 0;
+                made.reversed = false;
                 made.offset = one_in(4) ? 16 / table_type_size(chosen.in) : 0;
                 share_carry(made);
                 check(made, what.form);
@@ -231,6 +233,7 @@ static void check_ring(const plan &what) {
         for (unsigned times = times_of(what.share); times > 0; times--) {
             request made = vary(one_of(what.types), what.chunks * 512 + random_bits() % 512, width);
             made.in_gap = made.out_gap = made.offset = 0;
+            made.reversed = false;
             check(made, what.form);
         }
 }
@@ -261,11 +264,17 @@ static const pair U32_U64 = {TABLE_U32, TABLE_U64};
 static const pair U64_U64 = {TABLE_U64, TABLE_U64};
 static const pair U8_U32 = {TABLE_U8, TABLE_U32};
 static const pair U8_U64 = {TABLE_U8, TABLE_U64};
+static const pair I8_I32 = {TABLE_I8, TABLE_I32}, I8_I64 = {TABLE_I8, TABLE_I64}, I16_I32 = {TABLE_I16, TABLE_I32};
+static const pair BOOL_I32 = {TABLE_BOOL, TABLE_I32}, BOOL_U64 = {TABLE_BOOL, TABLE_U64},
+                  U8_I32 = {TABLE_U8, TABLE_I32};
+static const pair F16_F16 = {TABLE_F16, TABLE_F16}, F16_F32 = {TABLE_F16, TABLE_F32};
+static const pair BF16_BF16 = {TABLE_BF16, TABLE_BF16}, BF16_F32 = {TABLE_BF16, TABLE_F32};
 static const pairs WORD = {U32_U32};
-static const pairs WIDENED_LONG = {U8_U64, U16_U64, U32_U64, I32_I64, F32_F64};
-static const pairs BYTES = {U8_U32}, ANY_BYTES = {U8_U32, U8_U32, U8_U64}, SHORTS = {U16_U32};
-static const pairs FLOATS = {F32_F32, F64_F64, F32_F64};
-static const pairs SHORT_FLOATS = {F32_F32}, LONG_FLOATS = {F64_F64, F32_F64};
+static const pairs WIDENED_LONG = {U8_U64, U16_U64, U32_U64, I32_I64, F32_F64, I8_I64};
+static const pairs BYTES = {U8_U32, BOOL_I32, U8_I32}, ANY_BYTES = {U8_U32, U8_U32, U8_U64, BOOL_I32, BOOL_U64, I8_I32};
+static const pairs SHORTS = {U16_U32, I16_I32, F16_F32, BF16_BF16};
+static const pairs FLOATS = {F32_F32, F64_F64, F32_F64, F16_F16, BF16_F32};
+static const pairs SHORT_FLOATS = {F32_F32, F16_F32, BF16_BF16}, LONG_FLOATS = {F64_F64, F32_F64};
 static const pairs UNSIGNED = {U32_U32, U64_U64};
 static const sizes WIDTHS = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
 
