@@ -30,7 +30,7 @@ struct kernel_pass {
     void *stream;             /* a cudaStream_t */
 };
 
-/* Adds to *skipped, a word of device memory, how many values of the table are not numbers: floats alone. */
+/* Adds to *skipped, a word of device memory, how many values of the table are not numbers. */
 int kernel_count_nans(const struct kernel_pass *pass, uint64_t *skipped);
 
 /* The separate stages, by units of KERNEL_UNIT_ROWS rows, whatever the type and the columns are. */

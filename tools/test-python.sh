@@ -8,6 +8,7 @@
 #   dask     those with arrays of dask; left out if dask cannot be installed
 #   frames   those with frames of pandas, polars and pyarrow; left out if these cannot be installed
 #   mpi      tuplescan.mpi, on 1 to 7 ranks; left out if mpi4py cannot be installed
+#   pages    the reference, build-python/reference, by pdoc: without a warning, and with all names
 #   newest   the same wheel in the newest Python that is here, if that is another one
 #   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
 #
@@ -20,11 +21,11 @@ cd "$(dirname "$0")/.."
 parts=
 while [ $# -gt 0 ]; do
     case $1 in
-        numpy | jax | dask | frames | mpi | newest | torch) parts="$parts $1" && shift ;;
+        numpy | jax | dask | frames | mpi | pages | newest | torch) parts="$parts $1" && shift ;;
         *) break ;;
     esac
 done
-parts=${parts:-numpy jax dask frames mpi newest}
+parts=${parts:-numpy jax dask frames mpi pages newest}
 python=${PYTHON:-python3}
 here=$PWD/build-python
 wheels=$here/wheels
@@ -111,6 +112,20 @@ tested() {
     passed=$((passed + ran)) failed=$((failed + failures + errors)) skipped=$((skipped + $(count skipped)))
 }
 
+# documented PYTHON: pages of all modules but tuplescan.torch, which wants torch.
+documented() (
+    rm -rf "${here:?}/reference"
+    cd "$here/empty" || return 1 # where no tuplescan lies but the installed one
+    "$1" -W error -m pdoc --docformat numpy --output-directory "$here/reference" \
+        tuplescan tuplescan.dask tuplescan.jax tuplescan.mpi || return 1
+    "$1" - "$here/reference" <<'END'
+import pathlib, sys, tuplescan
+page = (pathlib.Path(sys.argv[1]) / "tuplescan.html").read_text()
+missing = [name for name in tuplescan.__all__ if f'<section id="{name}"' not in page]
+sys.exit(f"not in the reference: {missing}" if missing else 0)
+END
+)
+
 # In PATH, or one of pyenv's.
 newest_python() {
     for minor in 20 19 18 17 16 15 14 13 12; do
@@ -133,6 +148,15 @@ for part in $parts; do
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
         torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$@" ;;
+        pages)
+            if environment pages "$python" numpy jax pdoc &&
+                "$here/pages/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
+                mkdir -p "$here/empty"
+                check documented "$here/pages/bin/python"
+            else
+                failed=$((failed + 1))
+            fi
+            ;;
         mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$@" ;;
         dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
         frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$@" ;;

@@ -15,7 +15,7 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "Parameters\n"
                                "----------\n"
                                "x : array of any shape\n"
-                               "    A numpy array or what numpy.asarray() takes; a CuPy or torch array on CUDA.\n"
+                               "    A numpy array or what numpy.asarray() takes; a CuPy, torch or JAX array on CUDA.\n"
                                "    bool, integers of 8 to 64 bits, floats of 16, 32 and 64, complex numbers of\n"
                                "    64 and 128 (not on CUDA). Written only if it is out, too.\n"
                                "axis : int or None\n"

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* A call of the library takes 0.2 us, as long as it takes to sum some hundred values. Many tables with fewer that need a
- * call each are faster as the columns of one, though they must be copied: 2^20 tables of 4 x 1 take 300 ms one by one,
- * 10 ms in a buffer. */
+/* A call of the library takes 0.2 us, as long as it takes to sum some hundred values. Many tables with fewer that need
+ * a call each are faster as the columns of one, though they must be copied: 2^20 tables of 4 x 1 take 300 ms one by
+ * one, 10 ms in a buffer. */
 enum { TABLE_VALUES_FEW = 1024, SMALL_TABLES_MOST = 16 };
 
 /* The axes behind `axis` as columns that lie side by side: their number, or -1. */

@@ -410,9 +410,29 @@ def check_jax_options(jax):
                 same(jax.get(tuplescan.cumsum(jax.put(x), axis, **options)), tuplescan.cumsum(x, axis, **options))
 
 
+def check_other_libraries(cupy):
+    """numba's arrays, and DLPack without anything else."""
+    x = values((5000, 4), "float32")
+    if importlib.util.find_spec("numba"):
+        from numba import cuda
+
+        sums = tuplescan.cumsum(cuda.to_device(x))
+        assert type(sums).__module__.startswith("numba"), type(sums)
+        same(sums.copy_to_host(), tuplescan.cumsum(x))
+        out = cuda.to_device(np.zeros_like(x))
+        assert tuplescan.cumsum(cuda.to_device(x), out=out) is out
+        same(out.copy_to_host(), tuplescan.cumsum(x))
+
+    class Other:
+        def __init__(self, array):
+            self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+    same(cupy.get(tuplescan.cumsum(Other(cupy.put(x)))), tuplescan.cumsum(x))
+
+
 CHECKS = [check_kinds, check_options, check_bits, check_out_and_dtype, check_overflow, check_streams, check_graph,
           check_errors, check_no_copy, check_call_time, check_speed]  # fmt: skip
-CHECKS_OF = {CuPy: CHECKS, Torch: CHECKS,
+CHECKS_OF = {CuPy: [*CHECKS, check_other_libraries], Torch: CHECKS,
              Jax: [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_call_time,
                    check_speed]}  # fmt: skip
 

@@ -70,6 +70,13 @@ def empty(shape, dtype):
     return Array(memory[first : first + memory.size - 512].view(dtype).reshape(shape))
 
 
+def asarray(x, dtype=None):
+    """What is no Array yet, is seen as it lies or copied, as the real one does."""
+    if isinstance(x, Foreign) and dtype is None:
+        return Array(x.values)
+    return Array(np.array(plain(x), dtype))
+
+
 @pytest.fixture
 def lib(monkeypatch):
     cupy = types.ModuleType("cupy")
@@ -80,7 +87,7 @@ def lib(monkeypatch):
     cupy.flip = lambda x, axis: Array(np.flip(x.values, axis))
     cupy.moveaxis = lambda x, source, target: Array(np.moveaxis(x.values, source, target))
     cupy.broadcast_to = lambda x, shape: Array(np.broadcast_to(x.values, shape).copy())
-    cupy.asarray = lambda x, dtype=None: Array(np.array(plain(x), dtype))
+    cupy.asarray = asarray
     cupy.asnumpy = plain
     cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
     cupy.cuda = types.SimpleNamespace(get_current_stream=Stream, ExternalStream=lambda *_: Stream())
@@ -113,9 +120,45 @@ def test_complex_numbers_are_refused(lib):
         tuplescan.cumsum(lib.put(np.ones(3, "c8")))
 
 
-def test_arrays_of_unknown_libraries_on_cuda():
-    class OnCuda:
-        __cuda_array_interface__ = {}
+class Foreign:
+    """An array on CUDA of a library that is not known."""
 
-    with pytest.raises(TypeError, match="cupy.asarray"):
-        tuplescan.cumsum(OnCuda())
+    __cuda_array_interface__ = {}
+
+    def __init__(self, values):
+        self.values = values
+
+    ndim = property(lambda self: self.values.ndim)
+
+
+def test_arrays_of_unknown_libraries_on_cuda(lib):
+    x = np.arange(12, dtype="f4").reshape(4, 3)
+    gpu.same(lib.get(tuplescan.cumsum(Foreign(x), exclusive=True)), tuplescan.cumsum(x, exclusive=True))
+    out = Foreign(np.zeros((4, 3), "f4"))
+    assert tuplescan.cumsum(Foreign(x), 1, out=out) is out
+    gpu.same(out.values, tuplescan.cumsum(x, 1))
+    longer = tuplescan.cumulative_sum(Foreign(x), axis=1, include_initial=True)
+    gpu.same(lib.get(longer), tuplescan.cumulative_sum(x, axis=1, include_initial=True))
+
+
+def test_arrays_of_numba_give_such(lib, monkeypatch):
+    numba = types.ModuleType("numba.cuda")
+    numba.as_cuda_array = lambda sums: Foreign(sums.values)
+    monkeypatch.setitem(sys.modules, "numba.cuda", numba)
+    monkeypatch.setattr(Foreign, "__module__", "numba.cuda.cudadrv.devicearray")
+    x = np.arange(12, dtype="i4").reshape(4, 3)
+    for sums, wanted in (
+        (tuplescan.cumsum(Foreign(x)), tuplescan.cumsum(x)),
+        (
+            tuplescan.cumulative_sum(Foreign(x), axis=0, include_initial=True),
+            tuplescan.cumulative_sum(x, axis=0, include_initial=True),
+        ),
+    ):
+        assert type(sums) is Foreign
+        gpu.same(sums.values, wanted)
+
+
+def test_arrays_of_unknown_libraries_want_cupy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(TypeError, match="where CuPy is installed"):
+        tuplescan.cumsum(Foreign(np.ones(3)))

@@ -11,6 +11,8 @@ from . import _arrays, _core
 from ._errors import OverflowAt
 from ._state import State
 
+_DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
+
 # Above this many tables that need a launch each, one table of a copy with the axis in front is faster.
 _TABLES_MOST = 32
 
@@ -24,10 +26,9 @@ def library_of(x):
         return _CuPy(sys.modules["cupy"])
     if root in ("jax", "jaxlib"):
         return _Jax(sys.modules["jax"])
-    if hasattr(x, "__cuda_array_interface__"):
-        raise TypeError(f"{type(x)!r} is on CUDA: give it as cupy.asarray(x) or torch.as_tensor(x)")
-    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
-        return _Other()
+    on_cuda = hasattr(x, "__cuda_array_interface__")
+    if on_cuda or (hasattr(x, "__dlpack__") and not hasattr(x, "__array__")):
+        return _ThroughCuPy() if on_cuda or x.__dlpack_device__()[0] in _DLPACK_CUDA else _Other()
     return None
 
 
@@ -393,3 +394,32 @@ class _CuPy(_OnCuda):
     def with_zeros_in_front(self, sums, axis):
         shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
         return self.cupy.concatenate([self.cupy.zeros(shape, sums.dtype), sums], axis)
+
+
+class _ThroughCuPy(_CuPy):
+    """Arrays on CUDA of other libraries, seen by CuPy without a copy. Results are CuPy's; of numba's arrays numba's."""
+
+    def __init__(self):
+        try:
+            import cupy
+        except ImportError:
+            raise TypeError("x: arrays on CUDA but those of torch and JAX are summed where CuPy is installed") from None
+        super().__init__(cupy)
+
+    def cumsum(self, x, axis, dtype, out, *options):
+        seen = None if out is None else self.seen(out)
+        sums = super().cumsum(self.seen(x), axis, dtype, seen, *options)
+        return out if out is not None else self.given_back(sums, x)
+
+    def seen(self, x):
+        if isinstance(x, self.cupy.ndarray):
+            return x
+        return self.cupy.asarray(x) if hasattr(x, "__cuda_array_interface__") else self.cupy.from_dlpack(x)
+
+    def given_back(self, sums, x):
+        if type(x).__module__.partition(".")[0] != "numba":
+            return sums
+        return sys.modules["numba.cuda"].as_cuda_array(sums)
+
+    def with_zeros_in_front(self, sums, axis):
+        return self.given_back(super().with_zeros_in_front(self.seen(sums), axis), sums)

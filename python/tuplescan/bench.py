@@ -1,4 +1,4 @@
-"""python -m tuplescan.bench: cumsum() beside numpy.cumsum(), and beside jax and torch on the CPU where they are.
+"""python -m tuplescan.bench: cumsum() beside numpy.cumsum(), and in and beside jax and torch on the CPU where they are.
 
 Times are the best of several calls, in milliseconds; "error" is the largest difference from sums in float64 (or
 longdouble for float64).
@@ -37,13 +37,20 @@ def others(x):
     if importlib.util.find_spec("jax"):
         import jax
 
+        from . import jax as ours
+
         on_device = jax.device_put(x, jax.devices("cpu")[0])
         jitted = jax.jit(lambda values: jax.numpy.cumsum(values, axis=0))
+        jitted_ours = jax.jit(ours.cumsum)
+        yield "tuplescan.jax", lambda: jitted_ours(on_device).block_until_ready()
         yield "jax", lambda: jitted(on_device).block_until_ready()
     if importlib.util.find_spec("torch"):
         import torch
 
+        from . import torch as ours_torch
+
         tensor = torch.from_numpy(x)
+        yield "tuplescan.torch", lambda: ours_torch.cumsum(tensor)
         yield "torch", lambda: torch.cumsum(tensor, 0)
 
 
