@@ -20,6 +20,7 @@ struct plan {
     size_t row_work_offset;  /* and a workspace to round them in */
     size_t carry_in_offset;  /* rows for carries that the backend cannot reach; without them not used */
     size_t carry_out_offset;
+    bool state_reached;        /* whether the backend reaches it, which is asked once */
     size_t state_offset;       /* of a scan with a state: one that the backend cannot reach, */
     size_t state_out_offset;   /* what it leaves behind, */
     size_t state_found_offset; /* the overflow's word, which has to be counted on, */

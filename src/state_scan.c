@@ -197,7 +197,7 @@ table_status state_run(const struct backend *backend, const struct plan *plan, c
                        char *workspace) {
     if (backend->copy_rows && !backend->state_enter && !state_is_integer(scan_sum_type(scan)))
         return status_fail(TABLE_ERROR_BACKEND, "%s: sums of floats do not go on on this backend", name);
-    const bool reached = plan_reaches(backend, scan, scan->state);
+    const bool reached = plan->state_reached;
     struct scan inner = *scan;
     table_status status = TABLE_OK;
     inner.state_out = (struct sum_state *)(workspace + plan->state_out_offset);

@@ -17,6 +17,7 @@ struct pieces {
     struct plan plan;  /* for the largest piece */
     size_t rows;       /* of the largest piece */
     void *in, *out, *found, *workspace;
+    size_t workspace_bytes;
     bool alone;                     /* one piece, and no state: it needs none */
     struct sum_state *state;        /* on the device */
     struct state_image image;       /* on the host: before the first piece, and behind the last */
@@ -103,9 +104,9 @@ static table_status allocate_pieces(const struct backend *backend, const struct 
     if (status == TABLE_OK)
         status = backend->allocate(sizeof(uint64_t), &pieces->found);
     if (status == TABLE_OK)
-        status = plan_pieces(backend, whole, pieces, &bytes);
+        status = plan_pieces(backend, whole, pieces, &pieces->workspace_bytes);
     if (status == TABLE_OK)
-        status = backend->allocate(bytes, &pieces->workspace);
+        status = backend->allocate(pieces->workspace_bytes, &pieces->workspace);
     return status;
 }
 
@@ -177,6 +178,8 @@ static table_status run_piece(const struct backend *backend, const struct scan *
     set_piece(pieces, whole, left < pieces->rows ? left : pieces->rows);
     pieces->after.rows += scan->in.rows;
     table_status status = plan_make(backend, scan, pieces->piece.strategy, !whole->out.data, &plan);
+    if (status == TABLE_OK && plan.bytes > pieces->workspace_bytes) /* the device was asked, and did not answer */
+        status = status_fail(TABLE_ERROR_DEVICE, "the device does not know its memory");
     if (status == TABLE_OK)
         status = copy_piece_in(backend, whole, pieces, first);
     if (status == TABLE_OK)

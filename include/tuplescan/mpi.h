@@ -6,9 +6,10 @@
  *
  * All calls are collective: each rank of the communicator makes the same call, with the same columns, types, bins or
  * digit, and options->exclusive. All other options, the backend, the strategy and the number of threads among them, are
- * each rank's own. The tables lie where table_prefix_sum() of the rank takes them; carries, totals, states and
- * first_overflow are host memory. What ranks tell each other are states (tuplescan/state.h), made by reading the rank's
- * rows once: table_state_bytes() bytes, whatever the rows; docs/machines.md has what that costs.
+ * each rank's own. The tables lie where table_prefix_sum() of the rank takes them, in host or device memory; carries,
+ * totals, states and first_overflow are host memory. What ranks tell each other are states (tuplescan/state.h), made by
+ * reading the rank's rows once: table_state_bytes() bytes, whatever the rows; docs/machines.md has what that costs. MPI
+ * is given host memory alone.
  *
  * The beginning is rank 0's: of the options carry_in and the state that goes on those of rank 0 alone are read. The end
  * is everybody's: each rank that has a carry_out, first_overflow or state is told that of the whole table.

@@ -67,6 +67,20 @@ static table_status histogram(bool timed, void *data) {
     return table_histogram(&values, &bins, &result, &options);
 }
 
+/* Parts on one device, on the host, and through another device. */
+static table_status scan_parts(void *data) {
+    static float host[2][ROWS];
+    const size_t rows = ROWS / 3;
+    float *const at[] = {static_cast<float *>(data), host[0], host[1], static_cast<float *>(data) + ROWS};
+    table_part parts[4] = {};
+    for (unsigned i = 0; i < 4; i++)
+        parts[i].in = parts[i].out = {at[i], rows, 3, 0, TABLE_F32};
+    parts[1].backend = TABLE_BACKEND_CUDA;
+    parts[1].device = 1;
+    table_devices_report report;
+    return table_prefix_sum_devices(parts, 4, nullptr, &report);
+}
+
 static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run) {
     std::vector<uint32_t> values(ROWS * 3, 7);
     for (unsigned call = 1;; call++) {
@@ -169,6 +183,9 @@ int main() {
     check_calls("host, sort", false, [](void *data) { return sort(false, data); });
     check_calls("device, histogram", true, [](void *data) { return histogram(false, data); });
     check_calls("host, histogram", false, [](void *data) { return histogram(true, data); });
+    emulator_devices(2);
+    check_calls("parts", true, scan_parts);
+    emulator_devices(1);
     check_refused_launch();
     check_no_device();
     check_no_memory();
