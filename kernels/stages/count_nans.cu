@@ -25,9 +25,7 @@ KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 1) count_nans_kernel(tile_pass pass, uint64_
 }
 
 int kernel_count_nans(const kernel_pass *pass, uint64_t *skipped) {
-    if (!type_is_float(pass->in_type))
-        return static_cast<int>(cudaErrorInvalidValue);
-    if (pass->rows == 0 || pass->columns == 0)
+    if (!type_is_float(pass->in_type) || pass->rows == 0 || pass->columns == 0)
         return 0;
     const size_t blocks = (pass->rows * pass->columns + COUNT_THREADS - 1) / COUNT_THREADS;
     kernel_pass given = *pass;
