@@ -306,6 +306,7 @@ static int open_values(struct hist_job *job) {
         !input_comes_bit_by_bit(path))
         return open_keys(&job->input, path, arguments);
     const int code = input_start(&job->input, path, &request);
+    job->input.layout.type = key_type(job->input.layout.type);
     job->in_pieces = code == EX_OK && bins_are_known(arguments, job->input.layout.type);
     return code != EX_OK || job->in_pieces ? code : input_take_table(&job->input, request.memory);
 }
