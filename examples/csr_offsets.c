@@ -19,9 +19,8 @@ int main(void) {
     uint64_t offsets[ROWS + 1], overflow = 0;
 
     const table_view in = {.data = entries, .rows = ROWS, .columns = 1, .type = TABLE_U32};
-    const table_view out = {.data = offsets, .rows = ROWS, .columns = 1, .type = TABLE_U64};
-    /* Exclusive sums leave out the total, which is the carry out. */
-    const table_scan_options options = {.exclusive = 1, .carry_out = &offsets[ROWS], .first_overflow = &overflow};
+    const table_view out = {.data = offsets, .rows = ROWS + 1, .columns = 1, .type = TABLE_U64};
+    const table_scan_options options = {.offsets = 1, .first_overflow = &overflow};
     if (table_prefix_sum(&in, &out, &options) != TABLE_OK) {
         fprintf(stderr, "%s\n", table_error_detail());
         return 1;

@@ -30,6 +30,9 @@ enum code {
     CONTINUE,
     TO,
     AT,
+    REVERSE,
+    OFFSETS,
+    SKIP_NAN,
     CHECK_OVERFLOW,
     WRAP,
     JSON,
@@ -91,6 +94,9 @@ static const struct rule {
     {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
     {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
     {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS},
+    {"reverse", no_argument, REVERSE, FOR_SCAN | FOR_VERIFY},
+    {"offsets", no_argument, OFFSETS, FOR_SCAN | FOR_VERIFY},
+    {"skip-nan", no_argument, SKIP_NAN, FOR_SCAN | FOR_VERIFY},
     {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS},
     {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
     {"to", required_argument, TO, FOR_APPEND},
@@ -152,7 +158,8 @@ static int take_type(const char *option, const char *text, table_type *type) {
         return fail(EX_USAGE, "--%s %s: not a type; big-endian values are neither read nor written", option, text);
     if (*type == 0)
         return fail(EX_USAGE,
-                    "--%s %s: not a type; there are u8, u16, u32, u64, i32, i64, f32, f64, also as NumPy writes them "
+                    "--%s %s: not a type; there are i8 to i64, u8 to u64, f16, bf16, f32, f64 and bool, also as NumPy "
+                    "writes them "
                     "(uint8, <f4)",
                     option, text);
     return GO_ON;
@@ -306,6 +313,12 @@ static bool *flag_of(struct arguments *arguments, int code) {
         return &arguments->no_progress;
     case EXCLUSIVE:
         return &arguments->exclusive;
+    case REVERSE:
+        return &arguments->reverse;
+    case OFFSETS:
+        return &arguments->offsets;
+    case SKIP_NAN:
+        return &arguments->skip_nan;
     case CHECK_OVERFLOW:
         return &arguments->check_overflow;
     case WRAP:

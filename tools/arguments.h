@@ -62,7 +62,7 @@ struct arguments {
     const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
     unsigned by_count;
     bool ranks, plot, descending, argsort;
-    bool exclusive, check_overflow, wrap, json, force, quiet, no_progress;
+    bool exclusive, reverse, offsets, skip_nan, check_overflow, wrap, json, force, quiet, no_progress;
 };
 
 /* Parses the options and exactly `operands` operands of the subcommand argv[0], or ANY_OPERANDS, at least one. GO_ON,

@@ -308,10 +308,11 @@ static int open_values(struct hist_job *job) {
     struct input_request request = keys_request(arguments, fields);
     const char *path = arguments->operands[0];
     if (arguments->weights || arguments->chunk || !bins_are_known(arguments, request.type))
-        return input_open(&job->input, path, &request);
+        return open_keys(&job->input, path, arguments);
     request.pieces = true;
     const bool comes_bit_by_bit = input_comes_bit_by_bit(path, &request);
     const int code = (comes_bit_by_bit ? input_start : input_open)(&job->input, path, &request);
+    job->input.layout.type = key_type(job->input.layout.type);
     if (code == EX_OK && job->input.data)
         return EX_OK;
     job->in_pieces = code == EX_OK && bins_are_known(arguments, job->input.layout.type);

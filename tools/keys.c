@@ -27,8 +27,12 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {
     struct input_field fields[BY_MOST];
     const struct input_request request = keys_request(arguments, fields);
-    return input_open(file, path, &request);
+    const int code = input_open(file, path, &request);
+    file->layout.type = key_type(file->layout.type);
+    return code;
 }
+
+table_type key_type(table_type type) { return type == TABLE_BOOL ? TABLE_U8 : type; }
 
 int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own) {
     const struct input_request request = {

@@ -10,6 +10,9 @@
 /* The keys that the command line describes; a raw file without --type has bytes. */
 struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
+/* What values are as keys: bool has the bytes of u8. */
+table_type key_type(table_type type);
+
 /* Opens them. As input_open(). */
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments);
 

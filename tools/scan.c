@@ -25,9 +25,18 @@ static const char tables_help[] =
     "                        access control list stay, or, where that is not allowed, nobody can do more with the\n"
     "                        new file than with the old one; its other names (hard links) keep the old content\n"
     "  --exclusive           row i without row i itself: the sums of the rows before it\n"
-    "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32 and bool,\n"
-    "                        i64 for i32, else that of the input. Instead of that, u32 for u8, u16 and u32, i32\n"
-    "                        for i32, and f64 for f32 are possible\n"
+    "  --reverse             sums from the end: row i is the sum of the rows from i to the last one. The input must "
+    "be\n"
+    "                        one table, which is taken into memory as a whole, as its sums are: see --memory\n"
+    "  --offsets             one row more: the start (zeros, or what was carried in), and then the sums, so that row "
+    "i\n"
+    "                        is the sum of the rows before row i, and the last one that of all\n"
+    "  --skip-nan            floats: a NaN counts as nothing; it is said how many there were\n"
+    "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32, u64 and bool,\n"
+    "                        i64 for i8 to i64, else that of the input. Also possible are each integer type of 32\n"
+    "                        and 64 bits that holds all values, f64 for all but i64 and u64, and f32 for f16, bf16,\n"
+    "                        bool and integers of up to 16 bits. Sums as f16 and bf16 are kept as f32, as carries\n"
+    "                        and states are, and each is rounded once\n"
     "  --carry-in FILE       a row that is added to every sum, such as the --carry-out of the part before. A table\n"
     "                        file of one row of the type of the sums\n"
     "  --carry-out FILE      write the sums through the last row, as a table file of one row\n"
@@ -56,7 +65,7 @@ static const char run_help[] =
     "  -q, --quiet           print nothing but errors\n"
     "\n"
     "A raw input (or one from a pipe that does not begin like a .npy) needs:\n"
-    "  --type T --columns C  u8 u16 u32 u64 i32 i64 f32 f64, little-endian; values in a row\n"
+    "  --type T --columns C  u8 u16 u32 u64 i8 i16 i32 i64 bool f16 bf16 f32 f64, little-endian; values in a row\n"
     "  --skip BYTES          what lies before the table\n"
     "  --input-format F, --output-format F\n"
     "                        npy, raw, csv, tsv or text, whatever the first bytes of the input or the names say. A\n"
@@ -116,6 +125,10 @@ static int check_arguments(const struct arguments *arguments) {
         return code;
     if (arguments->device_count && arguments->backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
+    if (arguments->offsets && arguments->exclusive)
+        return fail(EX_USAGE, "--offsets and --exclusive: only one of them");
+    if (arguments->reverse && (arguments->input_count > 1 || arguments->state))
+        return fail(EX_USAGE, "--reverse: is for one input, and without --continue");
     if (arguments->wrap && arguments->check_overflow)
         return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
     return check_outputs(arguments, "--carry-out", arguments->carry_out);
@@ -236,6 +249,10 @@ int scan_open_tables(struct scan_job *job) {
     if ((arguments->check_overflow || arguments->wrap) && type_is_float(type))
         return fail(EX_USAGE, "%s is for integers, and the sums are %s",
                     arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(type));
+    if (arguments->skip_nan && !type_is_float(type))
+        return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(type));
+    if (arguments->offsets && __builtin_add_overflow(job->out_layout.shape[0], 1, &job->out_layout.shape[0]))
+        return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->name);
     job->checked = !arguments->wrap && !type_is_float(type);
     if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, table_sum_type(type), 1, in->columns))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
@@ -261,7 +278,7 @@ static int make_rows_known(struct scan_job *job) {
         rows += input->layout.rows;
     }
     job->rows_known = true;
-    job->out_layout.shape[0] = rows;
+    job->out_layout.shape[0] = rows + job->arguments.offsets;
     return layout_finish(&job->out_layout) ? EX_OK
                                            : fail(EX_DATAERR, "%s: its sums are beyond the address space", job->name);
 }
@@ -344,6 +361,7 @@ static int64_t read_values(void *context, void *to, size_t bytes) {
 static table_scan_options scan_options(const struct scan_job *job) {
     const struct arguments *arguments = &job->arguments;
     return (table_scan_options){.exclusive = arguments->exclusive,
+                                .skip_nan = arguments->skip_nan,
                                 .backend = arguments->backend,
                                 .strategy = arguments->strategy,
                                 .threads = arguments->threads,
@@ -374,7 +392,7 @@ static int sum_rows(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t memory = memory_limit(job->arguments.memory);
     table_stream_report report = {0};
-    uint64_t overflow = SCAN_NONE;
+    uint64_t overflow = SCAN_NONE, skipped = 0;
     table_stream_options options = {.in_type = input->layout.type,
                                     .out_type = job->out_layout.type,
                                     .columns = input->layout.columns,
@@ -399,9 +417,11 @@ static int sum_rows(struct scan_job *job) {
         options.first_bytes = first;
     }
     options.scan.first_overflow = job->checked ? &overflow : NULL;
+    options.scan.skipped = job->arguments.skip_nan ? &skipped : NULL;
     const table_status status = table_stream(&options);
     add_report(&job->report, &report);
     input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
+    job->skipped += skipped;
     if (job->first_overflow == SCAN_NONE)
         job->first_overflow = overflow;
     return code_of(job, &report, status);
@@ -419,8 +439,68 @@ static int sum_nothing(struct scan_job *job) {
     return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
 }
 
+/* The row of offsets: what was carried in, or zeros. */
+static int write_start(struct scan_job *job) {
+    const struct table_layout *out = &job->out_layout;
+    const void *start = job->above ? job->above : job->carry_in;
+    void *const zeros = start ? NULL : calloc(out->columns, sizeof(uint64_t));
+    void *const row = memory_allocate(out->columns * table_type_size(out->type));
+    int code = row && (start || zeros) ? EX_OK : fail(EX_OSERR, "%s: out of memory", job->name);
+    if (code == EX_OK) {
+        row_round(out->type, start ? start : zeros, row, out->columns);
+        code = write_sums(job, row, out->columns * table_type_size(out->type)) == 0 ? EX_OK : job->write_code;
+    }
+    free(zeros);
+    free(row);
+    return code;
+}
+
+/* From the last row: as one table in memory. */
+static int sum_backwards(struct scan_job *job) {
+    struct input_file *input = job->input;
+    const size_t most = memory_limit(job->arguments.memory);
+    int code = input->rows_known ? EX_OK : input_take_all(input, most, "--reverse: begins with its last row");
+    if (code == EX_OK)
+        code = input_take_table(input, most);
+    if (code != EX_OK)
+        return code;
+    const table_view in = input_view(input);
+    const size_t rows = in.rows + job->arguments.offsets,
+                 row_bytes = in.columns * table_type_size(job->out_layout.type);
+    table_view out = {.rows = rows, .columns = in.columns, .type = job->out_layout.type};
+    table_scan_options options = scan_options(job);
+    if (rows > 0 && row_bytes > most / rows)
+        return fail(EX_OSERR,
+                    "%s: out of memory: sums of %zu bytes a row are needed at once; --memory says how much "
+                    "may be used",
+                    input->name, row_bytes);
+    out.data = memory_allocate(rows * row_bytes);
+    if (!out.data)
+        return fail(EX_OSERR, "%s: out of memory", input->name);
+    options.reverse = 1;
+    options.offsets = job->arguments.offsets;
+    options.report = &job->report.scan;
+    options.first_overflow = job->checked ? &job->first_overflow : NULL;
+    options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
+    const table_status status = table_prefix_sum(&in, &out, &options);
+    code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
+    if (code == EX_OK && write_sums(job, out.data, rows * row_bytes) != 0)
+        code = job->write_code;
+    if (job->first_overflow != SCAN_NONE) /* counted from the last row */
+        job->first_overflow =
+            (in.rows - 1 - job->first_overflow / in.columns) * in.columns + job->first_overflow % in.columns;
+    job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);
+    job->rows_above = in.rows;
+    free(out.data);
+    return code;
+}
+
 static int sum_inputs(struct scan_job *job) {
     int code = EX_OK;
+    if (job->arguments.reverse)
+        return sum_backwards(job);
+    if (job->arguments.offsets)
+        code = write_start(job);
     for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++) {
         const struct input_file *input = job->input = &job->inputs[i];
         code = input->rows_known && input->layout.rows == 0 ? sum_nothing(job) : sum_rows(job);
@@ -442,7 +522,7 @@ int scan_sum_up(struct scan_job *job) {
         job->first_overflow -= job->state.facts.rows * job->out_layout.columns;
     if (code != EX_OK)
         return code;
-    job->out_layout.shape[0] = (size_t)job->rows_above;
+    job->out_layout.shape[0] = (size_t)job->rows_above + job->arguments.offsets;
     if (!layout_finish(&job->out_layout))
         return fail(EX_DATAERR, "%s: has more sums than can be counted", job->name);
     not_finite_look_at_end(job);

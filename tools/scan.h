@@ -33,6 +33,7 @@ struct scan_job {
     struct table_layout out_layout, carry_layout;
     void *carry_in, *carry_out;
     void *above;             /* the sums above the table, with a state that has begun */
+    uint64_t skipped;        /* NaN, with --skip-nan */
     bool checked;            /* for overflow */
     uint64_t first_overflow; /* the number of its value in the table, as the library counts them */
     struct not_finite not_finite;

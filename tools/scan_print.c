@@ -63,6 +63,8 @@ static void print_json(const struct scan_job *job) {
     json_size("memory", job->report.memory);
     json_bool("overflow_checked", job->checked);
     print_place("overflow", job->first_overflow, out->columns);
+    if (job->arguments.skip_nan)
+        json_size("nan_skipped", job->skipped);
     print_place("not_finite", job->not_finite.first, out->columns);
     json_end();
 }
@@ -85,6 +87,8 @@ static int warn_of_sums(const struct scan_job *job) {
         message("%s: row %llu, column %llu is the first whose sum as %s is not finite though the values in it are%s",
                 job->name, not_finite / columns, not_finite % columns, table_type_name(type),
                 type == TABLE_F32 ? "; --out-type f64 avoids it" : "");
+    if (job->skipped > 0 && !job->arguments.quiet)
+        message("%s: %llu NaN were skipped", job->name, (unsigned long long)job->skipped);
     if (overflow == SCAN_NONE)
         return EX_OK;
     return fail(EX_DATAERR,

@@ -141,6 +141,9 @@ static int read_rows(struct sort_job *job) {
     const int code = input_open(&job->input, job->arguments.operands[0], &request);
     if (code != EX_OK)
         return code;
+    job->input.layout.type = key_type(job->input.layout.type);
+    for (unsigned i = 0; i < request.field_count; i++)
+        job->by[i].type = key_type(job->by[i].type);
     job->rows = job->input.layout.rows;
     job->row_bytes = job->input.layout.columns * layout_element_bytes(&job->input.layout);
     return choose_keys(job);

@@ -21,8 +21,8 @@ static const char help[] =
     "and names the first row and column that is wrong. Integers wrap by definition: sums that are right although\n"
     "they have left their type are said to have wrapped, from which row and column of INPUT on.\n"
     "\n"
-    "  --exclusive, --carry-in FILE, --type, --columns, --skip, --input-format, --field,\n"
-    "  --member, --tensor, --delimiter\n"
+    "  --exclusive, --reverse, --offsets, --skip-nan, --carry-in FILE, --type, --columns, --skip, --input-format,\n"
+    "  --field, --member, --tensor, --delimiter\n"
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
     "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"
@@ -67,7 +67,8 @@ static int open_scanned(struct input_file *scanned, const char *path, const stru
         return fail(EX_DATAERR, "%s: its type is %s, and the sums of %s would be %s", scanned->name,
                     table_type_name(out->type), table_type_name(in->type),
                     arguments->out_type ? table_type_name(arguments->out_type) : sum_types_text(in->type));
-    if (out->columns != in->columns || (input->rows_known && scanned->rows_known && out->rows != in->rows))
+    if (out->columns != in->columns ||
+        (input->rows_known && scanned->rows_known && out->rows != in->rows + arguments->offsets))
         return wrong_shape(scanned, input);
     return EX_OK;
 }
@@ -79,9 +80,11 @@ struct comparison {
     size_t room; /* rows */
     char *values, *found;
     char *rounded;  /* a row of results */
+    char *spare;    /* a row of either file */
     size_t out_row; /* bytes of it */
-    bool exclusive, differs;
+    bool exclusive, reverse, offsets, differs;
     struct difference difference;
+    uint64_t counted; /* the row of the difference, from the first one that was summed */
 };
 
 /* Memory for the rows, if it may be used. */
@@ -99,14 +102,31 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                     comparison->input->name, unit, in->columns, most);
     const size_t units = unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
     comparison->room = units * unit;
+    if (comparison->reverse) {
+        if (!comparison->input->rows_known || (rows > 0 && row > most / rows))
+            return fail(EX_OSERR, "%s: out of memory: all rows are needed at once with --reverse; --memory says more",
+                        comparison->input->name);
+        comparison->room = (size_t)rows;
+    }
     comparison->out_row = out->columns * table_type_size(out->type);
     comparison->values = malloc(comparison->room * row + 1);
     comparison->rounded = malloc(comparison->out_row + 1);
+    comparison->spare = malloc(row + 1);
     if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, carry) || !comparison->values ||
-        !comparison->rounded)
+        !comparison->rounded || !comparison->spare)
         return fail(EX_OSERR, "out of memory");
     comparison->found = comparison->values + comparison->room * in->columns * table_type_size(in->type);
     return EX_OK;
+}
+
+/* Rows in the other order. */
+static void turn(char *rows, size_t count, size_t row_bytes, char *spare) {
+    for (size_t i = 0; i < count / 2; i++) {
+        char *const a = rows + i * row_bytes, *const b = rows + (count - 1 - i) * row_bytes;
+        memcpy(spare, a, row_bytes);
+        memcpy(a, b, row_bytes);
+        memcpy(b, spare, row_bytes);
+    }
 }
 
 /* The next rows of both files; *rows: how many. */
@@ -123,11 +143,15 @@ static int read_rows(struct comparison *comparison, size_t *rows) {
         code = fail(
             EX_DATAERR, "%s: has not as many rows as %s: after %llu rows, one of them ends", scanned->name, input->name,
             (unsigned long long)comparison->sums.row + (*rows < out_bytes / out_row ? *rows : out_bytes / out_row));
+    if (code == EX_OK && comparison->reverse) {
+        turn(comparison->values, *rows, in_row, comparison->spare);
+        turn(comparison->found, *rows, out_row, comparison->spare);
+    }
     return code;
 }
 
-/* Whether a row of results differs from the sums it should be, and where first. `row`: its number in the file. */
-static bool compare_row(struct comparison *comparison, uint64_t row, const void *sums, const char *found) {
+/* Whether a row of results differs from the sums it should be, and where first. `place`: its number in the file. */
+static bool compare_row(struct comparison *comparison, size_t place, const void *sums, const char *found) {
     const struct table_layout *out = &comparison->scanned->layout;
     char *const expected = comparison->rounded;
     row_round(out->type, sums, expected, out->columns);
@@ -136,7 +160,7 @@ static bool compare_row(struct comparison *comparison, uint64_t row, const void 
         return true;
     const size_t at = column * table_type_size(out->type);
     comparison->differs = true;
-    comparison->difference = (struct difference){.row = (size_t)row, .column = column};
+    comparison->difference = (struct difference){.row = place, .column = column};
     value_text(out->type, expected + at, comparison->difference.expected);
     value_text(out->type, found + at, comparison->difference.found);
     return false;
@@ -148,17 +172,35 @@ static void compare_unit(struct comparison *comparison, const char *found, size_
     const size_t out_row = comparison->out_row;
     if (out_row == sums->row_bytes && memcmp(expected, found, rows * out_row) == 0)
         return;
-    for (size_t i = 0; i < rows; i++)
-        if (!compare_row(comparison, sums->row - rows + i, expected + i * sums->row_bytes, found + i * out_row))
+    for (size_t i = 0; i < rows; i++) {
+        const uint64_t row = sums->row - rows + i;
+        const size_t place =
+            comparison->reverse ? comparison->input->layout.rows - 1 - (size_t)row : (size_t)row + comparison->offsets;
+        comparison->counted = row;
+        if (!compare_row(comparison, place, expected + i * sums->row_bytes, found + i * out_row))
             return;
+    }
+}
+
+/* The row of offsets, which comes next in the file. */
+static int compare_start(struct comparison *comparison) {
+    const size_t place = comparison->reverse ? comparison->scanned->layout.rows - 1 : 0;
+    size_t got = 0;
+    int code = input_read(comparison->scanned, comparison->spare, comparison->out_row, &got);
+    if (code == EX_OK && got < comparison->out_row)
+        code = fail(EX_DATAERR, "%s: has no row of offsets", comparison->scanned->name);
+    if (code == EX_OK)
+        compare_row(comparison, place, comparison->sums.start, comparison->spare);
+    return code;
 }
 
 static int compare(struct comparison *comparison) {
     const struct table_layout *in = &comparison->input->layout;
     const size_t in_row = in->columns * table_type_size(in->type);
     size_t rows = comparison->room;
-    int code = EX_OK;
-    while (code == EX_OK && rows == comparison->room && rows > 0 && !comparison->differs) {
+    int code = comparison->offsets && !comparison->reverse ? compare_start(comparison) : EX_OK;
+    while (code == EX_OK && rows == comparison->room && rows > 0 && !comparison->differs &&
+           !(comparison->reverse && comparison->sums.row > 0)) {
         code = read_rows(comparison, &rows);
         for (size_t done = 0, count; code == EX_OK && done < rows && !comparison->differs; done += count) {
             count = rows - done < SERIAL_UNIT ? rows - done : SERIAL_UNIT;
@@ -166,6 +208,8 @@ static int compare(struct comparison *comparison) {
             compare_unit(comparison, comparison->found + done * comparison->out_row, count);
         }
     }
+    if (code == EX_OK && !comparison->differs && comparison->offsets && comparison->reverse)
+        code = compare_start(comparison);
     if (code == EX_OK && !comparison->differs)
         code = input_ends(comparison->input, comparison->input->taken);
     if (code == EX_OK && !comparison->differs)
@@ -176,9 +220,11 @@ static int compare(struct comparison *comparison) {
 /* The first sum that has left its type, if one has before the difference. */
 static struct overflow find_overflow(const struct comparison *comparison) {
     const struct serial_sums *sums = &comparison->sums;
-    const uint64_t rows = comparison->difference.row + !comparison->exclusive;
+    const uint64_t rows = comparison->counted + !comparison->exclusive;
+    const uint64_t row =
+        comparison->reverse ? comparison->input->layout.rows - 1 - sums->overflow_row : sums->overflow_row;
     const bool found = sums->overflowed && (!comparison->differs || sums->overflow_row < rows);
-    return (struct overflow){found, (size_t)sums->overflow_row, sums->overflow_column};
+    return (struct overflow){found, (size_t)row, sums->overflow_column};
 }
 
 static void print_json(const struct input_file *input, const struct input_file *scanned,
@@ -238,8 +284,13 @@ static int say(const struct arguments *arguments, const struct comparison *compa
 
 static int verify(const struct arguments *arguments, struct input_file *input, struct input_file *scanned,
                   const void *carry) {
-    struct comparison comparison = {.input = input, .scanned = scanned, .exclusive = arguments->exclusive};
+    struct comparison comparison = {.input = input,
+                                    .scanned = scanned,
+                                    .exclusive = arguments->exclusive,
+                                    .reverse = arguments->reverse,
+                                    .offsets = arguments->offsets};
     int code = make_room(&comparison, memory_limit(arguments->memory), carry);
+    comparison.sums.skip_nan = arguments->skip_nan;
     if (code == EX_OK)
         code = compare(&comparison);
     if (code == EX_OK)
@@ -251,6 +302,7 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
     serial_sums_end(&comparison.sums);
     free(comparison.values);
     free(comparison.rounded);
+    free(comparison.spare);
     return code;
 }
 

@@ -1,0 +1,75 @@
+"""tuplescan scan and verify of small and half types, from the end, with a row of offsets, and without NaN."""
+from harness import RNG, USAGE, DATA, CommandTest, main, numpy
+
+SMALL = {"int8": "i8", "int16": "i16", "bool": "bool", "float16": "f16"}
+
+
+class Layouts(CommandTest):
+    def scanned(self, table, *options):
+        self.save("table.npy", table)
+        self.run_command("scan", "table.npy", "-qfo", "sums.npy", *options)
+        self.run_command("verify", "-q", "table.npy", "sums.npy", *[o for o in options if o != "--wrap"])
+        return numpy.load(self.path("sums.npy"))
+
+    def table(self, name, shape=(1700, 3)):
+        return (RNG.standard_normal(shape) if name.startswith("float") else RNG.integers(-100, 100, shape)).astype(name)
+
+    def test_small_types(self):
+        for name in ("int8", "int16", "bool"):
+            table = self.table(name)
+            for out, dtype in (("i32", "<i4"), ("i64", "<i8"), ("f32", "<f4"), ("f64", "<f8")):
+                expected = numpy.cumsum(table, axis=0, dtype="i8").astype(dtype)  # exact in all of them
+                self.assert_same(self.scanned(table, "--out-type", out), expected)
+            self.assertEqual(self.scanned(table).dtype, numpy.dtype("<u8" if name == "bool" else "<i8"))
+
+    def test_halves_are_rounded_once(self):
+        table = self.table("float16")
+        wide = self.scanned(table, "--out-type", "f32")
+        self.assert_same(self.scanned(table), wide.astype("<f2"))
+
+    def test_bfloat16_as_ml_dtypes_writes_it(self):
+        floats = self.table("float32")
+        halves = (floats.view("<u4") >> 16).astype("<u2")
+        self.write("half.bin", halves.tobytes())
+        self.run_command("scan", "half.bin", "--type", "bf16", "--columns", 3, "-qfo", "sums.npy")
+        self.assertIn(b"'descr': '<V2'", self.read("sums.npy")[:128])
+        self.run_command("scan", "half.bin", "--type", "bf16", "--columns", 3, "--out-type", "f32", "-qfo", "wide.npy")
+        cut = (halves.astype("<u4") << 16).view("<f4")
+        self.assert_same(numpy.load(self.path("wide.npy")), self.scanned(cut))
+
+    def test_from_the_end(self):
+        for name in list(SMALL) + ["float32", "int64"]:
+            table = self.table(name)
+            for options in ([], ["--exclusive"], ["--offsets"]):
+                ahead = self.scanned(table[::-1].copy(), *options)
+                self.assert_same(self.scanned(table, "--reverse", *options), ahead[::-1])
+
+    def test_offsets(self):
+        table = self.table("int16")
+        expected = numpy.vstack([numpy.zeros((1, 3), "<i8"), numpy.cumsum(table, axis=0, dtype="<i8")])
+        self.assert_same(self.scanned(table, "--offsets"), expected)
+        self.assert_same(self.scanned(table[:0], "--offsets"), expected[:1])
+        self.run_command("scan", "-", "--type", "i16", "--columns", 3, "--offsets", "-qfo", "piped.npy",
+                         input=table.tobytes())
+        self.assert_same(numpy.load(self.path("piped.npy")), expected)
+
+    def test_nan_counts_as_nothing(self):
+        table = self.table("float64")
+        table[::7, 1] = numpy.nan
+        without = table.copy()
+        without[::7, 1] = -0.0
+        self.assert_same(self.scanned(table, "--skip-nan"), self.scanned(without))
+
+    def test_refusals(self):
+        self.save("table.npy", self.table("int16"))
+        self.assert_refused(USAGE, "scan", "table.npy", "-o", "no.npy", "--skip-nan", says=["--skip-nan", "i64"])
+        self.assert_refused(USAGE, "scan", "table.npy", "-o", "no.npy", "--offsets", "--exclusive",
+                            says=["--offsets and --exclusive"])
+        self.assert_refused(USAGE, "scan", "table.npy", "table.npy", "-o", "no.npy", "--reverse", says=["--reverse"])
+        self.run_command("scan", "table.npy", "-qfo", "sums.npy")
+        self.assert_refused(DATA, "verify", "table.npy", "sums.npy", "--reverse", says=["row 1699"])
+        self.assert_refused(DATA, "verify", "table.npy", "sums.npy", "--offsets", says=["1700 x 3"])
+
+
+if __name__ == "__main__":
+    main()
