@@ -4,10 +4,30 @@ import os
 import signal
 import subprocess
 
-from harness import (CANNOT_CREATE, COMMAND, DATA, NO_INPUT, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table,
+from harness import (CANNOT_CREATE, COMMAND, DATA, NO_INPUT, OS_ERROR, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table,
                      running_sums)
 
 IN_USE = 75
+
+
+class Headers(CommandTest):
+    def test_a_state_is_no_state_by_its_header(self):
+        """Before there is memory for all that the file seems to be."""
+        self.save("a.npy", numpy.zeros((3, 2)))
+        self.run_command("scan", "a.npy", "-qo", "out.npy", "--continue", "state")
+        with open(self.path("state"), "r+b") as file:
+            file.truncate(1 << 39)
+        self.assert_refused(DATA, "info", "state", says=["state: ", "2 columns"])
+        self.assert_refused(DATA, "scan", "a.npy", "-o", "new.npy", "--continue", "state", says=["state: ", "2 columns"])
+
+    def test_memory_counts_it(self):
+        self.save("a.npy", numpy.zeros((3, 10000)))
+        self.assert_refused(OS_ERROR, "scan", "a.npy", "-o", "out.npy", "--continue", "state", "--memory", "1M",
+                            says=["state: out of memory", "--memory"])
+        facts = json.loads(self.run_command("scan", "a.npy", "-o", "out.npy", "--continue", "state", "--memory", "16M",
+                                            "--json").stdout)
+        self.assertGreater(facts["memory"], 131 * 80000)
+        self.assertLessEqual(facts["memory"], 16 << 20)
 
 
 class Continued(CommandTest):
