@@ -93,7 +93,7 @@ static const struct rule {
     {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS},
     {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
     {"to", required_argument, TO, FOR_APPEND},
-    {"continue", required_argument, CONTINUE, FOR_SCAN},
+    {"continue", required_argument, CONTINUE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
     {"at", required_argument, AT, FOR_SCAN | FOR_APPEND},
     {"backend", required_argument, BACKEND, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
     {"strategy", required_argument, STRATEGY, FOR_SCAN | FOR_APPEND | FOR_RANKS},

@@ -130,6 +130,23 @@ int state_file_fit(struct state_file *file, const char *input, table_type type, 
     return EX_OK;
 }
 
+int state_file_sums(const char *path, const char *input, table_type type, size_t columns, table_state_facts *facts,
+                    void **row) {
+    struct state_file file = STATE_FILE_NONE;
+    size_t bytes;
+    *row = NULL;
+    int code = state_file_read(&file, path, false);
+    if (code == EX_OK)
+        code = state_file_fit(&file, input, type, columns);
+    if (code == EX_OK && (!size_multiply(columns, table_type_size(type), &bytes) || !(*row = memory_allocate(bytes))))
+        code = fail(EX_OSERR, "%s: out of memory", path);
+    if (code == EX_OK && table_state_sums(file.state, *row) != TABLE_OK)
+        code = fail(EX_DATAERR, "%s: %s", path, table_error_detail());
+    *facts = file.facts;
+    state_file_close(&file);
+    return code;
+}
+
 /* A file that came to be there while this one was not is not replaced. */
 int state_file_open(struct state_file *file) {
     const int code = atomic_file_open(&file->output, file->name, file->facts.version != 0);

@@ -30,6 +30,39 @@ class Headers(CommandTest):
         self.assertLessEqual(facts["memory"], 16 << 20)
 
 
+class Parts(CommandTest):
+    def test_verify_and_sum_of_a_part(self):
+        table = random_table("i32", (3000, 2))
+        self.save("a.npy", table[:1000])
+        self.save("b.npy", table[1000:])
+        self.run_command("scan", "a.npy", "-qo", "sa.npy", "--continue", "state")
+        self.write("before", self.read("state"))
+        self.run_command("scan", "b.npy", "-qo", "sb.npy", "--continue", "state")
+        self.run_command("verify", "b.npy", "sb.npy", "-q", "--continue", "before")
+        self.assert_refused(DATA, "verify", "b.npy", "sb.npy", "--continue", "state", says="row 0")
+        self.assert_refused(DATA, "verify", "b.npy", "sb.npy", says="row 0")
+        found = self.run_command("sum", "sb.npy", "--rows", "0:700", "--continue", "before").stdout.split()
+        self.assertEqual([int(v) for v in found], table[1000:1700].astype("i8").sum(axis=0).tolist())
+        self.assert_refused(NO_INPUT, "sum", "sb.npy", "--rows", "0:7", "--continue", "no", says="no: ")
+        self.assert_refused(USAGE, "sum", "sb.npy", "--rows", "0:7", "--continue", "before", "--carry-in", "sa.npy",
+                            says="only one")
+        self.assert_refused(USAGE, "verify", "b.npy", "sb.npy", "--continue", "before", "--carry-in", "sa.npy",
+                            says="only one")
+        self.save("w.npy", numpy.zeros((3, 5), "i8"))
+        self.assert_refused(DATA, "sum", "w.npy", "--rows", "0:2", "--continue", "before", says=["before: ", "5 of i64"])
+
+    def test_floats(self):
+        table = random_table("f64", (3000, 2))
+        self.save("a.npy", table)
+        self.run_command("scan", "a.npy", "-qo", "sa.npy", "--continue", "state")
+        self.run_command("scan", "a.npy", "-qo", "sb.npy", "--continue", "state")
+        self.run_command("scan", "a.npy", "-qo", "sc.npy", "--continue", "other")
+        self.assert_refused(USAGE, "verify", "a.npy", "sb.npy", "--continue", "other", says="verify all parts")
+        found = self.run_command("sum", "sb.npy", "--rows", ":", "--continue", "other").stdout.split()
+        sums = [numpy.load(self.path(name))[-1] for name in ("sa.npy", "sb.npy")]
+        self.assertEqual([float(v) for v in found], (sums[1] - sums[0]).tolist())
+
+
 class Continued(CommandTest):
     def cut(self, table, pieces):
         """The table's pieces as files, with their names; some are empty."""
