@@ -73,7 +73,7 @@ static const char run_help[] =
     "of records:\n"
     "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter\n"
     "\n"
-    "What is compressed as a whole comes by a pipe: zstdcat big.npy.zst | tuplescan scan - -o sums.npy\n"
+    "What is compressed as a whole comes by a pipe (zstdcat big.npy.zst | tuplescan scan - -o sums.npy).\n"
     "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
     "  --member NAME, --tensor NAME\n"
     "                        which of them, where there is more than one\n"
