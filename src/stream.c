@@ -100,13 +100,33 @@ static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned 
     return rows > 0 || each < row + padding ? rows : 1;
 }
 
-/* Whether there is less of the table than what a sum that goes on keeps: then it is taken as one piece. */
+/* Bytes that a slot of so many rows takes. */
+static bool slot_bytes(const struct stream *stream, size_t rows, size_t *bytes) {
+    size_t in, out;
+    if (!checked_multiply(stream->source.row_bytes, rows, &in) || !checked_multiply(stream->out_bytes, rows, &out) ||
+        in > SIZE_MAX / 4 || out > SIZE_MAX / 4)
+        return false;
+    *bytes = whole_pages(in) + whole_pages(out);
+    return true;
+}
+
+/* Whether nothing of the table comes later than the rest: it is a file, or was read before. */
+static bool comes_at_once(const struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    uint64_t all;
+    return stream->source.is_regular ||
+           (options->rows > 0 && !__builtin_mul_overflow(options->rows, (uint64_t)stream->source.row_bytes, &all) &&
+            all <= options->first_bytes);
+}
+
+/* Whether all of the table is taken as one piece, which needs no state: there is less of it than what a sum that goes
+ * on keeps, and no row waits for those that come later; or there is no memory for more. */
 static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept) {
     const uint64_t rows = stream->options->rows;
     size_t all;
-    return rows > 0 && rows <= SIZE_MAX &&
-           checked_multiply(stream->source.row_bytes + stream->out_bytes, (size_t)rows, &all) && all <= kept &&
-           all <= memory;
+    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &all) && all <= kept &&
+           memory >= whole_pages(stream->source.row_bytes) && all <= memory - whole_pages(stream->source.row_bytes) &&
+           (comes_at_once(stream) || memory < kept || memory - kept < all);
 }
 
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */
@@ -152,7 +172,7 @@ static table_status allocate(struct stream *stream) {
         stream->slots[i].out = stream->slots[i].in + in;
     }
     source->rest = (char *)stream->memory + slots;
-    stream->report.memory += slots;
+    stream->report.memory += stream->source.waits_for_all ? all : slots; /* else the rest is counted already */
     return TABLE_OK;
 }
 
@@ -210,11 +230,19 @@ static table_status run_alone(struct stream *stream) {
     return status;
 }
 
+/* With one slot nothing overlaps, but somebody has to look after the caller while no rows come. Where a slot is a small
+ * part of the table, for lack of memory, handing it from thread to thread costs more than its rows, and so a callback
+ * that waits is waited for. */
+static bool works_alone(const struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    const bool is_part = options->rows == 0 || options->rows > stream->slot_rows;
+    return stream->slot_count == 1 && (comes_at_once(stream) || (is_part && options->read));
+}
+
 static table_status run(struct stream *stream) {
     table_status status;
-    stream_source_begin(&stream->source, stream->options, -1);
     stream_spent(stream, &stream->report.sum_seconds);
-    if (stream->slot_count == 1 || !stream_with_threads(stream, &status))
+    if (works_alone(stream) || !stream_with_threads(stream, &status))
         status = run_alone(stream);
     if (status == TABLE_OK && stream->read_status != TABLE_OK)
         status = status_fail(stream->read_status, "%s", stream->read_detail);
@@ -246,8 +274,10 @@ table_status table_stream(const table_stream_options *options) {
     stream.step.device_count = options->device_count;
     if (status == TABLE_OK)
         status = measure_rows(&stream);
-    if (status == TABLE_OK)
+    if (status == TABLE_OK) {
+        stream_source_begin(&stream.source, options, -1);
         status = choose_slots(&stream);
+    }
     if (status == TABLE_OK)
         status = allocate(&stream);
     if (status == TABLE_OK)

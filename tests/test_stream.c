@@ -410,11 +410,10 @@ static int write_and_feed(void *context, const void *from, size_t bytes) {
     return write(echo->to, &next, sizeof next) == sizeof next ? 0 : -1;
 }
 
-static void test_rows_that_trickle(void **state) {
+static void trickle(uint64_t rows) {
     int ends[2];
     const uint32_t first = 1;
     struct echo echo = {.wanted = 20};
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     echo.to = ends[1];
     assert_int_equal(write(ends[1], &first, sizeof first), sizeof first);
@@ -422,12 +421,20 @@ static void test_rows_that_trickle(void **state) {
     const table_stream_options options = {.in_type = TABLE_U32,
                                           .out_type = TABLE_U32,
                                           .columns = 1,
+                                          .rows = rows,
                                           .read_descriptor = ends[0],
                                           .write = write_and_feed,
                                           .write_context = &echo};
     expect(&options, TABLE_OK, "");
     assert_int_equal(echo.rows, 20);
     close(ends[0]);
+}
+
+/* Also where it is known that there are fewer of them than a state has: they are not waited for either. */
+static void test_rows_that_trickle(void **state) {
+    (void)state;
+    trickle(0);
+    trickle(20);
 }
 
 static int never(void *context, const table_stream_report *so_far) {
@@ -441,15 +448,54 @@ static void test_cancel_while_nothing_comes(void **state) {
     int ends[2];
     (void)state;
     assert_int_equal(pipe(ends), 0);
-    const table_stream_options options = {.in_type = TABLE_U32,
-                                          .out_type = TABLE_U32,
-                                          .columns = 1,
-                                          .read_descriptor = ends[0],
-                                          .write_descriptor = ends[1],
-                                          .progress = never};
+    table_stream_options options = {.in_type = TABLE_U32,
+                                    .out_type = TABLE_U32,
+                                    .columns = 1,
+                                    .read_descriptor = ends[0],
+                                    .write_descriptor = ends[1],
+                                    .progress = never};
+    expect(&options, TABLE_ERROR_CANCELED, "progress()");
+    options.rows = 20; /* as one piece, and by one buffer */
+    expect(&options, TABLE_ERROR_CANCELED, "progress()");
+    options.memory = least_memory(options);
     expect(&options, TABLE_ERROR_CANCELED, "progress()");
     close(ends[0]);
     close(ends[1]);
+}
+
+/* A small table of a file is one piece, without a state: also that has no more memory than it may. */
+static void test_memory_of_one_piece(void **state) {
+    enum { COLUMNS = 1000, FEW = 3 };
+    FILE *in = tmpfile();
+    char *row = room(COLUMNS * sizeof(double));
+    size_t succeeded = 0;
+    (void)state;
+    assert_non_null(in);
+    for (unsigned i = 0; i < FEW; i++)
+        assert_int_equal(fwrite(row, sizeof(double), COLUMNS, in), COLUMNS);
+    assert_int_equal(fflush(in), 0);
+    for (size_t memory = 40000; memory < 100000; memory += 500) {
+        struct ends ends = {.out = room(FEW * COLUMNS * sizeof(double)), .out_bytes = FEW * COLUMNS * sizeof(double)};
+        table_stream_report report = {0};
+        const table_stream_options options = {.in_type = TABLE_F64,
+                                              .out_type = TABLE_F64,
+                                              .columns = COLUMNS,
+                                              .rows = FEW,
+                                              .read_descriptor = fileno(in),
+                                              .write = write_memory,
+                                              .write_context = &ends,
+                                              .memory = memory,
+                                              .report = &report};
+        assert_int_equal(lseek(fileno(in), 0, SEEK_SET), 0);
+        if (table_stream(&options) == TABLE_OK) {
+            succeeded++;
+            assert_in_range(report.memory, 2 * FEW * COLUMNS * sizeof(double), memory);
+        }
+        free(ends.out);
+    }
+    assert_in_range(succeeded, 50, 119);
+    fclose(in);
+    free(row);
 }
 
 /* From a file to a file; from a folder, which nothing can be read from; to a file that nothing can be written to. */
@@ -494,6 +540,7 @@ int main(void) {
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_rows_that_trickle),
         cmocka_unit_test(test_cancel_while_nothing_comes),
+        cmocka_unit_test(test_memory_of_one_piece),
         cmocka_unit_test(test_descriptors),
     };
     return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

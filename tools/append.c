@@ -29,10 +29,16 @@ static const char help[] =
     "scanned at once: floats have the same bits, too. What a sum must remember is in SUMS.state; both are made where\n"
     "there is no SUMS, or by scan INPUT -o SUMS --continue SUMS.state. Whatever goes wrong, and when, SUMS has the "
     "old\n"
-    "rows or the new ones.\n"
+    "rows or the new ones. Rows are appended also where the exit code is 65 for an overflow, which is in them, or 74\n"
+    "after the words that all is written. A SUMS.state that is missing is made again of SUMS if its sums are "
+    "integers,\n"
+    "and not exclusive; else by scan of what was summed, -o /dev/null --continue SUMS.state.\n"
     "\n"
     "  --to FILE             the sums, which grow in place\n"
     "  --exclusive           SUMS was, and is, made with --exclusive\n"
+    "  --at ROWS             only if SUMS has that many rows, 0 where there is none: rows that were appended before "
+    "are\n"
+    "                        not appended again, whatever the command that did it had to say\n"
     "  --out-type, --wrap, --backend, --strategy, --threads, --type, --columns, --skip, --input-format, --field,\n"
     "  --member, --tensor, --delimiter, --memory, --json, --no-progress, --quiet\n"
     "                        as for scan. Sums keep their type\n"
@@ -99,6 +105,37 @@ static int open_sums(struct growth *growth) {
     return EX_OK;
 }
 
+/* The rows that are there are those that somebody expects. */
+static int check_at(const struct growth *growth) {
+    const struct arguments *arguments = &growth->job.arguments;
+    const size_t rows = growth->fd < 0 ? 0 : growth->old.layout.rows;
+    return !arguments->has_at || arguments->at == rows ? EX_OK
+                                                       : fail(EX_DATAERR, "%s: has %zu rows, not the %llu of --at",
+                                                              arguments->to, rows, (unsigned long long)arguments->at);
+}
+
+static int read_last_row(const struct growth *growth, char *row) {
+    const struct table_layout *sums = &growth->old.layout;
+    const size_t bytes = sums->columns * table_type_size(sums->type);
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t count = pread(growth->fd, row + done, bytes - done, growth->end - (off_t)bytes + (off_t)done);
+        if (count > 0)
+            done += (size_t)count;
+        else if (count == 0 || errno != EINTR)
+            return fail(EX_IOERR, "%s: %s", growth->old.name, count < 0 ? strerror(errno) : "has become shorter");
+    }
+    return EX_OK;
+}
+
+/* For messages: how to have a state again. Static text. */
+static const char *how_to_remake(const struct growth *growth) {
+    static char text[PATH_MAX + 120];
+    snprintf(text, sizeof text,
+             "tuplescan scan ROWS... -o /dev/null --continue %s makes it of the rows that were summed",
+             growth->state_path);
+    return text;
+}
+
 /* Whether the last row of the file is what the state goes on from. That of exclusive sums lacks a row of the input,
  * which nobody has any more. */
 static int check_last_row(const struct growth *growth) {
@@ -112,14 +149,7 @@ static int check_last_row(const struct growth *growth) {
     char *last = expected ? expected + bytes : NULL;
     if (!last)
         return fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, bytes);
-    int code = EX_OK;
-    for (size_t done = 0; done < bytes && code == EX_OK;) {
-        const ssize_t count = pread(growth->fd, last + done, bytes - done, growth->end - (off_t)bytes + (off_t)done);
-        if (count > 0)
-            done += (size_t)count;
-        else if (count == 0 || errno != EINTR)
-            code = fail(EX_IOERR, "%s: %s", growth->old.name, count < 0 ? strerror(errno) : "has become shorter");
-    }
+    int code = read_last_row(growth, last);
     if (code == EX_OK && table_state_sums(growth->job.state.state, kept_sums) == TABLE_OK)
         row_round(sums->type, kept_sums, expected, sums->columns);
     else if (code == EX_OK)
@@ -133,13 +163,14 @@ static int check_last_row(const struct growth *growth) {
     return code;
 }
 
-/* Whether the saved state at `from` is that of the sums. */
-static bool take_state(struct growth *growth, const char *from, size_t bytes) {
+/* Whether the saved state at `from` is that of the sums; *whole: whether it is a state. */
+static bool take_state(struct growth *growth, const char *from, size_t bytes, bool *whole) {
     struct state_file *state = &growth->job.state;
     const struct table_layout *sums = &growth->old.layout;
-    if (table_state_load(from, bytes, state->state) != TABLE_OK ||
-        table_state_describe(state->state, bytes, &state->facts) != TABLE_OK || state->facts.rows != sums->rows ||
-        state->facts.type != table_sum_type(sums->type) || state->facts.columns != sums->columns)
+    *whole = table_state_load(from, bytes, state->state) == TABLE_OK;
+    if (!*whole || table_state_describe(state->state, bytes, &state->facts) != TABLE_OK ||
+        state->facts.rows != sums->rows || state->facts.type != table_sum_type(sums->type) ||
+        state->facts.columns != sums->columns)
         return false;
     state->bytes = bytes;
     growth->saved_bytes = bytes;
@@ -150,13 +181,56 @@ static bool take_state(struct growth *growth, const char *from, size_t bytes) {
 /* One state, or two. */
 static int choose_state(struct growth *growth, size_t bytes) {
     const struct table_layout *sums = &growth->old.layout;
-    size_t one = 0;
+    table_state_facts facts;
+    size_t one = 0, damaged = 0;
+    bool whole;
     const bool known = table_state_bytes(sums->type, sums->columns, &one) == TABLE_OK;
-    for (size_t at = 0; known && at + one <= bytes && at <= one; at += one)
-        if (take_state(growth, growth->saved + at, one))
+    for (size_t at = 0; known && at + one <= bytes && at <= one; at += one) {
+        if (take_state(growth, growth->saved + at, one, &whole))
             return check_last_row(growth);
+        damaged += !whole && table_state_describe(growth->saved + at, one, &facts) == TABLE_OK;
+    }
+    if (damaged > 0)
+        return fail(EX_DATAERR, "%s: is damaged, and no state of %s any more; without it, %s", growth->state_path,
+                    growth->old.name, how_to_remake(growth));
     return fail(EX_DATAERR, "%s: is not the state of %s, which has %zu rows of %zu columns of %s", growth->state_path,
                 growth->old.name, sums->rows, sums->columns, table_type_name(sums->type));
+}
+
+/* Integers go on from their last sums: the state of a table of these and then zeros. */
+static int remake_state(struct growth *growth, size_t bytes) {
+    enum { AT_ONCE = 1 << 20 };
+    struct state_file *state = &growth->job.state;
+    const struct table_layout *sums = &growth->old.layout;
+    const size_t row = sums->columns * table_type_size(sums->type), most = row < AT_ONCE ? AT_ONCE / row : 1;
+    char *rows = calloc(2, most * row), *scratch = rows ? rows + most * row : NULL;
+    int code = rows ? EX_OK : fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, row);
+    table_status status = table_state_begin(state->state, sums->type, sums->columns, 0);
+    if (code == EX_OK && sums->rows > 0)
+        code = read_last_row(growth, rows);
+    const table_scan_options options = {.state = state->state, .threads = 1};
+    for (size_t done = 0, count = 1; code == EX_OK && status == TABLE_OK && done < sums->rows; done += count) {
+        count = done == 0 ? 1 : sums->rows - done < most ? sums->rows - done : most;
+        const table_view in = {.data = rows, .rows = count, .columns = sums->columns, .type = sums->type};
+        const table_view out = {.data = scratch, .rows = count, .columns = sums->columns, .type = sums->type};
+        status = table_prefix_sum(&in, &out, &options);
+        memset(rows, 0, row);
+    }
+    free(rows);
+    if (code == EX_OK && status == TABLE_OK)
+        status = table_state_describe(state->state, bytes, &state->facts);
+    if (code == EX_OK && status == TABLE_OK)
+        status = table_state_save(state->state, growth->saved, bytes);
+    state->bytes = growth->saved_bytes = bytes;
+    if (code == EX_OK && status == TABLE_OK && !growth->job.arguments.quiet)
+        message("%s: is missing; integers go on from the last row of %s, too", growth->state_path, growth->old.name);
+    return status == TABLE_OK ? code : fail_status(growth->state_path, status);
+}
+
+static int missing_state(struct growth *growth, size_t bytes) {
+    if (!growth->job.arguments.exclusive && !type_is_float(growth->old.layout.type))
+        return remake_state(growth, bytes);
+    return fail(EX_NOINPUT, "%s: %s; %s", growth->state_path, strerror(ENOENT), how_to_remake(growth));
 }
 
 static int read_state(struct growth *growth) {
@@ -168,15 +242,17 @@ static int read_state(struct growth *growth) {
     const table_status status = table_state_bytes(sums->type, sums->columns, &one);
     if (status != TABLE_OK)
         return fail_status(growth->old.name, status);
+    growth->job.kept = 2 * one;
     growth->saved = malloc(2 * one);
     growth->job.state.state = calloc(1, one);
     if (one > memory_limit(growth->job.arguments.memory) / 3 || !growth->saved || !growth->job.state.state)
         return fail(EX_OSERR, "%s: out of memory for three times %zu bytes; --memory says how much may be used",
                     growth->state_path, one);
     const int fd = growth->job.state.lock = transfer_open(growth->state_path, O_RDONLY);
+    if (fd < 0 && errno == ENOENT)
+        return missing_state(growth, one);
     if (fd < 0)
-        return fail(EX_NOINPUT, "%s: %s; it is made together with %s, by append or scan --continue", growth->state_path,
-                    strerror(errno), growth->old.name);
+        return fail(EX_NOINPUT, "%s: %s", growth->state_path, strerror(errno));
     const int code = state_file_take_lock(&growth->job.state, fd);
     if (code != EX_OK)
         return code;
@@ -242,13 +318,22 @@ static int make_sums(struct growth *growth) {
     return code;
 }
 
+/* The header of the old rows and the new ones, as far as those are known. */
+static int make_header(const struct growth *growth, struct table_layout *all, char header[OUTPUT_HEADER]) {
+    *all = growth->old.layout;
+    return !__builtin_add_overflow(all->shape[0], growth->job.out_layout.rows, &all->shape[0]) && layout_finish(all) &&
+                   output_npy_header_of(all, header, all->offset)
+               ? EX_OK
+               : fail(EX_DATAERR, "%s: its header has no room for so many rows", growth->old.name);
+}
+
 /* From now on the new rows count. */
 static int write_header_in_place(struct growth *growth) {
-    struct table_layout all = growth->old.layout;
+    struct table_layout all;
     char header[OUTPUT_HEADER];
-    all.shape[0] += growth->job.out_layout.rows;
-    if (!layout_finish(&all) || !output_npy_header_of(&all, header, all.offset))
-        return fail(EX_DATAERR, "%s: its header has no room for so many rows", growth->old.name);
+    const int code = make_header(growth, &all, header);
+    if (code != EX_OK)
+        return code;
     const sigset_t before = signals_hold();
     signals_truncate(-1, 0);
     const bool written = transfer_write_at(growth->fd, header, all.offset, 0);
@@ -267,6 +352,11 @@ static int write_header_in_place(struct growth *growth) {
 static int grow(struct growth *growth) {
     struct scan_job *job = &growth->job;
     const char *to = job->arguments.to;
+    struct table_layout all;
+    char header[OUTPUT_HEADER];
+    int code = make_header(growth, &all, header); /* before there is work for nothing */
+    if (code != EX_OK)
+        return code;
     if (ftruncate(growth->fd, growth->end) != 0 || lseek(growth->fd, growth->end, SEEK_SET) < 0)
         return fail(EX_IOERR, "%s: %s", to, strerror(errno));
     job->output = (struct atomic_file){.name = to, .direct = true, .slot = -1, .start = -1};
@@ -276,7 +366,7 @@ static int grow(struct growth *growth) {
     job->header_written = true;
     job->output_format = &output_npy;
     signals_truncate(growth->fd, growth->end);
-    int code = atomic_file_reserve(&job->output, job->out_layout.bytes);
+    code = atomic_file_reserve(&job->output, job->out_layout.bytes);
     stopwatch_step(&job->watch, STEP_WRITE);
     if (code == EX_OK)
         code = scan_sum_up(job);
@@ -298,6 +388,8 @@ static int grow(struct growth *growth) {
 static int run(struct growth *growth) {
     struct scan_job *job = &growth->job;
     int code = open_sums(growth);
+    if (code == EX_OK)
+        code = check_at(growth);
     if (code == EX_OK)
         code = read_state(growth);
     if (code == EX_OK)

@@ -100,8 +100,8 @@ static const struct rule {
     {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS},
     {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
     {"to", required_argument, TO, FOR_APPEND},
-    {"continue", required_argument, CONTINUE, FOR_SCAN},
-    {"at", required_argument, AT, FOR_SCAN},
+    {"continue", required_argument, CONTINUE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
+    {"at", required_argument, AT, FOR_SCAN | FOR_APPEND},
     {"backend", required_argument, BACKEND, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
     {"devices", required_argument, DEVICES, FOR_SCAN},
     {"strategy", required_argument, STRATEGY, FOR_SCAN | FOR_APPEND | FOR_RANKS},
@@ -464,13 +464,14 @@ static int check_standard_input(const struct arguments *arguments, unsigned subc
 
 static int take_operands(struct arguments *arguments, int argc, char **argv, int operands) {
     const int found = argc - optind, least = operands == ANY_OPERANDS ? 1 : operands;
+    const char *more = operands == ANY_OPERANDS ? "at least 1" : operands == 1 ? "1" : operands == 2 ? "2" : "0";
     const char *file = found < least ? file_among_options(argv) : NULL;
     if (file)
-        return fail(EX_USAGE, "%d file name%s given and %d wanted; if %s is one, write ./%s", found,
-                    found == 1 ? "" : "s", least, file, file);
+        return fail(EX_USAGE, "%d file name%s given and %s wanted; if %s is one, write ./%s", found,
+                    found == 1 ? "" : "s", more, file, file);
     if (found < least || (found > least && operands != ANY_OPERANDS))
-        return fail(EX_USAGE, "%d file name%s given and %d wanted; see tuplescan help %s", found, found == 1 ? "" : "s",
-                    least, argv[0]);
+        return fail(EX_USAGE, "%d file name%s given and %s wanted; see tuplescan help %s", found, found == 1 ? "" : "s",
+                    more, argv[0]);
     arguments->inputs = argv + optind;
     arguments->input_count = (unsigned)found;
     for (int i = 0; i < found && i < 2; i++)

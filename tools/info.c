@@ -9,14 +9,16 @@
 #include "state_file.h"
 #include "table_io.h"
 
-static const char help[] = "usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n"
-                           "\n"
-                           "Prints format, type and shape of a table file, and the type that its sums have.\n"
-                           "\n"
-                           "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter,\n"
-                           "  --out-type, --memory\n"
-                           "                        as for scan\n"
-                           "  --json                print one object\n";
+static const char help[] =
+    "usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n"
+    "\n"
+    "Prints format, type and shape of a table file, and the type that its sums have. FILE may also be the state of a\n"
+    "sum that goes on (scan --continue, append): its type, columns and rows.\n"
+    "\n"
+    "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter,\n"
+    "  --out-type, --memory\n"
+    "                        as for scan\n"
+    "  --json                print one object\n";
 
 static void print_state(const struct state_file *file, bool json) {
     const table_state_facts *facts = &file->facts;

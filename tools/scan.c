@@ -83,7 +83,7 @@ static const char run_help[] =
     "of records:\n"
     "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter\n"
     "\n"
-    "What is compressed as a whole comes by a pipe: zstdcat big.npy.zst | tuplescan scan - -o sums.npy\n"
+    "What is compressed as a whole comes by a pipe (zstdcat big.npy.zst | tuplescan scan - -o sums.npy).\n"
     "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
     "  --member NAME, --tensor NAME\n"
     "                        which of them, where there is more than one\n"
@@ -105,6 +105,8 @@ static int check_state(const struct arguments *arguments) {
         return arguments->has_at ? fail(EX_USAGE, "--at is for --continue, which is missing") : EX_OK;
     if (arguments->carry_out)
         return fail(EX_USAGE, "--carry-out and --continue: only one of them; what is carried is in the state");
+    if (!*path)
+        return fail(EX_USAGE, "--continue '': is not the name of a file");
     if (output_path_descriptor(path) >= 0)
         return fail(EX_USAGE, "--continue %s: needs a file of its own", path);
     if (output_path_same(path, arguments->output))
@@ -162,8 +164,16 @@ static table_type wanted_sums(const struct scan_job *job) {
 /* The state for the sums of the table, and the sums above it. */
 static int fit_state(struct scan_job *job) {
     const struct table_layout *sums = &job->out_layout;
+    size_t bytes;
     if (!job->arguments.state)
         return EX_OK;
+    const table_status known = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
+    if (known != TABLE_OK)
+        return fail_status(job->state.name, known);
+    if (bytes > memory_limit(job->arguments.memory))
+        return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its state; --memory says how much may be used",
+                    job->state.name, bytes);
+    job->kept += bytes;
     const int code = state_file_fit(&job->state, job->name, table_sum_type(sums->type), sums->columns);
     if (code != EX_OK || job->state.facts.version == 0)
         return code;
@@ -223,6 +233,7 @@ static int make_state(struct scan_job *job) {
     if (status != TABLE_OK)
         return fail_status(job->name, status);
     job->own_state = bytes <= memory_limit(job->arguments.memory) ? calloc(1, bytes) : NULL;
+    job->kept += bytes;
     return job->own_state ? EX_OK
                           : fail(EX_OSERR,
                                  "%s: out of memory: %zu bytes are remembered between two; --memory says how "
@@ -390,7 +401,7 @@ static void add_report(table_stream_report *sum, const table_stream_report *repo
 
 static int sum_rows(struct scan_job *job) {
     struct input_file *input = job->input;
-    const size_t memory = memory_limit(job->arguments.memory);
+    const size_t memory = memory_limit(job->arguments.memory), kept = input->buffers + job->kept;
     table_stream_report report = {0};
     uint64_t overflow = SCAN_NONE, skipped = 0;
     table_stream_options options = {.in_type = input->layout.type,
@@ -402,7 +413,7 @@ static int sum_rows(struct scan_job *job) {
                                     .read_descriptor = input->fd,
                                     .write = write_sums,
                                     .write_context = job,
-                                    .memory = memory > input->buffers ? memory - input->buffers : 1,
+                                    .memory = memory > kept ? memory - kept : 1,
                                     .look = look,
                                     .look_context = job,
                                     .progress = show_progress,
@@ -419,6 +430,7 @@ static int sum_rows(struct scan_job *job) {
     options.scan.first_overflow = job->checked ? &overflow : NULL;
     options.scan.skipped = job->arguments.skip_nan ? &skipped : NULL;
     const table_status status = table_stream(&options);
+    report.memory += kept;
     add_report(&job->report, &report);
     input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
     job->skipped += skipped;

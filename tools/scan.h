@@ -26,6 +26,7 @@ struct scan_job {
     bool rows_known;           /* of all inputs */
     const char *name;          /* of the inputs, for messages */
     char name_of_many[40];
+    size_t kept;     /* bytes of what is remembered between the rows */
     void *own_state; /* of sums over several inputs, without --continue */
     struct atomic_file output, carry_file;
     struct state_file state;

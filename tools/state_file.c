@@ -31,6 +31,19 @@ bool state_file_recognise(const char *path) {
     return found;
 }
 
+/* Before there is memory for all of it. */
+static int check_header(const struct state_file *file, int fd, size_t bytes) {
+    enum { HEADER = 64 }; /* of any state */
+    char header[HEADER];
+    table_state_facts facts;
+    const ssize_t got = pread(fd, header, sizeof header, 0);
+    if (got < 0)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    if (table_state_describe(header, (size_t)got < sizeof header ? (size_t)got : bytes, &facts) != TABLE_OK)
+        return fail(EX_DATAERR, "%s: %s", file->name, table_error_detail());
+    return EX_OK;
+}
+
 /* All of the open file into file->state. */
 static int read_all(struct state_file *file, int fd) {
     struct stat status;
@@ -38,6 +51,9 @@ static int read_all(struct state_file *file, int fd) {
         return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
     if (!S_ISREG(status.st_mode) || status.st_size > MOST_BYTES)
         return fail(EX_DATAERR, "%s: is not the file of a state", file->name);
+    const int code = check_header(file, fd, (size_t)status.st_size);
+    if (code != EX_OK)
+        return code;
     file->bytes = (size_t)status.st_size;
     file->state = memory_allocate(file->bytes);
     if (!file->state)
@@ -112,6 +128,23 @@ int state_file_fit(struct state_file *file, const char *input, table_type type, 
         return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, file->bytes);
     memset(file->state, 0, file->bytes);
     return EX_OK;
+}
+
+int state_file_sums(const char *path, const char *input, table_type type, size_t columns, table_state_facts *facts,
+                    void **row) {
+    struct state_file file = STATE_FILE_NONE;
+    size_t bytes;
+    *row = NULL;
+    int code = state_file_read(&file, path, false);
+    if (code == EX_OK)
+        code = state_file_fit(&file, input, type, columns);
+    if (code == EX_OK && (!size_multiply(columns, table_type_size(type), &bytes) || !(*row = memory_allocate(bytes))))
+        code = fail(EX_OSERR, "%s: out of memory", path);
+    if (code == EX_OK && table_state_sums(file.state, *row) != TABLE_OK)
+        code = fail(EX_DATAERR, "%s: %s", path, table_error_detail());
+    *facts = file.facts;
+    state_file_close(&file);
+    return code;
 }
 
 /* A file that came to be there while this one was not is not replaced. */

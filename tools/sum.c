@@ -7,6 +7,7 @@
 #include "json.h"
 #include "memory.h"
 #include "message.h"
+#include "state_file.h"
 #include "table_io.h"
 #include "types.h"
 #include "values.h"
@@ -23,6 +24,7 @@ static const char help[] =
     "\n"
     "  --exclusive           SCANNED was made with --exclusive\n"
     "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
+    "  --continue STATE      the state that scan went on from, as it was before: a copy of it. Needed when A is 0\n"
     "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"
     "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter\n"
     "                        describe SCANNED, as for scan\n"
@@ -68,6 +70,9 @@ static int row_before(struct range *range, size_t row, void **sums) {
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
     size_t got = 0;
+    table_state_facts facts;
+    if (!arguments->exclusive && row == 0 && arguments->state)
+        return state_file_sums(arguments->state, scanned->name, range->type, layout->columns, &facts, sums);
     if (!arguments->exclusive && row == 0)
         return read_row(arguments->carry_in, range->type, layout->columns, sums);
     *sums = memory_allocate(range->row_bytes);
@@ -208,6 +213,8 @@ int sum_main(int argc, char **argv) {
     int code = arguments_parse(&range.arguments, argc, argv, FOR_SUM, 1, help);
     if (code != GO_ON)
         return code;
+    if (range.arguments.state && range.arguments.carry_in)
+        return fail(EX_USAGE, "--carry-in and --continue: only one of them");
     if (!range.arguments.has_rows)
         return fail(EX_USAGE, "--rows A:B is missing");
     code = run(&range);

@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "message.h"
 #include "serial_sums.h"
+#include "state_file.h"
 #include "table_io.h"
 #include "values.h"
 
@@ -25,6 +26,8 @@ static const char help[] =
     "  --field, --member, --tensor, --delimiter\n"
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
+    "  --continue STATE\n"
+    "                  integers: the state that scan went on from, as it was before: a copy of it\n"
     "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"
     "                  integers\n"
     "  --output-format F\n"
@@ -306,6 +309,25 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
     return code;
 }
 
+/* What came above the rows. Of floats that is more than one row of sums, which are not known here: they could only be
+ * believed. */
+static int read_start(const struct arguments *arguments, const struct input_file *scanned, void **carry) {
+    const struct table_layout *sums = &scanned->layout;
+    table_state_facts facts;
+    if (!arguments->state)
+        return read_row(arguments->carry_in, table_sum_type(sums->type), sums->columns, carry);
+    if (arguments->carry_in)
+        return fail(EX_USAGE, "--carry-in and --continue: only one of them");
+    const int code =
+        state_file_sums(arguments->state, scanned->name, table_sum_type(sums->type), sums->columns, &facts, carry);
+    if (code == EX_OK && facts.rows > 0 && type_is_float(sums->type))
+        return fail(EX_USAGE,
+                    "--continue %s: sums of floats go on from more than one row, which is nothing to verify them by: "
+                    "verify all parts as one table",
+                    arguments->state);
+    return code;
+}
+
 int verify_main(int argc, char **argv) {
     struct arguments arguments;
     struct input_file input = {0}, scanned = {0};
@@ -317,7 +339,7 @@ int verify_main(int argc, char **argv) {
     if (code == EX_OK)
         code = open_scanned(&scanned, arguments.operands[1], &input, &arguments);
     if (code == EX_OK)
-        code = read_row(arguments.carry_in, table_sum_type(scanned.layout.type), scanned.layout.columns, &carry);
+        code = read_start(&arguments, &scanned, &carry);
     if (code == EX_OK)
         code = verify(&arguments, &input, &scanned, carry);
     input_close(&input);

@@ -64,6 +64,8 @@ class Appending(CommandTest):
         self.write("sums.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(20))
         before = self.read("sums.npy")
         self.assert_refused(DATA, "append", "a.npy", "--to", "sums.npy", "-q", says="no room")
+        short = self.read("a.npy")[:-1]  # of which nothing is read
+        self.assert_refused(DATA, "append", "-", "--to", "sums.npy", "-q", says="no room", input=short)
         self.assertEqual(self.read("sums.npy"), before)
 
 
@@ -95,13 +97,45 @@ class Refused(CommandTest):
 
     def test_a_state_that_is_not_of_the_sums(self):
         state = self.before["sums.npy.state"]
-        for wrong in (b"", state[:-1], state[:100] + b"x" + state[101:], state[:50]):
+        for wrong, says in ((b"", "2000 rows"), (state[:-1], "2000 rows"), (state[:50], "2000 rows"),
+                            (state[:100] + b"x" + state[101:], "is damaged"), (state[:-1] + b"x", "is damaged")):
             self.write("sums.npy.state", wrong)
             self.before["sums.npy.state"] = wrong
-            self.refuse(DATA, "in.npy", "--to", "sums.npy", says=["sums.npy.state", "2000 rows"])
+            self.refuse(DATA, "in.npy", "--to", "sums.npy", says=["sums.npy.state", says])
         os.unlink(self.path("sums.npy.state"))
         del self.before["sums.npy.state"]
-        self.refuse(NO_INPUT, "in.npy", "--to", "sums.npy", says=["sums.npy.state", "No such file"])
+        self.refuse(NO_INPUT, "in.npy", "--to", "sums.npy", says=["sums.npy.state", "No such file", "--continue sums.npy.state"])
+        self.run_command("scan", "in.npy", "-qo", "/dev/null", "--continue", "sums.npy.state")  # as it says
+        self.assertEqual(self.read("sums.npy.state"), state)
+        self.run_command("append", "in.npy", "--to", "sums.npy", "-q")
+
+    def test_at(self):
+        self.refuse(DATA, "in.npy", "--to", "sums.npy", "--at", 1999, says=["sums.npy: has 2000 rows", "1999 of --at"])
+        self.refuse(DATA, "in.npy", "--to", "new.npy", "--at", 1, says=["new.npy: has 0 rows"])
+        for _ in range(2):  # the second time for nothing
+            self.run_command("append", "in.npy", "--to", "sums.npy", "-q", "--at", 2000, code=DATA if _ else 0)
+        self.assertEqual(len(numpy.load(self.path("sums.npy"))), 4000)
+        self.run_command("append", "in.npy", "--to", "new.npy", "-q", "--at", 0)
+
+    def test_a_state_that_is_missing_of_integers(self):
+        for in_type, out_type, rows in (("i32", "i64", 3000), ("u64", "u64", 70000), ("u8", "u32", 1), ("i64", "i64", 0)):
+            table = random_table(in_type, (rows + 500, 3))
+            self.save("old.npy", table[:rows])
+            self.save("new.npy", table[rows:])
+            more = ["--out-type", out_type, "--wrap", "-q"]
+            self.run_command("append", "old.npy", "--to", "s.npy", *more)
+            state = self.read("s.npy.state")
+            os.unlink(self.path("s.npy.state"))
+            said = self.run_command("append", "new.npy", "--to", "s.npy", "--wrap").stderr
+            self.assertIn(b"s.npy.state: is missing; integers go on", said)
+            self.assert_same(numpy.load(self.path("s.npy")), running_sums(table, out_type))
+            for name in ("s.npy", "s.npy.state"):
+                os.unlink(self.path(name))
+        self.run_command("append", "new.npy", "--to", "s.npy", "--exclusive", "-q", "--wrap")
+        os.unlink(self.path("s.npy.state"))
+        before = self.read("s.npy")
+        self.assert_refused(NO_INPUT, "append", "new.npy", "--to", "s.npy", "--exclusive", says="--continue s.npy.state")
+        self.assertEqual(self.read("s.npy"), before)
 
     def test_sums_of_other_rows(self):
         """With as many rows as the state is of; the last one shows it, NaNs being alike."""

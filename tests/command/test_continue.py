@@ -4,10 +4,63 @@ import os
 import signal
 import subprocess
 
-from harness import (CANNOT_CREATE, COMMAND, DATA, NO_INPUT, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table,
+from harness import (CANNOT_CREATE, COMMAND, DATA, NO_INPUT, OS_ERROR, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table,
                      running_sums)
 
 IN_USE = 75
+
+
+class Headers(CommandTest):
+    def test_a_state_is_no_state_by_its_header(self):
+        """Before there is memory for all that the file seems to be."""
+        self.save("a.npy", numpy.zeros((3, 2)))
+        self.run_command("scan", "a.npy", "-qo", "out.npy", "--continue", "state")
+        with open(self.path("state"), "r+b") as file:
+            file.truncate(1 << 39)
+        self.assert_refused(DATA, "info", "state", says=["state: ", "2 columns"])
+        self.assert_refused(DATA, "scan", "a.npy", "-o", "new.npy", "--continue", "state", says=["state: ", "2 columns"])
+
+    def test_memory_counts_it(self):
+        self.save("a.npy", numpy.zeros((3, 10000)))
+        self.assert_refused(OS_ERROR, "scan", "a.npy", "-o", "out.npy", "--continue", "state", "--memory", "1M",
+                            says=["state: out of memory", "--memory"])
+        facts = json.loads(self.run_command("scan", "a.npy", "-o", "out.npy", "--continue", "state", "--memory", "16M",
+                                            "--json").stdout)
+        self.assertGreater(facts["memory"], 131 * 80000)
+        self.assertLessEqual(facts["memory"], 16 << 20)
+
+
+class Parts(CommandTest):
+    def test_verify_and_sum_of_a_part(self):
+        table = random_table("i32", (3000, 2))
+        self.save("a.npy", table[:1000])
+        self.save("b.npy", table[1000:])
+        self.run_command("scan", "a.npy", "-qo", "sa.npy", "--continue", "state")
+        self.write("before", self.read("state"))
+        self.run_command("scan", "b.npy", "-qo", "sb.npy", "--continue", "state")
+        self.run_command("verify", "b.npy", "sb.npy", "-q", "--continue", "before")
+        self.assert_refused(DATA, "verify", "b.npy", "sb.npy", "--continue", "state", says="row 0")
+        self.assert_refused(DATA, "verify", "b.npy", "sb.npy", says="row 0")
+        found = self.run_command("sum", "sb.npy", "--rows", "0:700", "--continue", "before").stdout.split()
+        self.assertEqual([int(v) for v in found], table[1000:1700].astype("i8").sum(axis=0).tolist())
+        self.assert_refused(NO_INPUT, "sum", "sb.npy", "--rows", "0:7", "--continue", "no", says="no: ")
+        self.assert_refused(USAGE, "sum", "sb.npy", "--rows", "0:7", "--continue", "before", "--carry-in", "sa.npy",
+                            says="only one")
+        self.assert_refused(USAGE, "verify", "b.npy", "sb.npy", "--continue", "before", "--carry-in", "sa.npy",
+                            says="only one")
+        self.save("w.npy", numpy.zeros((3, 5), "i8"))
+        self.assert_refused(DATA, "sum", "w.npy", "--rows", "0:2", "--continue", "before", says=["before: ", "5 of i64"])
+
+    def test_floats(self):
+        table = random_table("f64", (3000, 2))
+        self.save("a.npy", table)
+        self.run_command("scan", "a.npy", "-qo", "sa.npy", "--continue", "state")
+        self.run_command("scan", "a.npy", "-qo", "sb.npy", "--continue", "state")
+        self.run_command("scan", "a.npy", "-qo", "sc.npy", "--continue", "other")
+        self.assert_refused(USAGE, "verify", "a.npy", "sb.npy", "--continue", "other", says="verify all parts")
+        found = self.run_command("sum", "sb.npy", "--rows", ":", "--continue", "other").stdout.split()
+        sums = [numpy.load(self.path(name))[-1] for name in ("sa.npy", "sb.npy")]
+        self.assertEqual([float(v) for v in found], (sums[1] - sums[0]).tolist())
 
 
 class Continued(CommandTest):
