@@ -90,10 +90,10 @@ struct kernel_stack {
     void *left; /* the pass leaves here the blocks before its last chunk: row k is that of 2^k units */
 };
 
-/* The ends of a piece that kernel_run_piece() could take: its rows up to where a chunk begins, the head, are summed, and
- * what a fused pass over the rows behind it has to know goes to the stack, and to `head`, a state that
- * kernel_run_piece() can go on from in its place; and what the last chunk leaves goes to piece->to, without its results.
- * If all rows lie in one chunk they are all the head, and piece->to is the state behind them. `before` is what
+/* The ends of a piece that kernel_run_piece() could take: its rows up to where a chunk begins, the head, are summed,
+ * and what a fused pass over the rows behind it has to know goes to the stack, and to `head`, a state that
+ * kernel_run_piece() can go on from in its place; and what the last chunk leaves goes to piece->to, without its
+ * results. If all rows lie in one chunk they are all the head, and piece->to is the state behind them. `before` is what
  * piece->from says of its rows. Unlike there, `to` may hold anything. kernel_is_refused(): the device is too small. */
 struct kernel_head {
     uint64_t before;

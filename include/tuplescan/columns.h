@@ -29,8 +29,8 @@ typedef struct table_columns {
  * columns that are not worth several threads are shared out among them, whole columns at a time.
  *
  * options: as for table_prefix_sum(), carries and the state having `count` columns, and first_overflow counting
- * i * count + j. The carries lie in host memory, or where all columns are; the state, first_overflow and
- * skipped lie in host memory (BACKEND). Neither `tables` nor `offsets` (ARGUMENT), and no stream form. A report has the seconds of all
+ * i * count + j. The carries lie in host memory, or where all columns are; the state, first_overflow and skipped lie in
+ * host memory (BACKEND). Neither `tables` nor `offsets` (ARGUMENT), and no stream form. A report has the seconds of all
  * columns added up.
  *
  * Errors: as table_prefix_sum(); what is wrong in one column names it by its number. */

@@ -41,8 +41,8 @@ typedef struct table_devices_report {
  *   parts    `count` of them, at least one; any rows each, 0 too; all with the same columns and types. What one part
  *            writes lies in no other part's tables. Parts on different devices, and on the CPU, are summed at the same
  *            time, those on one device one after the other; host tables on a device two at a time
- *   options  exclusive, skip_nan, strategy, threads, carry_in, carry_out, state, first_overflow, as table_prefix_sum() has them
- *            for the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads are those of the CPU's
+ *   options  exclusive, skip_nan, strategy, threads, carry_in, carry_out, state, first_overflow, as table_prefix_sum()
+ *            has them for the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads are those of the CPU's
  *            parts. Carries, state and *first_overflow are host memory (BACKEND)
  *   report   NULL: no report
  *

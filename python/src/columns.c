@@ -18,7 +18,8 @@ static void side_close(struct side *side) {
     free(side->columns);
 }
 
-/* The stride is in elements, also of an array whose bytes lie so that there is none: then the library cannot take it. */
+/* The stride is in elements, also of an array whose bytes lie so that there is none: then the library cannot take it.
+ * */
 static int put_column(struct side *side, const char *name) {
     const struct array *array = &side->arrays[side->opened - 1], *first = &side->arrays[0];
     if (array->dims != 1 || array->device != -1) {

@@ -82,7 +82,7 @@ table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *p
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
         if (!takes(form, &facts, carry->stack != NULL))
             continue;
-        /* A form that may be refused does no pass that skips anything; and those of a piece are counted with its ends. */
+        /* A form that may be refused does no pass that skips anything; what a piece skips was counted before. */
         int error = form->is_certain && !carry->stack ? cuda_count_skipped(scan, pass) : 0;
         if (error == 0)
             error = form->run(pass, carry, workspace);
