@@ -141,7 +141,7 @@ static void close_side(const struct sum *sum, struct block *block, void *to) {
     block_close(block);
 }
 
-/* A sum that begins may get its start from the call. */
+/* A sum that begins may get its start from the call; one that has begun in a stream does not look at it. */
 static table_scan_options open_sides(struct sum *sum, const struct memory *memory, struct sides *sides) {
     table_scan_options options = {.exclusive = sum->table.exclusive, .threads = sum->table.threads};
     table_state_facts facts;
@@ -149,7 +149,7 @@ static table_scan_options open_sides(struct sum *sum, const struct memory *memor
     open_side(sum, &sides->state, memory, sum->state.size, sum->state.bytes);
     options.state = sides->state.address;
     require_ok(sum, table_state_describe(sum->state.bytes, sum->state.size, &facts));
-    if (sum->start && facts.version == 0) {
+    if (sum->start && (facts.version == 0 || sum->form == FORM_STREAM)) {
         open_side(sum, &sides->start, memory, sum_row(sum), sum->start);
         options.carry_in = sides->start.address;
     }

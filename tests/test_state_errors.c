@@ -58,8 +58,9 @@ static void test_of_other_sums(void **state) {
     assert_int_equal(table_state_begin(memory.state, TABLE_U64, COLUMNS + 1, 0), TABLE_OK);
     expect_state(call, TABLE_ERROR_STATE, "has 5 columns, not 4");
     call = call_with_state(0);
-    call.options.carry_in = memory.carry_in;
-    expect_state(call, TABLE_ERROR_ARGUMENT, "carry_in");
+    call.options.carry_in = memory.carry_in; /* in the stream forms it is not looked at: test_continued */
+    keep();
+    expect(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_ERROR_ARGUMENT, "carry_in", "table_prefix_sum");
     call = call_with_state(1);
     expect_state(call, TABLE_ERROR_STATE, "begins at row 1");
 }

@@ -42,8 +42,8 @@ typedef struct table_devices_report {
  *            writes lies in no other part's tables. Parts on different devices, and on the CPU, are summed at the same
  *            time, those on one device one after the other; host tables on a device two at a time
  *   options  exclusive, skip_nan, strategy, threads, carry_in, carry_out, state, first_overflow, as for
- *            table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads are those
- *            of the CPU's parts. Carries, state and *first_overflow are host memory (BACKEND)
+ *            table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads are
+ *            those of the CPU's parts. Carries, state and *first_overflow are host memory (BACKEND)
  *   report   NULL: no report
  *
  * Returns when all is done, with the caller's current device as it was. Device tables may be used by no other stream

@@ -111,7 +111,12 @@ typedef struct table_scan_options {
      * STATE errors. table_state_bytes() bytes, aligned to TABLE_STATE_ALIGNMENT, apart from the tables and the other
      * rows. On the CPU: host memory. On CUDA: host or device memory in the one-call forms, memory of the tables' device
      * in the stream forms, which cannot look at it: there a state that would be an error is left as it was, but for a
-     * mark for table_state_check() to find, and the results are unspecified. */
+     * mark for table_state_check() to find, and the results are unspecified.
+     *
+     * What it costs on CUDA: of integers hardly anything. Floats take the fused pass in the one-call forms, from the
+     * first chunk on that begins in the table (at most 16384 rows further down); a small launch before it has the rows
+     * above. In the stream forms they take separate stages, which read the table twice and know no vectors: there a
+     * captured graph goes on from any row, which the host does not know when it is launched. */
     void *state;
 
     /* Integers only (an ARGUMENT error for floats); NULL: not checked. Receives i * columns + j of the first value, in

@@ -84,7 +84,7 @@ static bool host_is_right() { return stages_are_right(TABLE_STRATEGY_HOST, 3); }
 static bool recursive_is_right() { return stages_are_right(TABLE_STRATEGY_RECURSIVE, 40); }
 
 /* Floats that go on: two pieces on the device, the second of which begins inside a unit. */
-static bool piece_is_right(size_t rows, size_t first, size_t columns, bool exclusive) {
+static bool piece_is_right(table_strategy strategy, size_t rows, size_t first, size_t columns, bool exclusive) {
     const size_t all = rows * columns;
     std::vector<float> values(all), expected(all), got(all);
     for (size_t at = 0; at < all; at++)
@@ -98,6 +98,7 @@ static bool piece_is_right(size_t rows, size_t first, size_t columns, bool exclu
         abort();
     const memory in(all * sizeof(float), values.data()), out(all * sizeof(float)), state(bytes);
     options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = strategy;
     options.state = state.data;
     for (const size_t begin : {size_t(0), first}) {
         from.data = in.as<float>() + begin * columns;
@@ -109,10 +110,12 @@ static bool piece_is_right(size_t rows, size_t first, size_t columns, bool exclu
     return cudaMemcpy(got.data(), out.data, all * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess &&
            got == expected;
 }
-static bool pieces_are_right() {
-    return piece_is_right(1700, 700, 1, true) && piece_is_right(1700, 700, 9, false) &&
-           piece_is_right(70000, 33333, 1, false);
+static bool pieces_are_right(table_strategy strategy) {
+    return piece_is_right(strategy, 1700, 700, 1, true) && piece_is_right(strategy, 1700, 700, 9, false) &&
+           piece_is_right(strategy, 70000, 33333, 1, false);
 }
+static bool pieces_in_stages_are_right() { return pieces_are_right(TABLE_STRATEGY_RECURSIVE); }
+static bool fused_pieces_are_right() { return pieces_are_right(TABLE_STRATEGY_FUSED); }
 
 static bool form_is_right(const char *form, pair types, size_t rows, size_t columns, bool in_place) {
     const bool exclusive = columns % 2 == 1;
@@ -288,13 +291,21 @@ struct part {
     bool included;
 };
 static const part PARTS[] = {
-    {"examples", examples_are_right, true},           {"a small table", small_table_is_right, !EMULATOR_TSAN},
-    {"host", host_is_right, !EMULATOR_SANITIZED},     {"recursive", recursive_is_right, !EMULATOR_SANITIZED},
-    {"alone", alone_is_right, !EMULATOR_SANITIZED},   {"wave", wave_is_right, !EMULATOR_SANITIZED},
-    {"rows", rows_are_right, !EMULATOR_SANITIZED},    {"bytes", bytes_are_right, !EMULATOR_SANITIZED},
-    {"parked", parked_is_right, !EMULATOR_SANITIZED}, {"general", general_is_right, !EMULATOR_SANITIZED},
-    {"fold", fold_is_right, !EMULATOR_SANITIZED},     {"pieces", pieces_are_right, !EMULATOR_SANITIZED},
-    {"sorts", sorts_are_right, !EMULATOR_SANITIZED},  {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
+    {"examples", examples_are_right, true},
+    {"a small table", small_table_is_right, !EMULATOR_TSAN},
+    {"host", host_is_right, !EMULATOR_SANITIZED},
+    {"recursive", recursive_is_right, !EMULATOR_SANITIZED},
+    {"alone", alone_is_right, !EMULATOR_SANITIZED},
+    {"wave", wave_is_right, !EMULATOR_SANITIZED},
+    {"rows", rows_are_right, !EMULATOR_SANITIZED},
+    {"bytes", bytes_are_right, !EMULATOR_SANITIZED},
+    {"parked", parked_is_right, !EMULATOR_SANITIZED},
+    {"general", general_is_right, !EMULATOR_SANITIZED},
+    {"fold", fold_is_right, !EMULATOR_SANITIZED},
+    {"pieces", pieces_in_stages_are_right, !EMULATOR_SANITIZED},
+    {"fused pieces", fused_pieces_are_right, !EMULATOR_SANITIZED},
+    {"sorts", sorts_are_right, !EMULATOR_SANITIZED},
+    {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
 };
 const size_t FAULT_PARTS = sizeof PARTS / sizeof *PARTS;
 const char *fault_part_name(size_t index) { return PARTS[index].name; }
