@@ -1,0 +1,246 @@
+/* The sums of a scan, as the streams of its inputs bring them. */
+#include "scan.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+#include "message.h"
+#include "types.h"
+#include "values.h"
+
+/* By the thread that sums. Nothing of the last piece is written if the input has changed. */
+static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
+    struct scan_job *job = context;
+    const struct input_file *input = job->input;
+    if (type_is_float(out->type) && !not_finite_look(job, job->rows_above + row, in, out))
+        job->read_code = fail(EX_OSERR, "out of memory");
+    else if (input->rows_known && row + in->rows == input->layout.rows)
+        job->read_code = input_unchanged(input);
+    return job->read_code != EX_OK;
+}
+
+static int write_header_once(struct scan_job *job) {
+    if (job->header_written)
+        return EX_OK;
+    job->header_written = true;
+    return write_header(&job->output, job->output_format, &job->out_layout);
+}
+
+static int write_sums(void *context, const void *sums, size_t bytes) {
+    struct scan_job *job = context;
+    job->write_code = write_header_once(job);
+    if (job->write_code == EX_OK)
+        job->write_code = write_values(&job->output, job->output_format, &job->out_layout, 0, sums, bytes);
+    return job->write_code == EX_OK ? 0 : -1;
+}
+
+static int show_progress(void *context, const table_stream_report *so_far) {
+    struct scan_job *job = context;
+    progress_show(&job->progress, job->rows_above + so_far->rows, job->rows_known ? job->out_layout.rows : 0,
+                  job->report.bytes_read + job->report.bytes_written + so_far->bytes_read + so_far->bytes_written);
+    return 0;
+}
+
+/* What came of the stream, in the words of the command. */
+static int code_of(struct scan_job *job, const table_stream_report *report, table_status status) {
+    const char *name = job->input->name;
+    if (job->write_code != EX_OK || job->read_code != EX_OK)
+        return job->write_code != EX_OK ? job->write_code : job->read_code;
+    if (job->input_failed) /* after a message */
+        return job->input->code;
+    if (status == TABLE_ERROR_READ && !report->ended)
+        return fail(EX_IOERR, "%s: %s", name, table_error_detail());
+    if (status == TABLE_OK || status == TABLE_ERROR_READ)
+        return input_ends(job->input, report->bytes_read);
+    if (status == TABLE_ERROR_ARGUMENT)
+        return fail(EX_OSERR, "%s: out of memory: %s; --memory says how much may be used", name, table_error_detail());
+    return fail_status(name, status);
+}
+
+/* Values that the library cannot read out of the file itself; by its thread that reads. */
+static int64_t read_values(void *context, void *to, size_t bytes) {
+    struct scan_job *job = context;
+    const ssize_t got = input_some(job->input, to, bytes);
+    job->input_failed = got < 0;
+    return got;
+}
+
+/* The options of the scan of an input. What came above it is in the state, if anything did. */
+static table_scan_options scan_options(const struct scan_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    return (table_scan_options){.exclusive = arguments->exclusive,
+                                .skip_nan = arguments->skip_nan,
+                                .backend = arguments->backend,
+                                .strategy = arguments->strategy,
+                                .threads = arguments->threads,
+                                .carry_in = job->input == job->inputs ? job->carry_in : NULL,
+                                .carry_out = job->carry_out,
+                                .state = job->state.state ? job->state.state : job->own_state};
+}
+
+static void add_report(table_stream_report *sum, const table_stream_report *report) {
+    const table_report *scan = &report->scan;
+    sum->rows += report->rows;
+    sum->bytes_read += report->bytes_read;
+    sum->bytes_written += report->bytes_written;
+    sum->read_seconds += report->read_seconds;
+    sum->write_seconds += report->write_seconds;
+    sum->memory = report->memory > sum->memory ? report->memory : sum->memory;
+    sum->scan.backend = scan->backend;
+    sum->scan.strategy = scan->strategy;
+    sum->scan.units += scan->units;
+    sum->scan.threads = scan->threads > sum->scan.threads ? scan->threads : sum->scan.threads;
+    for (unsigned stage = 0; stage < 3; stage++)
+        sum->scan.stage_seconds[stage] += scan->stage_seconds[stage];
+    sum->scan.seconds += scan->seconds;
+    sum->scan.transfer_seconds += scan->transfer_seconds;
+}
+
+static int sum_rows(struct scan_job *job) {
+    struct input_file *input = job->input;
+    const size_t memory = memory_limit(job->arguments.memory), kept = input->buffers + job->kept;
+    table_stream_report report = {0};
+    uint64_t overflow = SCAN_NONE, skipped = 0;
+    table_stream_options options = {.in_type = input->layout.type,
+                                    .out_type = job->out_layout.type,
+                                    .columns = input->layout.columns,
+                                    .rows = input->rows_known ? input->layout.rows : 0,
+                                    .read = input_is_plain(input) ? NULL : read_values,
+                                    .read_context = job,
+                                    .read_descriptor = input->fd,
+                                    .write = write_sums,
+                                    .write_context = job,
+                                    .memory = memory > kept ? memory - kept : 1,
+                                    .look = look,
+                                    .look_context = job,
+                                    .progress = show_progress,
+                                    .progress_context = job,
+                                    .devices = job->arguments.device_count ? job->arguments.devices : NULL,
+                                    .device_count = job->arguments.device_count,
+                                    .scan = scan_options(job),
+                                    .report = &report};
+    const size_t first = input_is_plain(input) ? input->head_bytes - input->head_given : 0;
+    if (first > 0) {
+        options.first = (const char *)input->head + input->head_given;
+        options.first_bytes = first;
+    }
+    options.scan.first_overflow = job->checked ? &overflow : NULL;
+    options.scan.skipped = job->arguments.skip_nan ? &skipped : NULL;
+    const table_status status = table_stream(&options);
+    report.memory += kept;
+    add_report(&job->report, &report);
+    input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
+    job->skipped += skipped;
+    if (job->first_overflow == SCAN_NONE)
+        job->first_overflow = overflow;
+    return code_of(job, &report, status);
+}
+
+/* A table without rows, of which a stream would not know that it has ended. */
+static int sum_nothing(struct scan_job *job) {
+    const table_view in = input_view(job->input);
+    const table_view out = {.columns = in.columns, .type = job->out_layout.type};
+    table_stream_report report = {0};
+    table_scan_options options = scan_options(job);
+    options.report = &report.scan;
+    const table_status status = table_prefix_sum(&in, &out, &options);
+    add_report(&job->report, &report);
+    return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
+}
+
+/* The row of offsets: what was carried in, or zeros. */
+static int write_start(struct scan_job *job) {
+    const struct table_layout *out = &job->out_layout;
+    const void *start = job->above ? job->above : job->carry_in;
+    void *const zeros = start ? NULL : calloc(out->columns, sizeof(uint64_t));
+    void *const row = memory_allocate(out->columns * table_type_size(out->type));
+    int code = row && (start || zeros) ? EX_OK : fail(EX_OSERR, "%s: out of memory", job->name);
+    if (code == EX_OK) {
+        row_round(out->type, start ? start : zeros, row, out->columns);
+        code = write_sums(job, row, out->columns * table_type_size(out->type)) == 0 ? EX_OK : job->write_code;
+    }
+    free(zeros);
+    free(row);
+    return code;
+}
+
+/* From the last row: as one table in memory. */
+static int sum_backwards(struct scan_job *job) {
+    struct input_file *input = job->input;
+    const size_t most = memory_limit(job->arguments.memory);
+    int code = input->rows_known ? EX_OK : input_take_all(input, most, "--reverse: begins with its last row");
+    if (code == EX_OK)
+        code = input_take_table(input, most);
+    if (code != EX_OK)
+        return code;
+    const table_view in = input_view(input);
+    const size_t rows = in.rows + job->arguments.offsets,
+                 row_bytes = in.columns * table_type_size(job->out_layout.type);
+    table_view out = {.rows = rows, .columns = in.columns, .type = job->out_layout.type};
+    table_scan_options options = scan_options(job);
+    if (rows > 0 && row_bytes > most / rows)
+        return fail(EX_OSERR,
+                    "%s: out of memory: sums of %zu bytes a row are needed at once; --memory says how much "
+                    "may be used",
+                    input->name, row_bytes);
+    out.data = memory_allocate(rows * row_bytes);
+    if (!out.data)
+        return fail(EX_OSERR, "%s: out of memory", input->name);
+    options.reverse = 1;
+    options.offsets = job->arguments.offsets;
+    options.report = &job->report.scan;
+    options.first_overflow = job->checked ? &job->first_overflow : NULL;
+    options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
+    const table_status status = table_prefix_sum(&in, &out, &options);
+    code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
+    if (code == EX_OK && write_sums(job, out.data, rows * row_bytes) != 0)
+        code = job->write_code;
+    if (job->first_overflow != SCAN_NONE) /* counted from the last row */
+        job->first_overflow =
+            (in.rows - 1 - job->first_overflow / in.columns) * in.columns + job->first_overflow % in.columns;
+    job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);
+    job->rows_above = in.rows;
+    free(out.data);
+    return code;
+}
+
+static int sum_inputs(struct scan_job *job) {
+    int code = EX_OK;
+    if (job->arguments.reverse)
+        return sum_backwards(job);
+    if (job->arguments.offsets)
+        code = write_start(job);
+    for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++) {
+        const struct input_file *input = job->input = &job->inputs[i];
+        code = input->rows_known && input->layout.rows == 0 ? sum_nothing(job) : sum_rows(job);
+        job->rows_above += input->layout.rows;
+    }
+    for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++)
+        code = input_unchanged(&job->inputs[i]);
+    return code;
+}
+
+int scan_sum_up(struct scan_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    job->first_overflow = job->not_finite.first = SCAN_NONE;
+    progress_begin(&job->progress, !arguments->quiet && !arguments->no_progress);
+    const int code = sum_inputs(job);
+    progress_end(&job->progress);
+    stopwatch_stream(&job->watch, &job->report);
+    if (job->first_overflow != SCAN_NONE) /* a row of this table, as all are */
+        job->first_overflow -= job->state.facts.rows * job->out_layout.columns;
+    if (code != EX_OK)
+        return code;
+    job->out_layout.shape[0] = (size_t)job->rows_above + job->arguments.offsets;
+    if (!layout_finish(&job->out_layout))
+        return fail(EX_DATAERR, "%s: has more sums than can be counted", job->name);
+    not_finite_look_at_end(job);
+    return EX_OK;
+}
+
+int scan_finish_output(struct scan_job *job, size_t rows_said) {
+    int code = write_header_once(job);
+    if (code == EX_OK && rows_said != job->out_layout.rows)
+        code = rewrite_header(&job->output, job->output_format, &job->out_layout);
+    return code;
+}

@@ -1,0 +1,131 @@
+/* The tables of a scan: what is summed, into what, and from where on. */
+#include "scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "memory.h"
+#include "message.h"
+#include "types.h"
+#include "values.h"
+
+/* A sum that goes on keeps its type, if none is said: that which the usual sums are kept in, or else the type
+ * itself. */
+static table_type wanted_sums(const struct scan_job *job) {
+    const table_type before = job->state.facts.type, in = job->input->layout.type;
+    const bool usual = table_sum_type(default_sum_type(in)) == before;
+    const bool keeps = !job->arguments.out_type && !usual && table_types_supported(in, before);
+    return keeps ? before : job->arguments.out_type;
+}
+
+/* The state for the sums of the table, and the sums above it. */
+static int fit_state(struct scan_job *job) {
+    const struct table_layout *sums = &job->out_layout;
+    size_t bytes;
+    if (!job->arguments.state)
+        return EX_OK;
+    const table_status known = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
+    if (known != TABLE_OK)
+        return fail_status(job->state.name, known);
+    if (bytes > memory_limit(job->arguments.memory))
+        return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its state; --memory says how much may be used",
+                    job->state.name, bytes);
+    job->kept += bytes;
+    const int code = state_file_fit(&job->state, job->name, table_sum_type(sums->type), sums->columns);
+    if (code != EX_OK || job->state.facts.version == 0)
+        return code;
+    job->above = memory_allocate(job->carry_layout.bytes);
+    if (!job->above)
+        return fail(EX_OSERR, "%s: out of memory", job->state.name);
+    const table_status status = table_state_sums(job->state.state, job->above);
+    return status == TABLE_OK ? EX_OK : fail_status(job->state.name, status);
+}
+
+/* Whether the input goes below the first one. */
+static int fits_below(const struct scan_job *job, const struct input_file *input) {
+    const struct input_file *first = &job->inputs[0];
+    const struct table_layout *above = &first->layout, *layout = &input->layout;
+    if (layout->type != above->type)
+        return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", input->name, table_type_name(layout->type),
+                    first->name, table_type_name(above->type));
+    bool same = layout->dimensions == above->dimensions;
+    for (unsigned i = 1; i < layout->dimensions && same; i++)
+        same = layout->shape[i] == above->shape[i];
+    return same ? EX_OK
+                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
+}
+
+/* All of them, and *rows of the table that they are. */
+static int start_inputs(struct scan_job *job, size_t *rows) {
+    const struct arguments *arguments = &job->arguments;
+    job->inputs = calloc(arguments->input_count, sizeof *job->inputs);
+    if (!job->inputs)
+        return fail(EX_OSERR, "out of memory");
+    job->rows_known = true;
+    *rows = 0;
+    for (unsigned i = 0; i < arguments->input_count; i++) {
+        struct input_file *input = &job->inputs[i];
+        int code = start_input(input, arguments->inputs[i], arguments);
+        if (code == EX_OK && i > 0)
+            code = fits_below(job, input);
+        if (code != EX_OK)
+            return code;
+        job->rows_known = job->rows_known && input->rows_known;
+        if (__builtin_add_overflow(*rows, input->layout.rows, rows))
+            return fail(EX_DATAERR, "%s: is more than can be counted, with what is above it", input->name);
+    }
+    snprintf(job->name_of_many, sizeof job->name_of_many, "%u inputs", arguments->input_count);
+    job->name = arguments->input_count > 1 ? job->name_of_many : job->inputs[0].name;
+    job->input = &job->inputs[0];
+    return EX_OK;
+}
+
+/* Several inputs are summed one after the other, so that what is remembered in between needs a place. */
+static int make_state(struct scan_job *job) {
+    const struct table_layout *sums = &job->out_layout;
+    size_t bytes;
+    if (job->arguments.state || job->arguments.input_count == 1)
+        return EX_OK;
+    const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
+    if (status != TABLE_OK)
+        return fail_status(job->name, status);
+    job->own_state = bytes <= memory_limit(job->arguments.memory) ? calloc(1, bytes) : NULL;
+    job->kept += bytes;
+    return job->own_state ? EX_OK
+                          : fail(EX_OSERR,
+                                 "%s: out of memory: %zu bytes are remembered between two; --memory says how "
+                                 "much may be used",
+                                 job->name, bytes);
+}
+
+int scan_open_tables(struct scan_job *job) {
+    struct arguments *arguments = &job->arguments;
+    size_t rows = 0;
+    int code = start_inputs(job, &rows);
+    if (code != EX_OK)
+        return code;
+    arguments->out_type = wanted_sums(job);
+    const struct table_layout *in = &job->inputs[0].layout;
+    job->out_layout = *in;
+    job->out_layout.stored = (struct layout_stored){0};
+    job->out_layout.delimiter = arguments->delimiter;
+    job->out_layout.shape[0] = rows;
+    code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);
+    if (code != EX_OK)
+        return code;
+    table_type type = job->out_layout.type;
+    if ((arguments->check_overflow || arguments->wrap) && type_is_float(type))
+        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
+                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(type));
+    if (arguments->skip_nan && !type_is_float(type))
+        return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(type));
+    if (arguments->offsets && __builtin_add_overflow(job->out_layout.shape[0], 1, &job->out_layout.shape[0]))
+        return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->name);
+    job->checked = !arguments->wrap && !type_is_float(type);
+    if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, table_sum_type(type), 1, in->columns))
+        return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
+    code = read_row(arguments->carry_in, table_sum_type(type), in->columns, &job->carry_in);
+    if (code == EX_OK)
+        code = make_state(job);
+    return code == EX_OK ? fit_state(job) : code;
+}
