@@ -86,8 +86,8 @@
     X(F16, f16, value_f16, F16, f16, value_f16)                                                                        \
     X(BF16, bf16, value_bf16, BF16, bf16, value_bf16)
 
-/* The types that sums are kept in: X(enum, name and C type of what they are added as). Signed integers are added as unsigned
- * ones, which wrap; the bits are those of the signed sum. */
+/* The types that sums are kept in: X(enum, name and C type of what they are added as). Signed integers are added as
+ * unsigned ones, which wrap; the bits are those of the signed sum. */
 #define TABLE_SUMS(X)                                                                                                  \
     X(U32, u32, uint32_t)                                                                                              \
     X(I32, u32, uint32_t)                                                                                              \

@@ -1,6 +1,6 @@
-/* Element types that C has no numbers for, as structs: a struct is not taken for an integer by mistake, and kernels tell
- * the three apart. What they are as numbers, and how results are rounded to them, is plain code for every compiler, and
- * loops over it become vectors. */
+/* Element types that C has no numbers for, as structs: a struct is not taken for an integer by mistake, and kernels
+ * tell the three apart. What they are as numbers, and how results are rounded to them, is plain code for every
+ * compiler, and loops over it become vectors. */
 #ifndef TYPE_VALUES_H
 #define TYPE_VALUES_H
 

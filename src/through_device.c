@@ -245,8 +245,8 @@ static table_status sum_through_device(struct call *call, void *context) {
     return status;
 }
 
-/* With a row of offsets: what stands above each row, which pieces can do where in begins at the second row, too, and the
- * sums through the last one behind it. */
+/* With a row of offsets: what stands above each row, which pieces can do where in begins at the second row, too, and
+ * the sums through the last one behind it. */
 static table_status work_through_device(struct call *call, void *context) {
     const struct backend *backend = call->backend;
     struct scan *scan = &call->scan;

@@ -21,7 +21,7 @@ struct call {
 /* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */
 table_status validate_table(const char *name, const struct table_view *view, struct table_view *checked);
 
-/* Checks a table that must be more: of keys, counters or seeds, with columns, rows that follow each other, and aligned. */
+/* Checks a table that must be more: of keys, counters or seeds, with columns, rows that follow each other, aligned. */
 table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked);
 
 /* Checks a row of `columns` values side by side, called `name` in the reason, and makes it a table; one without rows

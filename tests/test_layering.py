@@ -11,7 +11,7 @@ PARTS = [
     ('include/tuplescan', [], CUDA),
     ('src/cpu', ['src', 'src/cpu', 'private'], CUDA),
     ('src/cuda', ['src', 'src/cuda', 'private', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
-    ('private', [], CUDA),
+    ('private', ['private'], CUDA),
     ('src/mpi', ['src/mpi', 'private'], CUDA),
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),

@@ -133,7 +133,7 @@ static int read_state(struct scan_job *job) {
     return EX_OK;
 }
 
-/* A sum that goes on keeps its type, if it is not said, which is what the usual one is kept in or else the type itself. */
+/* A sum that goes on keeps its type, if it is not said: the usual one, if that is kept as the state says. */
 static table_type wanted_sums(const struct scan_job *job) {
     const table_type before = job->state.facts.type, in = job->input->layout.type;
     const bool usual = table_sum_type(default_sum_type(in)) == before;

@@ -10,7 +10,7 @@ TABLE_BEGIN
 typedef enum table_status {
     TABLE_OK = 0,
     TABLE_ERROR_ARGUMENT = 1,      /* a null pointer, an unknown enum value, options that contradict each other */
-    TABLE_ERROR_SHAPE = 2,         /* stride < columns, no columns where some are needed, two tables whose shapes must agree and do not */
+    TABLE_ERROR_SHAPE = 2,         /* stride < columns, no columns, tables whose shapes must agree and do not */
     TABLE_ERROR_TYPE = 3,          /* an unknown element type, or an in/out pair that is not supported */
     TABLE_ERROR_ALIGNMENT = 4,     /* a row or a state that is not aligned; keys that are not */
     TABLE_ERROR_OVERLAP = 5,       /* two tables share memory without being the same table */

@@ -94,8 +94,8 @@ typedef struct table_stream_options {
     void *progress_context;
 
     /* Of the scan: exclusive, backend, strategy, carry_in, carry_out, state, skip_nan, skipped, first_overflow, which
-     * counts from the first row of all, and threads, where 0 is one, as reading and writing take longer than summing. In host memory.
-     * All else must be 0. */
+     * counts from the first row of all, and threads, where 0 is one, as reading and writing take longer than summing.
+     * In host memory. All else must be 0. */
     table_scan_options scan;
 
     table_stream_report *report; /* NULL: no report; filled in after errors, too */

@@ -47,14 +47,15 @@ typedef struct table_view {
 /* Bytes of one element; 0 for a value that is no type. */
 TABLE_API size_t table_type_size(table_type type);
 
-/* "u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64", "i8", "i16", "bool", "f16", "bf16"; NULL for a value that is no type. Static text. */
+/* "u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64", "i8", "i16", "bool", "f16", "bf16"; NULL for a value that is
+ * no type. Static text. */
 TABLE_API const char *table_type_name(table_type type);
 
 /* Whether tables of type `in` can be summed into type `out`: 1 or 0.
  *   integers  every one, bool too, into each integer type of 32 or 64 bits that holds all of its values
  *   to f64    f64, f32, f16, bf16, bool and integers of up to 32 bits
  *   to f32    f32, f16, bf16, bool and integers of up to 16 bits
- *   to f16    f16; to bf16: bf16. Sums are kept as f32, and each result is rounded once, to the nearest, ties to even. */
+ *   to f16    f16; to bf16: bf16. Sums are kept as f32, and each result is rounded once, to nearest, ties to even. */
 TABLE_API int table_types_supported(table_type in, table_type out);
 
 /* The type that sums of type `out` are kept in from row to row, and so that of carries, totals and states: f32 for f16

@@ -10,8 +10,8 @@
 /* Rows of a unit. */
 enum { REFERENCE_UNIT = 512 };
 
-/* What is asked of the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer may
- * be NULL. */
+/* What is asked of the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer
+ * may be NULL. */
 struct reference {
     table_type type;         /* of the results; all but `sums` is of reference_sum_type(type) */
     bool reverse, skip_nan;  /* as the options; units are counted from the last row when reversed */

@@ -141,7 +141,7 @@ static void check(table_type in_type, table_type type, bool exclusive) {
     close_tables(&tables);
 }
 
-/* Rows in other orders, a row of offsets, NaN: as the CPU alone does it. in begins at out's row `place`, or apart (-1). */
+/* Rows in other orders, a row of offsets, NaN: as the CPU alone does it. in is at out's row `place`, or apart (-1). */
 static void check_layout(table_type in_type, table_type type, bool reverse, bool turned, bool offsets, int place,
                          size_t rows) {
     const size_t size = element_size(type), in_size = element_size(in_type), all = rows + offsets;
