@@ -154,7 +154,8 @@ typedef struct table_scan_options {
     int skip_nan;
     int unused; /* 0 */
 
-    /* With skip_nan; NULL: not counted. Receives how many NaNs were skipped in this call. Memory as for the carries. */
+    /* With skip_nan only (an ARGUMENT error without); NULL: not counted. Receives how many NaNs were skipped in this
+     * call. Memory as for the carries. */
     uint64_t *skipped;
 
     /* Several tables of one shape at once; 0 or 1: one. Value (i, j) of table t is in_step * t elements behind that of
@@ -177,10 +178,10 @@ typedef struct table_scan_options {
 
 /* out(i, j) = carry_in(j) + in(0, j) + ... + in(i, j), or without in(i, j) when exclusive.
  *
- * in, out: the same rows and columns; type pairs as table_types_supported() says. out may be the same table as in (same
- * data, type and stride). Otherwise no element of one may lie in the other; windows of one table that lie side by side
- * (same bytes from row to row, disjoint columns) are allowed. out->data is written, in->data only if it is the same.
- * options: NULL means all defaults.
+ * in, out: the same rows and columns (out one row more with options->offsets); type pairs as table_types_supported()
+ * says. out may be the same table as in (same data, type and stride, direction of the rows included). Otherwise no
+ * element of one may lie in the other; windows of one table that lie side by side (same bytes from row to row, disjoint
+ * columns) are allowed. out->data is written, in->data only if it is the same. options: NULL means all defaults.
  *
  * Returns when the work is done. Allocates what it needs, and on CUDA keeps up to 64 MiB of it for the next call, since
  * the driver takes far longer to allocate and free than a small table takes: table_trim_memory(). Device tables may be
@@ -209,12 +210,13 @@ TABLE_API table_status table_prefix_sum_workspace(const table_view *in, const ta
 TABLE_API table_status table_prefix_sum_async(const table_view *in, const table_view *out,
                                               const table_scan_options *options);
 
-/* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, side by side, in host
+/* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, one of those that
+ * sums are kept in (of f16 and bf16: f32), side by side, in host
  * or device memory (on the CPU: host memory), not in `in`; it may be the carry in. Bit for bit the carry out (and last
  * inclusive row) of table_prefix_sum() of the same table. Of the options it uses backend, strategy, threads, carry_in,
- * state and report; the others must be 0 (ARGUMENT). totals may be NULL if there is a state, and must be (ARGUMENT) if
- * that is of a range that begins beyond row 0, whose running sums are not known. FUSED is done as RECURSIVE, as nothing
- * is written. No stream form. Errors as table_prefix_sum(). */
+ * state, report, reverse, skip_nan and skipped; the others must be 0 (ARGUMENT). totals may be NULL if there is a
+ * state, and must be (ARGUMENT) if that is of a range that begins beyond row 0, whose running sums are not known. FUSED
+ * is done as RECURSIVE, as nothing is written. No stream form. Errors as table_prefix_sum(). */
 TABLE_API table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
                                            const table_scan_options *options);
 

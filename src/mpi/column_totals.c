@@ -9,6 +9,8 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
     table_scan_options options = call->options;
     if (!in)
         return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
+    if (options.reverse || options.offsets || options.skip_nan)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->reverse, offsets and skip_nan are not for ranks");
     if (options.exclusive || options.carry_out || options.first_overflow || options.stream || options.workspace ||
         options.workspace_bytes)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take backend, strategy, threads, carry_in and "

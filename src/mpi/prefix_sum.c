@@ -11,6 +11,8 @@
 static table_status look_at_call(const struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
     size_t bytes;
+    if (options.reverse || options.offsets || options.skip_nan)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->reverse, offsets and skip_nan are not for ranks");
     if (options.stream || options.workspace || options.workspace_bytes)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
     options.report = NULL;
