@@ -95,7 +95,8 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
         else
             tile_load<SHAPE>(pass, place, lane.values);
         loads_before_sums(place.end == 0);
-        tile_convert<SHAPE>(pass, lane.values);
+        if constexpr (SHAPE::LOOSE)
+            tile_convert<SHAPE>(pass, lane.values);
     }
     DEVICE void total(unsigned, unsigned waiting, Lane &lane) {
         put_magnitude<SHAPE>(pass, CHECKED && state.magnitudes, lane.values, block::magnitudes());
@@ -205,7 +206,12 @@ struct parked_launcher {
             return run_parked<SHAPE>(pass, tiles);
     }
 
+    /* Integers are not converted here, as tiles of u16 spilled up to 80 bytes for it: those of 4 bytes with a sign have
+     * kernels of their own, and shorter ones with a sign, or truth values, are refused. */
     template <class SHAPE> int run_parked(const tile_pass &pass, unsigned tiles) const {
+        typedef typename SHAPE::Input Input;
+        if (!SHAPE::LOOSE && sizeof(Input) < sizeof(uint32_t) && pass.kind != value_kind::PLAIN)
+            return static_cast<int>(cudaErrorNotSupported);
         if (pass.exclusive)
             return run_form<SHAPE, true, true>(pass, tiles);
         if constexpr (has_unchecked<SHAPE>())
@@ -254,10 +260,21 @@ size_t form_parked::workspace(const kernel_pass *pass) {
 }
 #endif
 
+static int run_parked_pass(const kernel_pass &pass, const parked_launcher &launcher) {
+    return run_types(pass, [&](auto types) {
+        typedef typename decltype(types)::Input Input;
+        typedef typename decltype(types)::Sum Sum;
+        if constexpr (std::is_same<Input, uint32_t>::value && std::is_same<Sum, uint64_t>::value)
+            if (pass.in_type == TABLE_I32)
+                return run_pair<int32_t, Sum>(pass, launcher);
+        return run_pair<Input, Sum>(pass, launcher);
+    });
+}
+
 template <> int form_parked::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), true});
+    return run_parked_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), true});
 }
 
 template <> int form_general::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), false});
+    return run_parked_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), false});
 }
