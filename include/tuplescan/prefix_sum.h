@@ -106,8 +106,9 @@ typedef struct table_scan_options {
     /* The state of a sum that goes on (state.h), or NULL: the sum begins with this table. The call goes on behind the
      * rows that the state has summed, and leaves it behind this table's last one. A sum that has not begun takes
      * carry_in as its start; with one that has begun it is an ARGUMENT error, but for the stream forms, which do not
-     * read it then, so that a graph that began a sum can be replayed to go on with it. A state of another type or number of
-     * columns, a damaged one, and a range that begins beyond row 0 (except for table_column_totals()) are STATE errors.
+     * read it then, so that a graph that began a sum can be replayed to go on with it. A state of another type or
+     * number of columns, a damaged one, and a range that begins beyond row 0 (except for table_column_totals()) are
+     * STATE errors.
      * table_state_bytes() bytes, aligned to TABLE_STATE_ALIGNMENT, apart from the tables and the other rows. On the
      * CPU: host memory. On CUDA: host or device memory in the one-call forms, memory of the tables' device in the
      * stream forms, which cannot look at it: there a state that would be an error is left as it was, but for a mark for

@@ -346,8 +346,8 @@ template <class SHAPE> DEVICE typename SHAPE::Sum take_turns_before(const ring_s
 }
 
 /* Leaves what has been added when the pass has ended with `ready` chunks of turn `turn`, in one column: the blocks of
- * turns, by the lane that has the turn's last chunks, and what there is of the turn itself. All lanes of the turn's warp
- * call it together. */
+ * turns, by the lane that has the turn's last chunks, and what there is of the turn itself. All lanes of the turn's
+ * warp call it together. */
 template <class SHAPE> DEVICE void leave_turns(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                                unsigned turn, unsigned ready, const turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);

@@ -150,8 +150,8 @@ DEVICE void wide_fold(const wide_panel &panel, const pass_state<SUM> &state, wid
         sums.leave(state, panel);
 }
 
-/* wide_fold() of floats. It is called: as a part of the kernel it made wide tiles spill up to 48 bytes. What it is given
- * is in registers; `memory` is all that the launch asked for. */
+/* wide_fold() of floats. It is called: as a part of the kernel it made wide tiles spill up to 48 bytes. What it is
+ * given is in registers; `memory` is all that the launch asked for. */
 template <unsigned SHARES, class SUM>
 DEVICE_CALL void wide_fold_floats(exchange_word<SUM> *seeds, exchange_word<SUM> *blocks, const SUM *carry_in,
                                   const uint32_t *stack_first, const SUM *stack_rows, SUM *stack_left,
