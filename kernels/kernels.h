@@ -84,16 +84,16 @@ int kernel_run_batch(const struct kernel_batch *batch);
 enum { KERNEL_STACK_LEVELS = 26, KERNEL_STACK_ROWS = KERNEL_STACK_LEVELS + 3 };
 struct kernel_stack {
     uint32_t *first; /* u modulo 2^KERNEL_STACK_LEVELS; with the units of the pass it is at most that number */
-    void
-        *rows; /* KERNEL_STACK_ROWS rows of sums. 0: the start and the blocks of higher levels; 1: the seed of the pass;
-                    2: the inclusive results of the row before it; 3 + k: the block of 2^k units that is digit k of u */
+    /* KERNEL_STACK_ROWS rows of sums. 0: the start and the blocks of higher levels; 1: the seed of the pass; 2: the
+     * inclusive results of the row before it; 3 + k: the block of 2^k units that is digit k of u. */
+    void *rows;
     void *left; /* the pass leaves here the blocks before its last chunk: row k is that of 2^k units */
 };
 
 /* The ends of a piece that kernel_run_piece() could take: its rows up to where a chunk begins, the head, are summed,
- * and what a fused pass over the rows behind it has to know goes to the stack, and to `head`, a state that
- * kernel_run_piece() can go on from in its place; and what the last chunk leaves goes to piece->to, without its
- * results. If all rows lie in one chunk they are all the head, and piece->to is the state behind them. `before` is what
+ * and what a fused pass over the rows behind it has to know goes to the stack, and to head->state, from which
+ * kernel_run_piece() can go on in its place; and what the last chunk leaves goes to piece->to, without its results.
+ * If all rows lie in one chunk they are all the head, and piece->to is the state behind them. `before` is what
  * piece->from says of its rows. Unlike there, `to` may hold anything. kernel_is_refused(): the device is too small. */
 struct kernel_head {
     uint64_t before;
@@ -105,9 +105,9 @@ int kernel_run_ends(const struct kernel_pass *pass, const struct kernel_piece *p
 
 /* Before and behind a call whose state is in memory of the device: enter() begins a state that is all zero, with
  * carry_in or zeros as its start, or sets STATE_REFUSED if it is not of such sums; then leave() changes nothing, unless
- * the rows before the call are known, which is to say that the state is a right one and has begun. leave() takes
- * over the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in
- * the finding of the first overflow, too. Without rows the sums so far go to carry_out. */
+ * the rows before the call are known, which is to say that the state is a right one and has begun. leave() takes over
+ * the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in the finding of the
+ * first overflow, too. Without rows the sums so far go to carry_out. */
 #define KERNEL_UNKNOWN_ROWS UINT64_MAX
 struct kernel_state_call {
     void *state;
