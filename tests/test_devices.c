@@ -62,11 +62,15 @@ static void require_ok(const struct test_sum *sum, table_status status) {
 static size_t in_row(const struct test_sum *sum) { return sum->columns * element_size(sum->in_type); }
 static size_t out_row(const struct test_sum *sum) { return sum->columns * element_size(sum->out_type); }
 
+/* What sums are kept in, before they are rounded to results. */
+static table_type kept_type(const struct test_sum *sum) { return reference_sum_type(sum->out_type); }
+static size_t kept_row(const struct test_sum *sum) { return sum->columns * element_size(kept_type(sum)); }
+
 /* The running sums through row `rows` - 1. */
 static const char *sums_through(const struct test_sum *sum, size_t rows) {
     static const char zeros[ROW_MOST];
     if (rows > 0)
-        return sum->sums + (rows - 1) * out_row(sum);
+        return sum->sums + (rows - 1) * kept_row(sum);
     return sum->has_start ? sum->start : zeros;
 }
 
@@ -83,13 +87,13 @@ static table_view packed(const struct test_sum *sum, size_t first, size_t rows) 
 static void make_values(struct test_sum *sum) {
     const enum pattern pattern = (enum pattern)random_below(&sum->random, PATTERN_COUNT);
     sum->values = malloc(sum->rows * in_row(sum) + 1);
-    sum->sums = malloc(sum->rows * out_row(sum) + 1);
-    sum->start = malloc(out_row(sum));
+    sum->sums = malloc(sum->rows * kept_row(sum) + 1);
+    sum->start = malloc(kept_row(sum));
     require(sum, sum->values && sum->sums && sum->start, "out of memory");
     randomize(sum->values, sum->rows * sum->columns, sum->in_type, &sum->random, pattern);
-    randomize(sum->start, sum->columns, sum->out_type, &sum->random, pattern);
+    randomize(sum->start, sum->columns, kept_type(sum), &sum->random, pattern);
     const table_view all = packed(sum, 0, sum->rows), now = packed(sum, sum->before, sum->rows - sum->before);
-    struct reference whole = {.type = sum->out_type, .sums = sum->sums}, later = {.type = sum->out_type};
+    struct reference whole = {.type = sum->out_type, .kept = sum->sums}, later = {.type = sum->out_type};
     require(sum, reference_prefix_sum(&all, sum->has_start ? sum->start : NULL, false, &whole), "out of memory");
     require(sum, reference_prefix_sum(&now, sums_through(sum, sum->before), false, &later), "out of memory");
     sum->first_overflow =
@@ -144,7 +148,8 @@ static void require_part(struct test_sum *sum, struct test_part *part) {
     struct difference at;
     require(sum, expected != NULL, "out of memory");
     for (size_t i = 0; i < part->rows; i++)
-        memcpy(expected + i * out_row(sum), sums_through(sum, part->first + i + !sum->exclusive), out_row(sum));
+        reference_round(sum->out_type, sums_through(sum, part->first + i + !sum->exclusive),
+                        expected + i * out_row(sum), sum->columns);
     table_set_packed(out, expected);
     if (!table_holds_image(out, &at)) {
         print_error("row %zu of part %zu, column %zu: expected %#" PRIx64 ", found %#" PRIx64 "\n", at.row,
@@ -157,16 +162,16 @@ static void require_part(struct test_sum *sum, struct test_part *part) {
 
 static bool same_row(const struct test_sum *sum, const void *a, const void *b) {
     for (size_t j = 0; j < sum->columns; j++) {
-        const size_t at = j * element_size(sum->out_type);
-        if (!elements_same(element_bits((const char *)a + at, sum->out_type),
-                           element_bits((const char *)b + at, sum->out_type), sum->out_type))
+        const table_type type = kept_type(sum);
+        const size_t at = j * element_size(type);
+        if (!elements_same(element_bits((const char *)a + at, type), element_bits((const char *)b + at, type), type))
             return false;
     }
     return true;
 }
 
 static void *new_state(const struct test_sum *sum, size_t *bytes) {
-    require_ok(sum, table_state_bytes(sum->out_type, sum->columns, bytes));
+    require_ok(sum, table_state_bytes(kept_type(sum), sum->columns, bytes));
     void *state = aligned_alloc(TABLE_STATE_ALIGNMENT, (*bytes + 15) / 16 * 16);
     require(sum, state != NULL, "out of memory");
     memset(state, 0, *bytes);
@@ -178,7 +183,7 @@ static void feed(const struct test_sum *sum, void *state, size_t first, size_t r
     const table_view in = packed(sum, first, rows);
     table_scan_options options = {.state = state, .threads = 1};
     options.carry_in = sum->has_start && first == 0 ? sum->start : NULL;
-    require_ok(sum, table_column_totals(&in, sum->out_type, NULL, &options));
+    require_ok(sum, table_column_totals(&in, kept_type(sum), NULL, &options));
 }
 
 static void call(struct test_sum *sum) {
@@ -216,7 +221,7 @@ static void call(struct test_sum *sum) {
     char row[ROW_MOST];
     uint64_t rows = sum->rows;
     if (sum->has_state) {
-        require_ok(sum, table_state_check(state, bytes, sum->out_type, sum->columns));
+        require_ok(sum, table_state_check(state, bytes, kept_type(sum), sum->columns));
         require_ok(sum, table_state_rows(state, &rows));
         require_ok(sum, table_state_sums(state, row));
         require(sum, rows == sum->rows && same_row(sum, row, carry_out), "the state says something else");

@@ -82,13 +82,20 @@ table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *p
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
         if (!takes(form, &facts, carry->stack != NULL))
             continue;
+        const bool counts = form->is_certain && !carry->stack && scan->skipped;
         /* A form that may be refused does no pass that skips anything; what a piece skips was counted before. */
-        int error = form->is_certain && !carry->stack ? cuda_count_skipped(scan, pass) : 0;
+        int error = counts ? cuda_count_skipped(scan, pass) : 0;
         if (error == 0)
             error = form->run(pass, carry, workspace);
         if (!kernel_is_refused(error))
             return cuda_check_launch(error, "the fused pass");
         cudaGetLastError(); /* a refusal must not come up again in the caller's own calls */
+        if (counts) {       /* by force: who does the pass counts anew */
+            const table_status status = cuda_check(
+                cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream), "filling device memory");
+            if (status != TABLE_OK)
+                return status;
+        }
     }
     return status_fail(TABLE_ERROR_STRATEGY, "no form of the fused pass takes the table");
 }

@@ -292,10 +292,14 @@ static int has_first_rows(const request &what) {
     return what.rows > kernel_chunk_rows(what.types.out, what.columns) ? 1 : -1;
 }
 
-/* Whether a form has kernels for a pair: the separate stages alone have them for integers that become floats and small
- * floats that become f64, and the wave has none for small floats. */
+/* Whether a form has kernels for a pair, as far as that is known: the separate stages alone have them for integers that
+ * become floats and small floats that become f64, the wave has none for small floats, and parked tiles have few for
+ * truth values and none for short integers with a sign. */
 static bool has_kernels(const pair &types, const char *form) {
     const bool small = types.in == TABLE_F16 || types.in == TABLE_BF16;
+    const bool kind = types.in == TABLE_BOOL || types.in == TABLE_I8 || types.in == TABLE_I16;
+    if (kind && (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL)))
+        return false;
     return type_is_float(types.in) == type_is_float(types.out) && !(small && types.out == TABLE_F64) &&
            !(small && is_form(form, FORM_WAVE));
 }
