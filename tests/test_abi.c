@@ -21,7 +21,7 @@ static void test_sizes(void **state) {
         const char *name;
         size_t size, expected, end_of_reserved;
     } structs[] = {
-        GROWS(table_scan_options, 168),
+        GROWS(table_scan_options, 192),
         GROWS(table_report, 128),
         GROWS(table_part, 152),
         GROWS(table_devices_report, 104),
