@@ -12,6 +12,7 @@
 #include "signals.h"
 #include "table_io.h"
 #include "transfer.h"
+#include "types.h"
 #include "values.h"
 
 static const char usage[] =
