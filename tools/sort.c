@@ -116,6 +116,11 @@ static int choose_keys(struct sort_job *job) {
         const int code = job->by[i].found ? EX_OK : choose_column(job, arguments->by[i], &job->by[i]);
         if (code != EX_OK)
             return code;
+        if (job->by[i].type > TABLE_F64 && job->by[i].found)
+            return fail(EX_DATAERR, "%s: field '%s' is %s, which no keys are", job->input.name, job->by[i].name,
+                        table_type_name(job->by[i].type));
+        if (job->by[i].type > TABLE_F64)
+            return fail(EX_DATAERR, "%s: is %s, which no keys are", job->input.name, table_type_name(job->by[i].type));
     }
     const struct input_field *first = &job->by[0];
     const size_t size = table_type_size(first->type), width = 8 * size;

@@ -40,6 +40,6 @@ void panel_scan(struct worker *worker, const struct division *division, const st
         memmove(end, start, bytes);
     else if (end)
         memset(end, 0, bytes);
-    if (end)
+    if (end && part->rows > 0)
         worker_add_rows(worker, division, part, end);
 }

@@ -119,7 +119,7 @@ class Rows(CommandTest):
             self.assert_refused(USAGE, "sort", "table.npy", *sort, "--by=" + by, says=["--by " + by, "0 to 2"])
         for by in ("0", "nam", "names", "x", ""):
             self.assert_refused(USAGE, "sort", "records.npy", *sort, "--by=" + by, says=["--by " + by, "no such field"])
-        for by, says in (("name", "text"), ("big", "'>i2'"), ("in", "record itself")):
+        for by, says in (("name", "text"), ("big", "i16"), ("in", "record itself")):
             self.assert_refused(DATA, "sort", "records.npy", *sort, "--by", by, says=["field '%s'" % by, says])
         self.assert_refused(DATA, "sort", "none.npy", *sort, "--by", "a", says=["field 'a'", "no values"])
         self.assert_refused(DATA, "sort", "rows.npy", *sort, "--by", "a", says=["rows.npy", "2 records"])

@@ -40,7 +40,6 @@ static void other_types(struct call *call) { call->in.type = call->out.type = TA
 static void exclusive(struct call *call) { call->options.exclusive = 1; }
 static void bad_exclusive(struct call *call) { call->options.exclusive = 2; }
 static void other_rows(struct call *call) { call->out.rows--; }
-static void misaligned(struct call *call) { call->in.data = (char *)values + 1; }
 static void overlapping(struct call *call) { call->out.data = values + COLUMNS; }
 static void overflow_of_floats(struct call *call) {
     static uint64_t found;
@@ -62,7 +61,6 @@ static const struct {
                    {exclusive, TABLE_ERROR_RANKS, "exclusive"},
                    {bad_exclusive, TABLE_ERROR_ARGUMENT, "exclusive"},
                    {other_rows, TABLE_ERROR_SHAPE, "out is"},
-                   {misaligned, TABLE_ERROR_ALIGNMENT, "in->data"},
                    {overlapping, TABLE_ERROR_OVERLAP, "share memory"},
                    {overflow_of_floats, TABLE_ERROR_ARGUMENT, "first_overflow"},
                    {workspace, TABLE_ERROR_ARGUMENT, "workspace"},

@@ -84,7 +84,7 @@ class TestOutputs(RanksTest):
 
     def test_an_option_of_tuplescan_scan(self):
         done = self.run_ranks(1, "in.npy", "-o", "new.npy", "--continue", "sum.state")
-        self.assertIn("--continue: is not for tuplescan-mpi, but for tuplescan scan\n", done.stderr)
+        self.assertIn("--continue: is not for tuplescan-mpi, but for tuplescan scan, verify, sum\n", done.stderr)
 
 
 class TestCompletion(harness.CommandTest):
