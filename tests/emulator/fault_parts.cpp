@@ -253,6 +253,32 @@ static bool histogram_is_right(table_type type, size_t count, size_t chunk_lengt
            cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
 }
 
+/* Several tables in one pass, of more than one unit each. */
+static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool exclusive) {
+    const size_t all = tables * rows * columns;
+    std::vector<float> values(all), expected(all), got(all);
+    for (size_t at = 0; at < all; at++)
+        values[at] = static_cast<float>(at * 2654435761u % 1000003) * 1e-3f;
+    table_view from = {values.data(), rows, columns, 0, TABLE_F32}, to = {expected.data(), rows, columns, 0, TABLE_F32};
+    table_scan_options options = {};
+    options.exclusive = exclusive;
+    options.tables = tables;
+    options.in_step = options.out_step = static_cast<ptrdiff_t>(rows * columns);
+    options.backend = TABLE_BACKEND_CPU;
+    if (table_prefix_sum(&from, &to, &options) != TABLE_OK)
+        abort();
+    const memory in(all * sizeof(float), values.data()), out(all * sizeof(float));
+    options.backend = TABLE_BACKEND_CUDA;
+    from.data = in.data;
+    to.data = out.data;
+    return table_prefix_sum(&from, &to, &options) == TABLE_OK &&
+           cudaMemcpy(got.data(), out.data, all * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess &&
+           got == expected;
+}
+static bool batches_are_right() {
+    return batch_is_right(40, 1100, 1, true) && batch_is_right(30, 600, 3, false) && batch_is_right(300, 20, 2, true);
+}
+
 static bool sorts_are_right() { return sort_is_right(30000, 4) && sort_is_right(10000, 0); }
 static bool histograms_are_right() {
     return histogram_is_right(TABLE_U32, 4000, 60) && histogram_is_right(TABLE_U8, 6000, 20);
@@ -304,6 +330,7 @@ static const part PARTS[] = {
     {"fold", fold_is_right, !EMULATOR_SANITIZED},
     {"pieces", pieces_in_stages_are_right, !EMULATOR_SANITIZED},
     {"fused pieces", fused_pieces_are_right, !EMULATOR_SANITIZED},
+    {"batches", batches_are_right, !EMULATOR_SANITIZED},
     {"sorts", sorts_are_right, !EMULATOR_SANITIZED},
     {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
 };
