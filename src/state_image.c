@@ -142,7 +142,7 @@ static table_status allocate(struct appending *work) {
     if (status == TABLE_OK && bytes > 0)
         status = work->image->backend->allocate(bytes, (void **)&work->on);
     for (unsigned i = 0; i < work->count; i++)
-        work->levels[i].seeds = work->on + places[i];
+        work->levels[i].seeds = work->on ? work->on + places[i] : NULL;
     return status;
 }
 

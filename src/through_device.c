@@ -128,7 +128,7 @@ struct host_rows {
 static struct host_rows host_rows(const struct table_view *table, size_t first, size_t rows) {
     const ptrdiff_t size = (ptrdiff_t)table_type_size(table->type), step = table->stride * size;
     const ptrdiff_t lowest = (ptrdiff_t)(step < 0 ? first + rows - 1 : first);
-    return (struct host_rows){.lowest = (char *)table->data + lowest * step,
+    return (struct host_rows){.lowest = table->data ? (char *)table->data + lowest * step : NULL,
                               .pitch = (size_t)(step < 0 ? -step : step),
                               .width = table->columns * (size_t)size};
 }

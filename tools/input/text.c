@@ -225,8 +225,8 @@ static int next_line(struct input_file *file, bool waits, struct line *line, boo
     size_t looked = 0;
     *found = false;
     for (;;) {
-        const char *from = text->buffer + text->start;
         const size_t have = text->end - text->start;
+        const char *from = have > 0 ? text->buffer + text->start : text->buffer;
         const char *end = have > looked ? memchr(from + looked, '\n', have - looked) : NULL;
         if (end || (text->ended && have > 0)) {
             const char *stop = end ? end : from + have;
