@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "checked.h"
+#include "run.h"
 #include "state_call.h"
 #include "status.h"
-#include "validate.h"
 
 struct columns {
     const table_columns *in, *out;
@@ -98,16 +98,6 @@ static void note_words(struct columns *columns, size_t column, const struct word
     found = found * columns->in->count + column;
     while (found < known && !atomic_compare_exchange_weak(&columns->overflow, &known, found))
         ;
-}
-
-static void add_report(table_report *all, const table_report *one) {
-    const table_report before = *all;
-    *all = *one;
-    all->seconds += before.seconds;
-    all->transfer_seconds += before.transfer_seconds;
-    all->threads = before.threads > one->threads ? before.threads : one->threads;
-    for (unsigned stage = 0; stage < STAGES; stage++)
-        all->stage_seconds[stage] += before.stage_seconds[stage];
 }
 
 static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
@@ -316,7 +306,7 @@ static table_status scan_in_turn(struct columns *columns) {
     for (size_t j = 0; j < columns->in->count && status == TABLE_OK; j++) {
         status = scan_column(columns, j, report ? &one : NULL);
         if (status == TABLE_OK && report)
-            add_report(report, &one);
+            run_add_report(report, &one);
     }
     return status;
 }

@@ -34,3 +34,13 @@ table_status run_report(const struct call *call, table_strategy strategy, struct
         status = backend->clock_seconds(&call->scan, 0, STAGES, &report->seconds);
     return status;
 }
+
+void run_add_report(struct table_report *all, const struct table_report *one) {
+    const struct table_report before = *all;
+    *all = *one;
+    all->seconds += before.seconds;
+    all->transfer_seconds += before.transfer_seconds;
+    all->threads = before.threads > one->threads ? before.threads : one->threads;
+    for (unsigned stage = 0; stage < STAGES; stage++)
+        all->stage_seconds[stage] += before.stage_seconds[stage];
+}

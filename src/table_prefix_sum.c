@@ -90,13 +90,8 @@ static table_status tables_through_device(struct call *call, struct table_report
         skipped += more;
         if (first == TABLE_NO_OVERFLOW && found != TABLE_NO_OVERFLOW)
             first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
-        if (status != TABLE_OK || !report)
-            continue;
-        own.seconds += sum.seconds;
-        own.transfer_seconds += sum.transfer_seconds;
-        for (unsigned stage = 0; stage < STAGES; stage++)
-            own.stage_seconds[stage] += sum.stage_seconds[stage];
-        sum = own;
+        if (status == TABLE_OK && report)
+            run_add_report(&sum, &own);
     }
     struct words words = {first, skipped};
     if (status == TABLE_OK && (scan->first_overflow || scan->skipped))

@@ -12,6 +12,7 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "support/refusal.h"
 #include "support/scan_case.h"
 
 /* How the tables of a side lie in a row of memory. */
@@ -251,14 +252,6 @@ static void test_large_tables(void **state) {
         b.in_type = b.out_type = TABLE_I32;
         b.overflow = true;
         check(&b, &random);
-    }
-}
-
-static void expect(table_status found, table_status status, const char *word) {
-    if (found != status || !strstr(table_error_detail(), word)) {
-        print_error("%s: %s, and not %s: %s\n", table_status_name(found), table_error_detail(),
-                    table_status_name(status), word);
-        fail();
     }
 }
 

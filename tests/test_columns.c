@@ -11,6 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "support/refusal.h"
 #include "support/scan_case.h"
 
 enum { MOST_COLUMNS = 40 };
@@ -198,14 +199,6 @@ static void test_long_columns(void **state) {
                             .carry_out = true};
         way_enter(c.way);
         check(&c, &random);
-    }
-}
-
-static void expect(table_status found, table_status status, const char *word) {
-    if (found != status || !strstr(table_error_detail(), word)) {
-        print_error("%s: %s, and not %s: %s\n", table_status_name(found), table_error_detail(),
-                    table_status_name(status), word);
-        fail();
     }
 }
 
