@@ -34,6 +34,16 @@
     X(F16, f16, value_f16, FLOATING, "float16", "f2")                                                                  \
     X(BF16, bf16, value_bf16, FLOATING, "bfloat16", "V2")
 
+/* The pairs of TABLE_SUM_PAIRS whose values are floats, which may be NaN. */
+#define TABLE_FLOAT_PAIRS(X)                                                                                           \
+    X(F16, f16, value_f16, F32, f32, float)                                                                            \
+    X(F16, f16, value_f16, F64, f64, double)                                                                           \
+    X(BF16, bf16, value_bf16, F32, f32, float)                                                                         \
+    X(BF16, bf16, value_bf16, F64, f64, double)                                                                        \
+    X(F32, f32, float, F32, f32, float)                                                                                \
+    X(F32, f32, float, F64, f64, double)                                                                               \
+    X(F64, f64, double, F64, f64, double)
+
 /* Which types are summed into which, where results have the type that sums are kept in: X(enum, name and C type of the
  * values, the same of the results) */
 #define TABLE_SUM_PAIRS(X)                                                                                             \
@@ -72,13 +82,7 @@
     X(I32, i32, int32_t, F64, f64, double)                                                                             \
     X(U64, u64, uint64_t, U64, u64, uint64_t)                                                                          \
     X(I64, i64, int64_t, I64, i64, int64_t)                                                                            \
-    X(F16, f16, value_f16, F32, f32, float)                                                                            \
-    X(F16, f16, value_f16, F64, f64, double)                                                                           \
-    X(BF16, bf16, value_bf16, F32, f32, float)                                                                         \
-    X(BF16, bf16, value_bf16, F64, f64, double)                                                                        \
-    X(F32, f32, float, F32, f32, float)                                                                                \
-    X(F32, f32, float, F64, f64, double)                                                                               \
-    X(F64, f64, double, F64, f64, double)
+    TABLE_FLOAT_PAIRS(X)
 
 /* All pairs: with those whose sums are kept in f32. */
 #define TABLE_PAIRS(X)                                                                                                 \

@@ -63,14 +63,6 @@ DEFINE_CONVERT(convert_F32_F16, value_f16, float, as_F32_F16)
 DEFINE_CONVERT(convert_F32_BF16, value_bf16, float, as_F32_BF16)
 
 /* Values that may be NaN, which then counts as nothing. */
-#define FLOAT_PAIRS(X)                                                                                                 \
-    X(F16, f16, value_f16, F32, f32, float)                                                                            \
-    X(F16, f16, value_f16, F64, f64, double)                                                                           \
-    X(BF16, bf16, value_bf16, F32, f32, float)                                                                         \
-    X(BF16, bf16, value_bf16, F64, f64, double)                                                                        \
-    X(F32, f32, float, F32, f32, float)                                                                                \
-    X(F32, f32, float, F64, f64, double)                                                                               \
-    X(F64, f64, double, F64, f64, double)
 #define DEFINE_SKIPPING(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                       \
     INLINE OUT_C skip_##IN##_##OUT(IN_C value, size_t *skipped) {                                                      \
         const OUT_C number = (OUT_C)value_of_##IN_NAME(value);                                                         \
@@ -78,5 +70,5 @@ DEFINE_CONVERT(convert_F32_BF16, value_bf16, float, as_F32_BF16)
         return number != number ? (OUT_C)-0.0 : number;                                                                \
     }                                                                                                                  \
     DEFINE_CONVERT(convert_skipping_##IN##_##OUT, OUT_C, IN_C, skip_##IN##_##OUT)
-FLOAT_PAIRS(DEFINE_SKIPPING)
+TABLE_FLOAT_PAIRS(DEFINE_SKIPPING)
 #undef DEFINE_SKIPPING

@@ -70,7 +70,7 @@ const struct cpu_kernels KERNELS = {
     .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
     .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR)[TABLE_F32][TABLE_F16] = convert_F32_F16, [TABLE_F32][TABLE_BF16] =
                                                                                            convert_F32_BF16},
-    .convert_skipping_nan = {FLOAT_PAIRS(SKIPPING_PAIR)},
+    .convert_skipping_nan = {TABLE_FLOAT_PAIRS(SKIPPING_PAIR)},
     .keys = &KEY_KERNELS,
     .stream = stream,
     .stream_end = stream_end,
