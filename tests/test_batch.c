@@ -219,7 +219,7 @@ static void test_random(void **state) {
         struct batch b = {.way = &ways[random_below(&random, way_count)], .in_type = pair.in, .out_type = pair.out};
         way_enter(b.way);
         b.columns = 1 + random_below(&random, random_once_in(&random, 5) ? 300 : 12);
-        b.rows = 1 + random_below(&random, random_once_in(&random, 4) ? 1500 : 20);
+        b.rows = 1 + random_below(&random, random_once_in(&random, 8) ? 15000 : random_once_in(&random, 3) ? 1500 : 20);
         if (b.rows * b.columns > values)
             b.rows = 1 + values / b.columns / 2;
         b.tables = 2 + random_below(&random, values / (b.rows * b.columns) + 1);

@@ -1,10 +1,10 @@
 /* Several tables in one pass, each from its own start: the three stages of a column of a table by a group of lanes,
  * which goes down it unit by unit. Nobody waits for another group. A cell is read once and written once, by way of
  * shared memory, so that threads side by side read and write values side by side whatever lies fastest in memory. */
+#include "batch/lines.h"
+#include "batch/units_above.cuh"
 #include "choose/dispatch.cuh"
 #include "overflow/in_tile.cuh"
-#include "pieces/column.cuh"
-#include "state.h"
 #include "tile/any_load.cuh"
 
 struct batch_pass {
@@ -68,51 +68,9 @@ DEVICE ptrdiff_t batch_at(const batch_place &place, ptrdiff_t step, ptrdiff_t st
            static_cast<ptrdiff_t>(place.begin_row + row) * stride + static_cast<ptrdiff_t>(place.first_column + column);
 }
 
-/* The totals of blocks of units that stand above: a binary counter. Of integers, the sum so far will do. */
-template <class SUM, bool IS_INTEGER = std::is_integral<SUM>::value> struct units_above {
-    SUM seed;
-    DEVICE explicit units_above(SUM start) : seed(start) {}
-    DEVICE void add(SUM, SUM last) { seed = last; }
-};
-template <class SUM> struct units_above<SUM, false> {
-    SUM seed, start, totals[STATE_BLOCK_LEVELS];
-    uint64_t count = 0;
-    DEVICE explicit units_above(SUM start) : seed(start), start(start) {}
-    DEVICE void add(SUM total, SUM) {
-        unsigned level = 0;
-        for (; (count >> level & 1) != 0; level++)
-            total = combine(totals[level], total);
-        totals[level] = total;
-        count++;
-        seed = start;
-        KEEP_LOOP
-        for (unsigned k = STATE_BLOCK_LEVELS; k-- > level;)
-            if ((count >> k & 1) != 0)
-                seed = combine(seed, totals[k]);
-    }
-};
-
 /* Where the values of a block's column lie in shared memory. */
 DEVICE unsigned batch_slot(const batch_pass &pass, unsigned slot, unsigned row) {
     return slot * (pass.lanes * (UNIT_EACH + 1)) + column_at(row);
-}
-
-/* P of the tree in a group of lanes. */
-template <class SUM> DEVICE void scan_group(lane_rows<SUM> &rows, unsigned lanes) {
-    const unsigned lane = thread_index() % WARP_LANES;
-    UNROLL
-    for (unsigned half = 1; half < UNIT_EACH; half *= 2)
-        UNROLL
-    for (unsigned k = 0; k < UNIT_EACH; k++)
-        if (k & half)
-            rows[k] = combine(rows[(k & ~(2 * half - 1)) + half - 1], rows[k]);
-    KEEP_LOOP
-    for (unsigned half = 1; half < lanes; half *= 2) {
-        const SUM left = warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], (lane & ~(2 * half - 1)) + half - 1);
-        UNROLL
-        for (unsigned k = 0; k < UNIT_EACH; k++)
-            rows[k] = (lane & half) != 0 ? combine(left, rows[k]) : rows[k];
-    }
 }
 
 /* Lowers the first overflow to that of these rows, which follow `above`. */
@@ -162,7 +120,7 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
         UNROLL
         for (unsigned k = 0; k < UNIT_EACH; k++)
             rows[k] = active && in_group * UNIT_EACH + k < place.rows ? own[k] : sum_identity<SUM>();
-        scan_group<SUM>(rows, pass.lanes);
+        scan_lanes(rows, pass.lanes);
         const SUM total =
             warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], thread_index() % WARP_LANES - in_group + pass.lanes - 1);
         UNROLL
@@ -213,6 +171,9 @@ template <class SUM> static int run_batch(const batch_pass &pass) {
 }
 
 int kernel_run_batch(const kernel_batch *batch) {
+    const int error = run_batch_lines(*batch);
+    if (error != static_cast<int>(cudaErrorNotSupported))
+        return error;
     batch_pass pass = {};
     pass.batch = *batch;
     pass.any = any_type{static_cast<uint8_t>(batch->in_type), static_cast<uint8_t>(type_bytes(batch->in_type)),

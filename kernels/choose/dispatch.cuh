@@ -52,6 +52,7 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     made.exclusive = pass.exclusive != 0;
     made.is_signed = type_is_signed_integer(pass.out_type);
     made.kind = kind_of_type(pass.in_type);
+    made.widen = widening_of(made.kind, type_bytes(pass.in_type));
     made.result = kind_of_result(pass.out_type);
     made.any = any_type_of(pass);
     made.out_by_bytes = !is_aligned(pass.out, pass.out_type);
@@ -125,10 +126,11 @@ static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t
     if (vectors <= 2)
         return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
     constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
-    const bool may_pack = kind_of_type(pass.in_type) != value_kind::SIGNED; /* sums of half a word have no sign */
     if constexpr (PACKS && COUNT == WORD_COLUMNS) {
-        return may_pack ? run_packed<SUM>(pass, launcher) : run_scalars<INPUT, SUM>(pass, launcher);
+        return run_packed<SUM>(pass, launcher);
     } else {
+        /* Sums of half a word have no sign, and what is too much in them costs sums of 8 bytes too much. */
+        const bool may_pack = kind_of_type(pass.in_type) != value_kind::SIGNED;
         if constexpr (PACKS)
             if (may_pack && pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
                 allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), WORD_COLUMNS))

@@ -20,7 +20,6 @@ struct kernel_facts {
     bool is_signed;                       /* the sums are signed integers */
     bool widened;                         /* a sum has more bytes than a value */
     bool small_floats;                    /* values are f16 or bf16, and perhaps results */
-    bool signed_values;                   /* values are widened, and have a sign */
     bool side_by_side;                    /* rows lie without gaps, in both tables */
     bool vectors, sectors, lines;         /* a row of sums is a whole number of those parts of memory */
     bool sector_rows;                     /* each row of sums begins on a sector if the first one does */
@@ -68,7 +67,6 @@ static inline struct kernel_facts kernel_facts_of(const struct kernel_pass *pass
     facts.is_signed = type_is_signed_integer(pass->out_type);
     facts.widened = facts.in_bytes < facts.out_bytes;
     facts.small_floats = type_is_float(pass->in_type) && facts.in_bytes == sizeof(uint16_t);
-    facts.signed_values = facts.widened && type_is_signed_integer(pass->in_type);
     facts.side_by_side = pass->in_stride == (ptrdiff_t)pass->columns && pass->out_stride == (ptrdiff_t)pass->columns;
     facts.vectors = facts.row_bytes % FACT_VECTOR_BYTES == 0;
     facts.sectors = facts.row_bytes % FACT_SECTOR_BYTES == 0;

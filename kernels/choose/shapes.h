@@ -60,7 +60,7 @@ static inline bool fills_device(const struct kernel_facts *facts) {
 
 static inline bool bytes_can(const struct kernel_facts *facts) {
     const size_t columns = facts->columns;
-    if (!is_byte_sum(facts) || facts->signed_values || facts->rows == 0 || !facts->side_by_side)
+    if (!is_byte_sum(facts) || facts->rows == 0 || !facts->side_by_side)
         return false;
     return columns < FEWEST_BYTE_WORDS * WORD_BYTES || (columns % WORD_BYTES == 0 && columns <= MOST_BYTE_COLUMNS);
 }
@@ -69,7 +69,7 @@ static inline bool bytes_can(const struct kernel_facts *facts) {
 
 /* Bytes in long rows, which may lie apart, of whole words: byte rows (docs/tuning.md#byte-rows). */
 static inline bool are_byte_rows(const struct kernel_facts *facts) {
-    if (!is_byte_sum(facts) || facts->signed_values || facts->rows == 0 || facts->columns % WORD_BYTES != 0 ||
+    if (!is_byte_sum(facts) || facts->rows == 0 || facts->columns % WORD_BYTES != 0 ||
         facts->in_stride % WORD_BYTES != 0 || facts->out_stride % WORD_BYTES != 0)
         return false;
     return facts->columns >= HALF_BYTE_ROW;
@@ -103,7 +103,7 @@ static inline bool is_even_row(const struct kernel_facts *facts) {
     if (!facts->widened)
         return !facts->sectors && facts->row_bytes > 2 * FACT_LINE_BYTES;
     if (is_byte_sum(facts))
-        return facts->signed_values; /* the others are byte rows, or packed */
+        return false; /* byte rows, or packed */
     if (!facts->sectors && facts->in_bytes < sizeof(uint32_t) && facts->out_bytes == 8)
         return true;
     return facts->row_bytes > FACT_LINE_BYTES && (!facts->sectors || (!facts->lines && facts->row_bytes <= most));

@@ -39,6 +39,11 @@ DEVICE unsigned thread_index_anew() {
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
     return index;
 }
+/* A number of which nothing is known that was known before: what was made of it is made again. */
+DEVICE unsigned found_anew(unsigned number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
 DEVICE unsigned block_threads() { return blockDim.x; }
 DEVICE unsigned block_index() { return blockIdx.x; }
 DEVICE unsigned block_count() { return gridDim.x; }
@@ -121,8 +126,13 @@ DEVICE unsigned bit_width(unsigned bits) { return 32 - static_cast<unsigned>(__c
 
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
 
-/* Four bytes, each chosen by a hexadecimal digit of `which`: 0 to 3 is that byte of `bytes`, 4 is zero. */
-DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) { return __byte_perm(bytes, 0, which); }
+/* Four bytes, each chosen by a hexadecimal digit of `which`: 0 to 3 is that byte of `bytes`, 4 is zero; 8 more, eight
+ * times the highest bit of that. */
+DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) {
+    uint32_t chosen;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(chosen) : "r"(bytes), "r"(which));
+    return chosen;
+}
 
 /* Small floats, IEEE 754 binary16 and the upper half of an f32, given their bits: widened, and rounded to the nearest,
  * ties to even. */
@@ -144,6 +154,22 @@ DEVICE uint16_t bf16_of_float(float value) {
 #else
     const uint32_t bits = __float_as_uint(value);
     return static_cast<uint16_t>(value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+#endif
+}
+
+/* Two of them in a word, the first one in its low half. */
+DEVICE uint32_t f16_pair_of(float first, float second) {
+    uint32_t bits;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+    return bits;
+}
+DEVICE uint32_t bf16_pair_of(float first, float second) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint32_t bits;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+    return bits;
+#else
+    return bf16_of_float(first) | static_cast<uint32_t>(bf16_of_float(second)) << 16;
 #endif
 }
 

@@ -57,13 +57,20 @@ DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SH
     count_truths(pass.kind, bytes.words);
 }
 
+/* The sums of four columns, without what is too much in `rows` rows. */
+DEVICE void take_rows_bias(const tile_pass &pass, unsigned rows, uint32_t (&sums)[WORD_BYTES]) {
+    UNROLL
+    for (unsigned c = 0; c < WORD_BYTES; c++)
+        sums[c] -= bias_of_rows(pass.widen, rows);
+}
+
 /* The totals of the warp's rows; the other warps see them after a barrier. */
 template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const row_place &place,
                                                     const row_memory<SHAPE> &memory, typename SHAPE::Values &bytes) {
     word_sums own = {0, 0};
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        own = own + sums_of_word(bytes.words[step]);
+        own = own + sums_of_word(bytes.words[step] ^ pass.widen.flip);
     const word_sums total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     bytes.above = total - own;
     const unsigned across = row_across<SHAPE>();
@@ -71,6 +78,7 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
         return;
     row_vector<SHAPE> sums = {};
     add_word(total, sums.at);
+    take_rows_bias(pass, SHAPE::STRIP_ROWS, sums.at);
     memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
 }
 
@@ -86,15 +94,17 @@ template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass
                    static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place) + first) * pass.out_stride + place.column +
                    across * SHAPE::COUNT;
     row_vector<SHAPE> sums = {};
-    if (SHAPE::PARTS > 1)
+    if (SHAPE::PARTS > 1) {
         add_word(bytes.above, sums.at);
+        take_rows_bias(pass, first, sums.at);
+    }
     add_lefts<SHAPE>(place, memory, across, [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += pass.out_stride) {
         const row_vector<SHAPE> above = sums;
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
-            sums.at[c] += choose_bytes(bytes.words[step], 0x4440 + c);
+            sums.at[c] += choose_bytes(bytes.words[step], pass.widen.low[c]);
         if (rows == SHAPE::STRIP_ROWS || first + step < rows)
             store_streaming(reinterpret_cast<row_vector<SHAPE> *>(to), ABOVE ? above : sums);
     }

@@ -108,20 +108,20 @@ template <class SHAPE, bool ABOVE> DEVICE void sum_few(byte_block<SHAPE> &shared
 }
 
 typedef vector_of<uint32_t, WORD_BYTES> sums_vector;
-DEVICE void write_word(uint32_t *to, const word_sums &word, const uint32_t (&base)[WORD_BYTES]) {
+DEVICE void write_word(uint32_t *to, const word_sums &word, const uint32_t (&base)[WORD_BYTES], uint32_t bias) {
     sums_vector sums;
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
-        sums.at[c] = base[c];
+        sums.at[c] = base[c] - bias;
     add_word(word, sums.at);
     store_passing(reinterpret_cast<sums_vector *>(to), sums);
 }
 
 /* Where a tile ends beyond the table: what is there of a word that begins with the sum of that number. */
 DEVICE void write_last_word(const tile_pass &pass, size_t number, const word_sums &word,
-                            const uint32_t (&base)[WORD_BYTES]) {
+                            const uint32_t (&base)[WORD_BYTES], uint32_t bias) {
     const size_t all = pass.rows * pass.columns;
-    uint32_t sums[WORD_BYTES] = {base[0], base[1], base[2], base[3]};
+    uint32_t sums[WORD_BYTES] = {base[0] - bias, base[1] - bias, base[2] - bias, base[3] - bias};
     add_word(word, sums);
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
@@ -153,10 +153,10 @@ template <class SHAPE> DEVICE void add_strips_above(const byte_layout &layout, c
     }
 }
 
-/* Writes the warp's strip. */
-template <class SHAPE> DEVICE void write_strip(const tile_pass &pass, const byte_layout &layout, const byte_lane &lane,
-                                               unsigned tile, const byte_block<SHAPE> &shared,
-                                               const byte_turn<SHAPE> &turn) {
+/* Writes the warp's strip; the sums are exclusive if ABOVE. */
+template <class SHAPE, bool ABOVE>
+DEVICE void write_strip(const tile_pass &pass, const byte_layout &layout, const byte_lane &lane, unsigned tile,
+                        const byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
     const unsigned in_warp = thread_index() % WARP_LANES;
     if (in_warp >= layout.lanes)
         return;
@@ -167,14 +167,18 @@ template <class SHAPE> DEVICE void write_strip(const tile_pass &pass, const byte
     add_strips_above<SHAPE>(layout, turn, lane.word, base);
     const word_sums *from = shared.sums[thread_index() / WARP_LANES] + in_warp;
     const size_t first = (first_word<SHAPE>(layout, tile) + in_warp) * WORD_BYTES;
+    const unsigned groups = layout.lanes / layout.words; /* lines that a warp writes at a time */
+    const unsigned rows = thread_index() / WARP_LANES * SHAPE::RUN * groups + lane.group + (ABOVE ? 0 : 1);
     if (tile < layout.whole_tiles) {
         uint32_t *const to = static_cast<uint32_t *>(pass.out) + first;
         UNROLL
         for (unsigned k = 0; k < SHAPE::RUN; k++)
-            write_word(to + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base);
+            write_word(to + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base,
+                       bias_of_rows(pass.widen, rows + k * groups));
     } else {
         for (unsigned k = 0; k < SHAPE::RUN; k++)
-            write_last_word(pass, first + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base);
+            write_last_word(pass, first + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base,
+                            bias_of_rows(pass.widen, rows + k * groups));
     }
 }
 
@@ -195,39 +199,43 @@ template <class SHAPE> DEVICE uint32_t sum_above_strips(const byte_turn<SHAPE> &
     return mine;
 }
 
-/* One of the vectors that a lane writes of few columns. */
+/* One of the vectors that a lane writes of few columns: that of this number in the warp, and in its strip. */
 template <class SHAPE> DEVICE void write_few_word(const tile_pass &pass, bool whole, size_t first, unsigned number,
-                                                  const byte_block<SHAPE> &shared) {
+                                                  unsigned in_strip, const byte_block<SHAPE> &shared) {
     const unsigned warp = thread_index() / WARP_LANES, word = number % SHAPE::WORDS;
+    const uint32_t bias = bias_of_rows(pass.widen, in_strip / SHAPE::WORDS * SHAPE::UNIT);
     uint32_t base[WORD_BYTES];
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
         base[c] = shared.bases[warp][word * WORD_BYTES + c];
     if (whole)
-        write_word(static_cast<uint32_t *>(pass.out) + first + number * WORD_BYTES, shared.sums[warp][number], base);
+        write_word(static_cast<uint32_t *>(pass.out) + first + number * WORD_BYTES, shared.sums[warp][number], base,
+                   bias);
     else
-        write_last_word(pass, first + number * WORD_BYTES, shared.sums[warp][number], base);
+        write_last_word(pass, first + number * WORD_BYTES, shared.sums[warp][number], base, bias);
 }
 
 /* write_strip() of few columns. */
-template <class SHAPE> DEVICE void write_few(const tile_pass &pass, const byte_layout &layout, unsigned tile,
-                                             byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
+template <class SHAPE, bool ABOVE> DEVICE void write_few(const tile_pass &pass, const byte_layout &layout,
+                                                         unsigned tile, byte_block<SHAPE> &shared,
+                                                         const byte_turn<SHAPE> &turn) {
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
     const size_t first = first_word<SHAPE>(layout, tile) * WORD_BYTES;
     uint32_t mine = sum_above_strips<SHAPE>(turn);
     for (unsigned s = 0; s < SHAPE::STRIPS; s++) {
         const unsigned strip = s * SHAPE::STRIP_WORDS + lane;
+        const unsigned above = (warp * SHAPE::STRIPS + s) * SHAPE::STRIP_ROWS; /* rows of the tile */
         warp_barrier(WARP_ALL);
-        shared.bases[warp][lane] = mine;
+        shared.bases[warp][lane] = mine - bias_of_rows(pass.widen, above + lane / SHAPE::COLUMNS + (ABOVE ? 0 : 1));
         warp_barrier(WARP_ALL);
         mine += turn.column_totals[lane % SHAPE::COLUMNS][warp * SHAPE::STRIPS + s];
         if (tile < layout.whole_tiles) {
             UNROLL
             for (unsigned k = 0; k < SHAPE::STRIP_WORDS; k += WARP_LANES)
-                write_few_word<SHAPE>(pass, true, first, strip + k, shared);
+                write_few_word<SHAPE>(pass, true, first, strip + k, lane + k, shared);
         } else {
             for (unsigned k = 0; k < SHAPE::STRIP_WORDS; k += WARP_LANES)
-                write_few_word<SHAPE>(pass, false, first, strip + k, shared);
+                write_few_word<SHAPE>(pass, false, first, strip + k, lane + k, shared);
         }
     }
 }

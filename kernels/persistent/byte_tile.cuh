@@ -39,7 +39,7 @@ struct byte_layout {
     unsigned lanes;              /* of a warp that have a word each of the lines that it reads at a time */
     unsigned tiles, whole_tiles; /* the table has all of these; the last ones may lie beyond it */
     unsigned ahead;              /* tiles that the first reading is ahead of the second */
-    unsigned tile_words;
+    unsigned tile_words, tile_rows;
     uint32_t *tile_totals;  /* of all tiles of a chunk but the last, marked */
     uint64_t *chunk_totals; /* as far as they are known, and above of how many tiles that is */
 };
@@ -90,8 +90,8 @@ DEVICE void read_last_words(const tile_pass &pass, const byte_layout &layout, un
         const unsigned number = step * lanes;
         const size_t at = first + number * WORD_BYTES;
         words[step] = 0;
-        if (lane < lanes && number + lane < words_of_warp<SHAPE>(layout) && at < all)
-            words[step] = read_last_word(in + at, all - at);
+        if (lane < lanes && number + lane < words_of_warp<SHAPE>(layout))
+            words[step] = (at < all ? read_last_word(in + at, all - at) : 0) ^ pass.widen.flip;
     }
 }
 
@@ -112,7 +112,7 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
         const bool there = !SHAPE::FEW || step + 1 < SHAPE::STEPS || lane < LAST;
         words[step] = 0;
         if (there)
-            words[step] = KEPT ? load_kept(from + step * lanes) : load_passing(from + step * lanes);
+            words[step] = (KEPT ? load_kept(from + step * lanes) : load_passing(from + step * lanes)) ^ pass.widen.flip;
     }
     count_truths(pass.kind, words);
 }

@@ -122,9 +122,9 @@ template <class SHAPE, bool ABOVE> struct bytes_form {
     }
     DEVICE void write(const byte_lane &lane, unsigned tile, byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
         if constexpr (SHAPE::FEW)
-            write_few<SHAPE>(pass, layout, tile, shared, turn);
+            write_few<SHAPE, ABOVE>(pass, layout, tile, shared, turn);
         else
-            write_strip<SHAPE>(pass, layout, lane, tile, shared, turn);
+            write_strip<SHAPE, ABOVE>(pass, layout, lane, tile, shared, turn);
     }
 };
 
@@ -158,6 +158,7 @@ template <class SHAPE> struct bytes_plan {
         layout.words = SHAPE::FEW ? SHAPE::WORDS : static_cast<unsigned>(pass.columns) / WORD_BYTES;
         layout.lanes = WARP_LANES / layout.words * layout.words;
         layout.tile_words = static_cast<unsigned>(rows * pass.columns / WORD_BYTES);
+        layout.tile_rows = static_cast<unsigned>(rows);
         layout.whole_tiles = static_cast<unsigned>(pass.rows / rows);
         layout.tiles = tiles;
         const unsigned ahead = AHEAD_WORDS * SHAPE::THREADS * takers / layout.tile_words;

@@ -92,12 +92,16 @@ template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL
     for (unsigned v = 0; v < coming.VECTORS; v++) {
-        const typename coming_tile<SHAPE>::vector part =
+        typedef typename SHAPE::Input Input;
+        const typename coming_tile<SHAPE>::vector &part =
             coming.vectors[thread_index() / WARP_LANES][(step * SHAPE::PHASES * across + lane) * coming.VECTORS + v];
+        typename SHAPE::Sum sums[coming.LENGTH];
+        if constexpr (is_widened<Input, typename SHAPE::Sum>())
+            widen<Input>(pass.widen, reinterpret_cast<const word_vector<Input, coming.LENGTH> &>(part), sums);
         UNROLL
         for (unsigned k = 0; k < coming.LENGTH; k++)
             value_of<SHAPE>(values, step * SHAPE::VALUES + v * coming.LENGTH + k) =
-                raw_sum<typename SHAPE::Sum>(part.at[k]);
+                is_widened<Input, typename SHAPE::Sum>() ? sums[k] : raw_sum<typename SHAPE::Sum>(part.at[k]);
     }
     warp_barrier(WARP_ALL); /* all lanes have what they want before more comes */
 }

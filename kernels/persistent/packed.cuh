@@ -57,8 +57,8 @@ template <class SHAPE, bool ABOVE> struct packed_form {
     }
     DEVICE void total(unsigned, unsigned waiting, Lane &lane) {
         word_sums total;
-        lane.above = packed_total<SHAPE>(lane.bytes, total);
-        put_packed_totals<SHAPE>(lane.place.tile, total, block::totals());
+        lane.above = packed_total<SHAPE>(pass, lane.bytes, total);
+        put_packed_totals<SHAPE>(pass, lane.place.tile, total, block::totals());
         if (waiting == NO_TILE)
             grid_meet(block::role().arrival);
         block_barrier();
@@ -77,9 +77,11 @@ template <class SHAPE, bool ABOVE> struct packed_form {
             block::ticket() = draw_ticket(state, adders, due == NO_TILE, block::role());
         block_barrier();
     }
-    DEVICE void write(unsigned due, Lane &) { finish_packed<SHAPE>(pass, due, parked, turn ^ 1, block::seeds()[0]); }
+    DEVICE void write(unsigned due, Lane &) {
+        finish_packed<SHAPE, ABOVE>(pass, due, parked, turn ^ 1, block::seeds()[0]);
+    }
     DEVICE unsigned settle(unsigned, Lane &lane) {
-        park_packed<SHAPE, ABOVE>(parked, lane.bytes, lane.above);
+        park_packed<SHAPE, ABOVE>(pass, parked, lane.bytes, lane.above);
         turn ^= 1;
         return block::ticket();
     }

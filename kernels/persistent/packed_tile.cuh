@@ -17,7 +17,9 @@
 
 constexpr uint32_t LOW_BYTES = 0x00ff00ff;
 
-DEVICE word_sums pack_bytes(uint32_t bytes) { return word_sums{bytes & LOW_BYTES, bytes >> 8 & LOW_BYTES}; }
+DEVICE word_sums pack_bytes(uint32_t bytes, uint32_t flip) {
+    return word_sums{(bytes ^ flip) & LOW_BYTES, ((bytes >> 8) ^ flip) & LOW_BYTES};
+}
 
 /* All columns, or the first or the second half of them. */
 template <class SUM> DEVICE void unpack(const word_sums &row, unsigned, SUM (&sums)[4]) {
@@ -97,25 +99,27 @@ DEVICE void packed_load(const tile_pass &pass, const packed_place &place, packed
 
 /* What the lane's rows add up to together with those above them in the warp; returns what these do alone. All lanes of
  * the warp call it together. */
-template <class SHAPE> DEVICE word_sums packed_total(const packed_bytes<SHAPE> &bytes, word_sums &total) {
+template <class SHAPE>
+DEVICE word_sums packed_total(const tile_pass &pass, const packed_bytes<SHAPE> &bytes, word_sums &total) {
     word_sums own = {0, 0};
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        own = own + pack_bytes(bytes[step]);
+        own = own + pack_bytes(bytes[step], pass.widen.flip);
     total = sum_over_groups(own, SHAPE::LANES, WARP_LANES);
     return total - own;
 }
 
 /* put_warp_totals(), given that of the warp's last lanes. */
-template <class SHAPE>
-DEVICE void put_packed_totals(const tile_place &place, const word_sums &total, warp_rows<SHAPE> &totals) {
+template <class SHAPE> DEVICE void put_packed_totals(const tile_pass &pass, const tile_place &place,
+                                                     const word_sums &total, warp_rows<SHAPE> &totals) {
     if (place.part != SHAPE::PARTS - 1)
         return;
     typename SHAPE::Sum sums[SHAPE::COLUMNS];
     unpack(total, 0, sums);
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] = sums[c];
+        totals[thread_index() / WARP_LANES][place.across * SHAPE::COLUMNS + c] =
+            sums[c] - bias_of_rows(pass.widen, SHAPE::WARP_ROWS);
 }
 
 /* The sums of the rows before the warp. */
@@ -131,22 +135,24 @@ template <class SHAPE> DEVICE void put_sums_before(const warp_rows<SHAPE> &total
 }
 
 /* `sum`: of the rows above the lane's in its warp. ABOVE: exclusive sums. */
-template <class SHAPE, bool ABOVE>
-DEVICE void park_packed(packed_tile<SHAPE> &parked, const packed_bytes<SHAPE> &bytes, word_sums sum) {
+template <class SHAPE, bool ABOVE> DEVICE void park_packed(const tile_pass &pass, packed_tile<SHAPE> &parked,
+                                                           const packed_bytes<SHAPE> &bytes, word_sums sum) {
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
     const unsigned across = lane % SHAPE::LANES, first = lane / SHAPE::LANES * SHAPE::STEPS;
     warp_barrier(WARP_ALL); /* all lanes have read what they want of the tile that was parked here */
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++) {
         const word_sums above = sum;
-        sum = sum + pack_bytes(bytes[step]);
+        sum = sum + pack_bytes(bytes[step], pass.widen.flip);
         parked.rows[warp][first + step][across] = ABOVE ? above : sum;
     }
 }
 
-/* Takes a parked tile from its seed to its results. The rows that a warp writes at a time lie side by side. */
-template <class SHAPE> DEVICE void finish_packed(const tile_pass &pass, unsigned tile, const packed_tile<SHAPE> &parked,
-                                                 unsigned turn, const warp_row<SHAPE> &seeds) {
+/* Takes a parked tile from its seed to its results, exclusive ones if ABOVE. The rows that a warp writes at a time lie
+ * side by side. */
+template <class SHAPE, bool ABOVE> DEVICE void finish_packed(const tile_pass &pass, unsigned tile,
+                                                             const packed_tile<SHAPE> &parked, unsigned turn,
+                                                             const warp_row<SHAPE> &seeds) {
     typedef typename SHAPE::Sum Sum;
     typedef typename SHAPE::written written;
     typedef vector_of<Sum, written::COLUMNS> vector;
@@ -165,9 +171,10 @@ template <class SHAPE> DEVICE void finish_packed(const tile_pass &pass, unsigned
          row += written::PARTS, to += static_cast<ptrdiff_t>(written::PARTS) * pass.out_stride) {
         vector sums;
         unpack(parked.rows[warp][row + place.tile.part][across / VECTORS], across % VECTORS, sums.at);
+        const uint32_t bias = bias_of_rows(pass.widen, row + place.tile.part + (ABOVE ? 0 : 1));
         UNROLL
         for (unsigned c = 0; c < written::COLUMNS; c++)
-            sums.at[c] += seed[c];
+            sums.at[c] += sizeof(Sum) == sizeof bias ? seed[c] - bias : seed[c];
         const bool mine = (reinterpret_cast<uintptr_t>(to) & place.edge) == place.half;
         if (place.tile.active && mine && first + row < place.tile.end)
             store_streaming(reinterpret_cast<vector *>(to), sums);

@@ -207,10 +207,10 @@ struct parked_launcher {
     }
 
     /* Integers are not converted here, as tiles of u16 spilled up to 80 bytes for it: those of 4 bytes with a sign have
-     * kernels of their own, and shorter ones with a sign, or truth values, are refused. */
+     * kernels of their own, shorter ones are widened as they are read, and truth values are refused. */
     template <class SHAPE> int run_parked(const tile_pass &pass, unsigned tiles) const {
         typedef typename SHAPE::Input Input;
-        if (!SHAPE::LOOSE && sizeof(Input) < sizeof(uint32_t) && pass.kind != value_kind::PLAIN)
+        if (!SHAPE::LOOSE && pass.kind == value_kind::TRUTH)
             return static_cast<int>(cudaErrorNotSupported);
         if (pass.exclusive)
             return run_form<SHAPE, true, true>(pass, tiles);

@@ -26,6 +26,10 @@ DEVICE void add_word(const word_sums &word, uint32_t (&sums)[WORD_BYTES]) {
     sums[3] += word.odd >> 16;
 }
 
+/* Bytes with a sign share words as if they had none, when their highest bits are flipped (widening::flip): each counts
+ * as so much more. What `rows` of them are too much is taken away where sums no longer share words. */
+DEVICE uint32_t bias_of_rows(const widening &how, unsigned rows) { return (how.flip & UINT8_MAX) * rows; }
+
 /* Truth values count as 0 or 1, whatever is in their bytes. */
 template <unsigned COUNT> DEVICE void count_truths(value_kind kind, uint32_t (&words)[COUNT]) {
     constexpr uint32_t LOW = 0x7f7f7f7f, ONES = 0x01010101;

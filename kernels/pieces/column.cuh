@@ -58,23 +58,24 @@ template <class SUM> DEVICE void put_column(SUM *column, const lane_rows<SUM> &r
         column[column_at(thread_index() % WARP_LANES * UNIT_EACH) + k] = rows[k];
 }
 
-/* P of the tree of tuplescan/prefix_sum.h, in place. */
-template <class SUM> DEVICE void scan_column(lane_rows<SUM> &rows) {
+/* P of the tree of tuplescan/prefix_sum.h, in place, by a group of lanes: a power of two of them, side by side. */
+template <class SUM, unsigned EACH> DEVICE void scan_lanes(SUM (&rows)[EACH], unsigned lanes) {
     const unsigned lane = thread_index() % WARP_LANES;
     UNROLL
-    for (unsigned half = 1; half < UNIT_EACH; half *= 2)
+    for (unsigned half = 1; half < EACH; half *= 2)
         UNROLL
-    for (unsigned k = 0; k < UNIT_EACH; k++)
+    for (unsigned k = 0; k < EACH; k++)
         if (k & half)
             rows[k] = combine(rows[(k & ~(2 * half - 1)) + half - 1], rows[k]);
     UNROLL
-    for (unsigned half = 1; half < WARP_LANES; half *= 2) {
-        const SUM left = warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], (lane & ~(2 * half - 1)) + half - 1);
+    for (unsigned half = 1; half < lanes; half *= 2) {
+        const SUM left = warp_shuffle(WARP_ALL, rows[EACH - 1], (lane & ~(2 * half - 1)) + half - 1);
         UNROLL
-        for (unsigned k = 0; k < UNIT_EACH; k++)
+        for (unsigned k = 0; k < EACH; k++)
             rows[k] = (lane & half) != 0 ? combine(left, rows[k]) : rows[k];
     }
 }
+template <class SUM> DEVICE void scan_column(lane_rows<SUM> &rows) { scan_lanes(rows, WARP_LANES); }
 
 /* Row r becomes the total of the aligned run that ends with it, of as many rows as the greatest power of two that
  * divides r + 1 (a Fenwick tree): the last one the total of all. */

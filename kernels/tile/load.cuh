@@ -35,6 +35,48 @@ template <class SHAPE> DEVICE void tile_load_tail(const tile_place &place, unsig
             read[k] = from[k];
 }
 
+/* A vector amid which the table may end: the lane's values of a step from number `first` on. */
+template <class SHAPE> DEVICE word_vector<typename SHAPE::Input, SHAPE::VECTOR>
+last_words(const tile_place &place, unsigned row, unsigned first, const typename SHAPE::Input *from) {
+    constexpr unsigned EACH = sizeof(uint32_t) / sizeof(typename SHAPE::Input);
+    word_vector<typename SHAPE::Input, SHAPE::VECTOR> words = {};
+    UNROLL
+    for (unsigned k = 0; SHAPE::ROWS > 1 && k < SHAPE::VECTOR; k++)
+        if (row + (first + k) / SHAPE::COLUMNS < place.end)
+            words.at[k / EACH] |= static_cast<uint32_t>(from[first + k]) << 8 * sizeof(*from) * (k % EACH);
+    return words;
+}
+
+/* Reads a lane's values of all steps as words, `from` those of the first one; rows beyond the table hold zeros. */
+template <class SHAPE> DEVICE void tile_load_words(const tile_pass &pass, const tile_place &place,
+                                                   const typename SHAPE::Input *from, tile_values<SHAPE> &values) {
+    typedef typename SHAPE::Input Input;
+    constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR;
+    typedef word_vector<Input, SHAPE::VECTOR> words;
+    const ptrdiff_t step_stride = static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.in_stride;
+    words read[SHAPE::STEPS][VECTORS];
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, from += step_stride) {
+        const unsigned row = place.row + step * SHAPE::STEP_ROWS;
+        const bool whole = place.end == SHAPE::TILE_ROWS || row + SHAPE::ROWS <= place.end;
+        UNROLL
+        for (unsigned v = 0; v < VECTORS; v++) {
+            if (whole)
+                read[step][v] = load_vector(reinterpret_cast<const words *>(from + v * SHAPE::VECTOR));
+            else
+                read[step][v] = last_words<SHAPE>(place, row, v * SHAPE::VECTOR, from);
+        }
+    }
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k += SHAPE::VECTOR) {
+        typename SHAPE::Sum sums[SHAPE::VECTOR];
+        widen<Input>(pass.widen, read[k / SHAPE::VALUES][k % SHAPE::VALUES / SHAPE::VECTOR], sums);
+        UNROLL
+        for (unsigned j = 0; j < SHAPE::VECTOR; j++)
+            value_of<SHAPE>(values, k + j) = sums[j];
+    }
+}
+
 /* Reads the lane's values; rows beyond the table hold the identity. Lanes without columns read those of the row's first
  * lane, and nobody asks for their sums: a tile that is whole is read with no condition, so that all loads are under
  * way before the first value is looked at. */
@@ -49,6 +91,10 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
         const ptrdiff_t step_stride = static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.in_stride;
         const Input *from = static_cast<const Input *>(pass.in) +
                             static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.in_stride + column;
+        if constexpr (is_widened<Input, typename SHAPE::Sum>()) {
+            tile_load_words<SHAPE>(pass, place, from, values);
+            return;
+        }
         Input read[SHAPE::STEPS][SHAPE::VALUES];
         if (place.end == SHAPE::TILE_ROWS) {
             UNROLL
@@ -70,7 +116,12 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
 /* Makes sums of the raw sums of a tile, if its values are of a kind that needs it. */
 template <class SHAPE> DEVICE void tile_convert(const tile_pass &pass, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Input Input;
-    if constexpr (may_convert<Input, typename SHAPE::Sum>())
+    if constexpr (is_widened<Input, typename SHAPE::Sum>()) {
+        if (sizeof(Input) == 1 && pass.kind == value_kind::TRUTH)
+            UNROLL
+        for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
+            value_of<SHAPE>(values, k) = value_of<SHAPE>(values, k) != 0;
+    } else if constexpr (may_convert<Input, typename SHAPE::Sum>())
         with_kind<Input>(pass.kind, [&](auto kind) {
             UNROLL
             for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)

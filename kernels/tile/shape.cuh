@@ -151,6 +151,7 @@ struct tile_pass {
     unsigned panels, panel_columns;
     bool exclusive, is_signed; /* is_signed: the sums are */
     value_kind kind, result;   /* of values, and of results: PLAIN, or small floats */
+    widening widen;            /* of integers of 1 or 2 bytes */
     any_type any;              /* of values of ANY type */
     uint64_t *first_overflow;
     unsigned

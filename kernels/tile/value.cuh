@@ -70,6 +70,43 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr bool may_convert() {
     return std::is_same<INPUT, small_float>::value || (std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM));
 }
 
+/* Integers of 1 or 2 bytes that were read as words become sums by one instruction each, with a sign or without: by which
+ * byte of a word, or sign, is which byte of the sum (choose_bytes()). Truth values are not converted by that. */
+struct widening {
+    uint32_t low[4]; /* given the value's place in its word */
+    uint32_t high;   /* of a sum of 8 bytes, given its lower word */
+    uint32_t flip;   /* the highest bits of four bytes with a sign: without it, each of them counts as 128 more */
+};
+static inline widening widening_of(value_kind kind, size_t bytes) {
+    const bool is_signed = kind == value_kind::SIGNED;
+    if (bytes == sizeof(uint16_t))
+        return is_signed ? widening{{0x9910, 0xbb32, 0, 0}, 0xbbbb, 0} : widening{{0x4410, 0x4432, 0, 0}, 0x4444, 0};
+    return is_signed ? widening{{0x8880, 0x9991, 0xaaa2, 0xbbb3}, 0xbbbb, 0x80808080}
+                     : widening{{0x4440, 0x4441, 0x4442, 0x4443}, 0x4444, 0};
+}
+template <class INPUT, class SUM> HOST_DEVICE constexpr bool is_widened() {
+    return std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(uint32_t) && sizeof(INPUT) < sizeof(SUM);
+}
+
+/* Neighbouring values in words, or what there is of one. */
+template <unsigned BYTES> struct part_of_word { typedef uint32_t type; };
+template <> struct part_of_word<1> { typedef uint8_t type; };
+template <> struct part_of_word<2> { typedef uint16_t type; };
+template <class INPUT, unsigned COUNT> using word_vector =
+    vector_of<typename part_of_word<sizeof(INPUT) * COUNT>::type,
+              sizeof(INPUT) * COUNT <= sizeof(uint32_t) ? 1 : sizeof(INPUT) * COUNT / sizeof(uint32_t)>;
+template <class INPUT, unsigned COUNT, class SUM>
+DEVICE void widen(const widening &how, const word_vector<INPUT, COUNT> &words, SUM (&sums)[COUNT]) {
+    constexpr unsigned EACH = sizeof(uint32_t) / sizeof(INPUT);
+    UNROLL
+    for (unsigned k = 0; k < COUNT; k++) {
+        const uint32_t low = choose_bytes(words.at[k / EACH], how.low[k % EACH]);
+        sums[k] = low;
+        if constexpr (sizeof(SUM) > sizeof(uint32_t))
+            sums[k] |= static_cast<SUM>(choose_bytes(low, how.high)) << 32;
+    }
+}
+
 /* From the raw sum of a value of INPUT to its sum, by kind. */
 template <value_kind KIND, class INPUT, class SUM> DEVICE SUM converted(SUM raw) {
     if constexpr (KIND == value_kind::SIGNED)
@@ -145,21 +182,33 @@ template <class V> DEVICE void store_any(unsigned char *to, bool by_bytes, const
     }
 }
 
+/* Sums as small floats, two at a time. */
+template <value_kind KIND, unsigned COUNT> DEVICE auto rounded(const vector_of<float, COUNT> &sums) {
+    constexpr bool IS_F16 = KIND == value_kind::F16;
+    if constexpr (COUNT == 1) {
+        return vector_of<uint16_t, 1>{{IS_F16 ? f16_of_float(sums.at[0]) : bf16_of_float(sums.at[0])}};
+    } else {
+        vector_of<uint32_t, COUNT / 2> pairs;
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k += 2)
+            pairs.at[k / 2] =
+                IS_F16 ? f16_pair_of(sums.at[k], sums.at[k + 1]) : bf16_pair_of(sums.at[k], sums.at[k + 1]);
+        return pairs;
+    }
+}
+
 /* Writes neighbouring results. */
 template <class SUM, unsigned COUNT> DEVICE void store_results(SUM *to, const vector_of<SUM, COUNT> &sums) {
     store_vector(reinterpret_cast<vector_of<SUM, COUNT> *>(to), sums);
 }
 template <class SUM, unsigned COUNT>
 DEVICE void store_results(const loose_target<SUM> &to, const vector_of<SUM, COUNT> &sums) {
-    if constexpr (std::is_same<SUM, float>::value)
-        if (to.kind != value_kind::PLAIN) {
-            vector_of<uint16_t, COUNT> small;
-            UNROLL
-            for (unsigned k = 0; k < COUNT; k++)
-                small.at[k] = to.kind == value_kind::F16 ? f16_of_float(sums.at[k]) : bf16_of_float(sums.at[k]);
-            store_any(to.at, COUNT == 1 && to.by_bytes, small);
-            return;
-        }
+    if constexpr (std::is_same<SUM, float>::value) {
+        if (to.kind == value_kind::F16)
+            return store_any(to.at, COUNT == 1 && to.by_bytes, rounded<value_kind::F16>(sums));
+        if (to.kind == value_kind::BF16)
+            return store_any(to.at, COUNT == 1 && to.by_bytes, rounded<value_kind::BF16>(sums));
+    }
     store_any(to.at, COUNT == 1 && to.by_bytes, sums);
 }
 template <class SUM> DEVICE void store_result(SUM *to, SUM sum) { *to = sum; }

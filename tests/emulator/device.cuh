@@ -52,6 +52,7 @@ template <class T> T from_bits(uint64_t bits) {
 
 DEVICE unsigned thread_index() { return emulator::thread_index(); }
 DEVICE unsigned thread_index_anew() { return emulator::thread_index(); }
+DEVICE unsigned found_anew(unsigned number) { return number; }
 DEVICE unsigned block_threads() { return emulator::block_threads(); }
 DEVICE unsigned block_index() { return emulator::block_index(); }
 DEVICE unsigned block_count() { return emulator::block_count(); }
@@ -105,9 +106,11 @@ DEVICE unsigned bit_width(unsigned bits) { return bits == 0 ? 0 : 32 - static_ca
 DEVICE unsigned bit_count(unsigned bits) { return static_cast<unsigned>(__builtin_popcount(bits)); }
 DEVICE uint32_t choose_bytes(uint32_t bytes, unsigned which) {
     uint32_t chosen = 0;
-    for (unsigned k = 0; k < 4; k++)
-        if ((which >> 4 * k & 15) < 4)
-            chosen |= (bytes >> 8 * (which >> 4 * k & 15) & 255) << 8 * k;
+    for (unsigned k = 0; k < 4; k++) {
+        const unsigned digit = which >> 4 * k & 15;
+        const uint32_t byte = (digit & 4) != 0 ? 0 : bytes >> 8 * (digit & 3) & 255;
+        chosen |= (digit < 8 ? byte : (byte & 128) != 0 ? 255 : 0) << 8 * k;
+    }
     return chosen;
 }
 DEVICE unsigned warp_match(unsigned mask, unsigned value, EMULATOR_SITE) {
@@ -125,6 +128,12 @@ DEVICE void warp_barrier(unsigned mask, EMULATOR_SITE) {
 DEVICE float float_of_f16(uint16_t bits) { return value_of_f16(value_f16{bits}); }
 DEVICE uint16_t f16_of_float(float value) { return value_f16_of(value).bits; }
 DEVICE uint16_t bf16_of_float(float value) { return value_bf16_of(value).bits; }
+DEVICE uint32_t f16_pair_of(float first, float second) {
+    return f16_of_float(first) | static_cast<uint32_t>(f16_of_float(second)) << 16;
+}
+DEVICE uint32_t bf16_pair_of(float first, float second) {
+    return bf16_of_float(first) | static_cast<uint32_t>(bf16_of_float(second)) << 16;
+}
 
 /* Read and written here, not in the engine, so that the sanitizers see it as the kernel's own. */
 template <class V> DEVICE V load_vector(const V *from, EMULATOR_SITE) {

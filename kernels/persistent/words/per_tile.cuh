@@ -28,7 +28,9 @@ template <class SHAPE> DEVICE void tell_totals(const tile_pass &pass, const pass
     const size_t of_chunk = static_cast<size_t>(chunk) * pass.columns + column;
     const uint64_t before = atomic_add(&layout.chunk_totals[of_chunk], (uint64_t(1) << 32) + sum);
     if (before >> 32 == SHAPE::TILES - 1)
-        publish(&state.totals[of_chunk], static_cast<uint32_t>(before) + sum, MARK_TOTAL);
+        publish(&state.totals[of_chunk],
+                static_cast<uint32_t>(before) + sum - bias_of_rows(pass.widen, layout.tile_rows * SHAPE::TILES),
+                MARK_TOTAL);
 }
 
 /* What a column of a tile is seeded with, as far as it has come. */
@@ -66,7 +68,7 @@ template <class SHAPE> DEVICE void put_seed(const tile_pass &pass, const pass_st
         wait_a_little(20);
         look_for_seed(pass, state, layout, tile, seed);
     }
-    uint32_t sum = seed.seed;
+    uint32_t sum = seed.seed - bias_of_rows(pass.widen, layout.tile_rows * (tile % SHAPE::TILES));
     UNROLL
     for (unsigned k = 0; k < SHAPE::TILES - 1; k++)
         sum += seed.above[k] & ~TOLD;
