@@ -98,7 +98,7 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
         batch_table(scan, table, row, &some);
         if (batch->converts) {
-            skipped += division_take(&division, converted, values, some.in.data, count, values);
+            skipped += division_take(&division, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
             some.in.data = converted;
         }
         batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, some.carry_out, count);

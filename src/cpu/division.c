@@ -112,14 +112,14 @@ static const struct cpu_kernel *find_kernel(const struct division *division, siz
     return &kernels->wide;
 }
 
+static bool is_packed(const struct table_view *view) { return (size_t)llabs(view->stride) == view->columns; }
+
 /* Bytes that a kernel may write one after the other, when its results do not lie in between. */
 static size_t run_bytes(const struct division *division) {
     const struct scan *scan = division->scan;
     const size_t row = division->panel_columns * table_type_size(scan->out.type);
-    return division->panels == 1 && (size_t)llabs(scan->out.stride) == scan->out.columns ? row * scan->out.rows : row;
+    return division->panels == 1 && is_packed(&scan->out) ? row * scan->out.rows : row;
 }
-
-static bool is_packed(const struct table_view *view) { return view->stride == (ptrdiff_t)view->columns; }
 
 static bool is_aligned(const struct table_view *view) {
     return (uintptr_t)view->data % table_type_size(view->type) == 0;
@@ -138,8 +138,7 @@ static void choose_staging(struct division *division) {
     const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
     division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) || !as_sums ||
                           !is_aligned(&scan->out);
-    division->turn_out =
-        division->stream && division->stage_out && (!as_sums || scan->out.stride == -(ptrdiff_t)scan->out.columns);
+    division->convert_out = division->stream && division->stage_out && !as_sums;
 }
 
 static void lay_out_worker(struct division *division) {
@@ -158,7 +157,8 @@ static void lay_out_worker(struct division *division) {
     division->edge_bytes = division->scan->state ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes =
         division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
-        ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->turn_out) * division->block_bytes;
+        ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->convert_out) *
+            division->block_bytes;
 }
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {

@@ -52,8 +52,9 @@ void edge_take(struct worker *worker, const struct division *division, const str
     const size_t present = worker->missing + rows, group = division->kernel->group_rows;
     char *const values = worker->edge, *const own = values + worker->missing * row_bytes;
     put_missing(worker, division, part, values);
-    const size_t skipped = division_take(division, own, part->columns,
-                                         division_cell(&scan->in, row, part->first_column), rows, part->columns);
+    const ptrdiff_t columns = (ptrdiff_t)part->columns;
+    const size_t skipped =
+        division_take(division, own, columns, division_cell(&scan->in, row, part->first_column), rows, part->columns);
     worker->skipped += results || !scan->out.data ? skipped : 0;
     if (worker->keeps && present < group) {
         char *const copy = worker->edge + edge_bytes(division, division->panel_columns * division->value_bytes) / 2;
@@ -66,8 +67,7 @@ void edge_take(struct worker *worker, const struct division *division, const str
         return;
     }
     worker->state.past_caches = false;
-    const ptrdiff_t columns = (ptrdiff_t)part->columns;
     division->kernel->scan(&worker->state, values, columns, values, columns, present);
-    division->kernels->convert[division->sum_type][scan->out.type](division_cell(&scan->out, row, part->first_column),
-                                                                   scan->out.stride, own, columns, rows, part->columns);
+    division_give(division, division_cell(&scan->out, row, part->first_column), scan->out.stride, own, columns, rows,
+                  part->columns);
 }

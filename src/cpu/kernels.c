@@ -55,22 +55,16 @@
 #define FLOATING  1
 #include "type_kernels.h"
 
-#include "convert.h"
 #include "stream.h"
 
 extern const struct cpu_key_kernels KEY_KERNELS;
-
-#define CONVERT_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = convert_##IN##_##OUT,
-#define SKIPPING_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                         \
-    [TABLE_##IN][TABLE_##OUT] = convert_skipping_##IN##_##OUT,
+extern const struct cpu_conversions CONVERSIONS;
 
 const struct cpu_kernels KERNELS = {
     .name = KERNELS_NAME,
     .vector_bytes = VECTOR_BYTES,
     .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
-    .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR)[TABLE_F32][TABLE_F16] = convert_F32_F16, [TABLE_F32][TABLE_BF16] =
-                                                                                           convert_F32_BF16},
-    .convert_skipping_nan = {TABLE_FLOAT_PAIRS(SKIPPING_PAIR)},
+    .conversions = &CONVERSIONS,
     .keys = &KEY_KERNELS,
     .stream = stream,
     .stream_end = stream_end,

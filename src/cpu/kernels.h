@@ -53,7 +53,7 @@ enum {
     CPU_STACK_ROW
 };
 
-/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels equal to the columns.
+/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels the columns or -columns.
  * totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
@@ -61,7 +61,7 @@ struct cpu_kernel {
     void (*totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows);
     size_t group_rows;
     size_t last; /* where the sums are in the rows before the stack, in elements */
-    bool packed; /* its rows must lie side by side */
+    bool packed; /* its rows must lie side by side, in either order */
     bool turns;  /* can write rows past the caches that begin anywhere */
 };
 
@@ -83,10 +83,14 @@ struct cpu_type_kernels {
     struct cpu_kernel wide;
 };
 
-/* Copies rows x columns values at any addresses, as another type if the types say so; strides in elements. Returns how
- * many NaN it has made -0.0, where it does. */
-typedef size_t cpu_convert(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,
-                           size_t columns);
+/* Copies rows x columns values at any addresses, as another type if the types say so; strides in elements. */
+typedef void cpu_convert(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,
+                         size_t columns);
+
+struct cpu_conversions {
+    cpu_convert *convert[TYPE_NUMBERS][TYPE_NUMBERS]; /* [from][to]: values to what sums are kept in, sums to results */
+    size_t (*skip_nan[TYPE_NUMBERS])(void *values, size_t count); /* NaN become -0.0; returns how many they were */
+};
 
 enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
 enum { CPU_TYPES = TYPE_NUMBERS };
@@ -97,9 +101,7 @@ struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
     const struct cpu_type_kernels *sums[CPU_SUMS]; /* signed integers are summed as unsigned ones */
-    /* [from][to]: values to what sums are kept in, and sums to results. With skip_nan only where there can be NaN. */
-    cpu_convert *convert[CPU_TYPES][CPU_TYPES];
-    cpu_convert *convert_skipping_nan[CPU_TYPES][CPU_TYPES];
+    const struct cpu_conversions *conversions;
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     const struct cpu_key_kernels *keys;                       /* key_kernels.h */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */

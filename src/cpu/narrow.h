@@ -1,4 +1,4 @@
-/* The kernel for a table of COLUMNS columns, rows side by side. A vector holds ROWS rows, each in SLOTS lanes (COLUMNS
+/* The kernel for a table of COLUMNS columns, rows side by side, from the first one to the last or the other way. A vector holds ROWS rows, each in SLOTS lanes (COLUMNS
  * rounded up to a power of two); lanes that are left over hold nothing and stay so.
  * Included once for each element type and number of columns. */
 #define KERNEL(name)  PASTE(NAME(name), COLUMNS)
@@ -21,6 +21,7 @@
      : (start) + (l) < 2 * VECTOR_VALUES ? LANES + PACKED((start) + (l)-VECTOR_VALUES)                                 \
                                          : (l))
 #define PACK_THIRD(l, start) ((start) + (l) < 2 * VECTOR_VALUES ? (l) : LANES + PACKED((start) + (l)-2 * VECTOR_VALUES))
+#define TURNED(l, x)         ((ROWS - 1 - (l) / SLOTS) * SLOTS + (l) % SLOTS)
 #define EVEN_ROWS(l, x)      ((l) / SLOTS * 2 * SLOTS + (l) % SLOTS)
 #define ODD_ROWS(l, x)       (EVEN_ROWS(l, x) + SLOTS)
 
@@ -35,6 +36,18 @@ INLINE void KERNEL(load_group)(VECTOR v[GROUP], const SUM *in) {
     v[GROUP - 1] = SHUFFLE(NAME(load)(in + GROUP_VALUES - LANES), NOTHING, SPREAD, LANES - VECTOR_VALUES);
 #endif
 }
+
+/* The rows of a group from the last one to the first. */
+INLINE void KERNEL(turn)(VECTOR v[GROUP]) {
+    for (int r = 0; r < GROUP / 2; r++) {
+        const VECTOR left = SHUFFLE(v[r], v[r], TURNED, 0);
+        v[r] = SHUFFLE(v[GROUP - 1 - r], v[GROUP - 1 - r], TURNED, 0);
+        v[GROUP - 1 - r] = left;
+    }
+}
+
+/* Where the group is that begins with the row at `row`: rows may lie from the last one to the first. */
+INLINE ptrdiff_t KERNEL(lowest)(ptrdiff_t stride) { return stride < 0 ? COLUMNS - GROUP_VALUES : 0; }
 
 /* Brings the values of a group together in its first vectors, which are then full: FULL(n) is made of the vector in
  * which its first value lies and the one or two after it. What is left over, half a vector or none, stays out. */
@@ -99,12 +112,17 @@ INLINE VECTOR KERNEL(sum_vector)(VECTOR v) {
     return v;
 }
 
+INLINE void KERNEL(copy_rows)(SUM *to, ptrdiff_t to_stride, const SUM *from, ptrdiff_t from_stride, size_t rows) {
+    for (size_t i = 0; i < rows; i++, to += to_stride, from += from_stride)
+        memcpy(to, from, COLUMNS * SUM_BYTES);
+}
+
 /* The beginning of a group, filled up to a whole one with rows that change nothing. */
-INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, size_t rows) {
+INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, ptrdiff_t in_stride, size_t rows) {
     const VECTOR nothing = NOTHING;
     for (size_t i = rows * COLUMNS; i < GROUP_VALUES; i++)
         values[i] = nothing[0];
-    memcpy(values, in, rows * COLUMNS * SUM_BYTES);
+    KERNEL(copy_rows)(values, COLUMNS, in, in_stride, rows);
 }
 
 #include "group.h"
@@ -119,11 +137,13 @@ INLINE void KERNEL(next_unit)(const struct cpu_state *state, struct NAME(run) * 
 }
 #endif
 
-/* One whole group. `run` is what it leaves for the next one. */
-INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) * run, const SUM *in, SUM *out,
-                               bool past_caches) {
+/* One whole group, from the lowest of its rows on. `run` is what it leaves for the next one. */
+INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) * run, const SUM *in, bool in_turned,
+                               SUM *out, bool out_turned, bool past_caches) {
     VECTOR v[GROUP], before[GROUP];
     KERNEL(load_group)(v, in);
+    if (in_turned)
+        KERNEL(turn)(v);
     for (int r = 0; r < GROUP; r++)
         v[r] = KERNEL(sum_vector)(v[r]);
     KERNEL(sum_group)(v);
@@ -146,6 +166,8 @@ INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *
 #endif
     for (int r = 0; r < GROUP && state->exclusive; r++)
         v[r] = before[r];
+    if (out_turned)
+        KERNEL(turn)(v);
     KERNEL(store_group)(out, v, past_caches);
 }
 
@@ -154,15 +176,19 @@ static void KERNEL(scan)(struct cpu_state *state, const void *from, ptrdiff_t in
     const SUM *in = from;
     SUM *out = to;
     struct NAME(run) run = NAME(resume)(state);
-    (void)in_stride, (void)out_stride;
+    const bool in_turned = in_stride < 0, out_turned = out_stride < 0;
+    const ptrdiff_t in_lowest = KERNEL(lowest)(in_stride), out_lowest = KERNEL(lowest)(out_stride);
     run.seed = TOTAL(run.seed);
-    for (; rows >= GROUP_ROWS; rows -= GROUP_ROWS, in += GROUP_VALUES, out += GROUP_VALUES)
-        KERNEL(scan_group)(state, &run, in, out, state->past_caches);
+    for (; rows >= GROUP_ROWS; rows -= GROUP_ROWS) {
+        KERNEL(scan_group)(state, &run, in + in_lowest, in_turned, out + out_lowest, out_turned, state->past_caches);
+        in += in_turned ? -GROUP_VALUES : GROUP_VALUES;
+        out += out_turned ? -GROUP_VALUES : GROUP_VALUES;
+    }
     if (rows > 0) {
         SUM values[GROUP_VALUES];
-        KERNEL(fill_up)(values, in, rows);
-        KERNEL(scan_group)(state, &run, values, values, false);
-        memcpy(out, values, rows * COLUMNS * SUM_BYTES);
+        KERNEL(fill_up)(values, in, in_stride, rows);
+        KERNEL(scan_group)(state, &run, values, false, values, false, false);
+        KERNEL(copy_rows)(out, out_stride, values, COLUMNS, rows);
     }
     NAME(suspend)(state, &run);
 }
@@ -172,9 +198,11 @@ INLINE VECTOR KERNEL(join)(VECTOR a, VECTOR b) { return SHUFFLE(a, b, EVEN_ROWS,
 
 /* The total of a group. Joined three times over, its vectors become one that holds the sums of ROWS runs of eight rows.
  */
-INLINE VECTOR KERNEL(total_of_group)(const SUM *in) {
+INLINE VECTOR KERNEL(total_of_group)(const SUM *in, bool turned) {
     VECTOR v[GROUP];
     KERNEL(load_group)(v, in);
+    if (turned)
+        KERNEL(turn)(v);
     const VECTOR front = KERNEL(join)(KERNEL(join)(v[0], v[1]), KERNEL(join)(v[2], v[3]));
     const VECTOR back = KERNEL(join)(KERNEL(join)(v[4], v[5]), KERNEL(join)(v[6], v[7]));
     return TOTAL(KERNEL(sum_vector)(KERNEL(join)(front, back)));
@@ -187,12 +215,13 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
 #if FLOATING
     VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
 #endif
-    (void)in_stride;
+    const bool turned = in_stride < 0;
     while (rows > 0) {
         const bool whole = rows >= GROUP_ROWS;
         if (!whole)
-            KERNEL(fill_up)(values, in, rows);
-        const VECTOR total = KERNEL(total_of_group)(whole ? in : values);
+            KERNEL(fill_up)(values, in, in_stride, rows);
+        const SUM *const group = whole ? in + KERNEL(lowest)(in_stride) : values;
+        const VECTOR total = KERNEL(total_of_group)(group, whole && turned);
 #if FLOATING
         if (run.group == state->groups) {
             KERNEL(push_unit)(stack, 1, state->top, run.unit++);
@@ -203,7 +232,7 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
         run.last += total;
 #endif
         rows -= whole ? GROUP_ROWS : rows;
-        in += GROUP_VALUES;
+        in += turned ? -GROUP_VALUES : GROUP_VALUES;
     }
     NAME(suspend)(state, &run);
 }
@@ -223,5 +252,6 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
 #undef PACKED
 #undef PACK_TWO
 #undef PACK_THIRD
+#undef TURNED
 #undef EVEN_ROWS
 #undef ODD_ROWS
