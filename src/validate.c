@@ -200,8 +200,6 @@ static table_status validate_options(const struct table_scan_options *options, e
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets is %d, not 0 or 1", options->offsets);
     if (options->offsets && options->exclusive)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
-    if (options->offsets && options->tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and tables: offsets are of one table");
     if (options->skip_nan != 0 && options->skip_nan != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is %d, not 0 or 1", options->skip_nan);
     if (options->skipped && !options->skip_nan)
@@ -236,7 +234,9 @@ static table_status validate_pair(const struct scan *scan, enum call_form form) 
     if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
         return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
                            scan->out.rows, scan->out.columns);
-    return scan->tables > 1 ? batch_validate(scan) : validate_apart("in", &scan->in, "out", &scan->out, true);
+    if (scan->tables > 1)
+        return batch_validate(scan, &scan->out, are_same(&scan->in, &scan->out));
+    return validate_apart("in", &scan->in, "out", &scan->out, true);
 }
 
 /* Rows from the last one to the first. */
@@ -268,11 +268,17 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
     scan->out = shorter(all, false);
     scan->exclusive = true;
     scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * byte_step(all);
-    if (are_apart(&scan->in, all) || are_same(&scan->in, &scan->out))
+    const bool is_rest = are_same(&scan->in, &behind), is_same = are_same(&scan->in, &scan->out);
+    if (scan->tables > 1) {
+        const table_status status = batch_validate(scan, all, is_rest || is_same);
+        if (status != TABLE_OK || !is_rest)
+            return status;
+    } else if (are_apart(&scan->in, all) || is_same) {
         return TABLE_OK;
-    if (!are_same(&scan->in, &behind))
+    } else if (!is_rest) {
         return status_fail(TABLE_ERROR_OVERLAP, "in and out share memory, and in is not out without its last row or "
                                                 "without its first (same type and stride)");
+    }
     scan->out = behind;
     scan->exclusive = false;
     scan->offset_first = true;
@@ -397,6 +403,10 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
         (scan->chunks > 0 || scan->offset_row))
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
+    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan->tables > 1 &&
+        scan->offset_row && (scan->first_overflow || scan->skipped))
+        return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
+                                                "neither first_overflow nor skipped for them");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
 }
 

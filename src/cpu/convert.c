@@ -3,20 +3,21 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
-
+#include "instruction_set.h"
 #include "kernels.h"
 
-#define INLINE static inline __attribute__((always_inline))
+#define SUM        float
+#define SUM_BYTES  4
+#define FLOATING   1
+#define NAME(name) PASTE(name, f32)
+#include "vector.h"
 
 /* Values side by side: a loop of which compilers make vectors. */
 #define DEFINE_RUN(name, TO, FROM, AS)                                                                                 \
     INLINE void name(char *restrict to, const char *restrict from, size_t count) {                                     \
         for (size_t i = 0; i < count; i++) {                                                                           \
             FROM value;                                                                                                \
-            memcpy(&value, from + i * sizeof(FROM), sizeof(FROM));                                                     \
+            memcpy(&value, from + i * sizeof value, sizeof value);                                                     \
             const TO result = AS(value);                                                                               \
             memcpy(to + i * sizeof(TO), &result, sizeof(TO));                                                          \
         }                                                                                                              \
@@ -48,48 +49,29 @@ TABLE_SUM_PAIRS(DEFINE_PAIR)
 DEFINE_RUN(run_F32_F16, value_f16, float, value_f16_of)
 DEFINE_RUN(run_F32_BF16, value_bf16, float, value_bf16_of)
 
-/* What a vector can do with halves, with the bits of values.h: of a NaN no more is left than its sign. */
-#if defined(__AVX512VL__) && defined(__AVX512BW__)
-enum { HALVES = 16 };
-INLINE void widen_halves(char *to, const char *from) {
-    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from)));
-}
-INLINE void round_halves(char *to, const char *from) {
-    const __m512 values = _mm512_loadu_ps(from);
-    const __mmask16 nan = _mm512_cmp_ps_mask(values, values, _CMP_UNORD_Q);
-    const __m256i halves = _mm512_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m256i signs = _mm256_set1_epi16((short)0xfe00);
-    _mm256_storeu_si256((__m256i *)to, _mm256_mask_mov_epi16(halves, nan, _mm256_and_si256(halves, signs)));
-}
-#elif defined(__F16C__)
-enum { HALVES = 8 };
-INLINE void widen_halves(char *to, const char *from) {
-    _mm256_storeu_ps((float *)to, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)));
-}
-INLINE void round_halves(char *to, const char *from) {
-    const __m256 values = _mm256_loadu_ps((const float *)from);
-    const __m128i halves = _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m128i number = _mm_set1_epi16(0x7fff), infinity = _mm_set1_epi16(0x7c00), rest = _mm_set1_epi16(0x1ff);
-    const __m128i nan = _mm_cmpgt_epi16(_mm_and_si128(halves, number), infinity);
-    _mm_storeu_si128((__m128i *)to, _mm_andnot_si128(_mm_and_si128(nan, rest), halves));
-}
-#endif
-
+/* Halves that kernels take are converted as they do it, two vectors at a time; the rest by the loops above. */
+#define DEFINE_HALVES(format, widen, round, widen_rest, round_rest)                                                    \
+    INLINE void widen(char *restrict to, const char *restrict from, size_t count) {                                    \
+        size_t i = 0;                                                                                                  \
+        for (; i + LANES <= count; i += LANES)                                                                         \
+            NAME(store_as)(to, (ptrdiff_t)i, NAME(load_as)(from, (ptrdiff_t)i, format), CPU_AS_SUMS, false);           \
+        widen_rest(to + 4 * i, from + 2 * i, count - i);                                                               \
+    }                                                                                                                  \
+    INLINE void round(char *restrict to, const char *restrict from, size_t count) {                                    \
+        size_t i = 0;                                                                                                  \
+        for (; i + 2 * LANES <= count; i += 2 * LANES)                                                                 \
+            NAME(store_two_as)                                                                                         \
+        (to, (ptrdiff_t)i, NAME(load_as)(from, (ptrdiff_t)i, CPU_AS_SUMS),                                             \
+         NAME(load_as)(from, (ptrdiff_t)i + LANES, CPU_AS_SUMS), format, false);                                       \
+        round_rest(to + 2 * i, from + 4 * i, count - i);                                                               \
+    }
+DEFINE_HALVES(CPU_BF16, widen_bf16_run, round_bf16_run, run_BF16_F32, run_F32_BF16)
+#define run_BF16_F32 widen_bf16_run
+#define run_F32_BF16 round_bf16_run
 #if defined(__F16C__)
-INLINE void run_widened(char *restrict to, const char *restrict from, size_t count) {
-    const size_t whole = count - count % HALVES;
-    for (size_t i = 0; i < whole; i += HALVES)
-        widen_halves(to + i * sizeof(float), from + i * sizeof(value_f16));
-    run_F16_F32(to + whole * sizeof(float), from + whole * sizeof(value_f16), count - whole);
-}
-INLINE void run_rounded(char *restrict to, const char *restrict from, size_t count) {
-    const size_t whole = count - count % HALVES;
-    for (size_t i = 0; i < whole; i += HALVES)
-        round_halves(to + i * sizeof(value_f16), from + i * sizeof(float));
-    run_F32_F16(to + whole * sizeof(value_f16), from + whole * sizeof(float), count - whole);
-}
-#define run_F16_F32 run_widened
-#define run_F32_F16 run_rounded
+DEFINE_HALVES(CPU_F16, widen_f16_run, round_f16_run, run_F16_F32, run_F32_F16)
+#define run_F16_F32 widen_f16_run
+#define run_F32_F16 round_f16_run
 #endif
 
 #define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                           \

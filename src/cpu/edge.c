@@ -45,6 +45,11 @@ static void keep_runs(const struct division *division, const struct part *part, 
     }
 }
 
+static void set_formats(struct worker *worker, enum cpu_format in, enum cpu_format out) {
+    worker->state.in_format = in;
+    worker->state.out_format = out;
+}
+
 void edge_take(struct worker *worker, const struct division *division, const struct part *part, size_t done,
                size_t rows, bool results) {
     const struct scan *scan = division->scan;
@@ -62,12 +67,15 @@ void edge_take(struct worker *worker, const struct division *division, const str
         keep_runs(division, part, copy, present);
     }
     worker->missing = 0;
+    set_formats(worker, CPU_AS_SUMS, CPU_AS_SUMS);
     if (!results) {
         division->kernel->totals(&worker->state, values, (ptrdiff_t)part->columns, present);
+        set_formats(worker, division->in_format, division->out_format);
         return;
     }
     worker->state.past_caches = false;
     division->kernel->scan(&worker->state, values, columns, values, columns, present);
+    set_formats(worker, division->in_format, division->out_format);
     division_give(division, division_cell(&scan->out, row, part->first_column), scan->out.stride, own, columns, rows,
                   part->columns);
 }

@@ -3,33 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
+#include "instruction_set.h"
 #include "kernels.h"
-
-#if defined(__AVX512F__) && defined(__AVX512VL__)
-#define VECTOR_BYTES 64
-#if defined(__AVX512VPOPCNTDQ__) && defined(__GFNI__)
-#define KERNELS_NAME "x86-64-v4+VPOPCNTDQ+GFNI"
-#else
-#define KERNELS_NAME "x86-64-v4"
-#endif
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#define KERNELS_NAME "x86-64-v3"
-#elif defined(__SSE4_2__)
-#define VECTOR_BYTES 16
-#define KERNELS_NAME "x86-64-v2"
-#else
-#define VECTOR_BYTES 16
-#define KERNELS_NAME "plain C"
-#endif
-
-#define PASTE_(a, b) a##_##b
-#define PASTE(a, b)  PASTE_(a, b)
-#define INLINE       static inline __attribute__((always_inline))
 
 #define SUM       uint32_t
 #define TAG       u32

@@ -25,6 +25,9 @@
 /* The most columns that a narrow kernel has. */
 enum { CPU_NARROW_MOST = 16 };
 
+/* How values lie in memory: as the sums, or as halves, which become f32 on the way, where a kernel says so. */
+enum cpu_format { CPU_AS_SUMS, CPU_F16, CPU_BF16 };
+
 /* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each (of a narrow kernel: a vector),
  * aligned to 64: those below, and then the stack. Its rows 0 to top - 1 are the totals of runs of 2^k groups of the
  * unit, row `top` is the total of a unit that is full, and rows top + 1 + k are the totals of blocks of 2^k units. In a
@@ -38,6 +41,7 @@ struct cpu_state {
     size_t groups; /* groups in a unit, a power of two */
     unsigned top;  /* log2 of that */
     uint64_t unit; /* units whose totals are on the stack as blocks */
+    enum cpu_format in_format, out_format;
     bool exclusive;
     bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */
     bool check;         /* integers: look for overflow */
@@ -54,15 +58,16 @@ enum {
 };
 
 /* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels the columns or -columns.
- * totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
+ * Rows in another format than the sums' are whole groups. totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                  size_t rows);
     void (*totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows);
     size_t group_rows;
-    size_t last; /* where the sums are in the rows before the stack, in elements */
-    bool packed; /* its rows must lie side by side, in either order */
-    bool turns;  /* can write rows past the caches that begin anywhere */
+    size_t last;      /* where the sums are in the rows before the stack, in elements */
+    bool packed;      /* its rows must lie side by side, in either order */
+    unsigned formats; /* the others that it can read and write: a bit for each cpu_format */
+    bool turns;       /* can write rows past the caches that begin anywhere */
 };
 
 /* Tables of a few values, rows side by side, whose steps are in elements. */

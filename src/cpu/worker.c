@@ -21,6 +21,8 @@ struct worker worker_make(const struct division *division, char *memory) {
         .row_bytes = division->kernel->packed ? division->kernels->vector_bytes : division->row_bytes,
         .groups = division->groups,
         .top = division->top,
+        .in_format = division->in_format,
+        .out_format = division->out_format,
         .exclusive = scan->exclusive,
         .signed_values = type_is_signed_integer(division->sum_type),
     };
@@ -35,6 +37,24 @@ struct block {
     ptrdiff_t in_stride, out_stride;
 };
 
+/* The rows of the next block come while this one is worked on: reading them is a burst that nobody else sees coming. */
+static void fetch_ahead(const struct division *division, const struct part *part, size_t done) {
+    enum { LINE = 64 };
+    const struct table_view *in = &division->scan->in;
+    size_t rows = part->rows - done < division->block_rows ? part->rows - done : division->block_rows;
+    const size_t size = table_type_size(in->type);
+    size_t row_bytes = part->columns * size;
+    const char *row = division_cell(in, part->first_row + done, part->first_column);
+    if (in->stride == division_packed(in, part->columns)) {
+        row -= division_first(in->stride, rows, size);
+        row_bytes *= rows;
+        rows = rows > 0;
+    }
+    for (; rows > 0; rows--, row += in->stride * (ptrdiff_t)size)
+        for (size_t at = 0; at < row_bytes; at += LINE)
+            __builtin_prefetch(row + at, 0, 3);
+}
+
 /* counts: the NaN that are skipped here are not seen again. */
 static struct block make_block(struct worker *worker, const struct division *division, const struct part *part,
                                size_t done, bool counts) {
@@ -48,6 +68,7 @@ static struct block make_block(struct worker *worker, const struct division *div
         block.in_stride = division_packed(&scan->in, part->columns);
         const size_t skipped =
             division_take(division, worker->block_in, block.in_stride, block.in, block.rows, part->columns);
+        fetch_ahead(division, part, done + block.rows);
         worker->skipped += counts ? skipped : 0;
         block.in = worker->block_in + division_first(block.in_stride, block.rows, division->value_bytes);
     }
@@ -140,7 +161,7 @@ static struct part take_head(struct worker *worker, const struct division *divis
         edge_take(worker, division, part, 0, head, results);
     body.first_row += head;
     body.rows -= head;
-    if (division->entry)
+    if (division->has_edges)
         body.rows -= body.rows % group_rows;
     return body;
 }
@@ -246,9 +267,9 @@ static void locate_overflow(struct worker *worker, const struct division *divisi
 }
 
 /* Vectors are written from the first row on, or from its end on in the other direction. */
-static bool is_aligned_to_vectors(const struct block *block, size_t columns, size_t value_bytes) {
+static bool is_aligned_to_vectors(const struct block *block, size_t row_bytes) {
     const uintptr_t begin = (uintptr_t)block->out;
-    return (block->out_stride < 0 ? begin + columns * value_bytes : begin) % CPU_ALIGNMENT == 0;
+    return (block->out_stride < 0 ? begin + row_bytes : begin) % CPU_ALIGNMENT == 0;
 }
 
 static void scan_block(struct worker *worker, const struct division *division, const struct part *part,
@@ -259,9 +280,9 @@ static void scan_block(struct worker *worker, const struct division *division, c
                    (uint64_t)block->first_row * division->scan->in.columns < worker->first_overflow;
     if (state->check)
         memcpy(worker->before, worker_last(worker, division), row_bytes);
-    state->past_caches =
-        division->stream && !division->stage_out &&
-        (division->kernel->turns || is_aligned_to_vectors(block, part->columns, division->value_bytes));
+    state->past_caches = division->stream && !division->stage_out &&
+                         (division->kernel->turns ||
+                          is_aligned_to_vectors(block, part->columns * table_type_size(division->scan->out.type)));
     division->kernel->scan(state, block->in, block->in_stride, block->out, block->out_stride, block->rows);
     if (state->overflowed) {
         locate_overflow(worker, division, part, block);
