@@ -202,7 +202,7 @@ static int remake_state(struct growth *growth, size_t bytes) {
     enum { AT_ONCE = 1 << 20 };
     struct state_file *state = &growth->job.state;
     const struct table_layout *sums = &growth->old.layout;
-    const size_t row = sums->columns * table_type_size(sums->type), most = row < AT_ONCE ? AT_ONCE / row : 1;
+    const size_t row = sums->columns * table_type_size(sums->type), most = row > 0 && row < AT_ONCE ? AT_ONCE / row : 1;
     char *rows = calloc(2, most * row), *scratch = rows ? rows + most * row : NULL;
     int code = rows ? EX_OK : fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, row);
     table_status status = table_state_begin(state->state, sums->type, sums->columns, 0);

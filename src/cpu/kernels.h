@@ -57,8 +57,9 @@ enum {
     CPU_STACK_ROW
 };
 
-/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels the columns or -columns.
- * Rows in another format than the sums' are whole groups. totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
+/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels columns or -columns.
+ * Rows in another format than that of sums are whole groups. totals: only sums up. The sums so far are, of integers,
+ * in the row "last", and of floats on the stack. */
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                  size_t rows);

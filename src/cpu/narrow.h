@@ -1,6 +1,6 @@
-/* The kernel for a table of COLUMNS columns, rows side by side, from the first one to the last or the other way. A vector holds ROWS rows, each in SLOTS lanes (COLUMNS
- * rounded up to a power of two); lanes that are left over hold nothing and stay so.
- * Included once for each element type and number of columns. */
+/* The kernel for a table of COLUMNS columns, rows side by side, from the first one to the last or the other way. A
+ * vector holds ROWS rows, each in SLOTS lanes (COLUMNS rounded up to a power of two); lanes that are left over hold
+ * nothing and stay so. Included once for each element type and number of columns. */
 #define KERNEL(name)  PASTE(NAME(name), COLUMNS)
 #define GROUP         8 /* vectors */
 #define ROWS          (LANES / SLOTS)
