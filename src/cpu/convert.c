@@ -41,6 +41,10 @@
         }                                                                                                              \
     }
 
+/* value_of_bool() by arithmetic, as compilers make no vectors of a comparison of bytes that becomes a float. */
+INLINE uint8_t truth_of(value_bool value) { return (uint8_t)((value.byte + 255u) >> 8); }
+#define value_of_bool truth_of
+
 #define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                           \
     INLINE OUT_C as_##IN##_##OUT(IN_C value) { return (OUT_C)value_of_##IN_NAME(value); }                              \
     DEFINE_RUN(run_##IN##_##OUT, OUT_C, IN_C, as_##IN##_##OUT)
@@ -72,6 +76,18 @@ DEFINE_HALVES(CPU_BF16, widen_bf16_run, round_bf16_run, run_BF16_F32, run_F32_BF
 DEFINE_HALVES(CPU_F16, widen_f16_run, round_f16_run, run_F16_F32, run_F32_F16)
 #define run_F16_F32 widen_f16_run
 #define run_F32_F16 round_f16_run
+
+/* By way of f32, since what the processor does not convert is slow for numbers that are not normal. */
+INLINE void widen_twice(char *restrict to, const char *restrict from, size_t count) {
+    enum { AT_ONCE = 256 };
+    char floats[AT_ONCE * sizeof(float)];
+    for (size_t done = 0, more; done < count; done += more) {
+        more = count - done < AT_ONCE ? count - done : AT_ONCE;
+        run_F16_F32(floats, from + 2 * done, more);
+        run_F32_F64(to + 8 * done, floats, more);
+    }
+}
+#define run_F16_F64 widen_twice
 #endif
 
 #define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                           \

@@ -360,7 +360,8 @@ static void test_halves(void **state) {
     enum { LOWER = sizeof lower / sizeof *lower, UPPER = 1 << 16, FLOATS = LOWER * UPPER };
     uint32_t *floats = malloc(FLOATS * sizeof *floats), *widened = malloc(2 * UPPER * sizeof *widened);
     uint16_t *rounded = malloc(2 * FLOATS * sizeof *rounded), *halves = malloc(UPPER * sizeof *halves);
-    assert_true(floats && widened && rounded && halves);
+    double *doubles = malloc(UPPER * sizeof *doubles);
+    assert_true(floats && widened && rounded && halves && doubles);
     for (size_t i = 0; i < FLOATS; i++) /* NaN lie far from each other in one order, and together in the other */
         floats[i] = (uint32_t)(i % 2 ? i / LOWER : i % UPPER) << 16 | lower[i % 2 ? i % LOWER : i / UPPER];
     for (size_t i = 0; i < UPPER; i++)
@@ -394,11 +395,22 @@ static void test_halves(void **state) {
             if (widened[UPPER + i] != (uint32_t)i << 16)
                 fail_msg("%s: bf16 %04zx becomes %08x", kernels->name, i, widened[UPPER + i]);
         }
+        convert[TABLE_F16][TABLE_F64](doubles, 1, halves, 1, UPPER, 1);
+        for (size_t i = 0; i < UPPER; i++) {
+            const double expected = value_of_f16((value_f16){halves[i]});
+            if (expected == expected ? memcmp(&doubles[i], &expected, sizeof expected) != 0 : doubles[i] == doubles[i])
+                fail_msg("%s: f16 %04zx becomes %a", kernels->name, i, doubles[i]);
+        }
+        convert[TABLE_BOOL][TABLE_F32](widened, 1, halves, 1, sizeof(uint16_t) * UPPER, 1);
+        for (size_t i = 0; i < sizeof(uint16_t) * UPPER; i++)
+            if (value_float_of_bits(widened[i]) != (((const char *)halves)[i] != 0))
+                fail_msg("%s: the byte %d becomes %08x", kernels->name, ((const char *)halves)[i], widened[i]);
     }
     free(floats);
     free(widened);
     free(rounded);
     free(halves);
+    free(doubles);
 }
 
 static void test_kernels_are_there(void **state) {
