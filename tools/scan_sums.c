@@ -8,7 +8,7 @@
 #include "types.h"
 #include "values.h"
 
-/* By the thread that sums. Nothing of the last piece is written if the input has changed. */
+/* Is called by the thread that sums. Nothing of the last piece is written if the input has changed. */
 static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
     struct scan_job *job = context;
     const struct input_file *input = job->input;
@@ -165,7 +165,7 @@ static int write_start(struct scan_job *job) {
     return code;
 }
 
-/* From the last row: as one table in memory. */
+/* Sums from the last row need the whole table in memory. */
 static int sum_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t most = memory_limit(job->arguments.memory);

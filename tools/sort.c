@@ -292,7 +292,7 @@ static int sort_by_column(struct sort_job *job, const struct input_field *field,
     return EX_OK;
 }
 
-/* By the least significant column first: each sort leaves rows alike in the order of those before it. */
+/* The least significant column comes first: each sort leaves rows alike in the order of those before it. */
 static int sort(struct sort_job *job) {
     int code = make_order(job);
     if (code == EX_OK)

@@ -131,7 +131,7 @@ const struct backend *backend_cpu(void) {
     return &backend;
 }
 
-/* Of the process, which is its first thread: the one that asks may be bound to a few of them. */
+/* The processors of the process, which is its first thread: the one that asks may be bound to a few of them. */
 static unsigned count_processors(void) {
 #if defined(__linux__)
     cpu_set_t processors;

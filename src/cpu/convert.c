@@ -77,7 +77,7 @@ DEFINE_HALVES(CPU_F16, widen_f16_run, round_f16_run, run_F16_F32, run_F32_F16)
 #define run_F16_F32 widen_f16_run
 #define run_F32_F16 round_f16_run
 
-/* By way of f32, since what the processor does not convert is slow for numbers that are not normal. */
+/* Values go by way of f32: what the processor does not convert is slow for numbers that are not normal. */
 INLINE void widen_twice(char *restrict to, const char *restrict from, size_t count) {
     enum { AT_ONCE = 256 };
     char floats[AT_ONCE * sizeof(float)];

@@ -5,7 +5,7 @@
 #include "../scan.h"
 #include "isa.h"
 
-/* Of all memory that threads work in: a cache line, and the widest vector. */
+/* The alignment of all memory that threads work in: a cache line, and the widest vector. */
 enum { CPU_ALIGNMENT = 64 };
 
 /* What a table is cut into. */

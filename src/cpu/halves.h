@@ -41,7 +41,7 @@ INLINE VECTOR widen_f16(half_vector halves) {
 #endif
 }
 
-/* Of a NaN no more is left than its sign. */
+/* Rounds to the nearest; of a NaN no more is left than its sign. */
 INLINE half_vector round_f16(VECTOR values) {
     enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
 #if VECTOR_BYTES == 64

@@ -79,7 +79,7 @@ struct cpu_tiny {
     bool exclusive;
 };
 
-/* From rows of starts (NULL: zeros) to rows of last sums (NULL: not wanted), of at most CPU_TINY_TABLES tables. */
+/* Sums at most CPU_TINY_TABLES tables up, from rows of starts (NULL: zeros) to rows of last sums (NULL: not wanted). */
 typedef void cpu_tiny_kernel(const struct cpu_tiny *tables, const void *in, void *out, const void *starts, void *ends,
                              size_t count);
 

@@ -64,7 +64,7 @@ INLINE struct NAME(rows) KERNEL(first_group)(const void *row, ptrdiff_t stride, 
     return rows;
 }
 
-/* Of rows that lie as sums: the first one of the group. */
+/* The first row of the group, where rows lie as sums. */
 INLINE SUM *KERNEL(first_row)(struct NAME(rows) rows) {
     return (SUM *)rows.lowest + (rows.turned ? GROUP_VALUES - COLUMNS : 0);
 }

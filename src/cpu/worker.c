@@ -82,7 +82,7 @@ static struct block make_block(struct worker *worker, const struct division *div
     return block;
 }
 
-/* From the small buffer to where the results belong, for long runs past the caches. */
+/* Brings results from the small buffer to where they belong, in long runs past the caches. */
 static void write_block(const struct worker *worker, const struct division *division, const struct part *part,
                         const struct block *block) {
     const struct table_view *out = &division->scan->out;
@@ -151,7 +151,7 @@ void worker_begin(struct worker *worker, const struct division *division, const 
     worker->keeps = false;
 }
 
-/* Before and behind whole groups: a sum that goes on begins and ends anywhere. */
+/* Takes the rows before whole groups, or behind them: a sum that goes on begins and ends anywhere. */
 static struct part take_head(struct worker *worker, const struct division *division, const struct part *part,
                              bool results) {
     const size_t group_rows = division->kernel->group_rows, room = group_rows - worker->missing;

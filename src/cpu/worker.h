@@ -37,7 +37,7 @@ void worker_set_row(struct worker *worker, const struct division *division, cons
 /* The running sums of the part. A wrong sum lowers worker->first_overflow. */
 void worker_scan(struct worker *worker, const struct division *division, const struct part *part);
 
-/* After that, the inclusive sums of the last row. */
+/* The inclusive sums of the last row, after worker_scan(). */
 const void *worker_last(const struct worker *worker, const struct division *division);
 
 /* Only sums up, and writes no results. */
