@@ -42,6 +42,7 @@ struct backend {
      * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
      * rows that the scan names then. NULL: it never is. */
     bool (*prefers_batch)(const struct scan *scan);
+    bool batch_has_offsets; /* whether it also puts the tables' rows of offsets */
     size_t (*batch_workspace)(const struct scan *scan);
     table_status (*batch)(const struct scan *scan, void *workspace);
 

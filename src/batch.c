@@ -8,9 +8,9 @@ struct reach {
     ptrdiff_t begin, end;
 };
 
-/* Of a view whose own extent is known to fit. */
+/* False where that cannot be addressed. The view's own extent is known to fit. */
 static bool reach_of(const struct table_view *view, size_t tables, ptrdiff_t step, struct reach *reach) {
-    const ptrdiff_t rows = (ptrdiff_t)(view->rows - 1) * view->stride;
+    const ptrdiff_t rows = view->rows > 0 ? (ptrdiff_t)(view->rows - 1) * view->stride : 0;
     ptrdiff_t shift, bytes;
     if (tables - 1 > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(tables - 1), step, &shift))
         return false;
@@ -48,28 +48,25 @@ static const char *data_at(const struct table_view *view, ptrdiff_t element) {
     return (const char *)view->data + element * (ptrdiff_t)table_type_size(view->type);
 }
 
-table_status batch_validate(const struct scan *scan) {
-    struct reach in, out;
+table_status batch_validate(const struct scan *scan, const struct table_view *out, bool same_rows) {
+    struct reach from, to;
     size_t values;
     if (scan->state)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->state: %zu tables are sums of their own", scan->tables);
-    if (!checked_multiply(scan->tables, scan->in.rows, &values) ||
-        !checked_multiply(values, scan->in.columns, &values) || !checked_multiply(values, sizeof(uint64_t), &values))
+    if (!checked_multiply(scan->tables, out->rows, &values) || !checked_multiply(values, out->columns, &values) ||
+        !checked_multiply(values, sizeof(uint64_t), &values))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: %zu tables of %zu x %zu values cannot be addressed",
-                           scan->tables, scan->in.rows, scan->in.columns);
+                           scan->tables, out->rows, out->columns);
     if (values == 0)
         return TABLE_OK;
-    if (!reach_of(&scan->in, scan->tables, scan->in_step, &in) ||
-        !reach_of(&scan->out, scan->tables, scan->out_step, &out))
+    if (!reach_of(&scan->in, scan->tables, scan->in_step, &from) || !reach_of(out, scan->tables, scan->out_step, &to))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options: %zu tables with steps of %td and %td cannot be addressed",
                            scan->tables, scan->in_step, scan->out_step);
-    if (!are_apart(&scan->out, scan->tables, scan->out_step))
+    if (!are_apart(out, scan->tables, scan->out_step))
         return status_fail(TABLE_ERROR_OVERLAP, "options->out_step %td: tables of out share elements", scan->out_step);
-    if (scan->in.data == scan->out.data && scan->in.type == scan->out.type && scan->in.stride == scan->out.stride &&
-        scan->in_step == scan->out_step)
+    if (scan->in.rows == 0 || (same_rows && scan->in_step == scan->out_step))
         return TABLE_OK;
-    if (data_at(&scan->in, in.begin) < data_at(&scan->out, out.end) &&
-        data_at(&scan->out, out.begin) < data_at(&scan->in, in.end))
+    if (data_at(&scan->in, from.begin) < data_at(out, to.end) && data_at(out, to.begin) < data_at(&scan->in, from.end))
         return status_fail(TABLE_ERROR_OVERLAP,
                            "tables of in and out share memory and are not the same tables (same data, type, stride and "
                            "step)");
@@ -85,10 +82,10 @@ static struct scan table_of(const struct scan *scan, size_t table) {
 }
 
 static bool by_backend(const struct backend *backend, const struct scan *scan) {
-    return backend->prefers_batch && scan->in.rows > 0 && scan->in.columns > 0 &&
-           plan_reaches(backend, scan, scan->carry_in) && plan_reaches(backend, scan, scan->carry_out) &&
-           plan_reaches(backend, scan, scan->first_overflow) && plan_reaches(backend, scan, scan->skipped) &&
-           backend->prefers_batch(scan);
+    return backend->prefers_batch && (!scan->offset_row || backend->batch_has_offsets) && scan->in.rows > 0 &&
+           scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
+           plan_reaches(backend, scan, scan->carry_out) && plan_reaches(backend, scan, scan->first_overflow) &&
+           plan_reaches(backend, scan, scan->skipped) && backend->prefers_batch(scan);
 }
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,

@@ -4,8 +4,9 @@
 
 #include "pipeline.h"
 
-/* Checks the tables of a scan whose views were checked, each by itself. */
-table_status batch_validate(const struct scan *scan);
+/* Checks the tables of a scan whose views were checked, each by itself. `out` has the row of offsets, if there is one;
+ * same_rows: table 0 of `in` is a part of that of `out`, and may be. */
+table_status batch_validate(const struct scan *scan, const struct table_view *out, bool same_rows);
 
 /* All that lies between the first and the last value of the tables, as a table of one row; of one table, itself. */
 struct table_view batch_whole(const struct table_view *view, size_t tables, ptrdiff_t step);

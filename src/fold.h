@@ -14,7 +14,7 @@ void add_rows(void *sum, const void *left, const void *right, size_t columns, ta
 /* row = above + row. */
 void fold_row(const void *above, void *row, size_t columns, table_type type);
 
-/* In place, from the top: row j + 1 += row j. */
+/* Makes running sums of the rows in place, from the top: row j + 1 += row j. */
 void fold_rows(void *rows_data, size_t rows, size_t columns, table_type type);
 
 /* Stage 2 of a whole seeds table (tuplescan/stages.h) of at least one row, in place: row 0 is the seed of the first

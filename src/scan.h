@@ -68,6 +68,9 @@ static inline void batch_table(const struct scan *scan, size_t table, size_t row
     const ptrdiff_t number = (ptrdiff_t)table;
     one->in.data = (char *)scan->in.data + number * scan->in_step * (ptrdiff_t)table_type_size(scan->in.type);
     one->out.data = (char *)scan->out.data + number * scan->out_step * (ptrdiff_t)table_type_size(scan->out.type);
+    if (scan->offset_row)
+        one->offset_row =
+            (char *)scan->offset_row + number * scan->out_step * (ptrdiff_t)table_type_size(scan->out.type);
     if (scan->carry_in)
         one->carry_in = (const char *)scan->carry_in + table * row_bytes;
     if (scan->carry_out)

@@ -124,7 +124,7 @@ static table_status run_pass(struct key_call *call, const struct sort_call *sort
     return status;
 }
 
-/* From the side where the last pass left them to where the caller wants them. */
+/* Brings keys and values from the side where the last pass left them to where the caller wants them. */
 static table_status bring_home(const struct key_call *call, const struct sort_call *sort, const struct side *last,
                                const struct side *home, char *workspace) {
     const struct backend *backend = call->call.backend;

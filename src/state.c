@@ -174,7 +174,7 @@ table_status table_state_describe(const void *state, size_t bytes, table_state_f
     return TABLE_OK;
 }
 
-/* Of a state that has not begun, with type and columns if they are known. */
+/* Checks a state that has not begun, with type and columns if they are known. */
 static table_status check_zeros(const void *state, size_t bytes, table_type type, size_t columns) {
     size_t wanted = bytes;
     const table_status status = type && columns ? table_state_bytes(type, columns, &wanted) : TABLE_OK;

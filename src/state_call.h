@@ -54,7 +54,7 @@ void state_append(struct sum_state *left, const struct sum_state *right);
 /* The running sums through the last row of a sum that began at row 0. */
 void state_last_sums(const struct sum_state *state, void *row);
 
-/* Of the bytes of a header, which are at any place. */
+/* The header is read from bytes at any place. */
 struct sum_state state_copy_header(const void *state);
 
 static inline size_t state_row_bytes(const struct sum_state *state) {

@@ -4,8 +4,8 @@
 #include "state_call.h"
 #include "status.h"
 
-/* Of `bytes` bytes, a multiple of 4, at any place. Each step can be undone, so that a change of one word, wherever it
- * is and whatever follows, changes the outcome. */
+/* The checksum of `bytes` bytes, a multiple of 4, at any place. Each step can be undone, so that a change of one word,
+ * wherever it is and whatever follows, changes the outcome. */
 static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
     const char *from = memory;
     for (size_t done = 0; done < bytes; done += sizeof(uint32_t)) {
@@ -17,7 +17,7 @@ static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
     return sum;
 }
 
-/* Of the header, whose own checksum counts as 0, and what follows it. Never 0. */
+/* The checksum of the header, whose own one counts as 0, and of what follows it. It is never 0. */
 static uint64_t checksum(struct sum_state header, const void *rows, size_t bytes) {
     header.checksum = 0;
     const uint64_t sum = mix(mix(STATE_MAGIC, &header, sizeof header), rows, bytes - sizeof header);
@@ -48,7 +48,7 @@ table_status table_state_save(const void *state, void *to, size_t bytes) {
     return TABLE_OK;
 }
 
-/* That it is a saved state in every byte. */
+/* Fails unless it is a saved state in every byte. */
 static table_status check_saved(const void *from, size_t bytes, const struct sum_state *header) {
     const void *rows = (const char *)from + sizeof *header;
     if (header->magic == 0)

@@ -72,7 +72,8 @@ static void set_piece(struct pieces *pieces, const struct scan *whole, size_t ro
     plan_chunks(scan);
 }
 
-/* For the largest piece, which pieces->plan is then of, and the last one: a smaller table may want more. */
+/* The room is for the largest piece, which pieces->plan is then of, and for the last one: a smaller table may want
+ * more. */
 static table_status plan_pieces(const struct backend *backend, const struct scan *whole, struct pieces *pieces,
                                 size_t *bytes) {
     const struct scan *scan = &pieces->piece.scan;

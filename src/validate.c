@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "plan.h"
 #include "status.h"
+#include "views.h"
 
 static table_status validate_aligned(const char *name, const void *data, table_type type) {
     const size_t size = table_type_size(type);
@@ -13,39 +14,6 @@ static table_status validate_aligned(const char *name, const void *data, table_t
                        table_type_name(type));
 }
 
-static size_t length_of(ptrdiff_t stride) { return stride < 0 ? 0 - (size_t)stride : (size_t)stride; }
-
-static ptrdiff_t byte_step(const struct table_view *view) {
-    return view->stride * (ptrdiff_t)table_type_size(view->type);
-}
-
-/* Bytes from the lowest value to behind the highest one. */
-static bool extent(const struct table_view *view, size_t *bytes) {
-    const size_t size = table_type_size(view->type);
-    size_t elements;
-    if (view->rows == 0 || view->columns == 0) {
-        *bytes = 0;
-        return true;
-    }
-    return checked_multiply(view->rows - 1, length_of(view->stride), &elements) &&
-           checked_add(elements, view->columns, &elements) && checked_multiply(elements, size, bytes) &&
-           *bytes <= PTRDIFF_MAX;
-}
-
-/* Where the lowest value is, of a table whose extent is known to fit. */
-static uintptr_t lowest(const struct table_view *view) {
-    const uintptr_t data = (uintptr_t)view->data;
-    return view->stride < 0 && view->rows > 1 ? data - (view->rows - 1) * (0 - (uintptr_t)byte_step(view)) : data;
-}
-
-static bool fits_in_memory(const struct table_view *view) {
-    size_t bytes, row_bytes;
-    if (!extent(view, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes))
-        return false;
-    const size_t before = view->stride < 0 && bytes > 0 ? (view->rows - 1) * (0 - (size_t)byte_step(view)) : 0;
-    return (uintptr_t)view->data >= before && bytes - before <= UINTPTR_MAX - (uintptr_t)view->data;
-}
-
 table_status validate_table(const char *name, const struct table_view *view, struct table_view *checked) {
     if (!view)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
@@ -53,14 +21,14 @@ table_status validate_table(const char *name, const struct table_view *view, str
     const size_t size = table_type_size(view->type);
     if (size == 0)
         return status_fail(TABLE_ERROR_TYPE, "%s->type %d is no element type", name, (int)view->type);
-    if (view->stride != 0 && length_of(view->stride) < view->columns)
+    if (view->stride != 0 && view_length(view->stride) < view->columns)
         return status_fail(TABLE_ERROR_SHAPE, "%s->stride %td is less than its columns %zu", name, view->stride,
                            view->columns);
     if (view->stride == 0 || view->rows <= 1) /* one row has no next one, whatever is said of it */
         checked->stride = view->columns <= PTRDIFF_MAX ? (ptrdiff_t)view->columns : PTRDIFF_MAX;
     if (view->rows > 0 && view->columns > 0 && !view->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->data is a null pointer", name);
-    if (!fits_in_memory(checked))
+    if (!view_fits(checked))
         return status_fail(TABLE_ERROR_TOO_LARGE,
                            "%s: %zu rows with a stride of %td times %zu bytes cannot be addressed", name, view->rows,
                            checked->stride, size);
@@ -81,31 +49,9 @@ table_status validate_view(const char *name, const struct table_view *view, stru
     return validate_aligned(name, view->data, view->type);
 }
 
-/* Whether two windows with the same bytes from row to row, `lower` beginning first, share no column. */
-static bool side_by_side(const struct table_view *lower, const struct table_view *upper) {
-    const size_t lower_size = table_type_size(lower->type), upper_size = table_type_size(upper->type);
-    const size_t pitch = length_of(lower->stride) * lower_size;
-    if (pitch != length_of(upper->stride) * upper_size)
-        return false;
-    const size_t shift = (lowest(upper) - lowest(lower)) % pitch;
-    return shift >= lower->columns * lower_size && shift + upper->columns * upper_size <= pitch;
-}
-
-static bool are_apart(const struct table_view *a, const struct table_view *b) {
-    const struct table_view *lower = lowest(a) <= lowest(b) ? a : b, *upper = lower == a ? b : a;
-    size_t bytes, other;
-    if (!extent(lower, &bytes) || !extent(upper, &other) || bytes == 0 || other == 0)
-        return true;
-    return lowest(upper) - lowest(lower) >= bytes || side_by_side(lower, upper);
-}
-
-static bool are_same(const struct table_view *a, const struct table_view *b) {
-    return a->data == b->data && a->type == b->type && (a->stride == b->stride || a->rows == 1);
-}
-
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
                             const struct table_view *b, bool same_allowed) {
-    if (are_apart(a, b) || (same_allowed && are_same(a, b)))
+    if (views_are_apart(a, b) || (same_allowed && views_are_same(a, b)))
         return TABLE_OK;
     return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory%s", name_a, name_b,
                        same_allowed ? " and are not the same table (same data, type and stride)" : "");
@@ -200,8 +146,6 @@ static table_status validate_options(const struct table_scan_options *options, e
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets is %d, not 0 or 1", options->offsets);
     if (options->offsets && options->exclusive)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
-    if (options->offsets && options->tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and tables: offsets are of one table");
     if (options->skip_nan != 0 && options->skip_nan != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is %d, not 0 or 1", options->skip_nan);
     if (options->skipped && !options->skip_nan)
@@ -236,24 +180,9 @@ static table_status validate_pair(const struct scan *scan, enum call_form form) 
     if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
         return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
                            scan->out.rows, scan->out.columns);
-    return scan->tables > 1 ? batch_validate(scan) : validate_apart("in", &scan->in, "out", &scan->out, true);
-}
-
-/* Rows from the last one to the first. */
-static void mirror(struct table_view *view) {
-    if (view->rows <= 1 || !view->data)
-        return;
-    view->data = (char *)view->data + (ptrdiff_t)(view->rows - 1) * byte_step(view);
-    view->stride = -view->stride;
-}
-
-/* Without its first row, or its last one. */
-static struct table_view shorter(const struct table_view *view, bool without_first) {
-    struct table_view rest = *view;
-    rest.rows--;
-    if (without_first && rest.rows > 0)
-        rest.data = (char *)rest.data + byte_step(view);
-    return rest;
+    if (scan->tables > 1)
+        return batch_validate(scan, &scan->out, views_are_same(&scan->in, &scan->out));
+    return validate_apart("in", &scan->in, "out", &scan->out, true);
 }
 
 /* `all` has one row more than `in`. Its last row is the total behind an exclusive scan, which can be done where in is
@@ -264,15 +193,21 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
                            "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has "
                            "one row more",
                            scan->in.rows, scan->in.columns, all->rows, all->columns);
-    const struct table_view behind = shorter(all, true);
-    scan->out = shorter(all, false);
+    const struct table_view behind = view_shorter(all, true);
+    scan->out = view_shorter(all, false);
     scan->exclusive = true;
-    scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * byte_step(all);
-    if (are_apart(&scan->in, all) || are_same(&scan->in, &scan->out))
+    scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
+    const bool is_rest = views_are_same(&scan->in, &behind), is_same = views_are_same(&scan->in, &scan->out);
+    if (scan->tables > 1) {
+        const table_status status = batch_validate(scan, all, is_rest || is_same);
+        if (status != TABLE_OK || !is_rest)
+            return status;
+    } else if (views_are_apart(&scan->in, all) || is_same) {
         return TABLE_OK;
-    if (!are_same(&scan->in, &behind))
+    } else if (!is_rest) {
         return status_fail(TABLE_ERROR_OVERLAP, "in and out share memory, and in is not out without its last row or "
                                                 "without its first (same type and stride)");
+    }
     scan->out = behind;
     scan->exclusive = false;
     scan->offset_first = true;
@@ -291,8 +226,8 @@ static table_status validate_tables(struct scan *scan, const struct table_view *
     if (status != TABLE_OK)
         return status;
     if (options->reverse) {
-        mirror(&scan->in);
-        mirror(out);
+        view_mirror(&scan->in);
+        view_mirror(out);
         scan->out = *out;
     }
     return options->offsets ? validate_offsets(scan, out) : validate_pair(scan, form);
@@ -397,6 +332,10 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
         (scan->chunks > 0 || scan->offset_row))
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
+    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan->tables > 1 &&
+        scan->offset_row && (scan->first_overflow || scan->skipped))
+        return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
+                                                "neither first_overflow nor skipped for them");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
 }
 

@@ -20,23 +20,25 @@ struct lay {
     size_t stride, step; /* elements from row to row, and from table to table */
     bool back, turned;   /* the tables from the last one to the first, and their rows */
     size_t elements;     /* of the whole */
+    size_t rows;         /* of a table */
 };
 
 struct batch {
     const struct way *way;
     table_type in_type, out_type;
     size_t tables, rows, columns;
-    bool exclusive, reverse, skip_nan, in_place, carry_in, carry_out, overflow, streamed;
+    bool exclusive, reverse, offsets, skip_nan, in_place, carry_in, carry_out, overflow, streamed;
+    bool at_second; /* in place with offsets: the tables of `in` are those of `out` without their first row */
     struct lay in, out;
 };
 
 static void fail_batch(const struct batch *b, const char *what, size_t t, size_t i, size_t j) {
-    print_error("%s: table %zu, row %zu, column %zu (%s)\n  %s->%s, %zu tables of %zu x %zu, backend %s%s%s%s, "
+    print_error("%s: table %zu, row %zu, column %zu (%s)\n  %s->%s, %zu tables of %zu x %zu, backend %s%s%s%s%s%s, "
                 "strides %zu %zu, steps %zu %zu\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
                 what, t, i, j, table_error_detail(), table_type_name(b->in_type), table_type_name(b->out_type),
                 b->tables, b->rows, b->columns, b->way->name, b->exclusive ? ", exclusive" : "",
-                b->in_place ? ", in place" : "", b->streamed ? ", stream" : "", b->in.stride, b->out.stride, b->in.step,
-                b->out.step, run_seed());
+                b->offsets ? ", offsets" : "", b->at_second ? " at second" : "", b->in_place ? ", in place" : "",
+                b->streamed ? ", stream" : "", b->in.stride, b->out.stride, b->in.step, b->out.step, run_seed());
     fail();
 }
 
@@ -46,7 +48,7 @@ static void require(const struct batch *b, bool condition, const char *what) {
 }
 
 /* Tables one after the other, or with their rows in turn. */
-static struct lay make_lay(const struct batch *b, struct random *random) {
+static struct lay make_lay(const struct batch *b, size_t rows, struct random *random) {
     struct lay lay = {.back = random_once_in(random, 4), .turned = random_once_in(random, 4)};
     const size_t gap = random_once_in(random, 3) ? random_below(random, 5) : 0;
     if (random_once_in(random, 3)) {
@@ -54,15 +56,16 @@ static struct lay make_lay(const struct batch *b, struct random *random) {
         lay.stride = b->tables * lay.step + random_below(random, 3);
     } else {
         lay.stride = b->columns + gap;
-        lay.step = b->rows * lay.stride + random_below(random, 3);
+        lay.step = rows * lay.stride + random_below(random, 3);
     }
-    lay.elements = (b->tables - 1) * lay.step + (b->rows - 1) * lay.stride + b->columns;
+    lay.elements = (b->tables - 1) * lay.step + (rows - 1) * lay.stride + b->columns;
+    lay.rows = rows;
     return lay;
 }
 
 /* Where row i of table t lies. */
 static size_t place_of(const struct batch *b, const struct lay *lay, size_t t, size_t i) {
-    return (lay->back ? b->tables - 1 - t : t) * lay->step + (lay->turned ? b->rows - 1 - i : i) * lay->stride;
+    return (lay->back ? b->tables - 1 - t : t) * lay->step + (lay->turned ? lay->rows - 1 - i : i) * lay->stride;
 }
 
 static ptrdiff_t stride_of(const struct lay *lay) {
@@ -73,10 +76,15 @@ static ptrdiff_t step_of(const struct lay *lay) { return lay->back ? -(ptrdiff_t
 
 static table_view view_of(const struct batch *b, const struct lay *lay, table_type type, void *data) {
     return (table_view){.data = (char *)data + place_of(b, lay, 0, 0) * element_size(type),
-                        .rows = b->rows,
+                        .rows = lay->rows,
                         .columns = b->columns,
                         .stride = stride_of(lay),
                         .type = type};
+}
+
+/* Where row i of the values of table t lies. */
+static size_t value_place(const struct batch *b, size_t t, size_t i) {
+    return place_of(b, &b->in, t, i + b->at_second);
 }
 
 /* The results of table t into the image of the output, its last sums into `last`; its overflow is counted from its own
@@ -84,7 +92,7 @@ static table_view view_of(const struct batch *b, const struct lay *lay, table_ty
 static uint64_t expect_table(const struct batch *b, const void *in, const void *start, size_t t, void *out, void *last,
                              uint64_t *skipped) {
     const size_t size = element_size(b->out_type), row = b->columns * size;
-    const table_view table = {.data = (char *)(uintptr_t)in + place_of(b, &b->in, t, 0) * element_size(b->in_type),
+    const table_view table = {.data = (char *)(uintptr_t)in + value_place(b, t, 0) * element_size(b->in_type),
                               .rows = b->rows,
                               .columns = b->columns,
                               .stride = stride_of(&b->in),
@@ -94,9 +102,17 @@ static uint64_t expect_table(const struct batch *b, const void *in, const void *
                                  .skip_nan = b->skip_nan,
                                  .sums = malloc(b->rows * row),
                                  .carry_out = last};
-    require(b, expected.sums && reference_prefix_sum(&table, start, b->exclusive, &expected), "out of memory");
+    const size_t shift = b->offsets && !b->reverse; /* row 0 is the start */
+    char *const rounded = calloc(1, row);
+    require(b, expected.sums && rounded && reference_prefix_sum(&table, start, b->exclusive, &expected),
+            "out of memory");
     for (size_t i = 0; i < b->rows; i++)
-        memcpy((char *)out + place_of(b, &b->out, t, i) * size, (const char *)expected.sums + i * row, row);
+        memcpy((char *)out + place_of(b, &b->out, t, i + shift) * size, (const char *)expected.sums + i * row, row);
+    if (start)
+        reference_round(b->out_type, start, rounded, b->columns);
+    if (b->offsets)
+        memcpy((char *)out + place_of(b, &b->out, t, shift ? 0 : b->rows) * size, rounded, row);
+    free(rounded);
     free(expected.sums);
     *skipped += expected.skipped;
     return expected.first_overflow;
@@ -126,8 +142,8 @@ static void check(struct batch *b, struct random *random) {
     const enum pattern pattern = (enum pattern)random_below(random, PATTERN_COUNT);
     struct table in, out;
     struct block start = {0}, last = {0}, found_block = {0}, skipped_block = {0};
-    b->in = make_lay(b, random);
-    b->out = b->in_place ? b->in : make_lay(b, random);
+    b->out = make_lay(b, b->rows + b->offsets, random);
+    b->in = b->in_place ? b->out : make_lay(b, b->rows, random);
     require(
         b,
         table_open(&in, memory, b->in_type, 1, b->in.elements, b->in.elements, random_below(random, 3), EDGE_FRONT) &&
@@ -141,6 +157,7 @@ static void check(struct batch *b, struct random *random) {
     table_scan_options options = {.backend = b->way->backend,
                                   .exclusive = b->exclusive,
                                   .reverse = b->reverse,
+                                  .offsets = b->offsets,
                                   .skip_nan = b->skip_nan,
                                   .strategy = (table_strategy)random_below(random, TABLE_STRATEGY_FUSED + 1),
                                   .threads = (unsigned)random_below(random, 4),
@@ -164,6 +181,8 @@ static void check(struct batch *b, struct random *random) {
         options.first_overflow = found_block.address;
     }
     table_view from = view_of(b, &b->in, b->in_type, in.view.data);
+    from.rows = b->rows;
+    from.data = (char *)in.view.data + value_place(b, 0, 0) * element_size(b->in_type);
     const table_view into = view_of(b, &b->out, b->out_type, to->view.data);
     if (b->skip_nan) {
         require(b, block_open(&skipped_block, memory, sizeof(uint64_t), 0, EDGE_FRONT), "out of memory");
@@ -223,14 +242,16 @@ static void test_random(void **state) {
         if (b.rows * b.columns > values)
             b.rows = 1 + values / b.columns / 2;
         b.tables = 2 + random_below(&random, values / (b.rows * b.columns) + 1);
-        b.exclusive = random_once_in(&random, 2);
+        b.offsets = random_once_in(&random, 3);
+        b.exclusive = !b.offsets && random_once_in(&random, 2);
         b.reverse = random_once_in(&random, 3);
         b.skip_nan = element_is_float(pair.out) && random_once_in(&random, 3);
         b.in_place = pair.in == pair.out && random_once_in(&random, 3);
+        b.at_second = b.in_place && b.offsets && random_once_in(&random, 2);
         b.carry_in = random_once_in(&random, 3);
         b.carry_out = random_once_in(&random, 3);
         b.overflow = !element_is_float(pair.out) && random_once_in(&random, 2);
-        b.streamed = b.way->direct && random_once_in(&random, 3);
+        b.streamed = b.way->direct && !(b.offsets && (b.overflow || b.skip_nan)) && random_once_in(&random, 3);
         check(&b, &random);
     }
 }
@@ -285,6 +306,17 @@ static void test_errors(void **state) {
     expect(table_column_totals(&in, TABLE_F32, sums, &options), TABLE_ERROR_ARGUMENT, "tables");
     for (size_t k = 0; k < 64; k++)
         assert_true(values[k] == 0 && sums[k] == 0);
+    out.rows = 5; /* the row of offsets of a table lies in the next one */
+    options.offsets = 1;
+    expect(table_prefix_sum(&in, &out, &options), TABLE_ERROR_OVERLAP, "out_step 8");
+    options.out_step = 10;
+    out.data = values;
+    expect(table_prefix_sum(&in, &out, &options), TABLE_ERROR_OVERLAP, "share memory");
+    out.rows = 4;
+    out.data = sums;
+    expect(table_prefix_sum(&in, &out, &options), TABLE_ERROR_SHAPE, "one row more");
+    options.offsets = 0;
+    options.out_step = 8;
     options.in_step = 0; /* one table for all */
     for (size_t k = 0; k < 8; k++)
         values[k] = (float)k;

@@ -80,7 +80,7 @@ static double as_double(struct number a) {
     return a.kind == FLOATING ? a.f : a.kind == SIGNED ? (double)a.i : (double)a.u;
 }
 
-/* Of one kind. */
+/* Compares numbers of one kind. */
 static bool is_less(struct number a, struct number b) {
     return a.kind == FLOATING ? a.f < b.f : a.kind == SIGNED ? a.i < b.i : a.u < b.u;
 }

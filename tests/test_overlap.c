@@ -111,7 +111,7 @@ static void test_no_overlap(void **state) {
     expect_no_overlap(narrow, wide); /* side by side, of different types */
 }
 
-/* Whose stride says nothing, however large it is. */
+/* Tables of one row, whose stride says nothing, however large it is. */
 static void test_one_row(void **state) {
     struct call call = right_call();
     (void)state;

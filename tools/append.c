@@ -127,7 +127,7 @@ static int read_last_row(const struct growth *growth, char *row) {
     return EX_OK;
 }
 
-/* For messages: how to have a state again. Static text. */
+/* Says in messages how to have a state again. Static text. */
 static const char *how_to_remake(const struct growth *growth) {
     static char text[PATH_MAX + 120];
     snprintf(text, sizeof text,
@@ -202,7 +202,7 @@ static int remake_state(struct growth *growth, size_t bytes) {
     enum { AT_ONCE = 1 << 20 };
     struct state_file *state = &growth->job.state;
     const struct table_layout *sums = &growth->old.layout;
-    const size_t row = sums->columns * table_type_size(sums->type), most = row < AT_ONCE ? AT_ONCE / row : 1;
+    const size_t row = sums->columns * table_type_size(sums->type), most = row > 0 && row < AT_ONCE ? AT_ONCE / row : 1;
     char *rows = calloc(2, most * row), *scratch = rows ? rows + most * row : NULL;
     int code = rows ? EX_OK : fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, row);
     table_status status = table_state_begin(state->state, sums->type, sums->columns, 0);
@@ -327,7 +327,7 @@ static int make_header(const struct growth *growth, struct table_layout *all, ch
                : fail(EX_DATAERR, "%s: its header has no room for so many rows", growth->old.name);
 }
 
-/* From now on the new rows count. */
+/* The new rows count from now on. */
 static int write_header_in_place(struct growth *growth) {
     struct table_layout all;
     char header[OUTPUT_HEADER];
@@ -348,7 +348,7 @@ static int write_header_in_place(struct growth *growth) {
                       strerror(errno));
 }
 
-/* Behind the old sums, where there may be what an append left that was ended. */
+/* The new sums go behind the old ones, where there may be what an append left that was ended. */
 static int grow(struct growth *growth) {
     struct scan_job *job = &growth->job;
     const char *to = job->arguments.to;

@@ -13,56 +13,6 @@
 #include "values.h"
 #include "words.h"
 
-enum code {
-    EXCLUSIVE = 256,
-    TYPE,
-    COLUMNS,
-    SKIP,
-    OUT_TYPE,
-    INPUT_FORMAT,
-    OUTPUT_FORMAT,
-    BACKEND,
-    DEVICES,
-    STRATEGY,
-    THREADS,
-    CARRY_IN,
-    CARRY_OUT,
-    CONTINUE,
-    TO,
-    AT,
-    REVERSE,
-    OFFSETS,
-    SKIP_NAN,
-    CHECK_OVERFLOW,
-    WRAP,
-    JSON,
-    MEMORY,
-    NO_PROGRESS,
-    ROWS,
-    ROW_RANGE,
-    SEED,
-    FIELD,
-    MEMBER,
-    DELIMITER,
-    MAX,
-    BITS,
-    FIRST_BIT,
-    CHUNK,
-    RANKS,
-    BINS,
-    RANGE,
-    FIRST,
-    EDGES,
-    WEIGHTS,
-    PLOT,
-    VALUES,
-    VALUES_OUT,
-    VALUE_BYTES,
-    DESCENDING,
-    BY,
-    ARGSORT
-};
-
 enum {
     ON_KEYS = FOR_COUNT | FOR_HIST | FOR_SORT, /* whatever shape they have */
     HAS_COLUMNS = FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_INFO | FOR_RANKS,
@@ -70,68 +20,22 @@ enum {
     WRITES_TABLE = FOR_SCAN | FOR_GEN | ON_KEYS | FOR_RANKS
 };
 
-static const struct rule {
-    const char *name;
-    int takes_value;
-    int code; /* one of the above, or the letter of its short form */
-    unsigned subcommands;
-} rules[] = {
-    {"help", no_argument, 'h', ~0u},
-    {"output", required_argument, 'o', WRITES_TABLE},
-    {"force", no_argument, 'f', WRITES_TABLE},
-    {"quiet", no_argument, 'q', FOR_SCAN | FOR_APPEND | FOR_VERIFY | ON_KEYS | FOR_RANKS},
-    {"memory", required_argument, MEMORY, READS_TABLE & ~FOR_RANKS},
-    {"no-progress", no_argument, NO_PROGRESS, FOR_SCAN | FOR_APPEND},
-    {"json", no_argument, JSON, (READS_TABLE & ~FOR_RANKS) | FOR_DEVICES},
-    {"type", required_argument, TYPE, READS_TABLE | FOR_GEN},
-    {"columns", required_argument, COLUMNS, HAS_COLUMNS | FOR_GEN | FOR_SORT},
-    {"skip", required_argument, SKIP, READS_TABLE},
-    {"field", required_argument, FIELD, READS_TABLE & ~FOR_SORT & ~FOR_RANKS},
-    {"member", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
-    {"tensor", required_argument, MEMBER, READS_TABLE & ~FOR_RANKS},
-    {"input-format", required_argument, INPUT_FORMAT, READS_TABLE},
-    {"delimiter", required_argument, DELIMITER, READS_TABLE & ~FOR_RANKS},
-    {"output-format", required_argument, OUTPUT_FORMAT, WRITES_TABLE | FOR_VERIFY},
-    {"out-type", required_argument, OUT_TYPE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS},
-    {"exclusive", no_argument, EXCLUSIVE, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS},
-    {"reverse", no_argument, REVERSE, FOR_SCAN | FOR_VERIFY},
-    {"offsets", no_argument, OFFSETS, FOR_SCAN | FOR_VERIFY},
-    {"skip-nan", no_argument, SKIP_NAN, FOR_SCAN | FOR_VERIFY},
-    {"carry-in", required_argument, CARRY_IN, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS},
-    {"carry-out", required_argument, CARRY_OUT, FOR_SCAN | FOR_SUM},
-    {"to", required_argument, TO, FOR_APPEND},
-    {"continue", required_argument, CONTINUE, FOR_SCAN | FOR_VERIFY | FOR_SUM},
-    {"at", required_argument, AT, FOR_SCAN | FOR_APPEND},
-    {"backend", required_argument, BACKEND, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
-    {"devices", required_argument, DEVICES, FOR_SCAN},
-    {"strategy", required_argument, STRATEGY, FOR_SCAN | FOR_APPEND | FOR_RANKS},
-    {"threads", required_argument, THREADS, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS},
-    {"check-overflow", no_argument, CHECK_OVERFLOW, FOR_SCAN | FOR_RANKS},
-    {"wrap", no_argument, WRAP, FOR_SCAN | FOR_APPEND | FOR_RANKS},
-    {"rows", required_argument, ROWS, FOR_GEN},
-    {"rows", required_argument, ROW_RANGE, FOR_SUM},
-    {"seed", required_argument, SEED, FOR_GEN},
-    {"max", required_argument, MAX, FOR_GEN},
-    {"bits", required_argument, BITS, FOR_COUNT | FOR_SORT},
-    {"first-bit", required_argument, FIRST_BIT, FOR_COUNT | FOR_SORT},
-    {"chunk", required_argument, CHUNK, FOR_COUNT | FOR_HIST},
-    {"ranks", no_argument, RANKS, FOR_COUNT},
-    {"bins", required_argument, BINS, FOR_HIST},
-    {"range", required_argument, RANGE, FOR_HIST},
-    {"first", required_argument, FIRST, FOR_HIST},
-    {"edges", required_argument, EDGES, FOR_HIST},
-    {"weights", required_argument, WEIGHTS, FOR_HIST},
-    {"plot", no_argument, PLOT, FOR_HIST},
-    {"values", required_argument, VALUES, FOR_SORT},
-    {"values-out", required_argument, VALUES_OUT, FOR_SORT},
-    {"value-bytes", required_argument, VALUE_BYTES, FOR_SORT},
-    {"descending", no_argument, DESCENDING, FOR_COUNT | FOR_SORT},
-    {"by", required_argument, BY, FOR_SORT},
-    {"argsort", no_argument, ARGSORT, FOR_SORT},
-};
-enum { RULES = sizeof rules / sizeof rules[0] };
+/* What is done with the value of --`option`. `place` is in the arguments, or they are. */
+typedef int taker(const char *option, char *text, void *place);
 
-static int take_size(const char *option, const char *text, size_t least, size_t *size) {
+static int take_flag(const char *option, char *text, void *place) {
+    (void)option, (void)text;
+    *(bool *)place = true;
+    return GO_ON;
+}
+
+static int take_text(const char *option, char *text, void *place) {
+    (void)option;
+    *(const char **)place = text;
+    return GO_ON;
+}
+
+static int take_size_from(const char *option, const char *text, size_t least, size_t *size) {
     uint64_t number;
     if (!parse_number(text, SIZE_MAX, &number) || number < least)
         return fail(EX_USAGE, "--%s %s: not a number from %zu on, such as 1000, 64K, 2^20 or 1e6", option, text, least);
@@ -139,272 +43,217 @@ static int take_size(const char *option, const char *text, size_t least, size_t 
     return GO_ON;
 }
 
-static int take_number(const char *option, const char *text, uint64_t most, uint64_t *number) {
+static int take_size(const char *option, char *text, void *place) { return take_size_from(option, text, 1, place); }
+
+static int take_size_or_0(const char *option, char *text, void *place) {
+    return take_size_from(option, text, 0, place);
+}
+
+static int take_number_to(const char *option, const char *text, uint64_t most, uint64_t *number) {
     if (!parse_number(text, most, number))
         return fail(EX_USAGE, "--%s %s: not a number from 0 to %llu", option, text, (unsigned long long)most);
     return GO_ON;
 }
 
-static int take_threads(const char *text, unsigned *threads) {
+static int take_number(const char *option, char *text, void *place) {
+    return take_number_to(option, text, UINT64_MAX, place);
+}
+
+static int take_unsigned(const char *option, char *text, void *place) {
     uint64_t number = 0;
-    int code = take_number("threads", text, UINT_MAX, &number);
-    *threads = (unsigned)number;
+    const int code = take_number_to(option, text, UINT_MAX, &number);
+    *(unsigned *)place = (unsigned)number;
     return code;
 }
 
-static int take_type(const char *option, const char *text, table_type *type) {
-    *type = type_of_name(text);
-    if (*type == 0 && *text == '>')
+static int take_type(const char *option, char *text, void *place) {
+    const table_type type = type_of_name(text);
+    if (type == 0 && *text == '>')
         return fail(EX_USAGE, "--%s %s: not a type; big-endian values are neither read nor written", option, text);
-    if (*type == 0)
+    if (type == 0)
         return fail(EX_USAGE,
                     "--%s %s: not a type; there are i8 to i64, u8 to u64, f16, bf16, f32, f64 and bool, also as NumPy "
                     "writes them "
                     "(uint8, <f4)",
                     option, text);
+    *(table_type *)place = type;
     return GO_ON;
 }
 
-static int take_format(const char *option, const char *text, const char **format) {
+static int take_format(const char *option, char *text, void *place) {
     if (word_place(format_words, text) < 0)
         return fail(EX_USAGE, "--%s %s: not a format; there are npy, raw, csv, tsv and text", option, text);
-    *format = text;
+    return take_text(option, text, place);
+}
+
+static int take_backend(const char *option, char *text, void *place) {
+    const int word = word_place(backend_words, text);
+    if (word < 0)
+        return fail(EX_USAGE, "--%s %s: not a backend; there are auto, cpu and cuda", option, text);
+    *(table_backend *)place = (table_backend)word;
     return GO_ON;
 }
 
-static int take_backend(const char *text, table_backend *backend) {
-    int place = word_place(backend_words, text);
-    if (place < 0)
-        return fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
-    *backend = (table_backend)place;
+static int take_strategy(const char *option, char *text, void *place) {
+    const int word = word_place(strategy_words, text);
+    if (word < 0)
+        return fail(EX_USAGE, "--%s %s: not a strategy; there are auto, host, recursive and fused", option, text);
+    *(table_strategy *)place = (table_strategy)word;
     return GO_ON;
 }
 
-static int take_strategy(const char *text, table_strategy *strategy) {
-    int place = word_place(strategy_words, text);
-    if (place < 0)
-        return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", text);
-    *strategy = (table_strategy)place;
-    return GO_ON;
+static int take_devices(const char *option, char *text, void *place) {
+    struct arguments *arguments = place;
+    (void)option;
+    const int code = device_list_read(text, arguments->devices, &arguments->device_count);
+    return code == EX_OK ? GO_ON : code;
 }
 
 /* A:B, A: or :B. */
-static int take_row_range(const char *text, size_t *from, size_t *to) {
+static int take_row_range(const char *option, char *text, void *place) {
+    struct arguments *arguments = place;
     const char *colon = strchr(text, ':');
     char left[24];
     uint64_t a = 0, b = SIZE_MAX;
     if (!colon || colon - text >= (ptrdiff_t)sizeof left)
-        return fail(EX_USAGE, "--rows %s: not A:B", text);
+        return fail(EX_USAGE, "--%s %s: not A:B", option, text);
     memcpy(left, text, (size_t)(colon - text));
     left[colon - text] = '\0';
     if ((*left && !parse_number(left, SIZE_MAX, &a)) || (colon[1] && !parse_number(colon + 1, SIZE_MAX, &b)))
-        return fail(EX_USAGE, "--rows %s: not A:B with two numbers of rows", text);
+        return fail(EX_USAGE, "--%s %s: not A:B with two numbers of rows", option, text);
     if (a > b)
-        return fail(EX_USAGE, "--rows %s: A is greater than B", text);
-    *from = (size_t)a;
-    *to = (size_t)b;
+        return fail(EX_USAGE, "--%s %s: A is greater than B", option, text);
+    arguments->rows_from = (size_t)a;
+    arguments->rows_to = (size_t)b;
     return GO_ON;
-}
-
-static int take_bits(const char *option, const char *text, unsigned *bits) {
-    uint64_t number = 0;
-    const int code = take_number(option, text, UINT_MAX, &number);
-    *bits = (unsigned)number;
-    return code;
 }
 
 /* A:B, two numbers of any kind; what they may be is for the library to say. */
-static int take_range(const char *text, double *low, double *high) {
+static int take_range(const char *option, char *text, void *place) {
+    struct arguments *arguments = place;
     char *end = NULL, *last = NULL;
-    *low = strtod(text, &end);
+    arguments->low = strtod(text, &end);
     if (end == text || *end != ':')
-        return fail(EX_USAGE, "--range %s: not A:B", text);
-    *high = strtod(end + 1, &last);
+        return fail(EX_USAGE, "--%s %s: not A:B", option, text);
+    arguments->high = strtod(end + 1, &last);
     if (last == end + 1 || *last)
-        return fail(EX_USAGE, "--range %s: not A:B with two numbers", text);
-    if (is_rounded_integer(text, *low) || is_rounded_integer(end + 1, *high))
-        return fail(EX_USAGE, "--range %s: the ends of a range are doubles, of which the nearest are %.0f and %.0f",
-                    text, *low, *high);
+        return fail(EX_USAGE, "--%s %s: not A:B with two numbers", option, text);
+    if (is_rounded_integer(text, arguments->low) || is_rounded_integer(end + 1, arguments->high))
+        return fail(EX_USAGE, "--%s %s: the ends of a range are doubles, of which the nearest are %.0f and %.0f",
+                    option, text, arguments->low, arguments->high);
     return GO_ON;
 }
 
-static int take_integer(const char *option, const char *text, int64_t *number) {
-    if (!parse_integer(text, number))
+static int take_integer(const char *option, char *text, void *place) {
+    if (!parse_integer(text, place))
         return fail(EX_USAGE, "--%s %s: not an integer from -2^63 to 2^63 - 1", option, text);
     return GO_ON;
 }
 
-static int take_by(struct arguments *arguments, const char *text) {
+static int take_by(const char *option, char *text, void *place) {
+    struct arguments *arguments = place;
     if (arguments->by_count == BY_MOST)
-        return fail(EX_USAGE, "--by %s: is one more than the %d that are possible", text, BY_MOST);
+        return fail(EX_USAGE, "--%s %s: is one more than the %d that are possible", option, text, BY_MOST);
     arguments->by[arguments->by_count++] = text;
     return GO_ON;
 }
 
-static int take_delimiter(const char *text, char *delimiter) {
-    *delimiter = strcmp(text, "\\t") == 0 ? '\t' : text[0];
-    if ((text[1] == '\0' || *delimiter == '\t') && *delimiter && !strchr("0123456789+-.eEinfa\"\r\n ", *delimiter))
-        return GO_ON;
-    return fail(EX_USAGE, "--delimiter '%s': not one character that is in no number, such as ';' or \\t", text);
+static int take_delimiter(const char *option, char *text, void *place) {
+    const char delimiter = strcmp(text, "\\t") == 0 ? '\t' : text[0];
+    if ((text[1] != '\0' && delimiter != '\t') || !delimiter || strchr("0123456789+-.eEinfa\"\r\n ", delimiter))
+        return fail(EX_USAGE, "--%s '%s': not one character that is in no number, such as ';' or \\t", option, text);
+    *(char *)place = delimiter;
+    return GO_ON;
 }
 
 /* Names with commas between them, which are cut out of the word. */
-static int take_fields(struct arguments *arguments, char *names) {
+static int take_fields(const char *option, char *names, void *place) {
+    struct arguments *arguments = place;
     for (char *name = names, *rest; name; name = rest) {
         rest = strchr(name, ',');
         if (rest)
             *rest++ = '\0';
         if (*name == '\0')
-            return fail(EX_USAGE, "--field: an empty name; there are names with commas between them");
+            return fail(EX_USAGE, "--%s: an empty name; there are names with commas between them", option);
         if (arguments->field_count == BY_MOST)
-            return fail(EX_USAGE, "--field %s: is one more than the %d that are possible", name, BY_MOST);
+            return fail(EX_USAGE, "--%s %s: is one more than the %d that are possible", option, name, BY_MOST);
         arguments->fields[arguments->field_count++] = name;
     }
     return GO_ON;
 }
 
-/* The options of count, hist and sort. */
-static int take_key_option(struct arguments *arguments, int code, const char *value) {
-    switch (code) {
-    case BITS:
-        arguments->has_bits = true;
-        return take_bits("bits", value, &arguments->bits);
-    case FIRST_BIT:
-        return take_bits("first-bit", value, &arguments->first_bit);
-    case CHUNK:
-        return take_size("chunk", value, 1, &arguments->chunk);
-    case BINS:
-        return take_size("bins", value, 1, &arguments->bins);
-    case RANGE:
-        arguments->has_range = true;
-        return take_range(value, &arguments->low, &arguments->high);
-    case FIRST:
-        arguments->has_first = true;
-        return take_integer("first", value, &arguments->first);
-    case VALUE_BYTES:
-        return take_size("value-bytes", value, 1, &arguments->value_bytes);
-    case EDGES:
-        arguments->edges = value;
-        return GO_ON;
-    case WEIGHTS:
-        arguments->weights = value;
-        return GO_ON;
-    case VALUES:
-        arguments->values = value;
-        return GO_ON;
-    case VALUES_OUT:
-        arguments->values_out = value;
-        return GO_ON;
-    default: /* BY */
-        return take_by(arguments, value);
-    }
-}
+#define AT(member) offsetof(struct arguments, member)
+#define WHOLE      0 /* the arguments themselves */
 
-/* Where an option that takes no value is noted; NULL for one that takes a value. */
-static bool *flag_of(struct arguments *arguments, int code) {
-    switch (code) {
-    case 'f':
-        return &arguments->force;
-    case 'q':
-        return &arguments->quiet;
-    case JSON:
-        return &arguments->json;
-    case NO_PROGRESS:
-        return &arguments->no_progress;
-    case EXCLUSIVE:
-        return &arguments->exclusive;
-    case REVERSE:
-        return &arguments->reverse;
-    case OFFSETS:
-        return &arguments->offsets;
-    case SKIP_NAN:
-        return &arguments->skip_nan;
-    case CHECK_OVERFLOW:
-        return &arguments->check_overflow;
-    case WRAP:
-        return &arguments->wrap;
-    case RANKS:
-        return &arguments->ranks;
-    case PLOT:
-        return &arguments->plot;
-    case DESCENDING:
-        return &arguments->descending;
-    case ARGSORT:
-        return &arguments->argsort;
-    default:
-        return NULL;
-    }
-}
+static const struct rule {
+    const char *name;
+    int letter; /* its short form, or 0 */
+    unsigned subcommands;
+    taker *take;
+    size_t place, has; /* where in the arguments the value goes; and a bool that says that there is one, or 0 */
+} rules[] = {
+    {"help", 'h', ~0u, NULL, WHOLE, 0},
+    {"output", 'o', WRITES_TABLE, take_text, AT(output), 0},
+    {"force", 'f', WRITES_TABLE, take_flag, AT(force), 0},
+    {"quiet", 'q', FOR_SCAN | FOR_APPEND | FOR_VERIFY | ON_KEYS | FOR_RANKS, take_flag, AT(quiet), 0},
+    {"memory", 0, READS_TABLE & ~FOR_RANKS, take_size, AT(memory), 0},
+    {"no-progress", 0, FOR_SCAN | FOR_APPEND, take_flag, AT(no_progress), 0},
+    {"json", 0, (READS_TABLE & ~FOR_RANKS) | FOR_DEVICES, take_flag, AT(json), 0},
+    {"type", 0, READS_TABLE | FOR_GEN, take_type, AT(type), 0},
+    {"columns", 0, HAS_COLUMNS | FOR_GEN | FOR_SORT, take_size, AT(columns), 0},
+    {"skip", 0, READS_TABLE, take_size_or_0, AT(skip), 0},
+    {"field", 0, READS_TABLE & ~FOR_SORT & ~FOR_RANKS, take_fields, WHOLE, 0},
+    {"member", 0, READS_TABLE & ~FOR_RANKS, take_text, AT(member), 0},
+    {"tensor", 0, READS_TABLE & ~FOR_RANKS, take_text, AT(member), 0},
+    {"input-format", 0, READS_TABLE, take_format, AT(input_format), 0},
+    {"delimiter", 0, READS_TABLE & ~FOR_RANKS, take_delimiter, AT(delimiter), 0},
+    {"output-format", 0, WRITES_TABLE | FOR_VERIFY, take_format, AT(output_format), 0},
+    {"out-type", 0, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS, take_type, AT(out_type), 0},
+    {"exclusive", 0, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS, take_flag, AT(exclusive), 0},
+    {"reverse", 0, FOR_SCAN | FOR_VERIFY, take_flag, AT(reverse), 0},
+    {"offsets", 0, FOR_SCAN | FOR_VERIFY, take_flag, AT(offsets), 0},
+    {"skip-nan", 0, FOR_SCAN | FOR_VERIFY, take_flag, AT(skip_nan), 0},
+    {"carry-in", 0, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS, take_text, AT(carry_in), 0},
+    {"carry-out", 0, FOR_SCAN | FOR_SUM, take_text, AT(carry_out), 0},
+    {"to", 0, FOR_APPEND, take_text, AT(to), 0},
+    {"continue", 0, FOR_SCAN | FOR_VERIFY | FOR_SUM, take_text, AT(state), 0},
+    {"at", 0, FOR_SCAN | FOR_APPEND, take_number, AT(at), AT(has_at)},
+    {"backend", 0, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS, take_backend, AT(backend), 0},
+    {"devices", 0, FOR_SCAN, take_devices, WHOLE, 0},
+    {"strategy", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, take_strategy, AT(strategy), 0},
+    {"threads", 0, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS, take_unsigned, AT(threads), 0},
+    {"check-overflow", 0, FOR_SCAN | FOR_RANKS, take_flag, AT(check_overflow), 0},
+    {"wrap", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, take_flag, AT(wrap), 0},
+    {"rows", 0, FOR_GEN, take_size_or_0, AT(rows), AT(has_rows)},
+    {"rows", 0, FOR_SUM, take_row_range, WHOLE, AT(has_rows)},
+    {"seed", 0, FOR_GEN, take_number, AT(seed), 0},
+    {"max", 0, FOR_GEN, take_number, AT(max), AT(has_max)},
+    {"bits", 0, FOR_COUNT | FOR_SORT, take_unsigned, AT(bits), AT(has_bits)},
+    {"first-bit", 0, FOR_COUNT | FOR_SORT, take_unsigned, AT(first_bit), 0},
+    {"chunk", 0, FOR_COUNT | FOR_HIST, take_size, AT(chunk), 0},
+    {"ranks", 0, FOR_COUNT, take_flag, AT(ranks), 0},
+    {"bins", 0, FOR_HIST, take_size, AT(bins), 0},
+    {"range", 0, FOR_HIST, take_range, WHOLE, AT(has_range)},
+    {"first", 0, FOR_HIST, take_integer, AT(first), AT(has_first)},
+    {"edges", 0, FOR_HIST, take_text, AT(edges), 0},
+    {"weights", 0, FOR_HIST, take_text, AT(weights), 0},
+    {"plot", 0, FOR_HIST, take_flag, AT(plot), 0},
+    {"values", 0, FOR_SORT, take_text, AT(values), 0},
+    {"values-out", 0, FOR_SORT, take_text, AT(values_out), 0},
+    {"value-bytes", 0, FOR_SORT, take_size, AT(value_bytes), 0},
+    {"descending", 0, FOR_COUNT | FOR_SORT, take_flag, AT(descending), 0},
+    {"by", 0, FOR_SORT, take_by, WHOLE, 0},
+    {"argsort", 0, FOR_SORT, take_flag, AT(argsort), 0},
+};
+enum { RULES = sizeof rules / sizeof rules[0], CODES = 256 };
 
 static int take_option(struct arguments *arguments, int code, char *value) {
-    bool *const flag = flag_of(arguments, code);
-    if (flag) {
-        *flag = true;
-        return GO_ON;
-    }
-    if (code > MAX)
-        return take_key_option(arguments, code, value);
-    switch (code) {
-    case 'o':
-        arguments->output = value;
-        return GO_ON;
-    case CARRY_IN:
-        arguments->carry_in = value;
-        return GO_ON;
-    case CARRY_OUT:
-        arguments->carry_out = value;
-        return GO_ON;
-    case TO:
-        arguments->to = value;
-        return GO_ON;
-    case CONTINUE:
-        arguments->state = value;
-        return GO_ON;
-    case AT:
-        arguments->has_at = true;
-        return take_number("at", value, UINT64_MAX, &arguments->at);
-    case TYPE:
-        return take_type("type", value, &arguments->type);
-    case OUT_TYPE:
-        return take_type("out-type", value, &arguments->out_type);
-    case INPUT_FORMAT:
-        return take_format("input-format", value, &arguments->input_format);
-    case OUTPUT_FORMAT:
-        return take_format("output-format", value, &arguments->output_format);
-    case COLUMNS:
-        return take_size("columns", value, 1, &arguments->columns);
-    case MEMORY:
-        return take_size("memory", value, 1, &arguments->memory);
-    case SKIP:
-        return take_size("skip", value, 0, &arguments->skip);
-    case BACKEND:
-        return take_backend(value, &arguments->backend);
-    case DEVICES:
-        code = device_list_read(value, arguments->devices, &arguments->device_count);
-        return code == EX_OK ? GO_ON : code;
-    case STRATEGY:
-        return take_strategy(value, &arguments->strategy);
-    case THREADS:
-        return take_threads(value, &arguments->threads);
-    case ROWS:
-        arguments->has_rows = true;
-        return take_size("rows", value, 0, &arguments->rows);
-    case ROW_RANGE:
-        arguments->has_rows = true;
-        return take_row_range(value, &arguments->rows_from, &arguments->rows_to);
-    case DELIMITER:
-        return take_delimiter(value, &arguments->delimiter);
-    case MEMBER:
-        arguments->member = value;
-        return GO_ON;
-    case FIELD:
-        return take_fields(arguments, value);
-    case SEED:
-        return take_number("seed", value, UINT64_MAX, &arguments->seed);
-    default: /* MAX */
-        arguments->has_max = true;
-        return take_number("max", value, UINT64_MAX, &arguments->max);
-    }
+    const struct rule *rule = rules;
+    while (code != (rule->letter ? rule->letter : CODES + (int)(rule - rules)))
+        rule++;
+    if (rule->has)
+        *(bool *)((char *)arguments + rule->has) = true;
+    return rule->take(rule->name, value, (char *)arguments + rule->place);
 }
 
 /* The complaint about an option that only other subcommands take; GO_ON when it is not that. */
@@ -487,10 +336,12 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
     for (size_t i = 0; i < RULES; i++) {
         if (!(rules[i].subcommands & subcommand))
             continue;
-        options[used++] = (struct option){rules[i].name, rules[i].takes_value, NULL, rules[i].code};
-        if (rules[i].code < 256) {
-            letters[length++] = (char)rules[i].code;
-            if (rules[i].takes_value)
+        const bool takes_value = rules[i].take && rules[i].take != take_flag;
+        const int code = rules[i].letter ? rules[i].letter : CODES + (int)i;
+        options[used++] = (struct option){rules[i].name, takes_value, NULL, code};
+        if (rules[i].letter) {
+            letters[length++] = (char)code;
+            if (takes_value)
                 letters[length++] = ':';
         }
     }

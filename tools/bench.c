@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "bad_option.h"
 #include "bench/bench.h"
+#include "bench/lists.h"
 #include "commands.h"
 #include "complete.h"
 #include "device_list.h"
@@ -103,71 +104,6 @@ static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BAC
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
-/* ------------------------------------------------------------------------------------------------ single values */
-
-static bool read_size(const char *text, size_t *size) {
-    uint64_t number = 0;
-    bool good = parse_number(text, SIZE_MAX / 2, &number) && number > 0;
-    *size = (size_t)number;
-    return good;
-}
-
-static int take_columns(struct bench_options *options, char *item) {
-    struct bench_shape *shape = &options->shapes[options->shape_count++];
-    char *slash = strchr(item, '/');
-    if (slash)
-        *slash = '\0';
-    const bool good = read_size(item, &shape->columns) &&
-                      (slash ? read_size(slash + 1, &shape->stride) : (shape->stride = shape->columns) > 0);
-    if (slash)
-        *slash = '/';
-    return good && shape->stride >= shape->columns
-               ? EX_OK
-               : fail(EX_USAGE, "--columns %s: not a number of columns from 1 on, nor COLUMNS/STRIDE", item);
-}
-
-static int take_pair(struct bench_options *options, char *item) {
-    struct bench_pair *pair = &options->pairs[options->pair_count++];
-    char *colon = strchr(item, ':');
-    if (colon)
-        *colon = '\0';
-    pair->in = type_of_name(item);
-    pair->out = colon ? type_of_name(colon + 1) : pair->in;
-    if (colon)
-        *colon = ':';
-    return pair->in && pair->out && table_types_supported(pair->in, pair->out)
-               ? EX_OK
-               : fail(EX_USAGE, "--types %s: not a type that can be summed, nor a pair such as u8:u32", item);
-}
-
-static int take_rows(struct bench_options *options, char *item) {
-    return read_size(item, &options->rows[options->row_count++])
-               ? EX_OK
-               : fail(EX_USAGE, "--rows %s: not a number of rows from 1 on", item);
-}
-
-static int take_threads(struct bench_options *options, char *item) {
-    uint64_t number = 0;
-    table_device cpu;
-    if (strcmp(item, "all") == 0) {
-        table_devices(&cpu, 1);
-        number = (uint64_t)cpu.processors;
-    } else if (!parse_number(item, 65536, &number) || number == 0) {
-        return fail(EX_USAGE, "--threads %s: not a number of threads from 1 on, nor all", item);
-    }
-    options->threads[options->thread_count++] = (unsigned)number;
-    return EX_OK;
-}
-
-static int take_strategy(struct bench_options *options, char *item) {
-    for (int s = TABLE_STRATEGY_AUTO; s <= TABLE_STRATEGY_FUSED; ++s)
-        if (strcmp(item, bench_strategy_name((table_strategy)s)) == 0) {
-            options->strategies[options->strategy_count++] = (table_strategy)s;
-            return EX_OK;
-        }
-    return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", item);
-}
-
 static int take_backend(struct bench_options *options, const char *text) {
     options->backend = strcmp(text, "auto") == 0   ? TABLE_BACKEND_AUTO
                        : strcmp(text, "cpu") == 0  ? TABLE_BACKEND_CPU
@@ -176,34 +112,6 @@ static int take_backend(struct bench_options *options, const char *text) {
     return (int)options->backend >= 0
                ? EX_OK
                : fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
-}
-
-/* ------------------------------------------------------------------------------------------------------- lists */
-
-/* Hands each item of a list with commas to `take`, which adds it to the list that has `count` of them. */
-static int take_list(struct bench_options *options, const char *name, const char *text, const size_t *count,
-                     int (*take)(struct bench_options *options, char *item)) {
-    char items[1024];
-    if (snprintf(items, sizeof items, "%s", text) >= (int)sizeof items)
-        return fail(EX_USAGE, "--%s: longer than %zu letters", name, sizeof items - 1);
-    for (char *item = items, *comma; item; item = comma) {
-        comma = strchr(item, ',');
-        if (comma)
-            *comma++ = '\0';
-        if (*count == BENCH_LIST)
-            return fail(EX_USAGE, "--%s: more than %d in the list", name, (int)BENCH_LIST);
-        const int code = take(options, item);
-        if (code != EX_OK)
-            return code;
-    }
-    return EX_OK;
-}
-
-/* A default is a list that was given by nobody. */
-static void default_list(struct bench_options *options, const char *text, const size_t *count,
-                         int (*take)(struct bench_options *options, char *item)) {
-    if (*count == 0)
-        (void)take_list(options, "default", text, count, take);
 }
 
 static void fill_in_defaults(struct bench_options *options, bool quick) {
@@ -215,14 +123,13 @@ static void fill_in_defaults(struct bench_options *options, bool quick) {
                                                      : "1,2,3,4,5,8,16,64,1000";
     if (cuda && !options->accuracy && !small && !quick && options->pair_count == 0)
         types = "u32,f32,u64,f64,u8:u32";
-    default_list(options, types, &options->pair_count, take_pair);
-    default_list(options, columns, &options->shape_count, take_columns);
-    default_list(options, "1,all", &options->thread_count, take_threads);
-    default_list(options,
-                 !cuda   ? "auto"
-                 : small ? "recursive,fused,auto"
-                         : "recursive,host,fused",
-                 &options->strategy_count, take_strategy);
+    bench_default_list(options, BENCH_TYPES, types);
+    bench_default_list(options, BENCH_COLUMNS, columns);
+    bench_default_list(options, BENCH_THREADS, "1,all");
+    bench_default_list(options, BENCH_STRATEGIES,
+                       !cuda   ? "auto"
+                       : small ? "recursive,fused,auto"
+                               : "recursive,host,fused");
     if (options->bytes == 0)
         options->bytes = options->accuracy ? (quick ? 4u << 20 : 64u << 20)
                          : cuda            ? (quick ? 128u << 20 : 512u << 20)
@@ -240,8 +147,6 @@ static int set_stride(struct bench_options *options, size_t stride) {
     return EX_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- the whole line */
-
 struct line {
     struct bench_options options;
     size_t stride;
@@ -249,7 +154,7 @@ struct line {
 };
 
 static int take_number(const char *name, const char *text, size_t most, size_t *number) {
-    if (read_size(text, number) && *number <= most)
+    if (bench_read_size(text, number) && *number <= most)
         return EX_OK;
     return fail(EX_USAGE, "--%s %s: not a number from 1 to %zu", name, text, most);
 }
@@ -264,17 +169,17 @@ static int take_option(struct line *line, int code, const char *value) {
     case DEVICES:
         return device_list_read(value, options->devices, &options->device_count);
     case COLUMNS:
-        return take_list(options, "columns", value, &options->shape_count, take_columns);
+        return bench_take_list(options, BENCH_COLUMNS, value);
     case TYPES:
-        return take_list(options, "types", value, &options->pair_count, take_pair);
+        return bench_take_list(options, BENCH_TYPES, value);
     case ROWS:
-        return take_list(options, "rows", value, &options->row_count, take_rows);
+        return bench_take_list(options, BENCH_ROWS, value);
     case TABLE_ROWS:
         return take_number("table-rows", value, SIZE_MAX, &options->table_rows);
     case THREADS:
-        return take_list(options, "threads", value, &options->thread_count, take_threads);
+        return bench_take_list(options, BENCH_THREADS, value);
     case STRATEGY:
-        return take_list(options, "strategy", value, &options->strategy_count, take_strategy);
+        return bench_take_list(options, BENCH_STRATEGIES, value);
     case STRIDE:
         return take_number("stride", value, SIZE_MAX, &line->stride);
     case BYTES:

@@ -40,7 +40,7 @@ static uint64_t random_bits(uint64_t seed, uint64_t index) {
     return z ^ z >> 31;
 }
 
-/* From 0 to most. */
+/* Makes a number from 0 to most of random bits. */
 static uint64_t scale(uint64_t bits, uint64_t most) {
     return most == UINT64_MAX ? bits : (uint64_t)((uint128)bits * (most + 1) >> 64);
 }

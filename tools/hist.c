@@ -92,7 +92,7 @@ static void widen_range(table_bins *bins) {
     }
 }
 
-/* From the least to the greatest value. */
+/* The range goes from the least to the greatest value. */
 static int find_range(struct hist_job *job) {
     const table_view values = keys_view(&job->input);
     double low = INFINITY, high = -INFINITY;
@@ -259,7 +259,7 @@ static int count(struct hist_job *job) {
     return job->in_pieces ? count_pieces(job) : count_values(job, &values, job->rows, job->outside);
 }
 
-/* Before anything is written or printed. */
+/* Is called before anything is written or printed. */
 static int inputs_unchanged(const struct hist_job *job) {
     int code = input_unchanged(&job->input);
     if (code == EX_OK)

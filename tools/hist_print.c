@@ -16,7 +16,7 @@ static double even_edge(const table_bins *bins, size_t edge) {
     return table_even_edge(bins->low, bins->high, bins->count, edge);
 }
 
-/* As few digits as make the same number when they are read. */
+/* Prints as few digits as make the same number when they are read. */
 static void double_text(double number, char text[VALUE_TEXT]) {
     enum { FEWEST = 15, MOST = 17 };
     int digits = FEWEST;

@@ -8,7 +8,7 @@
 #include "types.h"
 #include "values.h"
 
-/* By the thread that sums. Nothing of the last piece is written if the input has changed. */
+/* Is called by the thread that sums. Nothing of the last piece is written if the input has changed. */
 static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
     struct scan_job *job = context;
     const struct input_file *input = job->input;
@@ -136,10 +136,11 @@ static int sum_rows(struct scan_job *job) {
     return code_of(job, &report, status);
 }
 
-/* A table without rows, of which a stream would not know that it has ended. */
+/* A table without rows, of which a stream would not know that it has ended, or without columns, whose rows a stream
+ * would not see. */
 static int sum_nothing(struct scan_job *job) {
     const table_view in = input_view(job->input);
-    const table_view out = {.columns = in.columns, .type = job->out_layout.type};
+    const table_view out = {.rows = in.rows, .columns = in.columns, .type = job->out_layout.type};
     table_stream_report report = {0};
     table_scan_options options = scan_options(job);
     options.report = &report.scan;
@@ -164,7 +165,7 @@ static int write_start(struct scan_job *job) {
     return code;
 }
 
-/* From the last row: as one table in memory. */
+/* Sums from the last row need the whole table in memory. */
 static int sum_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t most = memory_limit(job->arguments.memory);
@@ -212,7 +213,7 @@ static int sum_inputs(struct scan_job *job) {
         code = write_start(job);
     for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++) {
         const struct input_file *input = job->input = &job->inputs[i];
-        code = input->rows_known && input->layout.rows == 0 ? sum_nothing(job) : sum_rows(job);
+        code = input->rows_known && input->layout.bytes == 0 ? sum_nothing(job) : sum_rows(job);
         job->rows_above += input->layout.rows;
     }
     for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++)

@@ -42,7 +42,7 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
     return true;
 }
 
-/* In each run of 2 * half values the total of the left half is added, from the left, to each value of the right one. */
+/* Adds, in each run of 2 * half values, the total of the left half, from the left, to each value of the right one. */
 #define HALVE(TYPE, half)                                                                                              \
     for (size_t run = 0; run < SERIAL_UNIT; run += 2 * (half)) {                                                       \
         const TYPE left = values[run + (half)-1];                                                                      \

@@ -93,6 +93,8 @@ static int choose_column(const struct sort_job *job, const char *by, struct inpu
         return by ? fail(EX_USAGE, "%s: --by %s: its records have no such field", job->input.name, by)
                   : fail(EX_USAGE, "%s: has records, which stay whole: --by FIELD says what to sort them by",
                          job->input.name);
+    if (layout->columns == 0)
+        return fail(EX_DATAERR, "%s: has no columns that its rows could be sorted by", job->input.name);
     if (!by && layout->columns > 1)
         return fail(EX_USAGE,
                     "%s: has %zu columns, and its rows stay whole: --by COLUMN, from 0 on, says what to sort them by",
@@ -290,7 +292,7 @@ static int sort_by_column(struct sort_job *job, const struct input_field *field,
     return EX_OK;
 }
 
-/* By the least significant column first: each sort leaves rows alike in the order of those before it. */
+/* The least significant column comes first: each sort leaves rows alike in the order of those before it. */
 static int sort(struct sort_job *job) {
     int code = make_order(job);
     if (code == EX_OK)

@@ -31,7 +31,7 @@ bool state_file_recognise(const char *path) {
     return found;
 }
 
-/* Before there is memory for all of it. */
+/* The header is looked at before there is memory for all of the state. */
 static int check_header(const struct state_file *file, int fd, size_t bytes) {
     enum { HEADER = 64 }; /* of any state */
     char header[HEADER];
@@ -67,7 +67,7 @@ static int read_all(struct state_file *file, int fd) {
     return EX_OK;
 }
 
-/* In place of its saved form. */
+/* Puts the state in the place of its saved form. */
 static int load(struct state_file *file) {
     if (table_state_load(file->state, file->bytes, file->state) != TABLE_OK ||
         table_state_describe(file->state, file->bytes, &file->facts) != TABLE_OK)

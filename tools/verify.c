@@ -103,7 +103,7 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                     "%s: out of memory: %zu rows of %zu columns and their sums are needed at a time, and "
                     "%zu bytes may be used; --memory says more",
                     comparison->input->name, unit, in->columns, most);
-    const size_t units = unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
+    const size_t units = row * unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
     comparison->room = units * unit;
     if (comparison->reverse) {
         if (!comparison->input->rows_known || (rows > 0 && row > most / rows))
@@ -201,6 +201,8 @@ static int compare(struct comparison *comparison) {
     const struct table_layout *in = &comparison->input->layout;
     const size_t in_row = in->columns * table_type_size(in->type);
     size_t rows = comparison->room;
+    if (in->columns == 0) /* the shapes were compared, and there is nothing else */
+        return EX_OK;
     int code = comparison->offsets && !comparison->reverse ? compare_start(comparison) : EX_OK;
     while (code == EX_OK && rows == comparison->room && rows > 0 && !comparison->differs &&
            !(comparison->reverse && comparison->sums.row > 0)) {

@@ -162,11 +162,14 @@ typedef struct table_scan_options {
      * table 0 in `in`, and out_step * t in `out`; steps may be negative. Each table is a sum of its own, with the bits
      * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are those of a tables of b rows and c
      * columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and first_overflow
-     * counts (t * rows + i) * columns + j. No state, no
-     * offsets (ARGUMENT). The tables of `out` may be interleaved, but no element
-     * belongs to two of them (OVERLAP); those of `in` may share elements, unless they are the tables of `out`, with the
-     * same step too. Other than this, nothing of `in` lies between the first and the last element of `out`, nor the
-     * other way round (OVERLAP). */
+     * counts (t * rows + i) * columns + j. No state
+     * (ARGUMENT). The tables of `out` may be interleaved, but no element belongs to two of them (OVERLAP); those of
+     * `in` may share elements, unless they are the tables of `out`, with the same step too. Other than this, nothing of
+     * `in` lies between the first and the last element of `out`, nor the other way round (OVERLAP).
+     * With offsets each table of `out` has its one row more, and out_step leads from row 0 of one to row 0 of the next:
+     * (rows + 1) * columns where they lie side by side. Where `in` is `out` without a row, in_step is out_step. On CUDA
+     * these tables are summed one after the other, and the stream forms have neither first_overflow nor skipped for
+     * them (BACKEND). */
     size_t tables;
     ptrdiff_t in_step, out_step;
 

@@ -105,6 +105,7 @@ const struct backend *backend_cpu(void) {
         .share = cpu_share,
         .is_large = cpu_is_large,
         .prefers_batch = cpu_prefers_batch,
+        .batch_has_offsets = true,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,
         .chunk_length = cpu_chunk_length,
@@ -130,7 +131,7 @@ const struct backend *backend_cpu(void) {
     return &backend;
 }
 
-/* Of the process, which is its first thread: the one that asks may be bound to a few of them. */
+/* The processors of the process, which is its first thread: the one that asks may be bound to a few of them. */
 static unsigned count_processors(void) {
 #if defined(__linux__)
     cpu_set_t processors;

@@ -1,4 +1,6 @@
 /* Several tables at once: threads take runs of whole tables, each of which is one thread's from top to bottom. */
+#include <string.h>
+
 #include "../backend.h"
 #include "../checked.h"
 #include "jobs.h"
@@ -79,6 +81,14 @@ static bool need_converting(const struct scan *scan) {
     return scan->in.type != scan->out.type || scan->skip_nan || !is_aligned(scan->in.data, scan->in.type);
 }
 
+/* Starts (NULL: zeros) or last sums of `count` tables, rows side by side, into their rows of offsets. */
+static void put_offsets(const struct division *division, const struct scan *first, const void *sums, size_t count) {
+    static const uint64_t zeros[CPU_TINY_VALUES];
+    const size_t columns = first->in.columns;
+    division_give(division, first->offset_row, first->out_step, sums ? sums : zeros, sums ? (ptrdiff_t)columns : 0,
+                  count, columns);
+}
+
 static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
     struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
     const struct scan *scan = batch->scan;
@@ -86,7 +96,7 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
     struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
     struct scan some = one_table(scan);
     const struct division division = divide(&some);
-    uint64_t converted[CPU_TINY_VALUES * CPU_TINY_TABLES];
+    uint64_t converted[CPU_TINY_VALUES * CPU_TINY_TABLES], lasts[CPU_TINY_VALUES * CPU_TINY_TABLES];
     (void)thread;
     some.in.stride = scan->in_step; /* a row of the buffer is a table */
     if (batch->converts)
@@ -98,10 +108,17 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
         batch_table(scan, table, row, &some);
         if (batch->converts) {
-            skipped += division_take(&division, converted, values, some.in.data, count, values);
+            skipped += division_take(&division, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
             some.in.data = converted;
         }
-        batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, some.carry_out, count);
+        if (scan->offset_row && scan->offset_first)
+            put_offsets(&division, &some, some.carry_in, count);
+        batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, scan->offset_row ? lasts : some.carry_out,
+                    count);
+        if (scan->offset_row && !scan->offset_first)
+            put_offsets(&division, &some, lasts, count);
+        if (scan->offset_row && scan->carry_out)
+            memcpy(some.carry_out, lasts, count * row);
     }
     atomic_fetch_add(&batch->skipped, skipped);
 }
@@ -121,6 +138,18 @@ static void note_overflow(struct batch *batch, size_t table, uint64_t found) {
         ;
 }
 
+static void put_row(const struct division *division, const struct part *part, const void *sums) {
+    const struct scan *scan = division->scan;
+    char *const row = (char *)scan->offset_row + part->first_column * table_type_size(scan->out.type);
+    division_give(division, row, (ptrdiff_t)part->columns, sums, (ptrdiff_t)part->columns, 1, part->columns);
+}
+
+static void put_start(struct worker *worker, const struct division *division, const struct part *part) {
+    const void *const start = division->scan->carry_in;
+    memset(worker->start, 0, part->columns * division->value_bytes);
+    put_row(division, part, start ? division_sums(division, start, 0, part) : worker->start);
+}
+
 static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
     const struct scan *scan = batch->scan;
@@ -134,7 +163,11 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
         worker.first_overflow = TABLE_NO_OVERFLOW;
         for (size_t panel = 0; panel < division.parts; panel++) {
             const struct part part = division_part(&division, DIVISION_COLUMNS, panel);
+            if (one.offset_row && one.offset_first)
+                put_start(&worker, &division, &part);
             panel_scan(&worker, &division, &part);
+            if (one.offset_row && !one.offset_first)
+                put_row(&division, &part, worker_last(&worker, &division));
         }
         note_overflow(batch, table, worker.first_overflow);
     }

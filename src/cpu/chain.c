@@ -22,7 +22,7 @@ size_t chain_rows(const struct division *division) {
     return division->is_float ? CHAIN_LEVELS + 2 * count_levels(division) : 1;
 }
 
-/* Of a sum that goes on, blocks of chunks are there from the beginning. */
+/* A sum that goes on has blocks of chunks from the beginning. */
 static void go_on(char *chain, const struct division *division) {
     const struct entry *const entry = division->entry;
     const struct scan *scan = division->scan;

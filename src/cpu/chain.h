@@ -8,7 +8,7 @@
 /* Rows of sums, of all columns side by side, that it takes. */
 size_t chain_rows(const struct division *division);
 
-/* From the carry in, before the first chunk, to the carry out, after the last. */
+/* The chain leads from the carry in, before the first chunk, to the carry out, after the last. */
 void chain_begin(char *chain, const struct division *division);
 void chain_end(const char *chain, const struct division *division);
 

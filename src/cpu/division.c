@@ -15,7 +15,7 @@
 enum {
     WIDE_PANEL = 2048,
     TURNED_PANEL = 4096, /* written past the caches without being staged */
-    BLOCK = 4096,        /* staged at a time; at least one group of rows */
+    BLOCK = 2048,        /* staged at a time; at least one group of rows */
     CACHED_PANEL = 512,  /* of 512 rows: 256 KiB, for the second-level cache */
     COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
     CHUNK = 65536,
@@ -112,34 +112,43 @@ static const struct cpu_kernel *find_kernel(const struct division *division, siz
     return &kernels->wide;
 }
 
+static bool is_packed(const struct table_view *view) { return (size_t)llabs(view->stride) == view->columns; }
+
 /* Bytes that a kernel may write one after the other, when its results do not lie in between. */
 static size_t run_bytes(const struct division *division) {
     const struct scan *scan = division->scan;
     const size_t row = division->panel_columns * table_type_size(scan->out.type);
-    return division->panels == 1 && (size_t)llabs(scan->out.stride) == scan->out.columns ? row * scan->out.rows : row;
+    return division->panels == 1 && is_packed(&scan->out) ? row * scan->out.rows : row;
 }
-
-static bool is_packed(const struct table_view *view) { return view->stride == (ptrdiff_t)view->columns; }
 
 static bool is_aligned(const struct table_view *view) {
     return (uintptr_t)view->data % table_type_size(view->type) == 0;
+}
+
+/* How the kernel takes values of the type without a copy; CPU_AS_SUMS also where it does not. */
+static enum cpu_format find_format(const struct division *division, table_type type) {
+    const enum cpu_format format = type == TABLE_F16 ? CPU_F16 : type == TABLE_BF16 ? CPU_BF16 : CPU_AS_SUMS;
+    return division->kernel->formats >> format & 1 ? format : CPU_AS_SUMS;
 }
 
 static void choose_staging(struct division *division) {
     const struct scan *scan = division->scan;
     const bool packed = division->kernel->packed;
     const size_t row = division->panel_columns * division->value_bytes;
-    division->stage_in = scan->in.type != division->sum_type || scan->skip_nan || !is_aligned(&scan->in) ||
-                         (packed && !is_packed(&scan->in));
+    const enum cpu_format in_format = find_format(division, scan->in.type);
+    const enum cpu_format out_format = find_format(division, scan->out.type);
+    division->stage_in = (scan->in.type != division->sum_type && !in_format) || scan->skip_nan ||
+                         !is_aligned(&scan->in) || (packed && !is_packed(&scan->in));
+    division->in_format = division->stage_in ? CPU_AS_SUMS : in_format;
     if (!scan->out.data)
         return;
     division->stream = leaves_caches(division) && run_bytes(division) >= STREAM_RUN;
     const bool as_sums = scan->out.type == division->sum_type;
     const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
-    division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) || !as_sums ||
-                          !is_aligned(&scan->out);
-    division->turn_out =
-        division->stream && division->stage_out && (!as_sums || scan->out.stride == -(ptrdiff_t)scan->out.columns);
+    division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) ||
+                          (!as_sums && !out_format) || !is_aligned(&scan->out);
+    division->out_format = division->stage_out ? CPU_AS_SUMS : out_format;
+    division->convert_out = division->stream && division->stage_out && !as_sums;
 }
 
 static void lay_out_worker(struct division *division) {
@@ -155,10 +164,12 @@ static void lay_out_worker(struct division *division) {
     }
     division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT);
     const size_t stack_rows = division->is_float ? division->top + 1 + division->blocks : 0;
-    division->edge_bytes = division->scan->state ? edge_bytes(division, panel_bytes) : 0;
+    division->has_edges = division->scan->state || division->in_format || division->out_format;
+    division->edge_bytes = division->has_edges ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes =
         division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
-        ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->turn_out) * division->block_bytes;
+        ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->convert_out) *
+            division->block_bytes;
 }
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {

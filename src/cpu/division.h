@@ -5,7 +5,7 @@
 #include "../scan.h"
 #include "isa.h"
 
-/* Of all memory that threads work in: a cache line, and the widest vector. */
+/* The alignment of all memory that threads work in: a cache line, and the widest vector. */
 enum { CPU_ALIGNMENT = 64 };
 
 /* What a table is cut into. */
@@ -33,18 +33,20 @@ struct division {
     const struct entry *entry; /* where a sum that goes on begins (entry.h), or NULL; set by the caller */
     size_t lead;               /* rows of the first chunk that come before the table */
 
-    size_t chunk_rows;  /* a power of two of units */
-    size_t chunks;      /* 1 for DIVISION_COLUMNS */
-    size_t groups;      /* of rows, in a unit: see kernels.h */
-    unsigned top;       /* log2 of groups */
-    unsigned blocks;    /* floats: the levels of blocks of units that a kernel has to keep */
-    size_t row_bytes;   /* of a panel's sums, rounded up */
-    size_t block_rows;  /* rows that a kernel is given at a time */
-    bool stage_in;      /* rows are first copied side by side, as values of the sums' type */
-    bool stage_out;     /* sums are first written side by side into a small buffer */
-    bool stream;        /* results leave the caches, or the buffer, past the caches */
-    bool turn_out;      /* and are before brought into the order and type that they have outside, in another buffer */
+    size_t chunk_rows; /* a power of two of units */
+    size_t chunks;     /* 1 for DIVISION_COLUMNS */
+    size_t groups;     /* of rows, in a unit: see kernels.h */
+    unsigned top;      /* log2 of groups */
+    unsigned blocks;   /* floats: the levels of blocks of units that a kernel has to keep */
+    size_t row_bytes;  /* of a panel's sums, rounded up */
+    size_t block_rows; /* rows that a kernel is given at a time */
+    bool stage_in;     /* rows are first copied side by side, as values of the sums' type, in the order of the table */
+    bool stage_out;    /* sums are first written side by side into a small buffer, in the order of the table */
+    enum cpu_format in_format, out_format; /* what the kernel reads and writes of tables that are not staged */
+    bool stream;                           /* results leave the caches, or the buffer, past the caches */
+    bool convert_out;   /* and are before made values of the type that they have outside, in another buffer */
     size_t block_bytes; /* of such a copy or buffer */
+    bool has_edges;     /* rows before and behind whole groups go by edge.h */
     size_t edge_bytes;  /* see edge.h */
     size_t worker_bytes;
 };
@@ -93,15 +95,33 @@ static inline char *division_cell(const struct table_view *table, size_t row, si
  * counted from the table's first one, as `chunk`. No rows behind the part's end. */
 struct part division_unit(const struct division *division, const struct part *part, size_t first_row);
 
-/* Values of the table as the sums' type, as a kernel takes them: from `from` to `to`. Returns how many were skipped. */
-static inline size_t division_take(const struct division *division, void *to, size_t to_stride, const void *from,
+/* The stride of rows of so many values that lie side by side in the order of the table's rows. */
+static inline ptrdiff_t division_packed(const struct table_view *table, size_t columns) {
+    return table->stride < 0 ? -(ptrdiff_t)columns : (ptrdiff_t)columns;
+}
+
+/* Bytes from the lowest of some rows to the first one. */
+static inline size_t division_first(ptrdiff_t stride, size_t rows, size_t value_bytes) {
+    return stride < 0 && rows > 0 ? (rows - 1) * (size_t)-stride * value_bytes : 0;
+}
+
+/* Values of the table as the sums' type, as a kernel takes them: from `from` on into the buffer, side by side in the
+ * order of `to_stride`, columns or -columns. Returns how many were skipped. */
+static inline size_t division_take(const struct division *division, char *buffer, ptrdiff_t to_stride, const void *from,
                                    size_t rows, size_t columns) {
     const struct scan *scan = division->scan;
-    const struct cpu_kernels *kernels = division->kernels;
-    cpu_convert *convert = kernels->convert[scan->in.type][division->sum_type];
-    if (scan->skip_nan && kernels->convert_skipping_nan[scan->in.type][division->sum_type])
-        convert = kernels->convert_skipping_nan[scan->in.type][division->sum_type];
-    return convert(to, (ptrdiff_t)to_stride, from, scan->in.stride, rows, columns);
+    const struct cpu_conversions *conversions = division->kernels->conversions;
+    conversions->convert[scan->in.type][division->sum_type](buffer +
+                                                                division_first(to_stride, rows, division->value_bytes),
+                                                            to_stride, from, scan->in.stride, rows, columns);
+    return scan->skip_nan ? conversions->skip_nan[division->sum_type](buffer, rows * columns) : 0;
+}
+
+/* Sums as results, to `to`, where `out` has its rows or a buffer has them. */
+static inline void division_give(const struct division *division, void *to, ptrdiff_t to_stride, const void *from,
+                                 ptrdiff_t from_stride, size_t rows, size_t columns) {
+    division->kernels->conversions->convert[division->sum_type][division->scan->out.type](to, to_stride, from,
+                                                                                          from_stride, rows, columns);
 }
 
 /* Where the part's columns are in row `row` of a table of sums, the rows side by side. */

@@ -45,6 +45,11 @@ static void keep_runs(const struct division *division, const struct part *part, 
     }
 }
 
+static void set_formats(struct worker *worker, enum cpu_format in, enum cpu_format out) {
+    worker->state.in_format = in;
+    worker->state.out_format = out;
+}
+
 void edge_take(struct worker *worker, const struct division *division, const struct part *part, size_t done,
                size_t rows, bool results) {
     const struct scan *scan = division->scan;
@@ -52,8 +57,9 @@ void edge_take(struct worker *worker, const struct division *division, const str
     const size_t present = worker->missing + rows, group = division->kernel->group_rows;
     char *const values = worker->edge, *const own = values + worker->missing * row_bytes;
     put_missing(worker, division, part, values);
-    const size_t skipped = division_take(division, own, part->columns,
-                                         division_cell(&scan->in, row, part->first_column), rows, part->columns);
+    const ptrdiff_t columns = (ptrdiff_t)part->columns;
+    const size_t skipped =
+        division_take(division, own, columns, division_cell(&scan->in, row, part->first_column), rows, part->columns);
     worker->skipped += results || !scan->out.data ? skipped : 0;
     if (worker->keeps && present < group) {
         char *const copy = worker->edge + edge_bytes(division, division->panel_columns * division->value_bytes) / 2;
@@ -61,13 +67,15 @@ void edge_take(struct worker *worker, const struct division *division, const str
         keep_runs(division, part, copy, present);
     }
     worker->missing = 0;
+    set_formats(worker, CPU_AS_SUMS, CPU_AS_SUMS);
     if (!results) {
         division->kernel->totals(&worker->state, values, (ptrdiff_t)part->columns, present);
+        set_formats(worker, division->in_format, division->out_format);
         return;
     }
     worker->state.past_caches = false;
-    const ptrdiff_t columns = (ptrdiff_t)part->columns;
     division->kernel->scan(&worker->state, values, columns, values, columns, present);
-    division->kernels->convert[division->sum_type][scan->out.type](division_cell(&scan->out, row, part->first_column),
-                                                                   scan->out.stride, own, columns, rows, part->columns);
+    set_formats(worker, division->in_format, division->out_format);
+    division_give(division, division_cell(&scan->out, row, part->first_column), scan->out.stride, own, columns, rows,
+                  part->columns);
 }

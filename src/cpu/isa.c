@@ -12,7 +12,7 @@ static bool has_v2(void) {
 
 static bool has_v3(void) {
     return has_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
 }
 
 static bool has_v4(void) {

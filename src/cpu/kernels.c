@@ -3,33 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
+#include "instruction_set.h"
 #include "kernels.h"
-
-#if defined(__AVX512F__) && defined(__AVX512VL__)
-#define VECTOR_BYTES 64
-#if defined(__AVX512VPOPCNTDQ__) && defined(__GFNI__)
-#define KERNELS_NAME "x86-64-v4+VPOPCNTDQ+GFNI"
-#else
-#define KERNELS_NAME "x86-64-v4"
-#endif
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#define KERNELS_NAME "x86-64-v3"
-#elif defined(__SSE4_2__)
-#define VECTOR_BYTES 16
-#define KERNELS_NAME "x86-64-v2"
-#else
-#define VECTOR_BYTES 16
-#define KERNELS_NAME "plain C"
-#endif
-
-#define PASTE_(a, b) a##_##b
-#define PASTE(a, b)  PASTE_(a, b)
-#define INLINE       static inline __attribute__((always_inline))
 
 #define SUM       uint32_t
 #define TAG       u32
@@ -55,22 +30,16 @@
 #define FLOATING  1
 #include "type_kernels.h"
 
-#include "convert.h"
 #include "stream.h"
 
 extern const struct cpu_key_kernels KEY_KERNELS;
-
-#define CONVERT_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = convert_##IN##_##OUT,
-#define SKIPPING_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                         \
-    [TABLE_##IN][TABLE_##OUT] = convert_skipping_##IN##_##OUT,
+extern const struct cpu_conversions CONVERSIONS;
 
 const struct cpu_kernels KERNELS = {
     .name = KERNELS_NAME,
     .vector_bytes = VECTOR_BYTES,
     .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
-    .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR)[TABLE_F32][TABLE_F16] = convert_F32_F16, [TABLE_F32][TABLE_BF16] =
-                                                                                           convert_F32_BF16},
-    .convert_skipping_nan = {TABLE_FLOAT_PAIRS(SKIPPING_PAIR)},
+    .conversions = &CONVERSIONS,
     .keys = &KEY_KERNELS,
     .stream = stream,
     .stream_end = stream_end,

@@ -25,6 +25,9 @@
 /* The most columns that a narrow kernel has. */
 enum { CPU_NARROW_MOST = 16 };
 
+/* How values lie in memory: as the sums, or as halves, which become f32 on the way, where a kernel says so. */
+enum cpu_format { CPU_AS_SUMS, CPU_F16, CPU_BF16 };
+
 /* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each (of a narrow kernel: a vector),
  * aligned to 64: those below, and then the stack. Its rows 0 to top - 1 are the totals of runs of 2^k groups of the
  * unit, row `top` is the total of a unit that is full, and rows top + 1 + k are the totals of blocks of 2^k units. In a
@@ -38,6 +41,7 @@ struct cpu_state {
     size_t groups; /* groups in a unit, a power of two */
     unsigned top;  /* log2 of that */
     uint64_t unit; /* units whose totals are on the stack as blocks */
+    enum cpu_format in_format, out_format;
     bool exclusive;
     bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */
     bool check;         /* integers: look for overflow */
@@ -53,16 +57,18 @@ enum {
     CPU_STACK_ROW
 };
 
-/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels equal to the columns.
- * totals: only sums up. The sums so far are, of integers, in the row "last", and of floats on the stack. */
+/* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels columns or -columns.
+ * Rows in another format than that of sums are whole groups. totals: only sums up. The sums so far are, of integers,
+ * in the row "last", and of floats on the stack. */
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                  size_t rows);
     void (*totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows);
     size_t group_rows;
-    size_t last; /* where the sums are in the rows before the stack, in elements */
-    bool packed; /* its rows must lie side by side */
-    bool turns;  /* can write rows past the caches that begin anywhere */
+    size_t last;      /* where the sums are in the rows before the stack, in elements */
+    bool packed;      /* its rows must lie side by side, in either order */
+    unsigned formats; /* the others that it can read and write: a bit for each cpu_format */
+    bool turns;       /* can write rows past the caches that begin anywhere */
 };
 
 /* Tables of a few values, rows side by side, whose steps are in elements. */
@@ -73,7 +79,7 @@ struct cpu_tiny {
     bool exclusive;
 };
 
-/* From rows of starts (NULL: zeros) to rows of last sums (NULL: not wanted), of at most CPU_TINY_TABLES tables. */
+/* Sums at most CPU_TINY_TABLES tables up, from rows of starts (NULL: zeros) to rows of last sums (NULL: not wanted). */
 typedef void cpu_tiny_kernel(const struct cpu_tiny *tables, const void *in, void *out, const void *starts, void *ends,
                              size_t count);
 
@@ -83,10 +89,14 @@ struct cpu_type_kernels {
     struct cpu_kernel wide;
 };
 
-/* Copies rows x columns values at any addresses, as another type if the types say so; strides in elements. Returns how
- * many NaN it has made -0.0, where it does. */
-typedef size_t cpu_convert(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,
-                           size_t columns);
+/* Copies rows x columns values at any addresses, as another type if the types say so; strides in elements. */
+typedef void cpu_convert(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,
+                         size_t columns);
+
+struct cpu_conversions {
+    cpu_convert *convert[TYPE_NUMBERS][TYPE_NUMBERS]; /* [from][to]: values to what sums are kept in, sums to results */
+    size_t (*skip_nan[TYPE_NUMBERS])(void *values, size_t count); /* NaN become -0.0; returns how many they were */
+};
 
 enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
 enum { CPU_TYPES = TYPE_NUMBERS };
@@ -97,9 +107,7 @@ struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
     const struct cpu_type_kernels *sums[CPU_SUMS]; /* signed integers are summed as unsigned ones */
-    /* [from][to]: values to what sums are kept in, and sums to results. With skip_nan only where there can be NaN. */
-    cpu_convert *convert[CPU_TYPES][CPU_TYPES];
-    cpu_convert *convert_skipping_nan[CPU_TYPES][CPU_TYPES];
+    const struct cpu_conversions *conversions;
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     const struct cpu_key_kernels *keys;                       /* key_kernels.h */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */

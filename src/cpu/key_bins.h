@@ -57,7 +57,7 @@ static void BINS_NAME(find_even)(const struct bin_search *search, const void *da
         BINS_NAME(find_even_by)(even, data, count, bins, false, false);
 }
 
-/* By halves, all values of a block in step. */
+/* Bins are found by halves, for all values of a block in step. */
 static void BINS_NAME(find_edges)(const struct bin_search *search, const void *data, size_t count,
                                   uint32_t *restrict bins) {
     const VALUE *restrict values = data, *edges = search->bins.edges;

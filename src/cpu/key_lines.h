@@ -62,7 +62,7 @@ INLINE void write_rest(void *memory, const void *line, size_t end, size_t before
                (end - from) * size);
 }
 
-/* To be called before another thread may look at the lines. */
+/* Has to be called before another thread may look at the lines. */
 INLINE void write_end(void) {
 #if defined(__x86_64__)
     _mm_sfence();

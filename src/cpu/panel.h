@@ -4,7 +4,8 @@
 
 #include "worker.h"
 
-/* From scan->carry_in to scan->carry_out, or from scan->state. Without results, only the carry out is made. */
+/* Sums a panel up, from scan->carry_in to scan->carry_out, or from scan->state. Without results, only the carry out is
+ * made. */
 void panel_scan(struct worker *worker, const struct division *division, const struct part *part);
 
 #endif

@@ -41,9 +41,8 @@ static void finish_chunks(const struct division *division, const char *lasts) {
     const struct table_view *out = &division->scan->out;
     const size_t bytes = out->columns * division->value_bytes;
     for (size_t chunk = 1; chunk < division->chunks; chunk++)
-        division->kernels->convert[division->sum_type][out->type](
-            division_cell(out, chunk * division->chunk_rows - division->lead, 0), out->stride,
-            lasts + (chunk - 1) * bytes, (ptrdiff_t)out->columns, 1, out->columns);
+        division_give(division, division_cell(out, chunk * division->chunk_rows - division->lead, 0), out->stride,
+                      lasts + (chunk - 1) * bytes, (ptrdiff_t)out->columns, 1, out->columns);
 }
 
 table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds) {

@@ -72,7 +72,10 @@
 #endif
 
 #define NARROW(columns, slots)                                                                                         \
-    { PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)), LANES - (slots), true, false }
+    {                                                                                                                  \
+        PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)), LANES - (slots), true,        \
+            FORMATS, false                                                                                             \
+    }
 
 static const struct cpu_type_kernels NAME(kernels) = {
     .narrow =
@@ -101,12 +104,14 @@ static const struct cpu_type_kernels NAME(kernels) = {
 #endif
         },
     .tiny = NAME(tiny),
-    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, CAN_TURN},
+    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, 0, CAN_TURN},
 };
 
 #undef NARROW
 #undef NAME
 #undef CAN_TURN
+#undef FORMATS
+#undef BY_FORMAT
 #undef VECTOR
 #undef UNALIGNED
 #undef NOTHING

@@ -209,3 +209,21 @@ INLINE void NAME(suspend)(struct cpu_state *state, const struct NAME(run) * run)
     state->unit = run->unit;
     NAME(note_overflow)(state, run->wrong);
 }
+
+/* Rows of a narrow kernel, side by side, group by group. */
+struct NAME(rows) {
+    char *lowest;   /* the lowest row of the group */
+    ptrdiff_t step; /* bytes from group to group */
+    enum cpu_format format;
+    bool turned; /* the lowest row is the last one */
+};
+
+INLINE void NAME(fetch_ahead)(struct NAME(rows) rows) {
+    enum { AHEAD = 2048, LINE = 64 };
+    const ptrdiff_t bytes = rows.turned ? -rows.step : rows.step;
+    const uintptr_t first = (uintptr_t)rows.lowest + (uintptr_t)(rows.turned ? -AHEAD : AHEAD);
+    for (ptrdiff_t at = 0; at < bytes; at += LINE)
+        __builtin_prefetch((const void *)(first + (uintptr_t)at));
+}
+
+#include "halves.h"

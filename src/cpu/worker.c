@@ -15,12 +15,14 @@ struct worker worker_make(const struct division *division, char *memory) {
     worker.edge = worker.sums + division->row_bytes;
     worker.block_in = worker.edge + division->edge_bytes;
     worker.block_out = worker.block_in + (division->stage_in ? division->block_bytes : 0);
-    worker.block_turned = worker.block_out + (division->stage_out ? division->block_bytes : 0);
+    worker.block_converted = worker.block_out + (division->stage_out ? division->block_bytes : 0);
     worker.state = (struct cpu_state){
-        .memory = worker.block_turned + (division->turn_out ? division->block_bytes : 0),
+        .memory = worker.block_converted + (division->convert_out ? division->block_bytes : 0),
         .row_bytes = division->kernel->packed ? division->kernels->vector_bytes : division->row_bytes,
         .groups = division->groups,
         .top = division->top,
+        .in_format = division->in_format,
+        .out_format = division->out_format,
         .exclusive = scan->exclusive,
         .signed_values = type_is_signed_integer(division->sum_type),
     };
@@ -35,6 +37,24 @@ struct block {
     ptrdiff_t in_stride, out_stride;
 };
 
+/* The rows of the next block come while this one is worked on: reading them is a burst that nobody else sees coming. */
+static void fetch_ahead(const struct division *division, const struct part *part, size_t done) {
+    enum { LINE = 64 };
+    const struct table_view *in = &division->scan->in;
+    size_t rows = part->rows - done < division->block_rows ? part->rows - done : division->block_rows;
+    const size_t size = table_type_size(in->type);
+    size_t row_bytes = part->columns * size;
+    const char *row = division_cell(in, part->first_row + done, part->first_column);
+    if (in->stride == division_packed(in, part->columns)) {
+        row -= division_first(in->stride, rows, size);
+        row_bytes *= rows;
+        rows = rows > 0;
+    }
+    for (; rows > 0; rows--, row += in->stride * (ptrdiff_t)size)
+        for (size_t at = 0; at < row_bytes; at += LINE)
+            __builtin_prefetch(row + at, 0, 3);
+}
+
 /* counts: the NaN that are skipped here are not seen again. */
 static struct block make_block(struct worker *worker, const struct division *division, const struct part *part,
                                size_t done, bool counts) {
@@ -45,48 +65,50 @@ static struct block make_block(struct worker *worker, const struct division *div
     block.in = division_cell(&scan->in, block.first_row, part->first_column);
     block.in_stride = scan->in.stride;
     if (division->stage_in) {
+        block.in_stride = division_packed(&scan->in, part->columns);
         const size_t skipped =
-            division_take(division, worker->block_in, part->columns, block.in, block.rows, part->columns);
+            division_take(division, worker->block_in, block.in_stride, block.in, block.rows, part->columns);
+        fetch_ahead(division, part, done + block.rows);
         worker->skipped += counts ? skipped : 0;
-        block.in = worker->block_in;
-        block.in_stride = (ptrdiff_t)part->columns;
+        block.in = worker->block_in + division_first(block.in_stride, block.rows, division->value_bytes);
     }
-    block.out = worker->block_out;
-    block.out_stride = (ptrdiff_t)part->columns;
     if (!division->stage_out && scan->out.data) {
         block.out = division_cell(&scan->out, block.first_row, part->first_column);
         block.out_stride = scan->out.stride;
+    } else {
+        block.out_stride = division_packed(&scan->out, part->columns);
+        block.out = worker->block_out + division_first(block.out_stride, block.rows, division->value_bytes);
     }
     return block;
 }
 
-/* From the small buffer to where the results belong, or, for long runs past the caches, by way of another one. */
+/* Brings results from the small buffer to where they belong, in long runs past the caches. */
 static void write_block(const struct worker *worker, const struct division *division, const struct part *part,
                         const struct block *block) {
     const struct table_view *out = &division->scan->out;
-    const ptrdiff_t columns = (ptrdiff_t)part->columns, step = out->stride * (ptrdiff_t)table_type_size(out->type);
-    cpu_convert *const convert = division->kernels->convert[division->sum_type][out->type];
+    const size_t size = table_type_size(out->type);
+    const ptrdiff_t stride = block->out_stride, step = out->stride * (ptrdiff_t)size;
+    size_t rows = block->rows, row_bytes = part->columns * size;
+    ptrdiff_t from_step = stride * (ptrdiff_t)size;
     char *to = division_cell(out, block->first_row, part->first_column);
     const char *from = block->out;
-    size_t rows = block->rows, row_bytes = part->columns * table_type_size(out->type);
-    const bool backwards = out->stride == -columns;
     if (!division->stream) {
-        convert(to, out->stride, from, columns, rows, part->columns);
+        division_give(division, to, out->stride, from, stride, rows, part->columns);
         return;
     }
-    if (division->turn_out) {
-        char *const first = worker->block_turned + (backwards ? (rows - 1) * row_bytes : 0);
-        convert(first, backwards ? -columns : columns, from, columns, rows, part->columns);
-        from = worker->block_turned;
+    if (division->convert_out) {
+        char *const first = worker->block_converted + division_first(stride, rows, size);
+        division_give(division, first, stride, from, stride, rows, part->columns);
+        from = first;
     }
-    if (backwards)
-        to -= (rows - 1) * row_bytes;
-    if (backwards || out->stride == columns) {
+    if (out->stride == stride) {
+        to -= division_first(stride, rows, size);
+        from -= division_first(stride, rows, size);
         row_bytes *= rows;
         rows = 1;
     }
-    for (size_t i = 0; i < rows; i++)
-        division->kernels->stream(to + (ptrdiff_t)i * step, from + i * row_bytes, row_bytes);
+    for (; rows > 0; rows--, to += step, from += from_step)
+        division->kernels->stream(to, from, row_bytes);
 }
 
 char *worker_row(const struct worker *worker, const struct division *division, size_t row) {
@@ -129,7 +151,7 @@ void worker_begin(struct worker *worker, const struct division *division, const 
     worker->keeps = false;
 }
 
-/* Before and behind whole groups: a sum that goes on begins and ends anywhere. */
+/* Takes the rows before whole groups, or behind them: a sum that goes on begins and ends anywhere. */
 static struct part take_head(struct worker *worker, const struct division *division, const struct part *part,
                              bool results) {
     const size_t group_rows = division->kernel->group_rows, room = group_rows - worker->missing;
@@ -139,7 +161,7 @@ static struct part take_head(struct worker *worker, const struct division *divis
         edge_take(worker, division, part, 0, head, results);
     body.first_row += head;
     body.rows -= head;
-    if (division->entry)
+    if (division->has_edges)
         body.rows -= body.rows % group_rows;
     return body;
 }
@@ -244,6 +266,12 @@ static void locate_overflow(struct worker *worker, const struct division *divisi
     }
 }
 
+/* Vectors are written from the first row on, or from its end on in the other direction. */
+static bool is_aligned_to_vectors(const struct block *block, size_t row_bytes) {
+    const uintptr_t begin = (uintptr_t)block->out;
+    return (block->out_stride < 0 ? begin + row_bytes : begin) % CPU_ALIGNMENT == 0;
+}
+
 static void scan_block(struct worker *worker, const struct division *division, const struct part *part,
                        const struct block *block) {
     struct cpu_state *state = &worker->state;
@@ -253,7 +281,8 @@ static void scan_block(struct worker *worker, const struct division *division, c
     if (state->check)
         memcpy(worker->before, worker_last(worker, division), row_bytes);
     state->past_caches = division->stream && !division->stage_out &&
-                         (division->kernel->turns || (uintptr_t)block->out % CPU_ALIGNMENT == 0);
+                         (division->kernel->turns ||
+                          is_aligned_to_vectors(block, part->columns * table_type_size(division->scan->out.type)));
     division->kernel->scan(state, block->in, block->in_stride, block->out, block->out_stride, block->rows);
     if (state->overflowed) {
         locate_overflow(worker, division, part, block);

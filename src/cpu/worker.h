@@ -12,7 +12,7 @@ struct worker {
     struct cpu_state state;
     char *before;               /* a row of the panel, for the search for overflow */
     char *start, *above, *sums; /* rows of the panel for the caller's use */
-    char *block_in, *block_out, *block_turned;
+    char *block_in, *block_out, *block_converted;
     char *edge;              /* see edge.h */
     size_t missing;          /* rows of the group that comes next which are not there, as they were summed before */
     const char *const *runs; /* the totals of the runs that they are, by level: rows of all columns */
@@ -37,7 +37,7 @@ void worker_set_row(struct worker *worker, const struct division *division, cons
 /* The running sums of the part. A wrong sum lowers worker->first_overflow. */
 void worker_scan(struct worker *worker, const struct division *division, const struct part *part);
 
-/* After that, the inclusive sums of the last row. */
+/* The inclusive sums of the last row, after worker_scan(). */
 const void *worker_last(const struct worker *worker, const struct division *division);
 
 /* Only sums up, and writes no results. */

@@ -60,6 +60,32 @@ class Layouts(CommandTest):
         without[::7, 1] = -0.0
         self.assert_same(self.scanned(table, "--skip-nan"), self.scanned(without))
 
+    def test_no_columns(self):
+        """As NumPy has them, in whichever order of memory, and by every subcommand."""
+        for shape in ((4, 0), (0, 0), (4, 0, 3), (0, 3)):
+            for type_name in ("f4", ">f4", "u2"):
+                for order in "CF":
+                    with self.subTest(shape=shape, type=type_name, order=order):
+                        table = numpy.zeros(shape, type_name, order)
+                        self.save("none.npy", table)
+                        for options, more in ((), 0), (("--exclusive",), 0), (("--reverse",), 0), (("--offsets",), 1):
+                            self.run_command("scan", "none.npy", "-qfo", "out.npy", *options)
+                            sums = numpy.load(self.path("out.npy"))
+                            self.assertEqual(sums.shape, (shape[0] + more,) + shape[1:])
+                            self.assertEqual(sums.dtype, numpy.dtype("u8" if type_name == "u2" else "f4"))
+                            self.run_command("verify", "none.npy", "out.npy", *options)
+                        self.run_command("scan", "none.npy", "none.npy", "-qfo", "out.npy")
+                        self.assertEqual(len(numpy.load(self.path("out.npy"))), 2 * shape[0])
+                        self.run_command("info", "none.npy")
+                        self.run_command("sum", "out.npy", "--rows", "0:%d" % shape[0])
+                        self.run_command("count", "none.npy", "-qfo", "counts.npy")
+        self.save("none.npy", numpy.zeros((4, 0), "f4"))
+        for rows in 4, 8:
+            self.run_command("append", "none.npy", "-q", "--to", "grown.npy")
+            self.assertEqual(numpy.load(self.path("grown.npy")).shape, (rows, 0))
+        for options in (), ("--by", "0"):
+            self.assert_refused(DATA, "sort", "none.npy", "-o", "sorted.npy", *options, says=["no columns"])
+
     def test_refusals(self):
         self.save("table.npy", self.table("int16"))
         self.assert_refused(USAGE, "scan", "table.npy", "-o", "no.npy", "--skip-nan", says=["--skip-nan", "i64"])

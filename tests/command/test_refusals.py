@@ -41,7 +41,6 @@ class BadInput(CommandTest):
         "nested": npy(shape="((2, 3),)"),
         "deeply nested": npy(shape="(" * 30000 + ")" * 30000),
         "65 dimensions": npy(shape="(" + "1, " * 65 + ")", data=4),
-        "no columns": npy(shape="(2, 0)", data=0),
         "single value": npy(shape="()", data=4),
         "truncated values": npy(data=23),
         "no values": npy(data=0),

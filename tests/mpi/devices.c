@@ -76,7 +76,7 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Of the slowest rank. */
+/* The seconds of the slowest rank. */
 static double slowest(double begun) {
     double mine = 1e3 * (MPI_Wtime() - begun), most = 0;
     MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

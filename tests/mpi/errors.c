@@ -115,7 +115,7 @@ static void test_wrong_beginnings(const struct ranks *ranks) {
                "row 5");
 }
 
-/* Of work that fails on one rank, when all have agreed: totals of what is nowhere; and a backend that is not there. */
+/* Work fails on one rank, when all have agreed: totals of what is nowhere; and a backend that is not there. */
 static void test_failing_work(const struct ranks *ranks) {
     for (int guilty = 0; guilty < ranks->count; guilty++) {
         struct call call = right_call();

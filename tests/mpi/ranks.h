@@ -23,7 +23,7 @@ void check_note(const char *format, ...) __attribute__((format(printf, 1, 2))); 
 bool group_open(struct ranks *ranks, int count, bool backwards);
 void group_close(struct ranks *ranks);
 
-/* That all ranks have been told `status`, in the same words, in which `word` is. */
+/* Requires that all ranks have been told `status`, in the same words, in which `word` is. */
 void check_told(const struct ranks *ranks, table_status status, table_status wanted, const char *word);
 
 void test_sums_of_ranks(int world, uint64_t seed);

@@ -40,7 +40,7 @@ struct block {
 bool block_open(struct block *block, const struct memory *memory, size_t bytes, size_t offset, enum edge edge);
 void block_close(struct block *block);
 
-/* To and from the host. */
+/* Copies to and from the host. */
 bool block_upload(const struct block *block, const void *from);
 bool block_download(const struct block *block, void *to);
 

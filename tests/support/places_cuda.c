@@ -2,7 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-/* Of each device: its memory, twice as often as tables of the host that it takes through. */
+/* Each device has its memory among the places, twice as often as tables of the host that it takes through. */
 enum { OF_DEVICE = 3 };
 
 static size_t device_count(void) {

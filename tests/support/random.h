@@ -37,7 +37,7 @@ static inline size_t random_below(struct random *random, size_t limit) { return 
 /* True once in `times`. */
 static inline bool random_once_in(struct random *random, size_t times) { return random_below(random, times) == 0; }
 
-/* From 0 up to but not including 1. */
+/* A number from 0 up to but not including 1. */
 static inline double random_unit(struct random *random) { return (double)(random_bits(random) >> 11) * 0x1p-53; }
 
 #endif

@@ -267,7 +267,7 @@ static void test_saved_and_loaded(void **state) {
         assert_int_equal(facts.columns, 3);
         assert_int_equal(facts.first_row, i * 1000);
         assert_int_equal(facts.rows, 1500);
-        /* In place. */
+        /* The sums are made in place. */
         assert_int_equal(table_state_save(saved.room, saved.room, saved.size), TABLE_OK);
         assert_memory_equal(saved.room, saved.bytes + 1, saved.size);
         expect_refused(table_state_check(saved.room, saved.size, types[i], 3), "saved form");

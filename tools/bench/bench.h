@@ -121,7 +121,7 @@ size_t bench_row_choices(const struct bench_options *options);
 bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes);
 /* Whether that many tables can be in memory at once: Linux promises more than it has, and ends who believes it. */
 bool bench_memory_suffices(size_t tables, size_t bytes);
-/* Of any of the tables, input or output. */
+/* The bytes of the largest table, be it input or output. */
 size_t bench_largest_bytes(const struct bench_options *options);
 /* Random values, the same every time: all bits for integers, [-1, 1) for floats. small: integers from 0 to 7, whose
  * sums stay within their type. */

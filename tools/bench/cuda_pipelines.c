@@ -261,7 +261,7 @@ static int run_all(const struct bench *bench) {
 
 /* --------------------------------------------------------------------------------------------- the whole of it */
 
-/* For whoever wants most. */
+/* The workspace is for whoever wants most. */
 static table_status most_workspace(struct bench *bench) {
     for (size_t s = 0; s < SUBJECT_COUNT; s++) {
         const struct line line = {.subject = &SUBJECTS[s], .count = count_of(bench->options, &SUBJECTS[s])};

@@ -22,7 +22,7 @@ bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, s
            !__builtin_mul_overflow(*bytes, table_type_size(type), bytes);
 }
 
-/* Of the tables whose size fits in a number at all; the others are named when their turn comes. */
+/* The largest of the tables whose size fits in a number at all; the others are named when their turn comes. */
 size_t bench_largest_bytes(const struct bench_options *options) {
     size_t largest = 0;
     for (size_t p = 0; p < options->pair_count; ++p)

@@ -44,7 +44,7 @@ static int too_much(const struct input_file *file, size_t bytes) {
                 file->name, bytes, file->most);
 }
 
-/* To the end of the file, of which the length is not known. */
+/* Reads to the end of the file, whose length is not known. */
 static int read_all(struct input_file *file) {
     size_t room = 0;
     for (;;) {

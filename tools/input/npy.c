@@ -123,8 +123,6 @@ static bool describe(const struct header *header, struct table_layout *layout, s
     }
     if (!layout_finish(layout))
         return input_refuse(reason, EX_DATAERR, "bad .npy header: its shape is beyond the address space");
-    if (layout->columns == 0)
-        return input_refuse(reason, EX_DATAERR, "has no columns: a size after the first of its shape is 0");
     return true;
 }
 

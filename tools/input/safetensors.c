@@ -93,8 +93,6 @@ static bool describe(json_object *tensor, struct table_layout *layout, size_t *b
             return bad_header(reason, "a shape that is not a list of sizes");
     if (!layout_finish(layout))
         return bad_header(reason, "a shape beyond the address space");
-    if (layout->columns == 0)
-        return input_refuse(reason, EX_DATAERR, "has no columns: a size after the first of its shape is 0");
     if (json_object_array_length(offsets) != 2 || !read_size(offsets, 0, begin) || !read_size(offsets, 1, end) ||
         *end < *begin || *end - *begin != layout->bytes)
         return bad_header(reason, "data_offsets that are not those of the shape");

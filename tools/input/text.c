@@ -43,7 +43,7 @@ static void skip_blanks(struct line *line) {
         line->at++;
 }
 
-/* Behind a field: whether there is another one. */
+/* Whether there is another field behind this one. */
 static bool take_delimiter(struct line *line) {
     const char *before = line->at;
     skip_blanks(line);

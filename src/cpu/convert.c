@@ -1,0 +1,120 @@
+/* Values of one type as another, as kernels know the types of sums alone. Compiled once for each instruction set, with
+ * CONVERSIONS naming the table. */
+#include <stdint.h>
+#include <string.h>
+
+#include "instruction_set.h"
+#include "kernels.h"
+
+#define SUM        float
+#define SUM_BYTES  4
+#define FLOATING   1
+#define NAME(name) PASTE(name, f32)
+#include "vector.h"
+
+/* Values side by side: a loop of which compilers make vectors. */
+#define DEFINE_RUN(name, TO, FROM, AS)                                                                                 \
+    INLINE void name(char *restrict to, const char *restrict from, size_t count) {                                     \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            FROM value;                                                                                                \
+            memcpy(&value, from + i * sizeof value, sizeof value);                                                     \
+            const TO result = AS(value);                                                                               \
+            memcpy(to + i * sizeof(TO), &result, sizeof(TO));                                                          \
+        }                                                                                                              \
+    }
+
+/* Rows that lie side by side on both sides, in the same order, are one run. */
+#define DEFINE_CONVERT(name, run, TO, FROM)                                                                            \
+    static void name(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride, size_t rows,              \
+                     size_t columns) {                                                                                 \
+        char *out = to;                                                                                                \
+        const char *in = from;                                                                                         \
+        if (to_stride == from_stride && (size_t)(to_stride < 0 ? -to_stride : to_stride) == columns) {                 \
+            const ptrdiff_t lowest = to_stride < 0 && rows > 0 ? (ptrdiff_t)(rows - 1) * to_stride : 0;                \
+            run(out + lowest * (ptrdiff_t)sizeof(TO), in + lowest * (ptrdiff_t)sizeof(FROM), rows * columns);          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t i = 0; i < rows; i++) {                                                                            \
+            run(out, in, columns);                                                                                     \
+            out += to_stride * (ptrdiff_t)sizeof(TO);                                                                  \
+            in += from_stride * (ptrdiff_t)sizeof(FROM);                                                               \
+        }                                                                                                              \
+    }
+
+/* value_of_bool() by arithmetic, as compilers make no vectors of a comparison of bytes that becomes a float. */
+INLINE uint8_t truth_of(value_bool value) { return (uint8_t)((value.byte + 255u) >> 8); }
+#define value_of_bool truth_of
+
+#define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                           \
+    INLINE OUT_C as_##IN##_##OUT(IN_C value) { return (OUT_C)value_of_##IN_NAME(value); }                              \
+    DEFINE_RUN(run_##IN##_##OUT, OUT_C, IN_C, as_##IN##_##OUT)
+TABLE_SUM_PAIRS(DEFINE_PAIR)
+#undef DEFINE_PAIR
+DEFINE_RUN(run_F32_F16, value_f16, float, value_f16_of)
+DEFINE_RUN(run_F32_BF16, value_bf16, float, value_bf16_of)
+
+/* Halves that kernels take are converted as they do it, two vectors at a time; the rest by the loops above. */
+#define DEFINE_HALVES(format, widen, round, widen_rest, round_rest)                                                    \
+    INLINE void widen(char *restrict to, const char *restrict from, size_t count) {                                    \
+        size_t i = 0;                                                                                                  \
+        for (; i + LANES <= count; i += LANES)                                                                         \
+            NAME(store_as)(to, (ptrdiff_t)i, NAME(load_as)(from, (ptrdiff_t)i, format), CPU_AS_SUMS, false);           \
+        widen_rest(to + 4 * i, from + 2 * i, count - i);                                                               \
+    }                                                                                                                  \
+    INLINE void round(char *restrict to, const char *restrict from, size_t count) {                                    \
+        size_t i = 0;                                                                                                  \
+        for (; i + 2 * LANES <= count; i += 2 * LANES)                                                                 \
+            NAME(store_two_as)                                                                                         \
+        (to, (ptrdiff_t)i, NAME(load_as)(from, (ptrdiff_t)i, CPU_AS_SUMS),                                             \
+         NAME(load_as)(from, (ptrdiff_t)i + LANES, CPU_AS_SUMS), format, false);                                       \
+        round_rest(to + 2 * i, from + 4 * i, count - i);                                                               \
+    }
+DEFINE_HALVES(CPU_BF16, widen_bf16_run, round_bf16_run, run_BF16_F32, run_F32_BF16)
+#define run_BF16_F32 widen_bf16_run
+#define run_F32_BF16 round_bf16_run
+#if defined(__F16C__)
+DEFINE_HALVES(CPU_F16, widen_f16_run, round_f16_run, run_F16_F32, run_F32_F16)
+#define run_F16_F32 widen_f16_run
+#define run_F32_F16 round_f16_run
+
+/* Values go by way of f32: what the processor does not convert is slow for numbers that are not normal. */
+INLINE void widen_twice(char *restrict to, const char *restrict from, size_t count) {
+    enum { AT_ONCE = 256 };
+    char floats[AT_ONCE * sizeof(float)];
+    for (size_t done = 0, more; done < count; done += more) {
+        more = count - done < AT_ONCE ? count - done : AT_ONCE;
+        run_F16_F32(floats, from + 2 * done, more);
+        run_F32_F64(to + 8 * done, floats, more);
+    }
+}
+#define run_F16_F64 widen_twice
+#endif
+
+#define DEFINE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                           \
+    DEFINE_CONVERT(convert_##IN##_##OUT, run_##IN##_##OUT, OUT_C, IN_C)
+TABLE_SUM_PAIRS(DEFINE_PAIR)
+#undef DEFINE_PAIR
+DEFINE_CONVERT(convert_F32_F16, run_F32_F16, value_f16, float)
+DEFINE_CONVERT(convert_F32_BF16, run_F32_BF16, value_bf16, float)
+
+/* Makes NaN -0.0, and counts them. */
+#define DEFINE_SKIP(name, TYPE)                                                                                        \
+    static size_t name(void *values, size_t count) {                                                                   \
+        TYPE *const number = values;                                                                                   \
+        size_t skipped = 0;                                                                                            \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            skipped += number[i] != number[i];                                                                         \
+            number[i] = number[i] != number[i] ? (TYPE)-0.0 : number[i];                                               \
+        }                                                                                                              \
+        return skipped;                                                                                                \
+    }
+DEFINE_SKIP(skip_nan_f32, float)
+DEFINE_SKIP(skip_nan_f64, double)
+
+#define CONVERT_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = convert_##IN##_##OUT,
+
+const struct cpu_conversions CONVERSIONS = {
+    .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR)[TABLE_F32][TABLE_F16] = convert_F32_F16, [TABLE_F32][TABLE_BF16] =
+                                                                                           convert_F32_BF16},
+    .skip_nan = {[TABLE_F32] = skip_nan_f32, [TABLE_F64] = skip_nan_f64},
+};

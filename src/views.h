@@ -1,0 +1,30 @@
+/* Where tables lie in memory, and how they lie to each other. */
+#ifndef VIEWS_H
+#define VIEWS_H
+
+#include <stdbool.h>
+
+#include <tuplescan/table.h>
+
+/* A stride without its sign. */
+size_t view_length(ptrdiff_t stride);
+
+/* Bytes from one row to the next, perhaps less than 0. */
+ptrdiff_t view_step(const struct table_view *view);
+
+/* Whether the table lies within the address space, and its columns as the widest sums have a size that fits. */
+bool view_fits(const struct table_view *view);
+
+/* Whether no element of one lies in the other. Both fit. */
+bool views_are_apart(const struct table_view *a, const struct table_view *b);
+
+/* Whether they have the same elements in the same order. */
+bool views_are_same(const struct table_view *a, const struct table_view *b);
+
+/* Makes the last row the first one. */
+void view_mirror(struct table_view *view);
+
+/* The table without its first row, or without its last one. */
+struct table_view view_shorter(const struct table_view *view, bool without_first);
+
+#endif
