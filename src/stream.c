@@ -10,9 +10,11 @@
 #include "checked.h"
 #include "status.h"
 
-/* A piece of the input and its sums: so little that both are still in the caches when they are written, and on a GPU so
- * much that copies to it and back are worth it. Each thread that the caller wants has as much. */
-enum { PIECE_BYTES = 4 << 20, MOST_PIECES = 64, PIECE_BYTES_CUDA = 64 << 20, PAGE = 4096 };
+/* A piece of the input and its sums: so little that both are still in the caches when they are written, without threads
+ * in those of one processor, and on a GPU so much that copies to it and back are worth it. Each thread that the caller
+ * wants has as much. */
+enum { PIECE_BYTES = 4 << 20, PIECE_BYTES_ALONE = 512 << 10, MOST_PIECES = 64, PIECE_BYTES_CUDA = 64 << 20 };
+enum { PAGE = 4096, FEW_PROCESSORS = 2 };
 
 static double seconds_now(void) {
     struct timespec now;
@@ -92,8 +94,9 @@ static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned 
     const bool cuda = stream->step.report.backend == TABLE_BACKEND_CUDA;
     const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
     const size_t devices = stream->options->devices ? stream->options->device_count : 1;
-    const size_t most = cuda ? PIECE_BYTES_CUDA * (devices < MOST_PIECES ? devices : MOST_PIECES)
-                             : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
+    const size_t most = cuda                     ? PIECE_BYTES_CUDA * (devices < MOST_PIECES ? devices : MOST_PIECES)
+                        : stream->has_no_threads ? PIECE_BYTES_ALONE
+                                                 : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
     const size_t room = each < most + padding ? each : most + padding;
     size_t rows = room > padding ? (room - padding) / row : 0;
     rows -= rows > TABLE_UNIT_ROWS ? rows % TABLE_UNIT_ROWS : 0;
@@ -129,6 +132,14 @@ static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept
            (comes_at_once(stream) || memory < kept || memory - kept < all);
 }
 
+/* Whether threads would take the processors from those at the other ends of the pipes: the hands that a piece goes
+ * through cost more there than what they do at the same time. */
+static bool goes_without_threads(const struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    return !options->read && !stream->source.is_regular && options->scan.threads <= 1 &&
+           stream->step.report.backend == TABLE_BACKEND_CPU && backend_cpu_processors() <= FEW_PROCESSORS;
+}
+
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */
 static table_status choose_slots(struct stream *stream) {
     const table_stream_options *options = stream->options;
@@ -142,6 +153,7 @@ static table_status choose_slots(struct stream *stream) {
         return status_fail(TABLE_ERROR_TOO_LARGE, "a row of %zu bytes is too large", stream->source.row_bytes);
     stream->slot_count = 1;
     stream->slot_rows = (size_t)options->rows;
+    stream->has_no_threads = goes_without_threads(stream);
     stream->source.waits_for_all = is_one_piece(stream, memory, kept);
     if (stream->source.waits_for_all)
         return TABLE_OK;
@@ -151,7 +163,7 @@ static table_status choose_slots(struct stream *stream) {
                            options->columns, kept + least);
     const size_t most = rows_of_slot(stream, memory - kept, STREAM_SLOTS);
     if (options->rows == 0 || options->rows > most) {
-        stream->slot_count = STREAM_SLOTS;
+        stream->slot_count = stream->has_no_threads ? 1 : STREAM_SLOTS;
         while ((stream->slot_rows = rows_of_slot(stream, memory - kept, stream->slot_count)) == 0)
             stream->slot_count--;
     }
@@ -218,10 +230,12 @@ static table_status run_alone(struct stream *stream) {
     struct stream_slot *slot = &stream->slots[0];
     table_status status = TABLE_OK;
     bool more = true;
+    stream->source.alone = stream;
     while (more && status == TABLE_OK) {
         more = stream_fill(stream, slot);
         stream_spent(stream, &report->read_seconds);
-        if (slot->rows > 0)
+        status = stream->status;
+        if (status == TABLE_OK && slot->rows > 0)
             status = stream_sum(stream, slot, report->rows);
         stream_spent(stream, &report->sum_seconds);
         if (status == TABLE_OK && slot->rows > 0)
@@ -236,7 +250,7 @@ static table_status run_alone(struct stream *stream) {
 static bool works_alone(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     const bool is_part = options->rows == 0 || options->rows > stream->slot_rows;
-    return stream->slot_count == 1 && (comes_at_once(stream) || (is_part && options->read));
+    return stream->has_no_threads || (stream->slot_count == 1 && (comes_at_once(stream) || (is_part && options->read)));
 }
 
 static table_status run(struct stream *stream) {

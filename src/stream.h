@@ -9,7 +9,7 @@
 
 #include "stream_step.h"
 
-enum { STREAM_SLOTS = 4, STREAM_DETAIL = 256 };
+enum { STREAM_SLOTS = 4, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
 
 /* A piece of the table. The reader fills in `in` and `rows`, the summer `out`. */
 struct stream_slot {
@@ -24,6 +24,7 @@ struct stream_source {
     uint64_t given;           /* bytes handed out in all */
     uint64_t left;            /* bytes that may still be asked for */
     int wake;                 /* a descriptor that becomes readable when the stream is to end; -1: none */
+    struct stream *alone;     /* the stream, if nobody else asks its caller whether to go on; NULL: somebody does */
     bool is_regular;          /* the descriptor's file */
     bool waits_for_all;       /* all of the table is one piece, however it comes */
     bool ended;               /* nothing comes any more */
@@ -38,6 +39,7 @@ struct stream {
     struct stream_step step;
     struct stream_slot slots[STREAM_SLOTS];
     unsigned slot_count;
+    bool has_no_threads;        /* beside the caller's */
     size_t slot_rows;           /* rows that a slot has room for */
     size_t in_bytes, out_bytes; /* of a row in memory */
     void *memory;               /* of the slots and the rest */

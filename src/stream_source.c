@@ -23,19 +23,28 @@ static int64_t milliseconds_now(void) {
 
 enum wait { COMES, NOTHING_COMES, STOPPED, FAILED };
 
+/* Whether the caller of a stream that works alone wants it to go on. */
+static bool goes_on(struct stream *stream) {
+    stream_spent(stream, &stream->report.read_seconds);
+    stream->status = stream_progress(stream);
+    return stream->status == TABLE_OK;
+}
+
 /* Until the descriptor can be read, the moment `until` comes (-1: never), or the stream is to end. */
 static enum wait wait_for_input(const struct stream_source *source, int64_t until) {
     struct pollfd files[] = {{.fd = source->options->read_descriptor, .events = POLLIN},
                              {.fd = source->wake, .events = POLLIN}};
     for (;;) {
-        const int64_t left = until < 0 ? -1 : until - milliseconds_now();
-        const int ready = poll(files, 2, until < 0 ? -1 : left > 0 ? (int)left : 0);
+        const int64_t left = until < 0 ? source->alone ? STREAM_ASK_MS : -1 : until - milliseconds_now();
+        const int ready = poll(files, 2, until >= 0 && left < 0 ? 0 : (int)left);
         if (ready < 0 && errno != EINTR)
             return FAILED;
         if (ready > 0)
             return files[1].revents ? STOPPED : COMES;
-        if (ready == 0)
+        if (ready == 0 && until >= 0)
             return NOTHING_COMES;
+        if (ready == 0 && !goes_on(source->alone))
+            return STOPPED;
     }
 }
 

@@ -10,8 +10,6 @@
 #include "stream.h"
 #include "thread.h"
 
-enum { ASK_EVERY_MS = 100 };
-
 static struct stream_slot *slot_of(struct stream *stream, uint64_t number) {
     return &stream->slots[number % stream->slot_count];
 }
@@ -78,7 +76,7 @@ static void *run_summer(void *argument) {
 static struct timespec in_a_while(void) {
     struct timespec then;
     clock_gettime(CLOCK_MONOTONIC, &then);
-    then.tv_nsec += ASK_EVERY_MS * 1000000;
+    then.tv_nsec += STREAM_ASK_MS * 1000000;
     then.tv_sec += then.tv_nsec / 1000000000;
     then.tv_nsec %= 1000000000;
     return then;

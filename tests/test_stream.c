@@ -410,7 +410,7 @@ static int write_and_feed(void *context, const void *from, size_t bytes) {
     return write(echo->to, &next, sizeof next) == sizeof next ? 0 : -1;
 }
 
-static void trickle(uint64_t rows) {
+static void trickle(uint64_t rows, unsigned threads) {
     int ends[2];
     const uint32_t first = 1;
     struct echo echo = {.wanted = 20};
@@ -424,17 +424,21 @@ static void trickle(uint64_t rows) {
                                           .rows = rows,
                                           .read_descriptor = ends[0],
                                           .write = write_and_feed,
-                                          .write_context = &echo};
+                                          .write_context = &echo,
+                                          .scan.threads = threads};
     expect(&options, TABLE_OK, "");
     assert_int_equal(echo.rows, 20);
     close(ends[0]);
 }
 
-/* Also where it is known that there are fewer of them than a state has: they are not waited for either. */
+/* Also where it is known that there are fewer of them than a state has: they are not waited for either. With two
+ * threads that sum the stream has threads that read and sum on any machine. */
 static void test_rows_that_trickle(void **state) {
     (void)state;
-    trickle(0);
-    trickle(20);
+    for (unsigned threads = 0; threads < 3; threads += 2) {
+        trickle(0, threads);
+        trickle(20, threads);
+    }
 }
 
 static int never(void *context, const table_stream_report *so_far) {
@@ -454,6 +458,8 @@ static void test_cancel_while_nothing_comes(void **state) {
                                     .read_descriptor = ends[0],
                                     .write_descriptor = ends[1],
                                     .progress = never};
+    expect(&options, TABLE_ERROR_CANCELED, "progress()");
+    options.scan.threads = 2; /* and so with threads that read and sum */
     expect(&options, TABLE_ERROR_CANCELED, "progress()");
     options.rows = 20; /* as one piece, and by one buffer */
     expect(&options, TABLE_ERROR_CANCELED, "progress()");
