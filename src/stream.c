@@ -12,8 +12,9 @@
 
 /* A piece of the input and its sums: so little that both are still in the caches when they are written, without threads
  * in those of one processor, and on a GPU so much that copies to it and back are worth it. Each thread that the caller
- * wants has as much. */
-enum { PIECE_BYTES = 4 << 20, PIECE_BYTES_ALONE = 512 << 10, MOST_PIECES = 64, PIECE_BYTES_CUDA = 64 << 20 };
+ * wants has as much, and each of several devices its share. */
+enum { PIECE_BYTES = 4 << 20, PIECE_BYTES_ALONE = 512 << 10, PIECE_BYTES_CUDA = 16 << 20, SHARE_BYTES = 64 << 20 };
+enum { MOST_PIECES = 64 };
 enum { PAGE = 4096, FEW_PROCESSORS = 2 };
 
 static double seconds_now(void) {
@@ -86,15 +87,18 @@ static table_status measure_rows(struct stream *stream) {
     return TABLE_OK;
 }
 
+static bool is_on_cuda(const struct stream *stream) { return stream->step.report.backend == TABLE_BACKEND_CUDA; }
+
 static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) % PAGE; }
 
 /* Rows that a slot has room for, if there are `slots` of them in `memory` bytes. */
 static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned slots) {
     const size_t row = stream->source.row_bytes + stream->out_bytes, each = memory / slots;
-    const bool cuda = stream->step.report.backend == TABLE_BACKEND_CUDA;
+    const bool cuda = is_on_cuda(stream);
     const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
-    const size_t devices = stream->options->devices ? stream->options->device_count : 1;
-    const size_t most = cuda                     ? PIECE_BYTES_CUDA * (devices < MOST_PIECES ? devices : MOST_PIECES)
+    const size_t devices = stream->options->devices ? stream->options->device_count : 0;
+    const size_t most = cuda && devices == 0     ? PIECE_BYTES_CUDA
+                        : cuda                   ? SHARE_BYTES * (devices < MOST_PIECES ? devices : MOST_PIECES)
                         : stream->has_no_threads ? PIECE_BYTES_ALONE
                                                  : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
     const size_t room = each < most + padding ? each : most + padding;
@@ -161,9 +165,10 @@ static table_status choose_slots(struct stream *stream) {
     if (memory < kept || memory - kept < least)
         return status_fail(TABLE_ERROR_ARGUMENT, "memory is %zu bytes, and a row of %zu columns needs %zu", memory,
                            options->columns, kept + least);
-    const size_t most = rows_of_slot(stream, memory - kept, STREAM_SLOTS);
+    const unsigned slots = is_on_cuda(stream) && !options->devices ? STREAM_SLOTS_CUDA : STREAM_SLOTS;
+    const size_t most = rows_of_slot(stream, memory - kept, slots);
     if (options->rows == 0 || options->rows > most) {
-        stream->slot_count = stream->has_no_threads ? 1 : STREAM_SLOTS;
+        stream->slot_count = stream->has_no_threads ? 1 : slots;
         while ((stream->slot_rows = rows_of_slot(stream, memory - kept, stream->slot_count)) == 0)
             stream->slot_count--;
     }
@@ -176,23 +181,26 @@ static table_status allocate(struct stream *stream) {
     const size_t in = whole_pages(stream->slot_rows * source->row_bytes);
     const size_t out = whole_pages(stream->slot_rows * stream->out_bytes);
     const size_t slots = stream->slot_count * (in + out), all = slots + whole_pages(source->row_bytes);
-    stream->memory = aligned_alloc(PAGE, all);
-    if (!stream->memory)
+    const char *reason;
+    stream->cuda = is_on_cuda(stream) ? backend_cuda(&reason) : NULL;
+    stream->pinned = stream->cuda ? stream->cuda->host_allocate(all) : NULL;
+    stream->memory = stream->pinned ? NULL : aligned_alloc(PAGE, all);
+    char *const memory = stream->pinned ? stream->pinned : stream->memory;
+    if (!memory)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for the buffers of a stream", all);
     for (unsigned i = 0; i < stream->slot_count; i++) {
-        stream->slots[i].in = (char *)stream->memory + i * (in + out);
+        stream->slots[i].in = memory + i * (in + out);
         stream->slots[i].out = stream->slots[i].in + in;
     }
-    source->rest = (char *)stream->memory + slots;
+    source->rest = memory + slots;
     stream->report.memory += stream->source.waits_for_all ? all : slots; /* else the rest is counted already */
     return TABLE_OK;
 }
 
-table_status stream_sum(struct stream *stream, struct stream_slot *slot, uint64_t first) {
+table_status stream_look(const struct stream *stream, const struct stream_slot *slot, uint64_t first) {
     const table_stream_options *options = stream->options;
-    const table_status status = stream_step_piece(&stream->step, slot->in, slot->out, slot->rows);
-    if (status != TABLE_OK || !options->look)
-        return status;
+    if (!options->look)
+        return TABLE_OK;
     const table_view in = {slot->in, slot->rows, options->columns, 0, options->in_type};
     const table_view out = {slot->out, slot->rows, options->columns, 0, options->out_type};
     return options->look(options->look_context, first, &in, &out) == 0
@@ -228,20 +236,25 @@ table_status stream_write(struct stream *stream, const struct stream_slot *slot)
 static table_status run_alone(struct stream *stream) {
     table_stream_report *report = &stream->report;
     struct stream_slot *slot = &stream->slots[0];
-    table_status status = TABLE_OK;
+    unsigned pieces;
     bool more = true;
+    table_status status = stream_step_enter(&stream->step, stream->slot_rows, &pieces);
     stream->source.alone = stream;
     while (more && status == TABLE_OK) {
         more = stream_fill(stream, slot);
         stream_spent(stream, &report->read_seconds);
         status = stream->status;
         if (status == TABLE_OK && slot->rows > 0)
-            status = stream_sum(stream, slot, report->rows);
+            status = stream_step_begin_piece(&stream->step, slot->in, slot->out, slot->rows);
+        if (status == TABLE_OK && slot->rows > 0)
+            status = stream_step_end_piece(&stream->step);
+        if (status == TABLE_OK && slot->rows > 0)
+            status = stream_look(stream, slot, report->rows);
         stream_spent(stream, &report->sum_seconds);
         if (status == TABLE_OK && slot->rows > 0)
             status = stream_write(stream, slot);
     }
-    return status;
+    return stream_step_leave(&stream->step, status);
 }
 
 /* With one slot nothing overlaps, but somebody has to look after the caller while no rows come. Where a slot is a small
@@ -297,6 +310,8 @@ table_status table_stream(const table_stream_options *options) {
     if (status == TABLE_OK)
         status = run(&stream);
     stream_step_end(&stream.step);
+    if (stream.pinned)
+        stream.cuda->host_release(stream.pinned);
     free(stream.memory);
     if (options->report)
         fill_in_report(&stream);

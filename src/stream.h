@@ -9,7 +9,7 @@
 
 #include "stream_step.h"
 
-enum { STREAM_SLOTS = 4, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
+enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
 
 /* A piece of the table. The reader fills in `in` and `rows`, the summer `out`. */
 struct stream_slot {
@@ -37,12 +37,13 @@ struct stream {
     const table_stream_options *options;
     struct stream_source source;
     struct stream_step step;
-    struct stream_slot slots[STREAM_SLOTS];
+    struct stream_slot slots[STREAM_SLOTS_CUDA];
     unsigned slot_count;
     bool has_no_threads;        /* beside the caller's */
     size_t slot_rows;           /* rows that a slot has room for */
     size_t in_bytes, out_bytes; /* of a row in memory */
-    void *memory;               /* of the slots and the rest */
+    const struct backend *cuda; /* that has pinned memory */
+    void *memory, *pinned;      /* of the slots and the rest; either is NULL. pinned: page-locked, for a device */
     table_stream_report report; /* the calling thread's */
     double begun, last;         /* when the stream began, and when the calling thread last looked at the clock */
     table_status read_status;   /* how the input ended; it comes after all rows before */
@@ -73,9 +74,9 @@ bool stream_fill(struct stream *stream, struct stream_slot *slot);
 /* Writes all of it to the caller's end; 0, or -1 with errno. (stream_sink.c) */
 int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes);
 
-/* Sums the rows of a slot that was filled, and has the caller look at them. `first`: the row of the stream that they
- * begin with. (stream.c) */
-table_status stream_sum(struct stream *stream, struct stream_slot *slot, uint64_t first);
+/* Has the caller look at the rows of a slot that was summed. `first`: the row of the stream that they begin with.
+ * (stream.c) */
+table_status stream_look(const struct stream *stream, const struct stream_slot *slot, uint64_t first);
 
 /* Writes the sums of a slot, and tells the caller how far the stream has come. */
 table_status stream_write(struct stream *stream, const struct stream_slot *slot);
