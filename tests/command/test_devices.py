@@ -67,6 +67,9 @@ class Devices(CommandTest):
             self.run_command("bench", "--devices", value, code=code)
         self.run_command("scan", "in.npy", "-o", "out.npy", "--devices", "0", "--backend", "cpu", code=USAGE)
         self.run_command("bench", "--devices", "all", "--pipelines", code=USAGE)
+        for also in (["--pipelines"], ["--accuracy"], ["--devices", "0"], ["--rows", "5"], ["--strategy", "fused"],
+                     ["--threads", "2"], ["--backend", "cpu"]):
+            self.run_command("bench", "--bus", *also, code=USAGE)
         self.assertEqual(self.listing(), before)
 
     def test_bench(self):
@@ -78,6 +81,12 @@ class Devices(CommandTest):
             self.assertEqual((line["devices"], len(line["memcpy_ms"]), line["rows"]), (self.count(), self.count(), 3000))
             for time in ("ms", "totals_ms", "exchange_ms", "scan_ms", "small_ms"):
                 self.assertGreater(line[time], 0)
+        bus = ["bench", "--bus", "--bytes", "1M", "--columns", "3", "--repeat", "2"]
+        line, = json.loads(self.run_command(*bus, "--json", "--quiet").stdout)["results"]
+        self.assertEqual(line["bytes"], 1 << 20)
+        for speed in ("in", "out", "both", "stream"):
+            self.assertGreater(line[speed + "_gb_per_second"], 0)
+        self.assertIn("of both", self.run_command(*bus).stdout.decode().splitlines()[1])
         title, heads, *lines = self.run_command(*small).stdout.decode().splitlines()
         self.assertEqual(heads.split()[0], "devices")
         self.assertEqual([line.split()[-1] for line in lines], ["yes"] * 4)
