@@ -104,9 +104,25 @@ table_status stream_step_begin(struct stream_step *step, table_type in_type, tab
     const table_view in = rows_view(NULL, 0, columns, in_type), out = rows_view(NULL, 0, columns, out_type);
     table_scan_options first = *scan;
     first.report = &step->report;
+    first.offsets = step->scan.offsets = 0; /* a row by itself, before the pieces */
+    if (scan->offsets != 0 && scan->offsets != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets is %d, not 0 or 1", scan->offsets);
+    if (scan->offsets && scan->exclusive)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets and exclusive: only one of them");
     const table_status status = table_prefix_sum(&in, &out, &first);
     start_is_known(step);
     return status;
+}
+
+table_status stream_step_start(const struct stream_step *step, void *row) {
+    const table_view in = rows_view(NULL, 0, step->columns, step->in_type);
+    const table_view out = rows_view(row, 1, step->columns, step->out_type);
+    const table_scan_options scan = {.offsets = 1,
+                                     .backend = TABLE_BACKEND_CPU,
+                                     .threads = 1,
+                                     .carry_in = step->scan.carry_in,
+                                     .state = step->scan.state};
+    return table_prefix_sum(&in, &out, &scan);
 }
 
 table_status stream_step_bytes(const struct stream_step *step, size_t *bytes) {
@@ -136,6 +152,15 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* Rows that lie side by side, in the order in which they are summed. */
+static table_view turned(const struct stream_step *step, table_view rows) {
+    const ptrdiff_t columns = (ptrdiff_t)rows.columns;
+    rows.stride = step->scan.reverse ? -columns : columns;
+    if (step->scan.reverse && rows.rows > 0)
+        rows.data = (char *)rows.data + (rows.rows - 1) * rows.columns * table_type_size(rows.type);
+    return rows;
+}
+
 /* The call that all pieces are parts of has no rows itself; that `out` has data says that sums are wanted. */
 static table_status open_device(struct stream_step *step, size_t rows) {
     struct stream_device *device = step->device;
@@ -150,6 +175,8 @@ static table_status open_device(struct stream_step *step, size_t rows) {
         status = device->call.backend->open(&device->call.scan);
     if (status != TABLE_OK)
         return status;
+    device->call.scan.in = turned(step, device->call.scan.in);
+    device->call.scan.out = turned(step, device->call.scan.out);
     status = device_pieces_open(&device->pieces, &device->call, rows, DEVICE_LANES, &device->report);
     if (status != TABLE_OK) {
         device_pieces_close(&device->pieces);
@@ -200,10 +227,9 @@ table_status stream_step_leave(struct stream_step *step, table_status status) {
 }
 
 table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
-    table_view in_view = rows_view(in, rows, step->columns, step->in_type);
-    table_view out_view = rows_view(out, rows, step->columns, step->out_type);
+    const table_view in_view = turned(step, rows_view(in, rows, step->columns, step->in_type));
+    const table_view out_view = turned(step, rows_view(out, rows, step->columns, step->out_type));
     const double begun = now();
-    in_view.stride = out_view.stride = (ptrdiff_t)step->columns;
     if (!step->device)
         return sum_piece(step, in, out, rows);
     const table_status status = device_pieces_begin(&step->device->pieces, &in_view, &out_view);

@@ -66,19 +66,16 @@ static table_status begin_slot(struct stream *stream, const struct stream_slot *
     return slot->rows > 0 ? stream_step_begin_piece(&stream->step, slot->in, slot->out, slot->rows) : TABLE_OK;
 }
 
-static table_status end_slot(struct stream *stream, const struct stream_slot *slot, uint64_t *rows) {
+static table_status end_slot(struct stream *stream, const struct stream_slot *slot) {
     if (slot->rows == 0)
         return TABLE_OK;
-    table_status status = stream_step_end_piece(&stream->step);
-    if (status == TABLE_OK)
-        status = stream_look(stream, slot, *rows);
-    *rows += slot->rows;
-    return status;
+    const table_status status = stream_step_end_piece(&stream->step);
+    return status == TABLE_OK ? stream_look(stream, slot) : status;
 }
 
 /* Keeps as many pieces under way as there are, and holds none back for those that have not come. */
 static table_status sum_all(struct stream *stream, unsigned most) {
-    uint64_t begun = 0, ended = 0, rows = 0;
+    uint64_t begun = 0, ended = 0;
     table_status status = TABLE_OK;
     while (status == TABLE_OK) {
         const bool more = begun - ended < most && wait_for_rows(stream, begun, begun > ended);
@@ -87,7 +84,7 @@ static table_status sum_all(struct stream *stream, unsigned most) {
         if (more) {
             status = begin_slot(stream, slot_of(stream, begun++));
         } else {
-            status = end_slot(stream, slot_of(stream, ended++), &rows);
+            status = end_slot(stream, slot_of(stream, ended++));
             if (status == TABLE_OK)
                 move_on(stream, &stream->summed, true);
         }
