@@ -34,7 +34,8 @@ struct serial_sums {
     void *memory;
 };
 
-/* Bytes that it needs for a table of at most `rows` rows, with those of a state. False when they do not fit in size_t. */
+/* Bytes that it needs for a table of at most `rows` rows, with those of a state. False when they do not fit in size_t.
+ */
 bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes);
 
 /* carry: a row of what sums of `type` are kept in, or NULL. False when out of memory; serial_sums_end() in any case. */
@@ -48,8 +49,8 @@ void serial_sums_go_on(struct serial_sums *sums, const void *state);
 /* How many rows the unit has that comes next. */
 size_t serial_sums_next(const struct serial_sums *sums);
 
-/* Takes as many rows as the next unit has, or, at the end of the table, fewer. sums->above and sums->sums are those of this
- * unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
+/* Takes as many rows as the next unit has, or, at the end of the table, fewer. sums->above and sums->sums are those of
+ * this unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
 void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count);
 
 void serial_sums_end(struct serial_sums *sums);
