@@ -99,11 +99,14 @@ struct backend {
     table_status (*wait)(const struct scan *scan);
     void (*close)(struct scan *scan);
 
-    /* A clock with marks 0..STAGES, in the order of the work; seconds between two marks, after wait(). */
+    /* A clock with marks 0..STAGES, in the order of the work; seconds between two marks, after wait(). One more mark,
+     * STAGES + 1, is what follow() needs: what is put on the scan's stream from now on begins when all is done that was
+     * put on the stream of `before` before its clock was marked so. NULL: there is one stream at a time. */
     table_status (*clock_open)(struct scan *scan);
     table_status (*clock_mark)(const struct scan *scan, unsigned mark);
     table_status (*clock_seconds)(const struct scan *scan, unsigned from, unsigned to, double *seconds);
     void (*clock_close)(struct scan *scan);
+    table_status (*follow)(const struct scan *scan, const struct scan *before);
 
     /* The most threads at a time since the clock was opened; NULL: the work is not done by threads of the host. */
     unsigned (*clock_threads)(const struct scan *scan);

@@ -53,15 +53,16 @@ bool plan_needs_zeros(const struct backend *backend, const struct scan *scan) {
     return scan->carry_out && !scan->carry_in && backend->copy_rows && backend_device_of(scan->carry_out) < 0;
 }
 
-static bool place_carries(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    return place(plan, plan_reaches(backend, scan, scan->carry_in) ? 0 : row_bytes, &plan->carry_in_offset) &&
-           place(plan, plan_reaches(backend, scan, scan->carry_out) ? 0 : row_bytes, &plan->carry_out_offset);
+/* Also for rows that the backend reaches: a device that is asked once more may not answer. */
+static bool place_carries(struct plan *plan, const struct backend *backend, size_t row_bytes) {
+    const size_t bytes = backend->copy_rows ? row_bytes : 0;
+    return place(plan, bytes, &plan->carry_in_offset) && place(plan, bytes, &plan->carry_out_offset);
 }
 
 /* A fused pass has rows for carries that the backend cannot reach, and a workspace. The stages that take its place when
  * it is refused have the same room. */
 static bool place_fused(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    if (!place_carries(plan, backend, scan, row_bytes))
+    if (!place_carries(plan, backend, row_bytes))
         return false;
     const size_t rows_end = plan->bytes;
     bool may_be_refused;
@@ -94,7 +95,7 @@ bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
 }
 
 static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    return place(plan, plan_reaches(backend, scan, scan->carry_out) ? 0 : row_bytes, &plan->carry_out_offset) &&
+    return place(plan, backend->copy_rows ? row_bytes : 0, &plan->carry_out_offset) &&
            place(plan, backend->piece_workspace(scan, plan->strategy == TABLE_STRATEGY_FUSED), &plan->fused_offset);
 }
 
@@ -142,7 +143,7 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
                 place(plan, scan->skipped ? sizeof(uint64_t) : 0, &plan->skipped_offset) &&
                 place_row(plan, backend, scan, row_bytes) && place_state(plan, backend, scan, row_bytes);
     if (scan->chunks == 0)
-        fits = fits && place(plan, plan_needs_zeros(backend, scan) ? row_bytes : 0, &plan->carry_out_offset);
+        fits = fits && place(plan, backend->copy_rows ? row_bytes : 0, &plan->carry_out_offset);
     else if (plan_is_piece(backend, scan))
         fits = fits && place_piece(plan, backend, scan, row_bytes);
     else if (plan->strategy == TABLE_STRATEGY_FUSED)

@@ -101,21 +101,27 @@ static table_status stage_at_once(struct call *call, void *context) {
     return status;
 }
 
+/* A table of no columns has seeds without rows. */
+static table_status validate_seeds_view(const struct table_view *seeds, struct table_view *checked) {
+    return seeds && seeds->columns == 0 ? validate_table("seeds", seeds, checked)
+                                        : validate_view("seeds", seeds, checked);
+}
+
 /* The seeds must be what the table asks for, side by side, on the same side, and apart from the tables. */
 static table_status validate_seeds(const struct call *call, const struct table_view *seeds,
                                    struct table_view *checked) {
     const struct scan *scan = &call->scan;
-    table_status status = validate_view("seeds", seeds, checked);
+    const size_t rows = scan->in.columns > 0 ? scan->chunks + 1 : 0;
+    table_status status = validate_seeds_view(seeds, checked);
     if (status != TABLE_OK)
         return status;
-    if (checked->rows != scan->chunks + 1 || checked->columns != scan->in.columns ||
-        checked->stride != (ptrdiff_t)checked->columns)
+    if (checked->rows != rows || checked->columns != scan->in.columns || checked->stride != (ptrdiff_t)checked->columns)
         return status_fail(TABLE_ERROR_SHAPE, "seeds is %zu x %zu with stride %td; %zu x %zu side by side are needed",
-                           checked->rows, checked->columns, checked->stride, scan->chunks + 1, scan->in.columns);
+                           checked->rows, checked->columns, checked->stride, rows, scan->in.columns);
     status = validate_apart("seeds", checked, "in", &scan->in, false);
     if (status == TABLE_OK && scan->out.data)
         status = validate_apart("seeds", checked, "out", &scan->out, false);
-    if (status == TABLE_OK && scan->in.rows > 0 && backend_device_of(checked->data) != call->device)
+    if (status == TABLE_OK && scan->in.rows > 0 && rows > 0 && backend_device_of(checked->data) != call->device)
         return status_fail(TABLE_ERROR_BACKEND, "seeds is not on the same side as the table");
     return status == TABLE_OK ? validate_reach(call->backend, "seeds", checked->data) : status;
 }
@@ -168,10 +174,10 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     struct table_view checked;
     table_status status = without_carries(options, &inner);
     if (status == TABLE_OK)
-        status = validate_view("seeds", seeds, &checked);
+        status = validate_seeds_view(seeds, &checked);
     if (status != TABLE_OK)
         return status;
-    if (checked.rows == 0 || checked.stride != (ptrdiff_t)checked.columns)
+    if ((checked.rows == 0 && checked.columns > 0) || checked.stride != (ptrdiff_t)checked.columns)
         return status_fail(TABLE_ERROR_SHAPE, "seeds has %zu rows and stride %td for %zu columns", checked.rows,
                            checked.stride, checked.columns);
     if (table_sum_type(checked.type) != checked.type)

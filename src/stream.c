@@ -2,17 +2,23 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "checked.h"
 #include "status.h"
 
-/* A piece of the input and its sums: so little that both are still in the caches when they are written, and on a GPU so
- * much that copies to it and back are worth it. Each thread that the caller wants has as much. */
-enum { PIECE_BYTES = 4 << 20, MOST_PIECES = 64, PIECE_BYTES_CUDA = 64 << 20, PAGE = 4096 };
+/* A piece of the input and its sums: so little that both are still in the caches when they are written, without threads
+ * in those of one processor, and on a GPU so much that copies to it and back are worth it. Each thread that the caller
+ * wants has as much, and each of several devices its share. */
+enum { PIECE_BYTES = 4 << 20, PIECE_BYTES_ALONE = 512 << 10, PIECE_BYTES_CUDA = 16 << 20, SHARE_BYTES = 64 << 20 };
+enum { MOST_PIECES = 64 };
+enum { PAGE = 4096, FEW_PROCESSORS = 2 };
 
 static double seconds_now(void) {
     struct timespec now;
@@ -33,11 +39,6 @@ static table_status check_ends(const table_stream_options *options) {
         return status_fail(TABLE_ERROR_ARGUMENT, "neither read nor read_descriptor says where rows come from");
     if (!options->write && options->write_descriptor < 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "neither write nor write_descriptor says where sums go to");
-    if (options->columns == 0)
-        return status_fail(TABLE_ERROR_SHAPE, "columns is 0: rows without bytes have no end");
-    if (scan->reverse || scan->offsets)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.%s is not for streams, whose rows come from the first one on",
-                           scan->reverse ? "reverse" : "offsets");
     if (!options->first && options->first_bytes > 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
                            options->first_bytes);
@@ -46,6 +47,37 @@ static table_status check_ends(const table_stream_options *options) {
                            scan->report   ? "report"
                            : scan->stream ? "stream"
                                           : "workspace");
+    return TABLE_OK;
+}
+
+/* From the last row on: both ends are files that can be positioned, which are taken from where they are. */
+static table_status check_backwards(struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    struct stat status;
+    uint64_t out;
+    if (options->rows == 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.reverse begins with the last row, and rows is 0");
+    if (options->read || options->write || options->first_bytes > 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.reverse is for descriptors, and %s is given",
+                           options->read    ? "read"
+                           : options->write ? "write"
+                                            : "first");
+    stream->source.backwards = true;
+    stream->source.start = lseek(options->read_descriptor, 0, SEEK_CUR);
+    stream->sink_start = lseek(options->write_descriptor, 0, SEEK_CUR);
+    if (stream->source.start < 0 || stream->sink_start < 0)
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "scan.reverse is for files that can be positioned, and that of %s cannot",
+                           stream->source.start < 0 ? "read_descriptor" : "write_descriptor");
+    if (__builtin_mul_overflow(options->rows + 1, (uint64_t)stream->out_bytes, &out) ||
+        out > (uint64_t)(INT64_MAX - stream->sink_start) ||
+        stream->source.left > (uint64_t)(INT64_MAX - stream->source.start))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows are more than a file can have",
+                           (unsigned long long)options->rows);
+    const int flags = fcntl(options->write_descriptor, F_GETFL);
+    if (flags < 0 || flags & O_APPEND || fstat(options->write_descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "scan.reverse: write_descriptor is not a file that is written anywhere");
     return TABLE_OK;
 }
 
@@ -73,7 +105,7 @@ static table_status measure_rows(struct stream *stream) {
         !checked_multiply(options->columns, table_type_size(options->out_type), &stream->out_bytes))
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu columns do not fit in memory", options->columns);
     source->needed = stream->in_bytes;
-    source->row_bytes = options->in_row_bytes ? options->in_row_bytes : source->needed;
+    source->row_bytes = options->in_row_bytes && options->columns > 0 ? options->in_row_bytes : source->needed;
     source->left = UINT64_MAX;
     if (source->row_bytes < source->needed)
         return status_fail(TABLE_ERROR_SHAPE, "in_row_bytes is %zu, and the columns of a row have %zu bytes",
@@ -84,16 +116,20 @@ static table_status measure_rows(struct stream *stream) {
     return TABLE_OK;
 }
 
+static bool is_on_cuda(const struct stream *stream) { return stream->step.report.backend == TABLE_BACKEND_CUDA; }
+
 static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) % PAGE; }
 
 /* Rows that a slot has room for, if there are `slots` of them in `memory` bytes. */
 static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned slots) {
     const size_t row = stream->source.row_bytes + stream->out_bytes, each = memory / slots;
-    const bool cuda = stream->step.report.backend == TABLE_BACKEND_CUDA;
+    const bool cuda = is_on_cuda(stream);
     const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
-    const size_t devices = stream->options->devices ? stream->options->device_count : 1;
-    const size_t most = cuda ? PIECE_BYTES_CUDA * (devices < MOST_PIECES ? devices : MOST_PIECES)
-                             : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
+    const size_t devices = stream->options->devices ? stream->options->device_count : 0;
+    const size_t most = cuda && devices == 0     ? PIECE_BYTES_CUDA
+                        : cuda                   ? SHARE_BYTES * (devices < MOST_PIECES ? devices : MOST_PIECES)
+                        : stream->has_no_threads ? PIECE_BYTES_ALONE
+                                                 : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);
     const size_t room = each < most + padding ? each : most + padding;
     size_t rows = room > padding ? (room - padding) / row : 0;
     rows -= rows > TABLE_UNIT_ROWS ? rows % TABLE_UNIT_ROWS : 0;
@@ -129,6 +165,14 @@ static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept
            (comes_at_once(stream) || memory < kept || memory - kept < all);
 }
 
+/* Whether threads would take the processors from those at the other ends of the pipes: the hands that a piece goes
+ * through cost more there than what they do at the same time. */
+static bool goes_without_threads(const struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    return !options->read && !stream->source.is_regular && options->scan.threads <= 1 &&
+           stream->step.report.backend == TABLE_BACKEND_CPU && backend_cpu_processors() <= FEW_PROCESSORS;
+}
+
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */
 static table_status choose_slots(struct stream *stream) {
     const table_stream_options *options = stream->options;
@@ -142,6 +186,7 @@ static table_status choose_slots(struct stream *stream) {
         return status_fail(TABLE_ERROR_TOO_LARGE, "a row of %zu bytes is too large", stream->source.row_bytes);
     stream->slot_count = 1;
     stream->slot_rows = (size_t)options->rows;
+    stream->has_no_threads = goes_without_threads(stream);
     stream->source.waits_for_all = is_one_piece(stream, memory, kept);
     if (stream->source.waits_for_all)
         return TABLE_OK;
@@ -149,9 +194,10 @@ static table_status choose_slots(struct stream *stream) {
     if (memory < kept || memory - kept < least)
         return status_fail(TABLE_ERROR_ARGUMENT, "memory is %zu bytes, and a row of %zu columns needs %zu", memory,
                            options->columns, kept + least);
-    const size_t most = rows_of_slot(stream, memory - kept, STREAM_SLOTS);
+    const unsigned slots = is_on_cuda(stream) && !options->devices ? STREAM_SLOTS_CUDA : STREAM_SLOTS;
+    const size_t most = rows_of_slot(stream, memory - kept, slots);
     if (options->rows == 0 || options->rows > most) {
-        stream->slot_count = STREAM_SLOTS;
+        stream->slot_count = stream->has_no_threads ? 1 : slots;
         while ((stream->slot_rows = rows_of_slot(stream, memory - kept, stream->slot_count)) == 0)
             stream->slot_count--;
     }
@@ -164,23 +210,27 @@ static table_status allocate(struct stream *stream) {
     const size_t in = whole_pages(stream->slot_rows * source->row_bytes);
     const size_t out = whole_pages(stream->slot_rows * stream->out_bytes);
     const size_t slots = stream->slot_count * (in + out), all = slots + whole_pages(source->row_bytes);
-    stream->memory = aligned_alloc(PAGE, all);
-    if (!stream->memory)
+    const char *reason;
+    stream->cuda = is_on_cuda(stream) ? backend_cuda(&reason) : NULL;
+    stream->pinned = stream->cuda ? stream->cuda->host_allocate(all) : NULL;
+    stream->memory = stream->pinned ? NULL : aligned_alloc(PAGE, all);
+    char *const memory = stream->pinned ? stream->pinned : stream->memory;
+    if (!memory)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for the buffers of a stream", all);
     for (unsigned i = 0; i < stream->slot_count; i++) {
-        stream->slots[i].in = (char *)stream->memory + i * (in + out);
+        stream->slots[i].in = memory + i * (in + out);
         stream->slots[i].out = stream->slots[i].in + in;
     }
-    source->rest = (char *)stream->memory + slots;
+    source->rest = memory + slots;
     stream->report.memory += stream->source.waits_for_all ? all : slots; /* else the rest is counted already */
     return TABLE_OK;
 }
 
-table_status stream_sum(struct stream *stream, struct stream_slot *slot, uint64_t first) {
+table_status stream_look(const struct stream *stream, const struct stream_slot *slot) {
     const table_stream_options *options = stream->options;
-    const table_status status = stream_step_piece(&stream->step, slot->in, slot->out, slot->rows);
-    if (status != TABLE_OK || !options->look)
-        return status;
+    if (!options->look)
+        return TABLE_OK;
+    const uint64_t first = slot->first;
     const table_view in = {slot->in, slot->rows, options->columns, 0, options->in_type};
     const table_view out = {slot->out, slot->rows, options->columns, 0, options->out_type};
     return options->look(options->look_context, first, &in, &out) == 0
@@ -197,37 +247,73 @@ table_status stream_progress(struct stream *stream) {
                        (unsigned long long)stream->report.rows);
 }
 
-table_status stream_write(struct stream *stream, const struct stream_slot *slot) {
+static table_status write_rows(struct stream *stream, const char *results, uint64_t first, size_t rows) {
     table_stream_report *report = &stream->report;
-    const size_t bytes = slot->rows * stream->out_bytes;
-    const int failed = bytes > 0 && stream_sink_write(stream->options, slot->out, bytes) != 0;
+    const size_t bytes = rows * stream->out_bytes;
+    const bool backwards = stream->source.backwards;
+    const off_t at = backwards ? stream->sink_start + (off_t)(first * stream->out_bytes) : -1;
+    const int failed = bytes > 0 && stream_sink_write(stream->options, results, bytes, at) != 0;
     const int error = errno;
     stream_spent(stream, &report->write_seconds);
     if (failed)
         return status_fail(TABLE_ERROR_WRITE, "writing from byte %llu on: %s",
-                           (unsigned long long)report->bytes_written, strerror(error));
-    report->rows += slot->rows;
+                           (unsigned long long)(backwards ? first * stream->out_bytes : report->bytes_written),
+                           strerror(error));
     report->bytes_written += bytes;
+    return TABLE_OK;
+}
+
+table_status stream_write(struct stream *stream, const struct stream_slot *slot) {
+    table_stream_report *report = &stream->report;
+    const table_status status = write_rows(stream, slot->out, slot->first, slot->rows);
+    if (status != TABLE_OK)
+        return status;
+    report->rows += slot->rows;
     report->bytes_read += slot->rows * stream->source.row_bytes;
     return stream_progress(stream);
+}
+
+/* The row of offsets: what lies above the first row, or behind the last one. */
+static table_status write_start(struct stream *stream) {
+    void *const row = stream->slots[0].out;
+    const table_status status = stream_step_start(&stream->step, row);
+    return status == TABLE_OK ? write_rows(stream, row, stream->options->rows, 1) : status;
+}
+
+/* Both files are behind what was read and written, as they are after a stream from the first row on. */
+static table_status go_behind(const struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    const off_t in = stream->source.start + (off_t)(options->rows * stream->source.row_bytes);
+    const off_t out = stream->sink_start + (off_t)stream->report.bytes_written;
+    if (!stream->source.backwards ||
+        (lseek(options->read_descriptor, in, SEEK_SET) >= 0 && lseek(options->write_descriptor, out, SEEK_SET) >= 0))
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_WRITE, "going to the end: %s", strerror(errno));
 }
 
 /* One after the other, in the calling thread. */
 static table_status run_alone(struct stream *stream) {
     table_stream_report *report = &stream->report;
     struct stream_slot *slot = &stream->slots[0];
-    table_status status = TABLE_OK;
+    unsigned pieces;
     bool more = true;
+    table_status status = stream_step_enter(&stream->step, stream->slot_rows, &pieces);
+    stream->source.alone = stream;
     while (more && status == TABLE_OK) {
         more = stream_fill(stream, slot);
         stream_spent(stream, &report->read_seconds);
-        if (slot->rows > 0)
-            status = stream_sum(stream, slot, report->rows);
+        status = stream->status;
+        if (status == TABLE_OK && slot->rows > 0)
+            status = stream_step_begin_piece(&stream->step, slot->in, slot->out, slot->rows);
+        if (status == TABLE_OK && slot->rows > 0)
+            status = stream_step_end_piece(&stream->step);
+        if (status == TABLE_OK && slot->rows > 0)
+            status = stream_look(stream, slot);
         stream_spent(stream, &report->sum_seconds);
         if (status == TABLE_OK && slot->rows > 0)
             status = stream_write(stream, slot);
     }
-    return status;
+    return stream_step_leave(&stream->step, status);
 }
 
 /* With one slot nothing overlaps, but somebody has to look after the caller while no rows come. Where a slot is a small
@@ -236,17 +322,40 @@ static table_status run_alone(struct stream *stream) {
 static bool works_alone(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     const bool is_part = options->rows == 0 || options->rows > stream->slot_rows;
-    return stream->slot_count == 1 && (comes_at_once(stream) || (is_part && options->read));
+    return stream->has_no_threads || (stream->slot_count == 1 && (comes_at_once(stream) || (is_part && options->read)));
 }
 
 static table_status run(struct stream *stream) {
-    table_status status;
+    table_status status = stream->options->scan.offsets ? write_start(stream) : TABLE_OK;
+    if (status != TABLE_OK)
+        return status;
     stream_spent(stream, &stream->report.sum_seconds);
     if (works_alone(stream) || !stream_with_threads(stream, &status))
         status = run_alone(stream);
     if (status == TABLE_OK && stream->read_status != TABLE_OK)
         status = status_fail(stream->read_status, "%s", stream->read_detail);
-    return status;
+    return status == TABLE_OK ? go_behind(stream) : status;
+}
+
+/* Rows without bytes: there are as many as the caller says, and a state counts them. */
+static table_status sum_nothing(struct stream *stream) {
+    const uint64_t rows = stream->options->rows;
+    if (rows > SIZE_MAX)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows are more than a table can have", (unsigned long long)rows);
+    table_status status = stream_step_begin_piece(&stream->step, NULL, NULL, (size_t)rows);
+    stream_spent(stream, &stream->report.sum_seconds);
+    stream->report.rows = rows;
+    return status == TABLE_OK ? stream_progress(stream) : status;
+}
+
+static table_status sum_rows(struct stream *stream) {
+    stream_source_begin(&stream->source, stream->options, -1);
+    table_status status = stream->options->scan.reverse ? check_backwards(stream) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = choose_slots(stream);
+    if (status == TABLE_OK)
+        status = allocate(stream);
+    return status == TABLE_OK ? run(stream) : status;
 }
 
 static void fill_in_report(struct stream *stream) {
@@ -274,15 +383,11 @@ table_status table_stream(const table_stream_options *options) {
     stream.step.device_count = options->device_count;
     if (status == TABLE_OK)
         status = measure_rows(&stream);
-    if (status == TABLE_OK) {
-        stream_source_begin(&stream.source, options, -1);
-        status = choose_slots(&stream);
-    }
     if (status == TABLE_OK)
-        status = allocate(&stream);
-    if (status == TABLE_OK)
-        status = run(&stream);
+        status = stream.source.row_bytes > 0 ? sum_rows(&stream) : sum_nothing(&stream);
     stream_step_end(&stream.step);
+    if (stream.pinned)
+        stream.cuda->host_release(stream.pinned);
     free(stream.memory);
     if (options->report)
         fill_in_report(&stream);

@@ -4,17 +4,19 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <tuplescan/stream.h>
 
 #include "stream_step.h"
 
-enum { STREAM_SLOTS = 4, STREAM_DETAIL = 256 };
+enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
 
-/* A piece of the table. The reader fills in `in` and `rows`, the summer `out`. */
+/* A piece of the table. The reader fills in `in`, `rows` and `first`, the summer `out`. */
 struct stream_slot {
     char *in, *out;
     size_t rows;
+    uint64_t first; /* the row of the stream that they begin with */
 };
 
 /* The input: what was read before, then a callback or a descriptor. Used by the reader alone. */
@@ -24,11 +26,15 @@ struct stream_source {
     uint64_t given;           /* bytes handed out in all */
     uint64_t left;            /* bytes that may still be asked for */
     int wake;                 /* a descriptor that becomes readable when the stream is to end; -1: none */
+    struct stream *alone;     /* the stream, if nobody else asks its caller whether to go on; NULL: somebody does */
     bool is_regular;          /* the descriptor's file */
     bool waits_for_all;       /* all of the table is one piece, however it comes */
     bool ended;               /* nothing comes any more */
     size_t row_bytes, needed; /* of a row in the input, and of its columns */
-    char *rest;               /* the beginning of a row, whose end has not come: rest_bytes bytes */
+    uint64_t rows_given;      /* rows of slots; from the last one on, if `backwards` */
+    bool backwards;
+    off_t start; /* of the table in its file, if `backwards` */
+    char *rest;  /* the beginning of a row, whose end has not come: rest_bytes bytes */
     size_t rest_bytes;
 };
 
@@ -36,12 +42,15 @@ struct stream {
     const table_stream_options *options;
     struct stream_source source;
     struct stream_step step;
-    struct stream_slot slots[STREAM_SLOTS];
+    struct stream_slot slots[STREAM_SLOTS_CUDA];
     unsigned slot_count;
+    bool has_no_threads;        /* beside the caller's */
     size_t slot_rows;           /* rows that a slot has room for */
     size_t in_bytes, out_bytes; /* of a row in memory */
-    void *memory;               /* of the slots and the rest */
+    const struct backend *cuda; /* that has pinned memory */
+    void *memory, *pinned;      /* of the slots and the rest; either is NULL. pinned: page-locked, for a device */
     table_stream_report report; /* the calling thread's */
+    off_t sink_start;           /* of the results in their file, of a stream from the last row on */
     double begun, last;         /* when the stream began, and when the calling thread last looked at the clock */
     table_status read_status;   /* how the input ended; it comes after all rows before */
     char read_detail[STREAM_DETAIL];
@@ -68,12 +77,12 @@ int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes)
  * failed, as stream->read_status says, and this slot is the last. */
 bool stream_fill(struct stream *stream, struct stream_slot *slot);
 
-/* Writes all of it to the caller's end; 0, or -1 with errno. (stream_sink.c) */
-int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes);
+/* Writes all of it to the caller's end; 0, or -1 with errno. With `at` (-1: it is not said), at that place of the
+ * descriptor's file, which stays where it is. (stream_sink.c) */
+int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes, off_t at);
 
-/* Sums the rows of a slot that was filled, and has the caller look at them. `first`: the row of the stream that they
- * begin with. (stream.c) */
-table_status stream_sum(struct stream *stream, struct stream_slot *slot, uint64_t first);
+/* Has the caller look at the rows of a slot that was summed. (stream.c) */
+table_status stream_look(const struct stream *stream, const struct stream_slot *slot);
 
 /* Writes the sums of a slot, and tells the caller how far the stream has come. */
 table_status stream_write(struct stream *stream, const struct stream_slot *slot);

@@ -15,17 +15,20 @@ static bool try_again(int descriptor) {
     return errno == EINTR;
 }
 
-int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes) {
+int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes, off_t at) {
     if (options->write)
         return options->write(options->write_context, from, bytes);
     while (bytes > 0) {
-        const ssize_t written = write(options->write_descriptor, from, bytes < AT_ONCE ? bytes : AT_ONCE);
+        const size_t some = bytes < AT_ONCE ? bytes : AT_ONCE;
+        const ssize_t written =
+            at < 0 ? write(options->write_descriptor, from, some) : pwrite(options->write_descriptor, from, some, at);
         if (written == 0)
             errno = ENOSPC;
         if (written <= 0 && (written == 0 || !try_again(options->write_descriptor)))
             return -1;
         if (written > 0) {
             from += written;
+            at += at < 0 ? 0 : written;
             bytes -= (size_t)written;
         }
     }

@@ -23,19 +23,28 @@ static int64_t milliseconds_now(void) {
 
 enum wait { COMES, NOTHING_COMES, STOPPED, FAILED };
 
+/* Whether the caller of a stream that works alone wants it to go on. */
+static bool goes_on(struct stream *stream) {
+    stream_spent(stream, &stream->report.read_seconds);
+    stream->status = stream_progress(stream);
+    return stream->status == TABLE_OK;
+}
+
 /* Until the descriptor can be read, the moment `until` comes (-1: never), or the stream is to end. */
 static enum wait wait_for_input(const struct stream_source *source, int64_t until) {
     struct pollfd files[] = {{.fd = source->options->read_descriptor, .events = POLLIN},
                              {.fd = source->wake, .events = POLLIN}};
     for (;;) {
-        const int64_t left = until < 0 ? -1 : until - milliseconds_now();
-        const int ready = poll(files, 2, until < 0 ? -1 : left > 0 ? (int)left : 0);
+        const int64_t left = until < 0 ? source->alone ? STREAM_ASK_MS : -1 : until - milliseconds_now();
+        const int ready = poll(files, 2, until >= 0 && left < 0 ? 0 : (int)left);
         if (ready < 0 && errno != EINTR)
             return FAILED;
         if (ready > 0)
             return files[1].revents ? STOPPED : COMES;
-        if (ready == 0)
+        if (ready == 0 && until >= 0)
             return NOTHING_COMES;
+        if (ready == 0 && !goes_on(source->alone))
+            return STOPPED;
     }
 }
 
@@ -153,8 +162,48 @@ static bool cut_row(struct stream *stream, struct stream_slot *slot, size_t have
     return got > 0;
 }
 
+/* All of it; fewer at the end of the file, or after a failure, which errno then says. */
+static size_t read_at(const struct stream_source *source, char *to, size_t bytes, off_t at) {
+    size_t done = 0;
+    errno = 0;
+    while (done < bytes) {
+        const size_t some = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;
+        const ssize_t got = pread(source->options->read_descriptor, to + done, some, at + (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
+}
+
+/* The rows before those that were given. What the last one has behind its columns may be missing. */
+static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
+    struct stream_source *source = &stream->source;
+    const uint64_t left = stream->options->rows - source->rows_given;
+    slot->rows = left < stream->slot_rows ? (size_t)left : stream->slot_rows;
+    slot->first = left - slot->rows;
+    const uint64_t from = slot->first * source->row_bytes;
+    const size_t bytes = (slot->rows - 1) * source->row_bytes + source->needed;
+    const size_t got = read_at(source, slot->in, bytes, source->start + (off_t)from);
+    if (got < bytes) {
+        stream->read_status = TABLE_ERROR_READ;
+        snprintf(stream->read_detail, STREAM_DETAIL, "reading byte %llu: %s", (unsigned long long)(from + got),
+                 errno ? strerror(errno) : "the input ends before it");
+        slot->rows = 0;
+        return false;
+    }
+    source->rows_given += slot->rows;
+    source->given += slot->rows * source->row_bytes;
+    pack(source, slot->in, slot->rows);
+    return slot->first > 0;
+}
+
 bool stream_fill(struct stream *stream, struct stream_slot *slot) {
     struct stream_source *source = &stream->source;
+    if (source->backwards)
+        return fill_backwards(stream, slot);
     const size_t wanted = stream->slot_rows * source->row_bytes;
     size_t have = source->rest_bytes;
     int64_t got = 1;
@@ -168,5 +217,8 @@ bool stream_fill(struct stream *stream, struct stream_slot *slot) {
     }
     if (source->left == 0 && got > 0)
         got = 0;
-    return cut_row(stream, slot, have, got);
+    const bool more = cut_row(stream, slot, have, got);
+    slot->first = source->rows_given;
+    source->rows_given += slot->rows;
+    return more;
 }

@@ -1,10 +1,12 @@
 #include "stream_step.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include <tuplescan/devices.h>
 
 #include "checked.h"
+#include "device_pieces.h"
 #include "status.h"
 
 static table_view rows_view(const void *data, size_t rows, size_t columns, table_type type) {
@@ -21,6 +23,15 @@ static void add_report(table_report *sum, const table_report *report) {
     sum->seconds += report->seconds;
     sum->transfer_seconds += report->transfer_seconds;
 }
+
+/* Seconds are those that the summing thread has spent. */
+struct stream_device {
+    struct call call;
+    struct device_pieces pieces;
+    uint64_t found, skipped;
+    table_report report;
+    double seconds;
+};
 
 enum { PARTS_OF_DEVICE = 2 }; /* so that one copies in while the other copies out */
 
@@ -54,7 +65,7 @@ static table_status share_piece(const struct stream_step *step, const table_view
     return status;
 }
 
-table_status stream_step_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
+static table_status sum_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
     const table_view in_view = rows_view(in, rows, step->columns, step->in_type);
     const table_view out_view = rows_view(out, rows, step->columns, step->out_type);
     uint64_t found = TABLE_NO_OVERFLOW, skipped = 0;
@@ -93,9 +104,25 @@ table_status stream_step_begin(struct stream_step *step, table_type in_type, tab
     const table_view in = rows_view(NULL, 0, columns, in_type), out = rows_view(NULL, 0, columns, out_type);
     table_scan_options first = *scan;
     first.report = &step->report;
+    first.offsets = step->scan.offsets = 0; /* a row by itself, before the pieces */
+    if (scan->offsets != 0 && scan->offsets != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets is %d, not 0 or 1", scan->offsets);
+    if (scan->offsets && scan->exclusive)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets and exclusive: only one of them");
     const table_status status = table_prefix_sum(&in, &out, &first);
     start_is_known(step);
     return status;
+}
+
+table_status stream_step_start(const struct stream_step *step, void *row) {
+    const table_view in = rows_view(NULL, 0, step->columns, step->in_type);
+    const table_view out = rows_view(row, 1, step->columns, step->out_type);
+    const table_scan_options scan = {.offsets = 1,
+                                     .backend = TABLE_BACKEND_CPU,
+                                     .threads = 1,
+                                     .carry_in = step->scan.carry_in,
+                                     .state = step->scan.state};
+    return table_prefix_sum(&in, &out, &scan);
 }
 
 table_status stream_step_bytes(const struct stream_step *step, size_t *bytes) {
@@ -114,8 +141,109 @@ table_status stream_step_open(struct stream_step *step) {
     if (!step->state)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for what a sum of %zu columns remembers", bytes,
                            step->columns);
-    status = stream_step_piece(step, NULL, NULL, 0);
+    status = sum_piece(step, NULL, NULL, 0);
     start_is_known(step);
+    return status;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Rows that lie side by side, in the order in which they are summed. */
+static table_view turned(const struct stream_step *step, table_view rows) {
+    const ptrdiff_t columns = (ptrdiff_t)rows.columns;
+    rows.stride = step->scan.reverse ? -columns : columns;
+    if (step->scan.reverse && rows.rows > 0)
+        rows.data = (char *)rows.data + (rows.rows - 1) * rows.columns * table_type_size(rows.type);
+    return rows;
+}
+
+/* The call that all pieces are parts of has no rows itself; that `out` has data says that sums are wanted. */
+static table_status open_device(struct stream_step *step, size_t rows) {
+    struct stream_device *device = step->device;
+    const table_view in = rows_view(NULL, 0, step->columns, step->in_type);
+    const table_view out = rows_view(&device->found, 0, step->columns, step->out_type);
+    table_scan_options scan = step->scan;
+    scan.report = NULL;
+    scan.first_overflow = step->first_overflow ? &device->found : NULL;
+    scan.skipped = step->skipped ? &device->skipped : NULL;
+    table_status status = validate_scan(&in, &out, &scan, CALL_AND_WAIT, &device->call);
+    if (status == TABLE_OK)
+        status = device->call.backend->open(&device->call.scan);
+    if (status != TABLE_OK)
+        return status;
+    device->call.scan.in = turned(step, device->call.scan.in);
+    device->call.scan.out = turned(step, device->call.scan.out);
+    status = device_pieces_open(&device->pieces, &device->call, rows, DEVICE_LANES, &device->report);
+    if (status != TABLE_OK) {
+        device_pieces_close(&device->pieces);
+        device->call.backend->close(&device->call.scan);
+    }
+    return status;
+}
+
+table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces) {
+    *pieces = 1;
+    if (!step->scan.state || step->devices || step->report.backend != TABLE_BACKEND_CUDA)
+        return TABLE_OK;
+    step->device = calloc(1, sizeof *step->device);
+    if (!step->device)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for pieces on a device");
+    const double begun = now();
+    const table_status status = open_device(step, rows);
+    if (status != TABLE_OK) {
+        free(step->device);
+        step->device = NULL;
+        return status;
+    }
+    step->device->seconds += now() - begun;
+    *pieces = step->device->pieces.lane_count;
+    return TABLE_OK;
+}
+
+table_status stream_step_leave(struct stream_step *step, table_status status) {
+    struct stream_device *device = step->device;
+    const double begun = now();
+    if (!device)
+        return status;
+    if (status == TABLE_OK)
+        status = device_pieces_keep(&device->pieces);
+    device_pieces_close(&device->pieces);
+    device->call.backend->close(&device->call.scan);
+    device->seconds += now() - begun;
+    if (device->seconds > device->report.seconds)
+        device->report.transfer_seconds = device->seconds - device->report.seconds;
+    add_report(&step->report, &device->report);
+    if (status == TABLE_OK && step->first_overflow && *step->first_overflow == TABLE_NO_OVERFLOW)
+        *step->first_overflow = device->found;
+    if (status == TABLE_OK && step->skipped)
+        *step->skipped += device->skipped;
+    free(device);
+    step->device = NULL;
+    return status;
+}
+
+table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
+    const table_view in_view = turned(step, rows_view(in, rows, step->columns, step->in_type));
+    const table_view out_view = turned(step, rows_view(out, rows, step->columns, step->out_type));
+    const double begun = now();
+    if (!step->device)
+        return sum_piece(step, in, out, rows);
+    const table_status status = device_pieces_begin(&step->device->pieces, &in_view, &out_view);
+    step->device->report.units += divide_up(rows, TABLE_UNIT_ROWS);
+    step->device->seconds += now() - begun;
+    return status;
+}
+
+table_status stream_step_end_piece(struct stream_step *step) {
+    const double begun = now();
+    if (!step->device)
+        return TABLE_OK;
+    const table_status status = device_pieces_end(&step->device->pieces);
+    step->device->seconds += now() - begun;
     return status;
 }
 

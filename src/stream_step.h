@@ -6,6 +6,8 @@
 
 #include <tuplescan/prefix_sum.h>
 
+struct stream_device;
+
 struct stream_step {
     table_scan_options scan; /* of a piece */
     table_type in_type, out_type;
@@ -14,7 +16,8 @@ struct stream_step {
     uint64_t *first_overflow, *skipped;
     const int *devices; /* which share each piece; NULL: none do */
     size_t device_count;
-    void *state; /* if it is not the caller's, who has scan.state; NULL: there is one piece */
+    void *state;                  /* if it is not the caller's, who has scan.state; NULL: there is one piece */
+    struct stream_device *device; /* pieces on their way through a device; NULL: each is summed when it begins */
 };
 
 /* Checks types, columns and options, and sums no rows: carry_out and *first_overflow are those of an empty table, and
@@ -22,14 +25,24 @@ struct stream_step {
 table_status stream_step_begin(struct stream_step *step, table_type in_type, table_type out_type, size_t columns,
                                const table_scan_options *scan);
 
+/* Before the first piece: the row of offsets, results of out_type. */
+table_status stream_step_start(const struct stream_step *step, void *row);
+
 /* Bytes that the step keeps between two pieces. */
 table_status stream_step_bytes(const struct stream_step *step, size_t *bytes);
 
 /* Makes ready for more than one piece. */
 table_status stream_step_open(struct stream_step *step);
 
-/* Sums a piece: `rows` rows at `in`, side by side, into `out`, elsewhere. */
-table_status stream_step_piece(struct stream_step *step, const char *in, char *out, size_t rows);
+/* Where a device sums, between open() and end(), by one thread: has it keep several pieces under way, of at most `rows`
+ * rows. Elsewhere it does nothing. *pieces: how many may be under way. leave() is behind the last one. */
+table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces);
+table_status stream_step_leave(struct stream_step *step, table_status status);
+
+/* Begins to sum a piece: `rows` rows at `in`, side by side, into `out`, elsewhere; and has the first of those that have
+ * begun at its end. */
+table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows);
+table_status stream_step_end_piece(struct stream_step *step);
 
 void stream_step_end(struct stream_step *step);
 

@@ -10,15 +10,14 @@
 #include "stream.h"
 #include "thread.h"
 
-enum { ASK_EVERY_MS = 100 };
-
 static struct stream_slot *slot_of(struct stream *stream, uint64_t number) {
     return &stream->slots[number % stream->slot_count];
 }
 
+/* With the first failure, if there is one: also after the last slot was written. */
 static void stop(struct stream *stream, table_status status) {
     pthread_mutex_lock(&stream->mutex);
-    if (!stream->stop && status != TABLE_OK) {
+    if (stream->status == TABLE_OK && status != TABLE_OK) {
         stream->status = status;
         snprintf(stream->detail, sizeof stream->detail, "%s", table_error_detail());
     }
@@ -52,33 +51,63 @@ static void *run_reader(void *argument) {
     return NULL;
 }
 
+/* Until slot `i` is read: true; or there is none, or the stream is to end. Does not wait if `busy`. */
+static bool wait_for_rows(struct stream *stream, uint64_t i, bool busy) {
+    pthread_mutex_lock(&stream->mutex);
+    while (!busy && !stream->stop && i == stream->read && !stream->ended)
+        pthread_cond_wait(&stream->moved, &stream->mutex);
+    const bool is_there = !stream->stop && i < stream->read;
+    pthread_mutex_unlock(&stream->mutex);
+    return is_there;
+}
+
+/* A slot without rows is one as any other, but no piece. */
+static table_status begin_slot(struct stream *stream, const struct stream_slot *slot) {
+    return slot->rows > 0 ? stream_step_begin_piece(&stream->step, slot->in, slot->out, slot->rows) : TABLE_OK;
+}
+
+static table_status end_slot(struct stream *stream, const struct stream_slot *slot) {
+    if (slot->rows == 0)
+        return TABLE_OK;
+    const table_status status = stream_step_end_piece(&stream->step);
+    return status == TABLE_OK ? stream_look(stream, slot) : status;
+}
+
+/* Keeps as many pieces under way as there are, and holds none back for those that have not come. */
+static table_status sum_all(struct stream *stream, unsigned most) {
+    uint64_t begun = 0, ended = 0;
+    table_status status = TABLE_OK;
+    while (status == TABLE_OK) {
+        const bool more = begun - ended < most && wait_for_rows(stream, begun, begun > ended);
+        if (!more && begun == ended)
+            break;
+        if (more) {
+            status = begin_slot(stream, slot_of(stream, begun++));
+        } else {
+            status = end_slot(stream, slot_of(stream, ended++));
+            if (status == TABLE_OK)
+                move_on(stream, &stream->summed, true);
+        }
+    }
+    return status;
+}
+
 static void *run_summer(void *argument) {
     struct stream *stream = argument;
-    uint64_t rows = 0;
-    for (uint64_t i = 0;; i++) {
-        pthread_mutex_lock(&stream->mutex);
-        while (!stream->stop && i == stream->read && !stream->ended)
-            pthread_cond_wait(&stream->moved, &stream->mutex);
-        const bool over = stream->stop || i == stream->read;
-        pthread_mutex_unlock(&stream->mutex);
-        if (over)
-            break;
-        struct stream_slot *slot = slot_of(stream, i);
-        const table_status status = slot->rows > 0 ? stream_sum(stream, slot, rows) : TABLE_OK;
-        rows += slot->rows;
-        if (status != TABLE_OK) {
-            stop(stream, status);
-            break;
-        }
-        move_on(stream, &stream->summed, true);
-    }
+    unsigned pieces;
+    table_status status = stream_step_enter(&stream->step, stream->slot_rows, &pieces);
+    if (status == TABLE_OK)
+        status = sum_all(stream, pieces);
+    status = stream_step_leave(&stream->step, status);
+    if (status != TABLE_OK)
+        stop(stream, status);
     return NULL;
 }
 
 static struct timespec in_a_while(void) {
     struct timespec then;
     clock_gettime(CLOCK_MONOTONIC, &then);
-    then.tv_nsec += ASK_EVERY_MS * 1000000;
+    then.tv_nsec += STREAM_ASK_MS * 1000000;
     then.tv_sec += then.tv_nsec / 1000000000;
     then.tv_nsec %= 1000000000;
     return then;
@@ -125,6 +154,7 @@ static bool start_both(struct stream *stream, pthread_t threads[2]) {
     if (started && !thread_start(&threads[1], run_reader, stream)) {
         stop(stream, TABLE_OK);
         pthread_join(threads[0], NULL);
+        stream->status = TABLE_OK;
         started = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

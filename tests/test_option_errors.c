@@ -147,7 +147,17 @@ static void test_stages(void **state) {
     call.out.data = memory.out + CELLS / 2;
     assert_int_equal(table_stage1_local_counts(&call.in, &seeds, NULL), TABLE_OK);
     assert_int_equal(table_stage2_scan_totals(&seeds, NULL), TABLE_OK);
+    const table_view nothing = {NULL, ROWS, 0, 0, TABLE_U32}, no_sums = {NULL, ROWS, 0, 0, TABLE_U64};
+    table_view no_seeds = {NULL, table_seeds_rows(TABLE_U64, ROWS, 0), 0, 0, TABLE_U64};
+    uint64_t place = 0;
+    const table_scan_options checked = {.first_overflow = &place};
+    assert_int_equal(table_stage1_local_counts(&nothing, &no_seeds, NULL), TABLE_OK);
+    assert_int_equal(table_stage2_scan_totals(&no_seeds, NULL), TABLE_OK);
+    assert_int_equal(table_stage3_global_pass(&nothing, &no_seeds, &no_sums, &checked), TABLE_OK);
+    assert_true(place == TABLE_NO_OVERFLOW);
     keep();
+    no_seeds.rows = 2;
+    expect(table_stage1_local_counts(&nothing, &no_seeds, NULL), TABLE_ERROR_SHAPE, "seeds", "stage 1");
     expect(table_stage1_local_counts(NULL, &seeds, NULL), TABLE_ERROR_ARGUMENT, "in", "stage 1");
     expect(table_stage1_local_counts(&call.in, NULL, NULL), TABLE_ERROR_ARGUMENT, "seeds", "stage 1");
     expect(table_stage2_scan_totals(NULL, NULL), TABLE_ERROR_ARGUMENT, "seeds", "stage 2");

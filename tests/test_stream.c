@@ -294,9 +294,6 @@ static void test_wrong_options(void **state) {
     wrong.first_bytes = 3;
     expect(&wrong, TABLE_ERROR_ARGUMENT, "first");
     wrong = right;
-    wrong.columns = 0;
-    expect(&wrong, TABLE_ERROR_SHAPE, "columns");
-    wrong = right;
     wrong.in_row_bytes = 7;
     expect(&wrong, TABLE_ERROR_SHAPE, "in_row_bytes is 7");
     wrong = right;
@@ -314,6 +311,11 @@ static void test_wrong_options(void **state) {
     wrong = right;
     wrong.scan.workspace_bytes = 1;
     expect(&wrong, TABLE_ERROR_ARGUMENT, "workspace");
+    wrong = right;
+    wrong.scan.offsets = 2;
+    expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.offsets is 2");
+    wrong.scan.offsets = wrong.scan.exclusive = 1;
+    expect(&wrong, TABLE_ERROR_ARGUMENT, "offsets and exclusive");
     wrong = right;
     wrong.in_type = wrong.out_type = TABLE_F32;
     wrong.scan.first_overflow = &place;
@@ -410,7 +412,7 @@ static int write_and_feed(void *context, const void *from, size_t bytes) {
     return write(echo->to, &next, sizeof next) == sizeof next ? 0 : -1;
 }
 
-static void trickle(uint64_t rows) {
+static void trickle(uint64_t rows, unsigned threads) {
     int ends[2];
     const uint32_t first = 1;
     struct echo echo = {.wanted = 20};
@@ -424,17 +426,21 @@ static void trickle(uint64_t rows) {
                                           .rows = rows,
                                           .read_descriptor = ends[0],
                                           .write = write_and_feed,
-                                          .write_context = &echo};
+                                          .write_context = &echo,
+                                          .scan.threads = threads};
     expect(&options, TABLE_OK, "");
     assert_int_equal(echo.rows, 20);
     close(ends[0]);
 }
 
-/* Also where it is known that there are fewer of them than a state has: they are not waited for either. */
+/* Also where it is known that there are fewer of them than a state has: they are not waited for either. With two
+ * threads that sum the stream has threads that read and sum on any machine. */
 static void test_rows_that_trickle(void **state) {
     (void)state;
-    trickle(0);
-    trickle(20);
+    for (unsigned threads = 0; threads < 3; threads += 2) {
+        trickle(0, threads);
+        trickle(20, threads);
+    }
 }
 
 static int never(void *context, const table_stream_report *so_far) {
@@ -454,6 +460,8 @@ static void test_cancel_while_nothing_comes(void **state) {
                                     .read_descriptor = ends[0],
                                     .write_descriptor = ends[1],
                                     .progress = never};
+    expect(&options, TABLE_ERROR_CANCELED, "progress()");
+    options.scan.threads = 2; /* and so with threads that read and sum */
     expect(&options, TABLE_ERROR_CANCELED, "progress()");
     options.rows = 20; /* as one piece, and by one buffer */
     expect(&options, TABLE_ERROR_CANCELED, "progress()");
@@ -496,6 +504,165 @@ static void test_memory_of_one_piece(void **state) {
     assert_in_range(succeeded, 50, 119);
     fclose(in);
     free(row);
+}
+
+struct files {
+    FILE *in, *out;
+    char *found; /* what is in `out`, as it is read */
+};
+enum { ABOVE = 13 }; /* bytes of another matter before the tables */
+
+static struct files open_files(const char *bytes, size_t count, size_t out_bytes) {
+    struct files files = {tmpfile(), tmpfile(), room(ABOVE + out_bytes)};
+    assert_true(files.in && files.out);
+    assert_int_equal(fwrite("thirteen bytes", 1, ABOVE, files.in), ABOVE);
+    assert_int_equal(fwrite(bytes, 1, count, files.in), count);
+    assert_int_equal(fflush(files.in), 0);
+    return files;
+}
+
+static void close_files(struct files *files) {
+    fclose(files->in);
+    fclose(files->out);
+    free(files->found);
+}
+
+/* From the last row on, and with a row of offsets, as one call does it: in two streams with a state, of which the first
+ * one takes the rows that come first in that direction. */
+static void try_files(struct random *random, struct kind kind, bool reverse, bool offsets) {
+    const size_t rows = 1 + random_below(random, 5000), columns = 1 + random_below(random, 5);
+    const size_t cut = random_once_in(random, 2) ? rows : 1 + random_below(random, rows);
+    const bool is_float = element_is_float(kind.out);
+    struct wide wide = make_table(random, kind, rows, columns);
+    uint64_t overflow = 1, found = TABLE_NO_OVERFLOW;
+    const size_t all = rows + offsets, short_by = wide.stride - wide.in_bytes;
+    char *expected = room(all * wide.out_bytes);
+    const table_view in = {wide.packed, rows, columns, 0, kind.in}, out = {expected, all, columns, 0, kind.out};
+    struct files files = open_files(wide.padded, rows * wide.stride - short_by, all * wide.out_bytes);
+    table_scan_options scan = {.reverse = reverse,
+                               .offsets = offsets,
+                               .exclusive = !offsets && random_once_in(random, 2),
+                               .carry_in = wide.carry_in,
+                               .carry_out = wide.carry_out,
+                               .first_overflow = is_float ? NULL : &overflow};
+    size_t bytes;
+    assert_int_equal(table_prefix_sum(&in, &out, &scan), TABLE_OK);
+    assert_int_equal(table_state_bytes(kind.out, columns, &bytes), TABLE_OK);
+    scan.carry_out = wide.stream_carry;
+    scan.first_overflow = is_float ? NULL : &found;
+    scan.state = cut < rows || random_once_in(random, 2) ? room(bytes) : NULL;
+    for (size_t done = 0, count = cut; done < rows; done += count, count = rows - done) {
+        const size_t first = reverse ? rows - done - count : done;
+        const size_t to = first + (offsets && !reverse && done > 0); /* behind the row of offsets */
+        table_stream_report report;
+        const table_stream_options options = {.in_type = kind.in,
+                                              .out_type = kind.out,
+                                              .columns = columns,
+                                              .in_row_bytes = wide.stride,
+                                              .rows = count,
+                                              .read_descriptor = fileno(files.in),
+                                              .write_descriptor = fileno(files.out),
+                                              .memory = random_once_in(random, 2) ? 40000 : 0,
+                                              .scan = scan,
+                                              .report = &report};
+        const off_t from = ABOVE + (off_t)(first * wide.stride), at = ABOVE + (off_t)(to * wide.out_bytes);
+        assert_int_equal(lseek(fileno(files.in), from, SEEK_SET), from);
+        assert_int_equal(lseek(fileno(files.out), at, SEEK_SET), at);
+        expect(&options, TABLE_OK, "");
+        assert_int_equal(report.rows, count);
+        assert_int_equal(report.bytes_written, (count + (size_t)scan.offsets) * wide.out_bytes);
+        assert_int_equal(lseek(fileno(files.out), 0, SEEK_CUR), at + (off_t)report.bytes_written);
+        if (!reverse || short_by == 0)
+            assert_in_range(lseek(fileno(files.in), 0, SEEK_CUR), from + (off_t)(count * wide.stride - short_by),
+                            from + (off_t)(count * wide.stride));
+        scan.carry_in = NULL;
+        scan.offsets = 0;
+    }
+    assert_int_equal(pread(fileno(files.out), files.found, ABOVE + all * wide.out_bytes + 1, 0),
+                     ABOVE + all * wide.out_bytes);
+    assert_memory_equal(files.found + ABOVE, expected, all * wide.out_bytes);
+    assert_memory_equal(wide.stream_carry, wide.carry_out, wide.out_bytes);
+    assert_true(is_float || found == overflow);
+    close_files(&files);
+    free(scan.state);
+    free(expected);
+    free_table(&wide);
+}
+
+static void test_directions(void **state) {
+    struct random random = {run_seed()};
+    (void)state;
+    for (unsigned round = 0; round < 20 * run_rounds() / run_few() + 1; round++)
+        for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            try_files(&random, kinds[k], round & 1, round & 2);
+}
+
+/* What cannot be positioned, and a file that is shorter than it should be. */
+static void test_wrong_directions(void **state) {
+    struct ends ends;
+    table_stream_options options = small_stream(&ends);
+    struct files files = open_files(ends.in, 1000 * ROW, 0);
+    int pipes[2];
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    options.scan.reverse = 2;
+    expect(&options, TABLE_ERROR_ARGUMENT, "reverse is 2");
+    options.scan.reverse = 1;
+    expect(&options, TABLE_ERROR_ARGUMENT, "rows is 0");
+    options.rows = 1000;
+    expect(&options, TABLE_ERROR_ARGUMENT, "read is given");
+    options.read = NULL;
+    options.read_descriptor = pipes[0];
+    expect(&options, TABLE_ERROR_ARGUMENT, "write is given");
+    options.write = NULL;
+    options.write_descriptor = fileno(files.out);
+    expect(&options, TABLE_ERROR_ARGUMENT, "read_descriptor cannot");
+    options.read_descriptor = fileno(files.in);
+    options.write_descriptor = pipes[1];
+    expect(&options, TABLE_ERROR_ARGUMENT, "write_descriptor cannot");
+    options.write_descriptor = fileno(files.out);
+    options.first = ends.in;
+    options.first_bytes = ROW;
+    expect(&options, TABLE_ERROR_ARGUMENT, "first is given");
+    options.first_bytes = 0;
+    options.rows = UINT64_MAX / ROW;
+    expect(&options, TABLE_ERROR_TOO_LARGE, "");
+    options.rows = 1000;
+    assert_int_equal(fcntl(options.write_descriptor, F_SETFL, O_APPEND), 0);
+    expect(&options, TABLE_ERROR_ARGUMENT, "written anywhere");
+    assert_int_equal(fcntl(options.write_descriptor, F_SETFL, 0), 0);
+    assert_int_equal(lseek(fileno(files.in), ABOVE + 8, SEEK_SET), ABOVE + 8);
+    expect(&options, TABLE_ERROR_READ, "byte 7992: the input ends before it");
+    assert_int_equal(lseek(fileno(files.in), ABOVE, SEEK_SET), ABOVE);
+    expect(&options, TABLE_OK, "");
+    close(pipes[0]);
+    close(pipes[1]);
+    close_files(&files);
+}
+
+/* Rows without columns: none is read, and a state counts them. */
+static void test_no_columns(void **state) {
+    struct ends ends;
+    table_stream_options options = small_stream(&ends);
+    table_stream_report report;
+    uint64_t rows = 0, place = 0;
+    size_t bytes;
+    (void)state;
+    options.columns = 0;
+    options.report = &report;
+    expect(&options, TABLE_OK, "");
+    assert_int_equal(report.rows, 0);
+    assert_int_equal(table_state_bytes(TABLE_U64, 0, &bytes), TABLE_OK);
+    options.scan.state = room(bytes);
+    options.scan.first_overflow = &place;
+    options.rows = 77;
+    expect(&options, TABLE_OK, "");
+    assert_int_equal(report.rows, 77);
+    assert_true(place == TABLE_NO_OVERFLOW);
+    assert_int_equal(table_state_rows(options.scan.state, &rows), TABLE_OK);
+    assert_int_equal(rows, 77);
+    assert_int_equal(ends.given + ends.taken, 0);
+    free(options.scan.state);
 }
 
 /* From a file to a file; from a folder, which nothing can be read from; to a file that nothing can be written to. */
@@ -542,6 +709,9 @@ int main(void) {
         cmocka_unit_test(test_cancel_while_nothing_comes),
         cmocka_unit_test(test_memory_of_one_piece),
         cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_wrong_directions),
+        cmocka_unit_test(test_no_columns),
     };
     return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
 }

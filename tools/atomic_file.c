@@ -182,6 +182,8 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) 
     return fail(EX_IOERR, "%s: %s", file->name, strerror(error));
 }
 
+void atomic_file_grown(struct atomic_file *file, size_t bytes) { file->written += bytes; }
+
 bool atomic_file_can_go_back(const struct atomic_file *file) { return file->start >= 0; }
 
 int atomic_file_rewrite(struct atomic_file *file, const void *data, size_t bytes) {

@@ -38,6 +38,9 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
 int atomic_file_finish(struct atomic_file *file);
 int atomic_file_publish(struct atomic_file *file);
 
+/* `bytes` bytes more were written to its descriptor, which is behind them, by others. */
+void atomic_file_grown(struct atomic_file *file, size_t bytes);
+
 /* Whether atomic_file_rewrite() can be called: writes `bytes` bytes over the first ones that were written. As
  * atomic_file_write(). */
 bool atomic_file_can_go_back(const struct atomic_file *file);

@@ -43,6 +43,10 @@ static const char HELP[] =
     "with\n"
     "                        --backend cuda and --peers beside CUB's DeviceRadixSort and DeviceHistogram; takes\n"
     "                        --bytes (of keys; default 256M), --threads, --repeat, --quick, --json\n"
+    "      --bus             the bus of a GPU instead: copies of page-locked memory one way and both ways at once, and "
+    "how\n"
+    "                        much of that a stream of rows (table_stream()) gets whose ends do nothing; takes --bytes\n"
+    "                        (default 4G), --columns, --types, --repeat, --json\n"
     "      --keys N          with --pipelines on a GPU: N keys of each type, such as 2^27, instead of --bytes of them\n"
     "      --accuracy        errors against exact sums and differences between two runs, instead of times; on a GPU "
     "of\n"
@@ -72,6 +76,7 @@ enum code {
     PEERS,
     ACCURACY,
     PIPELINES,
+    BUS,
     KEYS,
     QUICK,
     NO_CHECK,
@@ -95,6 +100,7 @@ static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BAC
                                         {"peers", no_argument, NULL, PEERS},
                                         {"accuracy", no_argument, NULL, ACCURACY},
                                         {"pipelines", no_argument, NULL, PIPELINES},
+                                        {"bus", no_argument, NULL, BUS},
                                         {"keys", required_argument, NULL, KEYS},
                                         {"quick", no_argument, NULL, QUICK},
                                         {"no-check", no_argument, NULL, NO_CHECK},
@@ -136,6 +142,14 @@ static void fill_in_defaults(struct bench_options *options, bool quick) {
                                            : (quick ? 16u << 20 : 64u << 20);
     if (options->repeat == 0)
         options->repeat = cuda ? (quick ? 7 : 15) : (quick ? 3 : 7);
+}
+
+/* One table, as large as makes what happens at its ends no matter. */
+static void fill_in_bus(struct bench_options *options, bool quick) {
+    default_list(options, "f32", &options->pair_count, take_pair);
+    default_list(options, "4", &options->shape_count, take_columns);
+    options->bytes = options->bytes ? options->bytes : quick ? (size_t)256 << 20 : (size_t)4 << 30;
+    options->repeat = options->repeat ? options->repeat : 5;
 }
 
 static int set_stride(struct bench_options *options, size_t stride) {
@@ -202,6 +216,9 @@ static int take_option(struct line *line, int code, const char *value) {
     case PIPELINES:
         options->pipelines = true;
         return result;
+    case BUS:
+        options->bus = true;
+        return result;
     case QUICK:
         line->quick = true;
         return result;
@@ -246,6 +263,13 @@ static int refuse_ignored(const struct line *line) {
         return fail(EX_USAGE, "--devices: not with --pipelines, --accuracy, --peers or --backend cpu");
     if (options->device_count && (options->strategy_count || options->thread_count))
         return fail(EX_USAGE, "%s: is not for --devices", options->strategy_count ? "--strategy" : "--threads");
+    if (options->bus && (other || options->peers || options->device_count || options->backend == TABLE_BACKEND_CPU))
+        return fail(EX_USAGE, "--bus: not with --pipelines, --accuracy, --peers, --devices or --backend cpu");
+    if (options->bus && (options->row_count || options->strategy_count || options->thread_count))
+        return fail(EX_USAGE, "%s: is not for --bus",
+                    options->row_count        ? "--rows"
+                    : options->strategy_count ? "--strategy"
+                                              : "--threads");
     const char *ignored = pipelines && accuracy               ? "--accuracy"
                           : pipelines && options->pair_count  ? "--types"
                           : pipelines && options->shape_count ? "--columns"
@@ -268,6 +292,8 @@ static int choose_backend(struct bench_options *options) {
         return fail(EX_UNAVAILABLE, "%s", unavailable);
     if (options->backend == TABLE_BACKEND_CPU && options->peers)
         return fail(EX_USAGE, "--peers: CUB needs --backend cuda");
+    if (options->backend == TABLE_BACKEND_CPU && options->bus)
+        return fail(EX_UNAVAILABLE, "--bus: %s", unavailable);
     if (options->keys > 0 && (!options->pipelines || options->backend == TABLE_BACKEND_CPU))
         return fail(EX_USAGE, "--keys: goes with --pipelines and --backend cuda");
     return EX_OK;
@@ -289,6 +315,8 @@ int bench_main(int argc, char **argv) {
     }
     if ((code = choose_backend(options)) != EX_OK)
         return code;
+    if (options->bus)
+        fill_in_bus(options, line.quick);
     fill_in_defaults(options, line.quick);
     if ((code = set_stride(options, line.stride)) != EX_OK)
         return code;
@@ -298,13 +326,15 @@ int bench_main(int argc, char **argv) {
     const bool on_cpu = options->backend == TABLE_BACKEND_CPU;
     if (options->pipelines)
         code = on_cpu ? bench_cpu_pipelines(options, report) : bench_cuda_pipelines(options, report);
+    else if (options->bus)
+        code = bench_cuda_bus(options, report);
     else if (options->device_count)
         code = bench_cuda_devices(options, report);
     else if (options->accuracy)
         code = bench_accuracy(options, report);
     else
         code = on_cpu ? bench_cpu(options, report) : bench_cuda(options, report);
-    if (code == EX_OK && !options->pipelines && !options->device_count && report_is_empty(report))
+    if (code == EX_OK && !options->pipelines && !options->bus && !options->device_count && report_is_empty(report))
         code = fail(EX_USAGE, "nothing of what was asked for can be measured");
     report_close(report);
     return code;

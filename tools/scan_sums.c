@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "input/start.h"
 #include "memory.h"
 #include "message.h"
 #include "types.h"
@@ -12,7 +13,9 @@
 static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
     struct scan_job *job = context;
     const struct input_file *input = job->input;
-    if (type_is_float(out->type) && !not_finite_look(job, job->rows_above + row, in, out))
+    if (job->arguments.reverse)
+        job->read_code = row == 0 ? input_unchanged(input) : EX_OK;
+    else if (type_is_float(out->type) && !not_finite_look(job, job->rows_above + row, in, out))
         job->read_code = fail(EX_OSERR, "out of memory");
     else if (input->rows_known && row + in->rows == input->layout.rows)
         job->read_code = input_unchanged(input);
@@ -48,6 +51,10 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
         return job->write_code != EX_OK ? job->write_code : job->read_code;
     if (job->input_failed) /* after a message */
         return job->input->code;
+    if (status == TABLE_ERROR_WRITE)
+        return fail(EX_IOERR, "%s: %s", job->output.name, table_error_detail());
+    if (status == TABLE_ERROR_READ && job->arguments.reverse && input_unchanged(job->input) != EX_OK)
+        return EX_IOERR;
     if (status == TABLE_ERROR_READ && !report->ended)
         return fail(EX_IOERR, "%s: %s", name, table_error_detail());
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
@@ -69,6 +76,8 @@ static int64_t read_values(void *context, void *to, size_t bytes) {
 static table_scan_options scan_options(const struct scan_job *job) {
     const struct arguments *arguments = &job->arguments;
     return (table_scan_options){.exclusive = arguments->exclusive,
+                                .reverse = arguments->reverse,
+                                .offsets = arguments->reverse && arguments->offsets,
                                 .skip_nan = arguments->skip_nan,
                                 .backend = arguments->backend,
                                 .strategy = arguments->strategy,
@@ -108,8 +117,9 @@ static int sum_rows(struct scan_job *job) {
                                     .read = input_is_plain(input) ? NULL : read_values,
                                     .read_context = job,
                                     .read_descriptor = input->fd,
-                                    .write = write_sums,
+                                    .write = job->arguments.reverse ? NULL : write_sums,
                                     .write_context = job,
+                                    .write_descriptor = job->output.fd,
                                     .memory = memory > kept ? memory - kept : 1,
                                     .look = look,
                                     .look_context = job,
@@ -128,6 +138,8 @@ static int sum_rows(struct scan_job *job) {
     options.scan.skipped = job->arguments.skip_nan ? &skipped : NULL;
     const table_status status = table_stream(&options);
     report.memory += kept;
+    if (job->arguments.reverse) /* by the library itself */
+        atomic_file_grown(&job->output, (size_t)report.bytes_written);
     add_report(&job->report, &report);
     input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
     job->skipped += skipped;
@@ -165,8 +177,23 @@ static int write_start(struct scan_job *job) {
     return code;
 }
 
-/* Sums from the last row need the whole table in memory. */
+/* Whether rows can be read, and sums be written, at any place of their files. */
+static bool goes_backwards(const struct scan_job *job) {
+    const struct input_file *input = job->input;
+    return input_can_seek(input) && input_is_plain(input) && input->layout.bytes > 0 &&
+           !job->output_format->delimiter && atomic_file_can_go_back(&job->output);
+}
+
 static int sum_backwards(struct scan_job *job) {
+    struct input_file *input = job->input;
+    int code = input_go_to(input, 0);
+    if (code == EX_OK)
+        code = write_header_once(job);
+    return code == EX_OK ? sum_rows(job) : code;
+}
+
+/* The same as one table in memory. */
+static int sum_table_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t most = memory_limit(job->arguments.memory);
     int code = input->rows_known ? EX_OK : input_take_all(input, most, "--reverse: begins with its last row");
@@ -187,8 +214,6 @@ static int sum_backwards(struct scan_job *job) {
     out.data = memory_allocate(rows * row_bytes);
     if (!out.data)
         return fail(EX_OSERR, "%s: out of memory", input->name);
-    options.reverse = 1;
-    options.offsets = job->arguments.offsets;
     options.report = &job->report.scan;
     options.first_overflow = job->checked ? &job->first_overflow : NULL;
     options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
@@ -196,19 +221,26 @@ static int sum_backwards(struct scan_job *job) {
     code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
     if (code == EX_OK && write_sums(job, out.data, rows * row_bytes) != 0)
         code = job->write_code;
-    if (job->first_overflow != SCAN_NONE) /* counted from the last row */
-        job->first_overflow =
-            (in.rows - 1 - job->first_overflow / in.columns) * in.columns + job->first_overflow % in.columns;
     job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);
-    job->rows_above = in.rows;
     free(out.data);
+    return code;
+}
+
+/* From the last row on, from which overflows are counted, too. */
+static int sum_from_the_end(struct scan_job *job) {
+    const struct table_layout *in = &job->input->layout;
+    const int code = goes_backwards(job) ? sum_backwards(job) : sum_table_backwards(job);
+    if (job->first_overflow != SCAN_NONE)
+        job->first_overflow =
+            (in->rows - 1 - job->first_overflow / in->columns) * in->columns + job->first_overflow % in->columns;
+    job->rows_above = in->rows;
     return code;
 }
 
 static int sum_inputs(struct scan_job *job) {
     int code = EX_OK;
     if (job->arguments.reverse)
-        return sum_backwards(job);
+        return sum_from_the_end(job);
     if (job->arguments.offsets)
         code = write_start(job);
     for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++) {

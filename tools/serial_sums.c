@@ -42,6 +42,19 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
     return true;
 }
 
+enum { UNIT_LEVEL = STATE_UNIT_LEVEL };
+
+/* Of the next unit, how many rows were summed before; runs of them are in the state. */
+static size_t rows_before(const struct serial_sums *sums) {
+    return (size_t)((sums->above_rows + sums->row) % SERIAL_UNIT);
+}
+
+static const void *run_of(const struct serial_sums *sums, size_t level) {
+    return state_row(sums->state, sums->row_bytes, STATE_RUNS + (unsigned)level);
+}
+
+size_t serial_sums_next(const struct serial_sums *sums) { return SERIAL_UNIT - rows_before(sums); }
+
 /* Adds, in each run of 2 * half values, the total of the left half, from the left, to each value of the right one. */
 #define HALVE(TYPE, half)                                                                                              \
     for (size_t run = 0; run < SERIAL_UNIT; run += 2 * (half)) {                                                       \
@@ -50,13 +63,20 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
             values[i] = left + values[i];                                                                              \
     }
 
-/* One column of a unit, whose missing rows are -0.0: what is added to it is not changed by it. */
+/* One column of a unit, whose missing rows are -0.0: what is added to it is not changed by it. Rows of the unit that
+ * were summed before are so, too, but for the last one of each run, which is the total of the run. */
 #define SUM_FLOATS(NAME, TYPE)                                                                                         \
     static void NAME(struct serial_sums *sums, size_t column, size_t count) {                                          \
         TYPE values[SERIAL_UNIT], *to = (TYPE *)sums->sums + column;                                                   \
         const TYPE seed = ((const TYPE *)sums->seed)[column];                                                          \
-        for (size_t i = 0; i < SERIAL_UNIT; i++)                                                                       \
-            values[i] = i < count ? to[i * sums->columns] : (TYPE)-0.0;                                                \
+        const size_t before = rows_before(sums);                                                                       \
+        for (size_t i = 0; i < before; i++)                                                                            \
+            values[i] = (TYPE)-0.0;                                                                                    \
+        for (size_t level = UNIT_LEVEL, end = 0; level-- > 0;)                                                         \
+            if (before >> level & 1)                                                                                   \
+                values[(end += (size_t)1 << level) - 1] = ((const TYPE *)run_of(sums, level))[column];                 \
+        for (size_t i = before; i < SERIAL_UNIT; i++)                                                                  \
+            values[i] = i - before < count ? to[(i - before) * sums->columns] : (TYPE)-0.0;                            \
         HALVE(TYPE, 1)                                                                                                 \
         HALVE(TYPE, 2)                                                                                                 \
         HALVE(TYPE, 4)                                                                                                 \
@@ -64,7 +84,7 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
             HALVE(TYPE, half)                                                                                          \
         ((TYPE *)sums->total)[column] = values[SERIAL_UNIT - 1];                                                       \
         for (size_t i = 0; i < count; i++)                                                                             \
-            to[i * sums->columns] = seed + values[i];                                                                  \
+            to[i * sums->columns] = seed + values[before + i];                                                         \
     }
 SUM_FLOATS(sum_f32, float)
 SUM_FLOATS(sum_f64, double)
@@ -133,9 +153,11 @@ static void add_block(struct serial_sums *sums, uint64_t unit) {
 
 void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count) {
     const bool is_float = type_is_float(sums->type);
-    const uint64_t unit = sums->row / SERIAL_UNIT;
+    const uint64_t unit = (sums->above_rows + sums->row) / SERIAL_UNIT;
+    const bool is_whole = rows_before(sums) + count == SERIAL_UNIT;
     if (sums->row > 0)
-        memcpy(sums->above, sums->sums + (SERIAL_UNIT - 1) * sums->row_bytes, sums->row_bytes);
+        memcpy(sums->above, sums->sums + (sums->count - 1) * sums->row_bytes, sums->row_bytes);
+    sums->count = count;
     if (is_float)
         make_seed(sums, unit);
     row_convert(sums->in_type, rows, sums->type, sums->sums, count * sums->columns);
@@ -143,9 +165,26 @@ void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count) 
         sums->skipped += row_skip_nan(sums->type, sums->sums, count * sums->columns);
     for (size_t column = 0; column < sums->columns; column++)
         sum_column(sums, column, count);
-    if (is_float && count == SERIAL_UNIT)
+    if (is_float && is_whole)
         add_block(sums, unit);
     sums->row += count;
+}
+
+/* The unit of the last row is no block yet, even if it is whole: then its total is that of its only run. */
+void serial_sums_go_on(struct serial_sums *sums, const void *state) {
+    const struct sum_state *header = state;
+    const struct state_digits digits = state_digits(0, header->rows);
+    sums->state = header;
+    sums->above_rows = header->rows;
+    memcpy(sums->start, state_row(header, sums->row_bytes, STATE_START), sums->row_bytes);
+    for (unsigned level = 0; level < STATE_BLOCK_LEVELS; level++)
+        if (digits.blocks >> level & 1)
+            memcpy(sums->blocks + level * sums->row_bytes, state_row(header, sums->row_bytes, STATE_BLOCKS + level),
+                   sums->row_bytes);
+    if (header->rows > 0 && header->rows % SERIAL_UNIT == 0) {
+        memcpy(sums->total, run_of(sums, UNIT_LEVEL), sums->row_bytes);
+        add_block(sums, header->rows / SERIAL_UNIT - 1);
+    }
 }
 
 void serial_sums_end(struct serial_sums *sums) { free(sums->memory); }

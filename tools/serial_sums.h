@@ -9,17 +9,22 @@
 
 #include <tuplescan/table.h>
 
+#include "state.h"
+
 enum { SERIAL_UNIT = 512 }; /* rows that are summed by halves */
 
 struct serial_sums {
-    table_type in_type, type;  /* type: what the sums are kept in */
-    size_t columns, row_bytes; /* of a row of sums */
-    uint64_t row;              /* rows taken */
-    bool skip_nan;             /* set by the caller: NaN counts as nothing */
-    uint64_t skipped;          /* and how many there were */
+    table_type in_type, type;      /* type: what the sums are kept in */
+    size_t columns, row_bytes;     /* of a row of sums */
+    uint64_t row;                  /* rows taken */
+    const struct sum_state *state; /* that the rows go on from, or NULL */
+    uint64_t above_rows;           /* how many rows it has; 0 of integers, which need no more than their sums */
+    bool skip_nan;                 /* set by the caller: NaN counts as nothing */
+    uint64_t skipped;              /* and how many there were */
     bool overflowed; /* integers: whether a sum has left its type, and the first one, in row order, that did */
     uint64_t overflow_row;
     size_t overflow_column;
+    size_t count; /* of rows in `sums` */
     char *above;  /* the sums through the rows before the unit: the carry at first */
     char *sums;   /* right behind them: the sums through each row of the unit */
     char *start;  /* the carry, or zeros */
@@ -29,15 +34,23 @@ struct serial_sums {
     void *memory;
 };
 
-/* Bytes that it needs for a table of at most `rows` rows. False when they do not fit in size_t. */
+/* Bytes that it needs for a table of at most `rows` rows, with those of a state. False when they do not fit in size_t.
+ */
 bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes);
 
 /* carry: a row of what sums of `type` are kept in, or NULL. False when out of memory; serial_sums_end() in any case. */
 bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry);
 
-/* Takes the next SERIAL_UNIT rows, or, at the end of the table, fewer. sums->above and sums->sums are those of this
- * unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
+/* Before the first row: has floats go on from a state of this type and these columns, which stays where it is. The
+ * carry is that of table_state_sums(). Of the state the totals of runs of rows are taken, as they are. */
+void serial_sums_go_on(struct serial_sums *sums, const void *state);
+
+/* How many rows the unit has that comes next. */
+size_t serial_sums_next(const struct serial_sums *sums);
+
+/* Takes as many rows as the next unit has, or, at the end of the table, fewer. sums->above and sums->sums are those of
+ * this unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
 void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count);
 
 void serial_sums_end(struct serial_sums *sums);

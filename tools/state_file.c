@@ -130,20 +130,17 @@ int state_file_fit(struct state_file *file, const char *input, table_type type, 
     return EX_OK;
 }
 
-int state_file_sums(const char *path, const char *input, table_type type, size_t columns, table_state_facts *facts,
+int state_file_sums(struct state_file *file, const char *path, const char *input, table_type type, size_t columns,
                     void **row) {
-    struct state_file file = STATE_FILE_NONE;
     size_t bytes;
     *row = NULL;
-    int code = state_file_read(&file, path, false);
+    int code = state_file_read(file, path, false);
     if (code == EX_OK)
-        code = state_file_fit(&file, input, type, columns);
+        code = state_file_fit(file, input, type, columns);
     if (code == EX_OK && (!size_multiply(columns, table_type_size(type), &bytes) || !(*row = memory_allocate(bytes))))
         code = fail(EX_OSERR, "%s: out of memory", path);
-    if (code == EX_OK && table_state_sums(file.state, *row) != TABLE_OK)
+    if (code == EX_OK && table_state_sums(file->state, *row) != TABLE_OK)
         code = fail(EX_DATAERR, "%s: %s", path, table_error_detail());
-    *facts = file.facts;
-    state_file_close(&file);
     return code;
 }
 

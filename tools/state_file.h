@@ -38,9 +38,9 @@ int state_file_take_lock(struct state_file *file, int fd);
  */
 int state_file_fit(struct state_file *file, const char *input, table_type type, size_t columns);
 
-/* *row = the sums that the state at `path` goes on from, for sums of `type` in `columns` columns, called `input`; and
- * its facts. EX_OK, or the exit code after a message. free() the row. */
-int state_file_sums(const char *path, const char *input, table_type type, size_t columns, table_state_facts *facts,
+/* *row = the sums that the state at `path` goes on from, for sums of `type` in `columns` columns, called `input`; the
+ * state is in `file`, to be closed in any case. EX_OK, or the exit code after a message. free() the row. */
+int state_file_sums(struct state_file *file, const char *path, const char *input, table_type type, size_t columns,
                     void **row);
 
 /* In this order: open before the work, write before the outputs get their names, file->output being the second one. */

@@ -70,9 +70,12 @@ static int row_before(struct range *range, size_t row, void **sums) {
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
     size_t got = 0;
-    table_state_facts facts;
-    if (!arguments->exclusive && row == 0 && arguments->state)
-        return state_file_sums(arguments->state, scanned->name, range->type, layout->columns, &facts, sums);
+    struct state_file state = STATE_FILE_NONE;
+    if (!arguments->exclusive && row == 0 && arguments->state) {
+        const int code = state_file_sums(&state, arguments->state, scanned->name, range->type, layout->columns, sums);
+        state_file_close(&state);
+        return code;
+    }
     if (!arguments->exclusive && row == 0)
         return read_row(arguments->carry_in, range->type, layout->columns, sums);
     *sums = memory_allocate(range->row_bytes);

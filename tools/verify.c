@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "input/start.h"
 #include "json.h"
 #include "memory.h"
 #include "message.h"
@@ -27,7 +28,7 @@ static const char help[] =
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
     "  --continue STATE\n"
-    "                  integers: the state that scan went on from, as it was before: a copy of it\n"
+    "                  the state that scan went on from, as it was before: a copy of it\n"
     "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"
     "                  integers\n"
     "  --output-format F\n"
@@ -91,9 +92,10 @@ struct comparison {
 };
 
 /* Memory for the rows, if it may be used. */
-static int make_room(struct comparison *comparison, size_t most, const void *carry) {
+static int make_room(struct comparison *comparison, size_t most, const void *carry, const struct state_file *state) {
     const struct table_layout *in = &comparison->input->layout, *out = &comparison->scanned->layout;
-    const uint64_t rows = comparison->input->rows_known ? in->rows : UINT64_MAX;
+    const uint64_t above = state ? state->facts.rows : 0;
+    const uint64_t rows = comparison->input->rows_known ? above + in->rows : UINT64_MAX;
     const size_t unit = rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT;
     size_t row, needed, own;
     if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||
@@ -105,11 +107,11 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                     comparison->input->name, unit, in->columns, most);
     const size_t units = row * unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
     comparison->room = units * unit;
-    if (comparison->reverse) {
-        if (!comparison->input->rows_known || (rows > 0 && row > most / rows))
+    if (comparison->reverse && !(input_can_seek(comparison->input) && input_can_seek(comparison->scanned))) {
+        if (!comparison->input->rows_known || (in->rows > 0 && row > most / in->rows))
             return fail(EX_OSERR, "%s: out of memory: all rows are needed at once with --reverse; --memory says more",
                         comparison->input->name);
-        comparison->room = (size_t)rows;
+        comparison->room = in->rows;
     }
     comparison->out_row = out->columns * table_type_size(out->type);
     comparison->values = malloc(comparison->room * row + 1);
@@ -118,6 +120,8 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
     if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, carry) || !comparison->values ||
         !comparison->rounded || !comparison->spare)
         return fail(EX_OSERR, "out of memory");
+    if (state)
+        serial_sums_go_on(&comparison->sums, state->state);
     comparison->found = comparison->values + comparison->room * in->columns * table_type_size(in->type);
     return EX_OK;
 }
@@ -132,16 +136,36 @@ static void turn(char *rows, size_t count, size_t row_bytes, char *spare) {
     }
 }
 
-/* The next rows of both files; *rows: how many. */
-static int read_rows(struct comparison *comparison, size_t *rows) {
+/* To the rows above those that were compared; *rows: how many, at most. */
+static int go_up(const struct comparison *comparison, size_t *rows) {
+    const size_t left = comparison->input->layout.rows - (size_t)comparison->sums.row;
+    *rows = *rows < left ? *rows : left;
+    const int code = input_go_to(comparison->input, left - *rows);
+    return code == EX_OK ? input_go_to(comparison->scanned, left - *rows) : code;
+}
+
+/* Behind the rows, where the row of offsets may be. */
+static int go_behind(const struct comparison *comparison) {
+    const size_t rows = comparison->input->layout.rows;
+    const int code = input_go_to(comparison->input, rows);
+    return code == EX_OK ? input_go_to(comparison->scanned, rows) : code;
+}
+
+/* The next rows of both files, to the end of a unit; *rows: how many; *more: whether there may be more. */
+static int read_rows(struct comparison *comparison, size_t *rows, bool *more) {
     struct input_file *input = comparison->input, *scanned = comparison->scanned;
     const size_t in_row = input->layout.columns * table_type_size(input->layout.type);
     const size_t out_row = comparison->out_row;
-    size_t in_bytes = 0, out_bytes = 0;
-    int code = input_read(input, comparison->values, comparison->room * in_row, &in_bytes);
+    const size_t begun = SERIAL_UNIT - serial_sums_next(&comparison->sums);
+    size_t in_bytes = 0, out_bytes = 0, room = comparison->room;
+    room -= room > begun ? begun : 0;
+    int code = comparison->reverse ? go_up(comparison, &room) : EX_OK;
     if (code == EX_OK)
-        code = input_read(scanned, comparison->found, comparison->room * out_row, &out_bytes);
+        code = input_read(input, comparison->values, room * in_row, &in_bytes);
+    if (code == EX_OK)
+        code = input_read(scanned, comparison->found, room * out_row, &out_bytes);
     *rows = in_bytes / in_row;
+    *more = *rows == room && *rows > 0;
     if (code == EX_OK && *rows != out_bytes / out_row)
         code = fail(
             EX_DATAERR, "%s: has not as many rows as %s: after %llu rows, one of them ends", scanned->name, input->name,
@@ -200,19 +224,23 @@ static int compare_start(struct comparison *comparison) {
 static int compare(struct comparison *comparison) {
     const struct table_layout *in = &comparison->input->layout;
     const size_t in_row = in->columns * table_type_size(in->type);
-    size_t rows = comparison->room;
+    size_t rows = 0;
+    bool more = comparison->room > 0;
     if (in->columns == 0) /* the shapes were compared, and there is nothing else */
         return EX_OK;
     int code = comparison->offsets && !comparison->reverse ? compare_start(comparison) : EX_OK;
-    while (code == EX_OK && rows == comparison->room && rows > 0 && !comparison->differs &&
-           !(comparison->reverse && comparison->sums.row > 0)) {
-        code = read_rows(comparison, &rows);
+    while (code == EX_OK && more && !comparison->differs &&
+           !(comparison->reverse && comparison->sums.row == in->rows)) {
+        code = read_rows(comparison, &rows, &more);
         for (size_t done = 0, count; code == EX_OK && done < rows && !comparison->differs; done += count) {
-            count = rows - done < SERIAL_UNIT ? rows - done : SERIAL_UNIT;
+            count = serial_sums_next(&comparison->sums);
+            count = rows - done < count ? rows - done : count;
             serial_sums_unit(&comparison->sums, comparison->values + done * in_row, count);
             compare_unit(comparison, comparison->found + done * comparison->out_row, count);
         }
     }
+    if (code == EX_OK && !comparison->differs && comparison->reverse)
+        code = go_behind(comparison);
     if (code == EX_OK && !comparison->differs && comparison->offsets && comparison->reverse)
         code = compare_start(comparison);
     if (code == EX_OK && !comparison->differs)
@@ -288,13 +316,13 @@ static int say(const struct arguments *arguments, const struct comparison *compa
 }
 
 static int verify(const struct arguments *arguments, struct input_file *input, struct input_file *scanned,
-                  const void *carry) {
+                  const void *carry, const struct state_file *state) {
     struct comparison comparison = {.input = input,
                                     .scanned = scanned,
                                     .exclusive = arguments->exclusive,
                                     .reverse = arguments->reverse,
                                     .offsets = arguments->offsets};
-    int code = make_room(&comparison, memory_limit(arguments->memory), carry);
+    int code = make_room(&comparison, memory_limit(arguments->memory), carry, state);
     comparison.sums.skip_nan = arguments->skip_nan;
     if (code == EX_OK)
         code = compare(&comparison);
@@ -311,28 +339,21 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
     return code;
 }
 
-/* What came above the rows. Of floats that is more than one row of sums, which are not known here: they could only be
- * believed. */
-static int read_start(const struct arguments *arguments, const struct input_file *scanned, void **carry) {
+/* What came above the rows: of floats that is more than one row of sums. The state is believed. */
+static int read_start(const struct arguments *arguments, const struct input_file *scanned, struct state_file *state,
+                      void **carry) {
     const struct table_layout *sums = &scanned->layout;
-    table_state_facts facts;
     if (!arguments->state)
         return read_row(arguments->carry_in, table_sum_type(sums->type), sums->columns, carry);
     if (arguments->carry_in)
         return fail(EX_USAGE, "--carry-in and --continue: only one of them");
-    const int code =
-        state_file_sums(arguments->state, scanned->name, table_sum_type(sums->type), sums->columns, &facts, carry);
-    if (code == EX_OK && facts.rows > 0 && type_is_float(sums->type))
-        return fail(EX_USAGE,
-                    "--continue %s: sums of floats go on from more than one row, which is nothing to verify them by: "
-                    "verify all parts as one table",
-                    arguments->state);
-    return code;
+    return state_file_sums(state, arguments->state, scanned->name, table_sum_type(sums->type), sums->columns, carry);
 }
 
 int verify_main(int argc, char **argv) {
     struct arguments arguments;
     struct input_file input = {0}, scanned = {0};
+    struct state_file state = STATE_FILE_NONE;
     void *carry = NULL;
     int code = arguments_parse(&arguments, argc, argv, FOR_VERIFY, 2, help);
     if (code != GO_ON)
@@ -341,9 +362,11 @@ int verify_main(int argc, char **argv) {
     if (code == EX_OK)
         code = open_scanned(&scanned, arguments.operands[1], &input, &arguments);
     if (code == EX_OK)
-        code = read_start(&arguments, &scanned, &carry);
+        code = read_start(&arguments, &scanned, &state, &carry);
+    const bool goes_on = state.facts.rows > 0 && type_is_float(scanned.layout.type);
     if (code == EX_OK)
-        code = verify(&arguments, &input, &scanned, carry);
+        code = verify(&arguments, &input, &scanned, carry, goes_on ? &state : NULL);
+    state_file_close(&state);
     input_close(&input);
     input_close(&scanned);
     free(carry);

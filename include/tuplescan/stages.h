@@ -22,7 +22,8 @@
 
 TABLE_BEGIN
 
-/* Rows of the seeds table for a table of that many rows. 0 if columns is 0 or type cannot be summed into. */
+/* Rows of the seeds table for a table of that many rows. 0 if columns is 0, where the seeds are a table without rows,
+ * or type cannot be summed into. */
 TABLE_API size_t table_seeds_rows(table_type type, size_t rows, size_t columns);
 
 /* Stage 1, local counts: rows 1 to units of seeds = the column totals of each unit of `in`. Row 0 is not touched. */

@@ -5,6 +5,10 @@
  * and after them whatever else a row has, up to in_row_bytes. The sums go out as bytes, side by side. They are the bits
  * of table_prefix_sum() of the whole table, wherever the reads happen to cut it.
  *
+ * From the last row on (scan.reverse) rows are read from the end of a file and results are written from the end of one,
+ * each at its place: both ends are descriptors of files that can be positioned, and the table and the results begin
+ * where these are. Otherwise that is an ARGUMENT error.
+ *
  * Latency: a buffer is handed on when it is full, when the input ends, and as soon as it holds a whole row and nothing
  * more came for a while: at most 0.1 s after they were read, or one buffer, rows are summed and handed to the writer.
  *
@@ -20,8 +24,9 @@
  *   CANCELED   `progress` or `look` returned something else than 0
  *   HOST_MEMORY, DEVICE_MEMORY, DEVICE
  *
- * After an error what was written are whole rows of right sums as far as report->bytes_written says, carry_out and
- * *first_overflow are unspecified, and so is the state. Thread-safe for streams that share nothing. */
+ * After an error what was written are whole rows of right sums as far as report->bytes_written says (the last rows with
+ * scan.reverse), carry_out and *first_overflow are unspecified, and so is the state. Thread-safe for streams that share
+ * nothing. */
 #ifndef TUPLESCAN_STREAM_H
 #define TUPLESCAN_STREAM_H
 
@@ -55,13 +60,14 @@ typedef int table_write_callback(void *context, const void *from, size_t bytes);
 /* All zero but for types, columns and both ends is the default. Clear the whole struct before you fill it in. */
 typedef struct table_stream_options {
     table_type in_type, out_type; /* a pair of table_types_supported() */
-    size_t columns;               /* at least 1 */
+    size_t columns;               /* 0: there is nothing to read or write, and `rows` rows are counted */
 
     /* Bytes from one row of the input to the next; 0: rows lie side by side. What a row has behind its columns is read
      * and dropped, and may be missing behind the last row. */
     size_t in_row_bytes;
 
-    /* 0: to the end of the input. Otherwise no byte behind that many rows is read, and fewer are a READ error. */
+    /* 0: to the end of the input; not with scan.reverse, which begins there. Otherwise no byte behind that many rows is
+     * read, and fewer are a READ error. */
     uint64_t rows;
 
     /* Where rows come from: a callback, or, where that is NULL, an open file: a regular one, a pipe, a socket, a
@@ -93,9 +99,10 @@ typedef struct table_stream_options {
     int (*progress)(void *context, const table_stream_report *so_far);
     void *progress_context;
 
-    /* Of the scan: exclusive, backend, strategy, carry_in, carry_out, state, skip_nan, skipped, first_overflow, which
-     * counts from the first row of all, and threads, where 0 is one, as reading and writing take longer than summing.
-     * In host memory. All else must be 0. */
+    /* Of the scan: exclusive, reverse, offsets (one row more is written: the start, above the first row, or with
+     * reverse behind the last one), backend, strategy, carry_in, carry_out, state, skip_nan, skipped, first_overflow,
+     * which counts from the first row of all, and threads, where 0 is one, as reading and writing take longer than
+     * summing. In host memory. All else must be 0. */
     table_scan_options scan;
 
     /* NULL: the scan's backend sums. Otherwise device_count numbers of CUDA devices, each of which takes its share of

@@ -117,6 +117,7 @@ static const struct backend cuda_backend = {
     .clock_mark = cuda_clock_mark,
     .clock_seconds = cuda_clock_seconds,
     .clock_close = cuda_clock_close,
+    .follow = cuda_follow,
 };
 
 /* Any error counts as no device: without a driver the count is left as it was. */

@@ -5,8 +5,10 @@
 #include "../status.h"
 #include "runtime.h"
 
+enum { MARKS = STAGES + 2 };
+
 struct cuda_clock {
-    cudaEvent_t marks[STAGES + 1];
+    cudaEvent_t marks[MARKS];
 };
 
 table_status cuda_clock_open(struct scan *scan) {
@@ -14,7 +16,7 @@ table_status cuda_clock_open(struct scan *scan) {
     if (!clock)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a clock", sizeof *clock);
     scan->clock = clock;
-    for (unsigned mark = 0; mark <= STAGES; mark++) {
+    for (unsigned mark = 0; mark < MARKS; mark++) {
         const table_status status = cuda_check(cudaEventCreate(&clock->marks[mark]), "making an event");
         if (status != TABLE_OK)
             return status;
@@ -25,6 +27,11 @@ table_status cuda_clock_open(struct scan *scan) {
 table_status cuda_clock_mark(const struct scan *scan, unsigned mark) {
     const struct cuda_clock *clock = scan->clock;
     return cuda_check(cudaEventRecord(clock->marks[mark], scan->stream), "recording an event");
+}
+
+table_status cuda_follow(const struct scan *scan, const struct scan *before) {
+    const struct cuda_clock *clock = before->clock;
+    return cuda_check(cudaStreamWaitEvent(scan->stream, clock->marks[STAGES + 1], 0), "waiting for an event");
 }
 
 table_status cuda_clock_seconds(const struct scan *scan, unsigned from, unsigned to, double *seconds) {
@@ -38,7 +45,7 @@ table_status cuda_clock_seconds(const struct scan *scan, unsigned from, unsigned
 
 void cuda_clock_close(struct scan *scan) {
     struct cuda_clock *clock = scan->clock;
-    for (unsigned mark = 0; mark <= STAGES; mark++)
+    for (unsigned mark = 0; mark < MARKS; mark++)
         if (clock->marks[mark])
             cudaEventDestroy(clock->marks[mark]);
     free(clock);

@@ -21,25 +21,27 @@ static int device_of(const struct scan *scan) {
     return -1;
 }
 
-/* 0 when it cannot be known. */
-static int attribute(int device, enum cudaDeviceAttr which) {
+/* 0 when it cannot be known; then *known becomes false. */
+static int attribute(int device, enum cudaDeviceAttr which, bool *known) {
     int value = 0;
     if (device >= 0 && cudaDeviceGetAttribute(&value, which, device) == cudaSuccess)
         return value;
     cudaGetLastError();
+    *known = false;
     return 0;
 }
 
 /* The compute capability of the code that runs there: a newer device runs what was compiled for the newest one. */
-static int gpu_of(int device) {
-    const int gpu = 10 * attribute(device, cudaDevAttrComputeCapabilityMajor) +
-                    attribute(device, cudaDevAttrComputeCapabilityMinor);
+static int gpu_of(int device, bool *known) {
+    const int gpu = 10 * attribute(device, cudaDevAttrComputeCapabilityMajor, known) +
+                    attribute(device, cudaDevAttrComputeCapabilityMinor, known);
     return gpu < TUPLESCAN_NEWEST_GPU ? gpu : TUPLESCAN_NEWEST_GPU;
 }
 
-static struct kernel_facts facts_of(const struct scan *scan, const struct kernel_pass *pass) {
+static struct kernel_facts facts_of(const struct scan *scan, const struct kernel_pass *pass, bool *known) {
     const int device = device_of(scan);
-    return kernel_facts_of(pass, (unsigned)attribute(device, cudaDevAttrMultiProcessorCount), gpu_of(device));
+    return kernel_facts_of(pass, (unsigned)attribute(device, cudaDevAttrMultiProcessorCount, known),
+                           gpu_of(device, known));
 }
 
 static bool takes(const struct kernel_form *form, const struct kernel_facts *facts, bool goes_on) {
@@ -49,12 +51,16 @@ static bool takes(const struct kernel_form *form, const struct kernel_facts *fac
 }
 
 /* As measured on an H200; the forms that older devices have were never measured on one. */
-bool cuda_prefers_fused(const struct scan *scan) { return gpu_of(device_of(scan)) >= HOPPER; }
+bool cuda_prefers_fused(const struct scan *scan) {
+    bool known;
+    return gpu_of(device_of(scan), &known) >= HOPPER;
+}
 
 /* Room for each of the forms that the table may be given: those that take it, up to one that is never refused. */
 size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused) {
     const struct kernel_pass pass = cuda_pass(scan);
-    const struct kernel_facts facts = facts_of(scan, &pass);
+    bool known;
+    const struct kernel_facts facts = facts_of(scan, &pass, &known);
     size_t most = 0;
     *may_be_refused = true;
     for (const struct kernel_form *form = kernel_forms; form->name && *may_be_refused; form++) {
@@ -78,7 +84,10 @@ size_t cuda_forms_workspace(const struct kernel_pass *pass) {
 
 table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_carry *carry,
                             void *workspace) {
-    const struct kernel_facts facts = facts_of(scan, pass);
+    bool known = true;
+    const struct kernel_facts facts = facts_of(scan, pass, &known);
+    if (!known) /* the workspace is for the form that its facts have chosen */
+        return status_fail(TABLE_ERROR_DEVICE, "the device of the table does not say what it is");
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
         if (!takes(form, &facts, carry->stack != NULL))
             continue;

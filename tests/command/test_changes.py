@@ -19,6 +19,7 @@ class Changes(CommandTest):
         (["scan", "in.npy", "-o", "out.npy"], ["in.npy"]),
         (["scan", "in.npy", "-o", "-"], ["in.npy"]),
         (["scan", "in.npy", "--carry-in", "row.npy", "--carry-out", "last.npy", "-o", "out.npy"], ["in.npy", "row.npy"]),
+        (["scan", "in.npy", "--reverse", "-o", "out.npy"], ["in.npy"]),
         (["verify", "in.npy", "sums.npy"], ["in.npy", "sums.npy"]),
         (["verify", "in.npy", "sums.npy", "--json"], ["in.npy", "sums.npy"]),
         (["sum", "sums.npy", "--rows", "3:7"], ["sums.npy"]),

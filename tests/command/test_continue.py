@@ -57,10 +57,33 @@ class Parts(CommandTest):
         self.run_command("scan", "a.npy", "-qo", "sa.npy", "--continue", "state")
         self.run_command("scan", "a.npy", "-qo", "sb.npy", "--continue", "state")
         self.run_command("scan", "a.npy", "-qo", "sc.npy", "--continue", "other")
-        self.assert_refused(USAGE, "verify", "a.npy", "sb.npy", "--continue", "other", says="verify all parts")
+        self.run_command("verify", "a.npy", "sb.npy", "--continue", "other")
+        self.assert_refused(DATA, "verify", "a.npy", "sb.npy", "--continue", "state", says="row 0")
         found = self.run_command("sum", "sb.npy", "--rows", ":", "--continue", "other").stdout.split()
         sums = [numpy.load(self.path(name))[-1] for name in ("sa.npy", "sb.npy")]
         self.assertEqual([float(v) for v in found], (sums[1] - sums[0]).tolist())
+
+
+    def test_verify_of_parts_of_floats(self):
+        """Cut anywhere in a unit of 512 rows, and in the runs that a state keeps of it."""
+        for dtype, options in (("f4", []), ("f8", ["--exclusive"]), ("f2", [])):
+            table = RNG.standard_normal((3300, 3)).astype(dtype)
+            self.save("whole.npy", table)
+            self.run_command("scan", "whole.npy", "-qfo", "sums.npy", *options)
+            sums = numpy.load(self.path("sums.npy"))
+            for above in (1, 2, 3, 300, 511, 512, 513, 1000, 1024, 1535, 2047, 2560, 3299):
+                for below in {1, 300 - above % 300, min(900, len(table) - above), len(table) - above}:
+                    self.save("a.npy", table[:above])
+                    self.save("b.npy", table[above:above + below])
+                    if os.path.exists(self.path("state")):
+                        os.unlink(self.path("state"))
+                    self.run_command("scan", "a.npy", "-qfo", "sa.npy", "--continue", "state", *options)
+                    self.save("sb.npy", sums[above:above + below])
+                    self.run_command("verify", "b.npy", "sb.npy", "-q", "--continue", "state", *options)
+            wrong = numpy.load(self.path("sb.npy"))
+            wrong[-1, 2] = numpy.nextafter(wrong[-1, 2], wrong.dtype.type(99))
+            self.save("sb.npy", wrong)
+            self.assert_refused(DATA, "verify", "b.npy", "sb.npy", "--continue", "state", *options, says="column 2")
 
 
 class Continued(CommandTest):

@@ -18,11 +18,35 @@ class Devices(CommandTest):
                 self.run_command("scan", "in.npy", "-o", "shared.npy", "-f", "-q", "--devices", devices, *arguments)
                 self.assertEqual(self.read("shared.npy"), self.read("alone.npy"), (kind, devices, arguments))
 
+    def test_pieces_through_one_device(self):
+        """Several are under way at a time; what goes in and out has to be that of each."""
+        for kind, columns, rows, arguments in [("f32", 3, 20001, ["--memory", "100K"]), ("f32", 1, 9, ["--memory", "9K"]),
+                                               ("u8", 4, 30000, ["--memory", "200K"]), ("f64", 2, 9000, ["--exclusive"]),
+                                               ("f32", 5, 9000, ["--memory", "200K", "--skip-nan"]),
+                                               ("i64", 1, 40000, ["--memory", "150K", "--wrap"])]:
+            table = random_table(kind, (rows, columns))
+            if "--skip-nan" in arguments:
+                table[::7] = float("nan")
+            self.save("in.npy", table)
+            carries = ["--carry-out", "carry.npy"]
+            alone = self.run_command("scan", "in.npy", "-o", "alone.npy", "-f", "--backend", "cpu", *arguments, *carries)
+            carry = self.read("carry.npy")
+            for source in ("in.npy", "-"):
+                done = self.run_command("scan", source, "-o", "device.npy", "-f", "--backend", "cuda", *arguments, *carries,
+                                        input=self.read("in.npy"))
+                self.assertEqual(self.read("device.npy"), self.read("alone.npy"), (kind, source, arguments))
+                self.assertEqual(self.read("carry.npy"), carry)
+                self.assertEqual(b"NaN" in done.stderr, b"NaN" in alone.stderr)
+
     def test_overflow_is_named(self):
         table = random_table("i32", (5000, 2)) * 0
         table[1234, 1] = table[4321, 1] = 2**31 - 1
         self.save("in.npy", table)
         done = self.run_command("scan", "in.npy", "-o", "out.npy", "--out-type", "i32", "--devices", "all", code=65)
+        self.assertIn(b"row 4321, column 1 is the first", done.stderr)
+        table[4400, 0] = 7  # the finding of a later piece is none
+        done = self.run_command("scan", "in.npy", "-fo", "out.npy", "--out-type", "i32", "--backend", "cuda", "--memory",
+                                "50K", code=65)
         self.assertIn(b"row 4321, column 1 is the first", done.stderr)
 
     def test_a_state_goes_on(self):
@@ -43,6 +67,9 @@ class Devices(CommandTest):
             self.run_command("bench", "--devices", value, code=code)
         self.run_command("scan", "in.npy", "-o", "out.npy", "--devices", "0", "--backend", "cpu", code=USAGE)
         self.run_command("bench", "--devices", "all", "--pipelines", code=USAGE)
+        for also in (["--pipelines"], ["--accuracy"], ["--devices", "0"], ["--rows", "5"], ["--strategy", "fused"],
+                     ["--threads", "2"], ["--backend", "cpu"]):
+            self.run_command("bench", "--bus", *also, code=USAGE)
         self.assertEqual(self.listing(), before)
 
     def test_bench(self):
@@ -54,6 +81,12 @@ class Devices(CommandTest):
             self.assertEqual((line["devices"], len(line["memcpy_ms"]), line["rows"]), (self.count(), self.count(), 3000))
             for time in ("ms", "totals_ms", "exchange_ms", "scan_ms", "small_ms"):
                 self.assertGreater(line[time], 0)
+        bus = ["bench", "--bus", "--bytes", "1M", "--columns", "3", "--repeat", "2"]
+        line, = json.loads(self.run_command(*bus, "--json", "--quiet").stdout)["results"]
+        self.assertEqual(line["bytes"], 1 << 20)
+        for speed in ("in", "out", "both", "stream"):
+            self.assertGreater(line[speed + "_gb_per_second"], 0)
+        self.assertIn("of both", self.run_command(*bus).stdout.decode().splitlines()[1])
         title, heads, *lines = self.run_command(*small).stdout.decode().splitlines()
         self.assertEqual(heads.split()[0], "devices")
         self.assertEqual([line.split()[-1] for line in lines], ["yes"] * 4)

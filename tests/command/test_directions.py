@@ -1,5 +1,7 @@
 """tuplescan scan and verify of small and half types, from the end, with a row of offsets, and without NaN."""
-from harness import RNG, USAGE, DATA, CommandTest, main, numpy
+import subprocess
+
+from harness import COMMAND, DATA, OS_ERROR, RNG, USAGE, CommandTest, main, numpy
 
 SMALL = {"int8": "i8", "int16": "i16", "bool": "bool", "float16": "f16"}
 
@@ -43,6 +45,43 @@ class Layouts(CommandTest):
             for options in ([], ["--exclusive"], ["--offsets"]):
                 ahead = self.scanned(table[::-1].copy(), *options)
                 self.assert_same(self.scanned(table, "--reverse", *options), ahead[::-1])
+
+    def test_from_the_end_in_little_memory(self):
+        """Pieces of files; a pipe, at either end, as one table in memory."""
+        table = self.table("float32", (300001, 3))
+        self.save("table.npy", table)
+        for options in ([], ["--exclusive"], ["--offsets"]):
+            expected = self.scanned(table[::-1].copy(), *options)[::-1]
+            self.save("table.npy", table)
+            few = ["--reverse", *options, "--memory", "1M"]
+            self.run_command("scan", "table.npy", "-qfo", "sums.npy", *few, "--carry-out", "carry.npy")
+            self.assert_same(numpy.load(self.path("sums.npy")), expected)
+            self.run_command("verify", "-q", "table.npy", "sums.npy", *few)
+            for wrong in (0, 150000, 300000):
+                sums = expected.copy()
+                sums[wrong, 1] += 1
+                self.save("wrong.npy", sums)
+                self.assert_refused(DATA, "verify", "table.npy", "wrong.npy", *few, says=["row %d, column 1" % wrong])
+            with open(self.path("direct.bin"), "wb") as out:
+                out.write(b"before")
+                out.flush()
+                with open(self.path("table.npy"), "rb") as source:
+                    subprocess.run([COMMAND, "scan", "-", "-qo", "-", *few], cwd=self.folder, stdin=source, stdout=out,
+                                   check=True)
+            self.assertEqual(self.read("direct.bin"), b"before" + self.read("sums.npy"))
+            self.assert_refused(OS_ERROR, "scan", "-", "-o", "no.npy", *few, input=self.read("table.npy"),
+                                says=["needed", "--memory"])
+            piped = self.run_command("scan", "-", "-qo", "-", "--reverse", *options, input=self.read("table.npy"))
+            self.assertEqual(piped.stdout[-expected.nbytes:], expected.tobytes())
+
+    def test_overflow_from_the_end(self):
+        table = numpy.zeros((100000, 2), "<i4")
+        table[[70000, 30000, 10000], 1] = 2**31 - 1
+        self.save("table.npy", table)
+        for memory in ("1M", "64M"):
+            done = self.run_command("scan", "table.npy", "-fo", "sums.npy", "--out-type", "i32", "--reverse", "--memory",
+                                    memory, code=DATA)
+            self.assertIn(b"row 30000, column 1 is the first", done.stderr)
 
     def test_offsets(self):
         table = self.table("int16")

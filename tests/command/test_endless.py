@@ -115,30 +115,41 @@ class Pipes(CommandTest):
 
     def test_failing_reads(self):
         self.save("in.npy", self.table)
-        for when in (1, 3):
+        for call, when, arguments in (("read", 1, []), ("read", 3, []), ("pread64", 2, ["--reverse", "--memory", "2M"]),
+                                      ("pread64", 5, ["--reverse", "--memory", "2M"])):
             result = subprocess.run([*self.strace_line("-f", "-o", "/dev/null", "-P", self.path("in.npy"), "-e",
-                                                       "inject=read:error=EIO:when=%d" % when), COMMAND, "scan", "in.npy",
-                                     "-o", "out.npy"], cwd=self.folder, capture_output=True)
+                                                       "inject=%s:error=EIO:when=%d" % (call, when)), COMMAND, "scan",
+                                     "in.npy", "-o", "out.npy", *arguments], cwd=self.folder, capture_output=True)
             self.assertEqual(result.returncode, IO_ERROR, result.stderr)
             self.assertIn(b"in.npy: ", result.stderr)
             self.assertIn(b"Input/output error\n", result.stderr)
             self.assertNotIn("out.npy", self.listing())
 
 
+class PipesOnOneProcessor(Pipes):
+    """There the stream has no threads beside the one that reads, sums and writes."""
+
+    def setUp(self):
+        super().setUp()
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(before)})
+        self.addCleanup(os.sched_setaffinity, 0, before)
+
+
 class Kills(CommandTest):
     def test_at_random_moments(self):
         """The old file or the new one, and, where files need no names, nothing beside it."""
         table = random_table("f32", (400000, 3))
-        sums = running_sums(table, "f32").tobytes()
+        sums = [running_sums(table, "f32").tobytes(), running_sums(table[::-1].copy(), "f32")[::-1].tobytes()]
         self.save("in.npy", table)
         try:
             os.close(os.open(self.folder, os.O_TMPFILE | os.O_WRONLY))
         except OSError:
             self.skipTest("the file system here knows no files without names")
-        for i in range(30):
+        for i in range(60):
             self.write("out.npy", b"precious")
-            process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qfo", "out.npy", "--memory", "2M"], cwd=self.folder,
-                                       stderr=subprocess.PIPE)
+            process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qfo", "out.npy", "--memory", "2M",
+                                        *["--reverse"][i % 2:]], cwd=self.folder, stderr=subprocess.PIPE)
             time.sleep(float(RNG.random()) * 0.06)
             process.send_signal((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[i % 3])
             process.communicate()
@@ -148,7 +159,7 @@ class Kills(CommandTest):
             for name in left:
                 os.unlink(self.path(name))
             found = self.read("out.npy")
-            self.assertTrue(found == b"precious" or found[128:] == sums)
+            self.assertTrue(found == b"precious" or found[128:] == sums[1 - i % 2])
 
 
 class OtherFormats(CommandTest):
@@ -235,6 +246,9 @@ class Memory(CommandTest):
         for memory, most in (("1M", 24), ("64M", 80)):
             found = self.most_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "/dev/null", "--memory", memory)
             self.assertLess(found, most << 20)
+        found = self.most_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "out.raw", "--memory", "1M",
+                                 "--reverse")
+        self.assertLess(found, 24 << 20)
         said = json.loads(self.run_command("scan", "zeros", "--type", "f32", "--columns", 4, "-o", "/dev/null", "--memory",
                                            "1M", "--json").stdout)
         self.assertLessEqual(said["memory"], 1 << 20)

@@ -150,7 +150,7 @@ class Faults(CommandTest):
 
     def test_a_file_size_limit(self):
         self.write("out.npy", b"precious")
-        for arguments in (["scan", "in.npy"], ["gen", "--type", "u8", "--rows", 10**7, "--columns", 1]):
+        for arguments in (["scan", "in.npy"], ["scan", "in.npy", "--reverse"], ["gen", "--type", "u8", "--rows", 10**7, "--columns", 1]):
             for output in ("out.npy", "new.npy"):
                 self.assert_refused(IO_ERROR, *arguments, "-fo", output, says=[output, "File too large"],
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
@@ -170,9 +170,10 @@ class Faults(CommandTest):
             self.assertEqual(self.read("disk/out.npy"), b"precious")
             if not shutil.which("strace") or "TSAN_OPTIONS" in os.environ:
                 return
-            for inject, says in (("fallocate:error=EOPNOTSUPP", b"no room"), ("fstatfs:error=ENOSYS", b"no room"),
-                                 ("fallocate,fstatfs:error=ENOSYS", b"disk/new.npy: No space left")):
-                result = self.strace(inject, "scan", "in.npy", "-o", "disk/new.npy")
+            for inject, says, *more in (("fallocate:error=EOPNOTSUPP", b"no room"), ("fstatfs:error=ENOSYS", b"no room"),
+                                        ("fallocate,fstatfs:error=ENOSYS", b"disk/new.npy: No space left"),
+                                        ("fallocate,fstatfs:error=ENOSYS", b"No space left", "--reverse")):
+                result = self.strace(inject, "scan", "in.npy", "-o", "disk/new.npy", *more)
                 self.assertEqual(result.returncode, IO_ERROR, result.stderr)
                 self.assertIn(says, result.stderr)
                 self.assertEqual(os.listdir(self.path("disk")), ["out.npy"])
@@ -385,10 +386,13 @@ class Faults(CommandTest):
                  ("linkat:error=EACCES:when=2", CANNOT_CREATE), ("rename:error=EACCES", CANNOT_CREATE),
                  ("openat:error=EMFILE:when=4+", None), ("mmap:error=ENOMEM:when=20+", None),
                  ("fstat,newfstatat:error=EIO:when=3+", None)]
+        cases += [(case + "@", IO_ERROR) for case in ("pwrite64:error=ENOSPC:when=1", "pwrite64:error=EIO:when=3",
+                                                      "pwrite64:retval=0:when=2", "fsync:error=EIO:when=1")]
         for inject, code in cases:
             with self.subTest(inject=inject):
                 self.write("out.npy", b"precious")
-                result = self.strace(inject, "scan", "in.npy", "-fqo", "out.npy", "--threads", "1")
+                result = self.strace(inject.rstrip("@"), "scan", "in.npy", "-fqo", "out.npy", "--threads", "1",
+                                     *(["--reverse", "--memory", "2M"] if inject.endswith("@") else []))
                 if code is None and (result.returncode in (0, 127) or b"shared libraries" in result.stderr):
                     continue  # which of the many such calls it hits differs from one C library to the next
                 if code is not None:
@@ -409,6 +413,12 @@ class Faults(CommandTest):
             result = self.strace(inject, "scan", "-", "-fqo", "out.npy", input=self.read("in.npy"))
             self.assertEqual(result.returncode, 0, (inject, result.stderr))
             self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))
+        ends = ["--reverse", "--memory", "2M"]
+        self.run_command("scan", "in.npy", "-qfo", "expected.npy", *ends)
+        for inject in ("pwrite64:error=EINTR:when=1..3", "pread64:error=EINTR:when=4..6"):
+            result = self.strace(inject, "scan", "in.npy", "-fqo", "out.npy", *ends)
+            self.assertEqual(result.returncode, 0, (inject, result.stderr))
+            self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
         said = self.run_command("info", "in.npy").stdout
         self.assertEqual(self.strace("write:error=EINTR:when=1..3", "info", "in.npy").stdout, said)
 

@@ -81,6 +81,39 @@ static table_status scan_parts(void *data) {
     return table_prefix_sum_devices(parts, 4, nullptr, &report);
 }
 
+/* Rows of a stream, several pieces of them under way at a time. */
+struct ends {
+    const char *in;
+    size_t left;
+};
+
+static int64_t read_rows(void *context, void *to, size_t bytes) {
+    auto *ends = static_cast<struct ends *>(context);
+    bytes = bytes < ends->left ? bytes : ends->left;
+    memcpy(to, ends->in, bytes);
+    ends->in += bytes;
+    ends->left -= bytes;
+    return static_cast<int64_t>(bytes);
+}
+
+static int write_nowhere(void *, const void *, size_t) { return 0; }
+
+static table_status stream(void *data) {
+    struct ends ends = {static_cast<const char *>(data), BYTES};
+    uint64_t overflow = 0;
+    table_stream_options options = {};
+    options.in_type = TABLE_U32;
+    options.out_type = TABLE_U64;
+    options.columns = 3;
+    options.read = read_rows;
+    options.read_context = &ends;
+    options.write = write_nowhere;
+    options.memory = 250000;
+    options.scan.backend = TABLE_BACKEND_CUDA;
+    options.scan.first_overflow = &overflow;
+    return table_stream(&options);
+}
+
 static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run) {
     std::vector<uint32_t> values(ROWS * 3, 7);
     for (unsigned call = 1;; call++) {
@@ -183,6 +216,7 @@ int main() {
     check_calls("host, sort", false, [](void *data) { return sort(false, data); });
     check_calls("device, histogram", true, [](void *data) { return histogram(false, data); });
     check_calls("host, histogram", false, [](void *data) { return histogram(true, data); });
+    check_calls("stream", false, stream);
     emulator_devices(2);
     check_calls("parts", true, scan_parts);
     emulator_devices(1);

@@ -32,6 +32,19 @@ static table_status never_called(const struct scan *scan) {
     return TABLE_ERROR_DEVICE;
 }
 
+/* What is put on a stream of this backend is done at once, in the order of the calls. */
+static unsigned followed;
+
+static table_status mark(const struct scan *scan, unsigned number) {
+    return number <= STAGES ? backend_cpu()->clock_mark(scan, number) : TABLE_OK;
+}
+
+static table_status follow(const struct scan *scan, const struct scan *before) {
+    assert_ptr_not_equal(scan->in.data, before->in.data); /* a piece that may not have left yet */
+    followed++;
+    return TABLE_OK;
+}
+
 /* As the calls of prefix_sum.h for host tables on CUDA. */
 static table_status scan_in_pieces(const table_view *in, const table_view *out, const table_scan_options *options,
                                    enum call_form form, table_report *report) {
@@ -40,6 +53,8 @@ static table_status scan_in_pieces(const table_view *in, const table_view *out, 
     const table_status status = validate_scan(in, out, options, form, &call);
     backend.copy_rows = copy_rows;
     backend.state_enter = never_called;
+    backend.clock_mark = mark;
+    backend.follow = follow;
     call.backend = &backend;
     return status == TABLE_OK ? run_through_device(&call, report) : status;
 }
@@ -205,6 +220,7 @@ static void test_layouts(void **state) {
 static void test_integers(void **state) {
     (void)state;
     check(TABLE_U32, TABLE_U64, false);
+    assert_true(followed > 0);
 }
 
 static void test_floats(void **state) {

@@ -1,7 +1,8 @@
 /* The benchmark: what it is asked, what it measured, and the pieces it is made of.
  *
  * bench.c reads the arguments and runs one of: cpu.c (tables in host memory), cuda.c (tables in device memory),
- * cpu_pipelines.c and cuda_pipelines.c (keys), accuracy.c (errors instead of times). Each hands its figures to
+ * cpu_pipelines.c and cuda_pipelines.c (keys), accuracy.c (errors instead of times), cuda_devices.c (several GPUs),
+ * cuda_bus.c (the bus). Each hands its figures to
  * report.c, which writes them for people and as JSON.
  */
 #ifndef BENCH_H
@@ -41,7 +42,7 @@ struct bench_options {
     int devices[BENCH_DEVICES]; /* GPUs that share a table: device_count of them; 0: one GPU, by itself */
     unsigned device_count;
     unsigned repeat;
-    bool accuracy, pipelines, peers, numpy, check, overflow, json, quiet;
+    bool accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
 };
 
 /* What one line says. Times in milliseconds for one scan; NAN is "not measured". */
@@ -104,6 +105,9 @@ int bench_accuracy(const struct bench_options *options, struct bench_report *rep
 
 /* Tables in parts on several GPUs, with lines of their own in the same report. */
 int bench_cuda_devices(const struct bench_options *options, struct bench_report *report);
+
+/* The bus between host and GPU, with one line of its own in the same report. */
+int bench_cuda_bus(const struct bench_options *options, struct bench_report *report);
 
 /* Histograms and sorts instead, on either side, with lines of their own in the same report. */
 int bench_cpu_pipelines(const struct bench_options *options, struct bench_report *report);

@@ -1,0 +1,254 @@
+#include "device_pieces.h"
+
+#include "checked.h"
+#include "status.h"
+
+static const struct scan *scan_of(const struct device_pieces *pieces) { return &pieces->whole->scan; }
+static const struct backend *backend_of(const struct device_pieces *pieces) { return pieces->whole->backend; }
+
+static struct device_lane *lane_of(struct device_pieces *pieces, uint64_t piece) {
+    return &pieces->lanes[piece % pieces->lane_count];
+}
+
+/* Rows on the device lie as they do on the host, without gaps. */
+static struct table_view device_rows(const struct table_view *host, void *memory, size_t rows) {
+    struct table_view view = *host;
+    const size_t row_bytes = host->columns * table_type_size(host->type);
+    const bool turned = host->stride < 0 && rows > 1;
+    view.data = turned ? (char *)memory + (rows - 1) * row_bytes : memory;
+    view.stride = turned ? -(ptrdiff_t)host->columns : (ptrdiff_t)host->columns;
+    view.rows = rows;
+    return view;
+}
+
+static void set_piece(struct device_pieces *pieces, struct device_lane *lane, size_t rows) {
+    const struct scan *whole = scan_of(pieces);
+    struct scan *scan = &lane->piece.scan;
+    scan->in = device_rows(&whole->in, lane->in, rows);
+    scan->out = device_rows(&whole->out, lane->out, rows);
+    scan->out.data = whole->out.data ? scan->out.data : NULL;
+    scan->skipped = whole->skipped ? &lane->words->skipped : NULL;
+    scan->offset_row = NULL;
+    scan->carry_in = pieces->alone ? whole->carry_in : NULL;
+    scan->carry_out = pieces->alone ? whole->carry_out : NULL;
+    scan->state = whole->out.data && !pieces->alone ? pieces->state : NULL;
+    scan->begins = false;
+    scan->header_before = pieces->alone ? NULL : &lane->before;
+    scan->header_after = pieces->alone ? NULL : &lane->after;
+    scan->first_row = lane->before.rows;
+    scan->first_overflow = whole->first_overflow ? lane->found : NULL;
+    plan_chunks(scan);
+}
+
+/* A stream of its own, unless there is one lane, and a clock, whose last mark the next lane waits for. */
+static table_status open_lane(struct device_pieces *pieces, struct device_lane *lane) {
+    const struct backend *backend = backend_of(pieces);
+    const struct scan *whole = scan_of(pieces);
+    const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
+    const size_t in_bytes = table_type_size(whole->in.type) * whole->in.columns;
+    const size_t out_bytes = table_type_size(whole->out.type) * whole->in.columns;
+    table_status status = TABLE_OK;
+    lane->piece = *pieces->whole;
+    if (pieces->lane_count > 1) {
+        lane->piece.scan.clock = NULL;
+        status = backend->open(&lane->piece.scan);
+        lane->is_open = status == TABLE_OK;
+        status = status == TABLE_OK ? backend->clock_open(&lane->piece.scan) : status;
+    }
+    if (status == TABLE_OK)
+        status = backend->allocate(in_bytes * pieces->rows, &lane->in);
+    if (status == TABLE_OK && whole->out.data && !alike)
+        status = backend->allocate(out_bytes * pieces->rows, &lane->out);
+    else
+        lane->out = lane->in; /* in place on the device */
+    return status == TABLE_OK ? backend->allocate(sizeof(uint64_t), &lane->found) : status;
+}
+
+static void close_lane(const struct backend *backend, struct device_lane *lane) {
+    if (lane->piece.scan.stream)
+        backend->wait(&lane->piece.scan);
+    backend->release(lane->found);
+    if (lane->out != lane->in)
+        backend->release(lane->out);
+    backend->release(lane->in);
+    if (lane->is_open && lane->piece.scan.clock)
+        backend->clock_close(&lane->piece.scan);
+    if (lane->is_open)
+        backend->close(&lane->piece.scan);
+}
+
+/* Looks at the state, and has an image of it, unless one piece can do without. */
+static table_status open_state(struct device_pieces *pieces, struct call *call) {
+    const struct backend *backend = call->backend;
+    table_status status = state_inspect(call);
+    if (status != TABLE_OK || pieces->alone)
+        return status;
+    status = state_image_open(call, &pieces->image);
+    if (status != TABLE_OK)
+        return status;
+    pieces->after = *pieces->image.state;
+    status = backend->allocate(pieces->image.bytes, (void **)&pieces->state);
+    if (status == TABLE_OK && call->scan.out.data)
+        status = backend->copy(&call->scan, pieces->state, pieces->image.state, pieces->image.bytes);
+    const table_status waited = backend->wait(&call->scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+/* For work that needs `bytes` bytes. Pieces that are under way need the old workspace. */
+static table_status make_room(struct device_pieces *pieces, size_t bytes) {
+    const struct backend *backend = backend_of(pieces);
+    table_status status = TABLE_OK;
+    if (bytes <= pieces->workspace_bytes)
+        return TABLE_OK;
+    for (uint64_t i = pieces->ended; i < pieces->begun && status == TABLE_OK; i++)
+        status = backend->wait(&lane_of(pieces, i)->piece.scan);
+    if (status != TABLE_OK)
+        return status;
+    backend->release(pieces->workspace);
+    pieces->workspace = NULL;
+    pieces->workspace_bytes = 0;
+    status = backend->allocate(bytes, &pieces->workspace);
+    pieces->workspace_bytes = status == TABLE_OK ? bytes : 0;
+    return status;
+}
+
+static table_status plan_piece(struct device_pieces *pieces, struct device_lane *lane, size_t rows) {
+    lane->before = lane->after = pieces->after;
+    lane->after.rows += rows;
+    set_piece(pieces, lane, rows);
+    const struct scan *scan = &lane->piece.scan;
+    const table_status status = plan_make(backend_of(pieces), scan, lane->piece.strategy, !scan->out.data, &lane->plan);
+    return status == TABLE_OK ? make_room(pieces, lane->plan.bytes) : status;
+}
+
+table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
+                                table_report *report) {
+    const struct backend *backend = call->backend;
+    size_t bytes;
+    *pieces = (struct device_pieces){.whole = call, .rows = rows, .report = report};
+    pieces->sum.first_overflow = TABLE_NO_OVERFLOW;
+    pieces->alone = !call->scan.state && rows == call->scan.in.rows && rows > 0;
+    pieces->lane_count = backend->follow && call->scan.out.data && lanes > 1 ? lanes : 1;
+    if (!checked_multiply(table_type_size(call->scan.out.type) * call->scan.in.columns, rows, &bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "one chunk of %zu columns does not fit in memory",
+                           call->scan.in.columns);
+    table_status status = open_state(pieces, call);
+    pieces->host_words =
+        pieces->lane_count > 1 && backend->host_allocate ? backend->host_allocate(sizeof pieces->own_words) : NULL;
+    for (unsigned i = 0; i < pieces->lane_count && status == TABLE_OK; i++) {
+        pieces->lanes[i].words = &(pieces->host_words ? pieces->host_words : pieces->own_words)[i];
+        status = open_lane(pieces, &pieces->lanes[i]);
+    }
+    if (status == TABLE_OK)
+        status = plan_piece(pieces, &pieces->lanes[0], rows);
+    if (pieces->report)
+        *pieces->report = run_report_head(call, pieces->lanes[0].plan.strategy);
+    return status;
+}
+
+/* Rows of a host table in the order of memory: where the lowest of them is, and the bytes from one to the next. */
+struct host_rows {
+    char *lowest;
+    size_t pitch, width;
+};
+
+static struct host_rows host_rows(const struct table_view *table) {
+    const ptrdiff_t size = (ptrdiff_t)table_type_size(table->type), step = table->stride * size;
+    const ptrdiff_t lowest = step < 0 ? (ptrdiff_t)table->rows - 1 : 0;
+    return (struct host_rows){.lowest = (char *)table->data + lowest * step,
+                              .pitch = (size_t)(step < 0 ? -step : step),
+                              .width = table->columns * (size_t)size};
+}
+
+static table_status copy_in(const struct backend *backend, const struct device_lane *lane,
+                            const struct table_view *in) {
+    const struct host_rows from = host_rows(in);
+    return backend->copy_rows(&lane->piece.scan, lane->in, from.width, from.lowest, from.pitch, from.width, in->rows);
+}
+
+static table_status copy_out(const struct backend *backend, const struct device_lane *lane,
+                             const struct table_view *out, size_t rows) {
+    const struct host_rows to = host_rows(out);
+    return backend->copy_rows(&lane->piece.scan, to.lowest, to.pitch, lane->out, to.width, to.width, rows);
+}
+
+/* After the sums of the piece before, whose state and workspace this one takes over. */
+static table_status sum_piece(struct device_pieces *pieces, struct device_lane *lane) {
+    const struct backend *backend = backend_of(pieces);
+    const struct scan *scan = &lane->piece.scan;
+    table_status status = TABLE_OK;
+    if (pieces->lane_count > 1 && pieces->begun > 0)
+        status = backend->follow(scan, &lane_of(pieces, pieces->begun - 1)->piece.scan);
+    if (status == TABLE_OK)
+        status = scan->out.data || pieces->alone ? pipeline_run(backend, &lane->plan, scan, pieces->workspace)
+                                                 : state_image_add(&pieces->image, scan);
+    if (status == TABLE_OK && scan->first_overflow)
+        status = backend->copy(scan, &lane->words->first_overflow, lane->found, sizeof(uint64_t));
+    return status == TABLE_OK && pieces->lane_count > 1 ? backend->clock_mark(scan, STAGES + 1) : status;
+}
+
+table_status device_pieces_begin(struct device_pieces *pieces, const struct table_view *in,
+                                 const struct table_view *out) {
+    const struct backend *backend = backend_of(pieces);
+    struct device_lane *lane = lane_of(pieces, pieces->begun);
+    const struct scan *scan = &lane->piece.scan;
+    *lane->words = (struct device_words){TABLE_NO_OVERFLOW, 0};
+    table_status status = plan_piece(pieces, lane, in->rows);
+    if (status == TABLE_OK && scan->chunks > 0)
+        status = copy_in(backend, lane, in);
+    if (status == TABLE_OK)
+        status = sum_piece(pieces, lane);
+    if (status == TABLE_OK && scan->out.data && scan->chunks > 0)
+        status = copy_out(backend, lane, out, in->rows);
+    pieces->after = lane->after;
+    pieces->begun++;
+    return status;
+}
+
+/* Adds the piece's times to the report. */
+static table_status account(struct device_pieces *pieces, const struct device_lane *lane) {
+    struct table_report report;
+    if (pieces->sum.first_overflow == TABLE_NO_OVERFLOW)
+        pieces->sum.first_overflow = lane->words->first_overflow;
+    pieces->sum.skipped += lane->words->skipped;
+    if (!pieces->report)
+        return TABLE_OK;
+    const table_status status = run_report(&lane->piece, lane->plan.strategy, &report);
+    for (unsigned stage = 0; stage < STAGES; stage++)
+        pieces->report->stage_seconds[stage] += report.stage_seconds[stage];
+    pieces->report->strategy = lane->plan.strategy;
+    pieces->report->seconds += report.seconds;
+    return status;
+}
+
+table_status device_pieces_end(struct device_pieces *pieces) {
+    const struct device_lane *lane = lane_of(pieces, pieces->ended++);
+    const table_status status = backend_of(pieces)->wait(&lane->piece.scan);
+    return status == TABLE_OK ? account(pieces, lane) : status;
+}
+
+table_status device_pieces_keep(struct device_pieces *pieces) {
+    const struct backend *backend = backend_of(pieces);
+    const struct scan *whole = scan_of(pieces);
+    table_status status = TABLE_OK;
+    if (whole->out.data && !pieces->alone)
+        status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
+    if (status == TABLE_OK && whole->first_overflow)
+        status = backend->copy(whole, whole->first_overflow, &pieces->sum.first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && whole->skipped)
+        status = backend->copy(whole, whole->skipped, &pieces->sum.skipped, sizeof(uint64_t));
+    const table_status waited = backend->wait(whole);
+    status = status == TABLE_OK ? waited : status;
+    return status == TABLE_OK && !pieces->alone ? state_image_keep(pieces->whole, &pieces->image) : status;
+}
+
+void device_pieces_close(struct device_pieces *pieces) {
+    const struct backend *backend = backend_of(pieces);
+    for (unsigned i = pieces->lane_count; i-- > 0;)
+        close_lane(backend, &pieces->lanes[i]);
+    backend->release(pieces->workspace);
+    backend->release(pieces->state);
+    if (pieces->host_words)
+        backend->host_release(pieces->host_words);
+    state_image_close(&pieces->image);
+}

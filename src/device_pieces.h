@@ -1,0 +1,59 @@
+/* Host rows on their way through a backend with memory of its own, piece by piece, as a sum that goes on: a few pieces
+ * are there at a time, one copied in, one summed, one copied out. */
+#ifndef DEVICE_PIECES_H
+#define DEVICE_PIECES_H
+
+#include "run.h"
+#include "state_scan.h"
+
+enum { DEVICE_LANES = 3 };
+
+struct device_words {
+    uint64_t first_overflow, skipped;
+};
+
+/* A place for a piece on the device, and its stream. */
+struct device_lane {
+    struct call piece; /* all in device memory, but for its words */
+    struct plan plan;
+    void *in, *out, *found;
+    struct device_words *words;     /* the piece's, on the host */
+    struct sum_state before, after; /* the state's headers before and behind the piece */
+    bool is_open;
+};
+
+struct device_pieces {
+    const struct call *whole; /* its tables say types and columns, and whether rows are turned */
+    size_t rows;              /* of the largest piece */
+    bool alone;               /* it is the only piece, and there is no state: it needs none */
+    struct device_lane lanes[DEVICE_LANES];
+    unsigned lane_count;
+    uint64_t begun, ended; /* pieces */
+    void *workspace;       /* of the piece that is summed */
+    size_t workspace_bytes;
+    struct device_words own_words[DEVICE_LANES], *host_words;
+    struct sum_state *state;  /* on the device */
+    struct state_image image; /* on the host: before the first piece, and behind the last */
+    struct sum_state after;   /* its header behind the last piece that was begun */
+    struct device_words sum;  /* of the pieces that have ended */
+    table_report *report;     /* NULL: none is wanted */
+};
+
+/* Makes ready for pieces of up to `rows` rows, at most `lanes` at a time. `call` has its stream (and clock) open, and
+ * stays as it is until close(), which is to be called after a failure, too. */
+table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
+                                table_report *report);
+
+/* Queues the piece `in`, host rows, whose sums go to `out`, unless that has no data. There must be room for it: at most
+ * lane_count pieces are under way. end() waits for the first of them. */
+table_status device_pieces_begin(struct device_pieces *pieces, const struct table_view *in,
+                                 const struct table_view *out);
+table_status device_pieces_end(struct device_pieces *pieces);
+
+/* When all pieces have ended: the call's state, words and carry out. */
+table_status device_pieces_keep(struct device_pieces *pieces);
+
+/* Waits for what is under way, and gives everything back. */
+void device_pieces_close(struct device_pieces *pieces);
+
+#endif
