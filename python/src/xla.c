@@ -89,6 +89,13 @@ static bool array_of(struct array *array, const struct xla_buffers *buffers, boo
     return true;
 }
 
+/* XLA refuses to be asked for more than this, whatever its memory is aligned to. */
+enum { XLA_ALIGNMENT_MOST = 16 };
+
+static void *aligned(void *memory) {
+    return (char *)memory + (-(uintptr_t)memory & (TABLE_WORKSPACE_ALIGNMENT - 1));
+}
+
 /* XLA's memory is given back before the work that was queued is done: who gets it next queues behind that. */
 static struct xla_error *queue(const struct xla_call *call, const struct tables *tables, struct tables_run *run) {
     struct xla_stream_get get = {.size = XLA_SIZE(struct xla_stream_get, stream), .context = call->context};
@@ -100,16 +107,16 @@ static struct xla_error *queue(const struct xla_call *call, const struct tables 
     table_status status = tables_workspace(tables, run);
     if (status != TABLE_OK)
         return error_of(call, status);
-    size_t bytes = run->workspace_bytes;
+    size_t bytes = run->workspace_bytes ? run->workspace_bytes + TABLE_WORKSPACE_ALIGNMENT : 0;
+    struct xla_memory_allocate allocate = {.size = XLA_SIZE(struct xla_memory_allocate, data),
+                                           .context = call->context,
+                                           .bytes = bytes,
+                                           .alignment = XLA_ALIGNMENT_MOST};
     if (bytes > 0) {
-        struct xla_memory_allocate allocate = {.size = XLA_SIZE(struct xla_memory_allocate, data),
-                                               .context = call->context,
-                                               .bytes = bytes,
-                                               .alignment = TABLE_WORKSPACE_ALIGNMENT};
         if ((failed = call->api->memory_allocate(&allocate)) != NULL)
             return failed;
-        run->options.workspace = allocate.data;
-        run->options.workspace_bytes = bytes;
+        run->options.workspace = aligned(allocate.data);
+        run->options.workspace_bytes = run->workspace_bytes;
     }
     status = tables_scan(tables, run);
     struct xla_error *answer = status == TABLE_OK ? NULL : error_of(call, status);
@@ -117,7 +124,7 @@ static struct xla_error *queue(const struct xla_call *call, const struct tables 
         struct xla_memory_free give_back = {.size = XLA_SIZE(struct xla_memory_free, data),
                                             .context = call->context,
                                             .bytes = bytes,
-                                            .data = run->options.workspace};
+                                            .data = allocate.data};
         failed = call->api->memory_free(&give_back);
         answer = answer ? answer : failed;
     }

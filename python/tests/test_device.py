@@ -13,8 +13,8 @@ from tuplescan import _core, _device
 
 
 class Array:
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, values, dtype=None, memory=None, strides=None):
+        self.values = values if memory is None else memory.values
 
     shape = property(lambda self: self.values.shape)
     dtype = property(lambda self: self.values.dtype)
@@ -46,6 +46,9 @@ class Array:
 
     def __dlpack__(self, **options):
         return self.values.__dlpack__(**options)
+
+
+EXTERNAL = []  # the streams that were asked for by their numbers
 
 
 class Device(contextlib.nullcontext):
@@ -90,7 +93,12 @@ def lib(monkeypatch):
     cupy.asarray = asarray
     cupy.asnumpy = plain
     cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
-    cupy.cuda = types.SimpleNamespace(get_current_stream=Stream, ExternalStream=lambda *_: Stream())
+    cupy.cuda = types.SimpleNamespace(
+        get_current_stream=Stream,
+        ExternalStream=lambda number, device: EXTERNAL.append(number) or Stream(),
+        UnownedMemory=lambda address, size, owner: owner,
+        MemoryPointer=lambda memory, offset: memory,
+    )
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(Array, "__module__", "cupy")
     monkeypatch.setattr(_device, "_TABLES_MOST", 16)  # that of many small tables in host memory
@@ -123,10 +131,9 @@ def test_complex_numbers_are_refused(lib):
 class Foreign:
     """An array on CUDA of a library that is not known."""
 
-    __cuda_array_interface__ = {}
-
-    def __init__(self, values):
+    def __init__(self, values, stream=None):
         self.values = values
+        self.__cuda_array_interface__ = {**values.__array_interface__, "stream": stream}
 
     ndim = property(lambda self: self.values.ndim)
 
@@ -134,6 +141,8 @@ class Foreign:
 def test_arrays_of_unknown_libraries_on_cuda(lib):
     x = np.arange(12, dtype="f4").reshape(4, 3)
     gpu.same(lib.get(tuplescan.cumsum(Foreign(x), exclusive=True)), tuplescan.cumsum(x, exclusive=True))
+    gpu.same(lib.get(tuplescan.cumsum(Foreign(x, stream=7))), tuplescan.cumsum(x))
+    assert EXTERNAL.pop() == 7
     out = Foreign(np.zeros((4, 3), "f4"))
     assert tuplescan.cumsum(Foreign(x), 1, out=out) is out
     gpu.same(out.values, tuplescan.cumsum(x, 1))
@@ -143,12 +152,13 @@ def test_arrays_of_unknown_libraries_on_cuda(lib):
 
 def test_arrays_of_numba_give_such(lib, monkeypatch):
     numba = types.ModuleType("numba.cuda")
-    numba.as_cuda_array = lambda sums: Foreign(sums.values)
+    numba.as_cuda_array = lambda sums, sync: Foreign(sums.values) if not sync else pytest.fail("waits")
     monkeypatch.setitem(sys.modules, "numba.cuda", numba)
     monkeypatch.setattr(Foreign, "__module__", "numba.cuda.cudadrv.devicearray")
     x = np.arange(12, dtype="i4").reshape(4, 3)
     for sums, wanted in (
         (tuplescan.cumsum(Foreign(x)), tuplescan.cumsum(x)),
+        (tuplescan.cumsum(Foreign(x[:0])), tuplescan.cumsum(x[:0])),
         (
             tuplescan.cumulative_sum(Foreign(x), axis=0, include_initial=True),
             tuplescan.cumulative_sum(x, axis=0, include_initial=True),

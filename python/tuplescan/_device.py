@@ -2,6 +2,7 @@
 are summed where they are, on their library's current stream, and nothing waits; their results are the library's."""
 
 import contextlib
+import math
 import operator
 import sys
 
@@ -408,18 +409,29 @@ class _ThroughCuPy(_CuPy):
 
     def cumsum(self, x, axis, dtype, out, *options):
         seen = None if out is None else self.seen(out)
-        sums = super().cumsum(self.seen(x), axis, dtype, seen, *options)
+        *options, stream, state = options
+        if stream is None and hasattr(x, "__cuda_array_interface__"):
+            stream = x.__cuda_array_interface__.get("stream")  # where the values come from, if it is said
+        sums = super().cumsum(self.seen(x), axis, dtype, seen, *options, stream, state)
         return out if out is not None else self.given_back(sums, x)
 
     def seen(self, x):
         if isinstance(x, self.cupy.ndarray):
             return x
-        return self.cupy.asarray(x) if hasattr(x, "__cuda_array_interface__") else self.cupy.from_dlpack(x)
+        if not hasattr(x, "__cuda_array_interface__"):
+            return self.cupy.from_dlpack(x)
+        # cupy.asarray() would wait for the stream that the array's values come from.
+        face, cuda = x.__cuda_array_interface__, self.cupy.cuda
+        shape, dtype = face["shape"], np.dtype(face["typestr"])
+        if 0 in shape:
+            return self.cupy.empty(shape, dtype)
+        memory = cuda.UnownedMemory(face["data"][0], math.prod(shape) * dtype.itemsize, x)
+        return self.cupy.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0), face.get("strides"))
 
     def given_back(self, sums, x):
         if type(x).__module__.partition(".")[0] != "numba":
             return sums
-        return sys.modules["numba.cuda"].as_cuda_array(sums)
+        return sys.modules["numba.cuda"].as_cuda_array(sums, sync=False)
 
     def with_zeros_in_front(self, sums, axis):
         return self.given_back(super().with_zeros_in_front(self.seen(sums), axis), sums)
