@@ -132,6 +132,9 @@ table_type table_type_promoted(table_type type) {
     case TABLE_U16:
     case TABLE_U32:
         return TABLE_U64;
+    case TABLE_BOOL:
+    case TABLE_I8:
+    case TABLE_I16:
     case TABLE_I32:
         return TABLE_I64;
     default:
@@ -141,7 +144,7 @@ table_type table_type_promoted(table_type type) {
 
 static PyObject *empty_like(const struct module_state *state, const struct array *in) {
     table_type type = table_type_promoted(in->type);
-    if (!type)
+    if (!type || !state->types[type])
         return Py_NewRef(Py_None);
     PyObject *shape = PyTuple_New(in->dims), *result = NULL;
     for (int i = 0; shape && i < in->dims; i++) {
@@ -158,21 +161,22 @@ static PyObject *empty_like(const struct module_state *state, const struct array
 }
 
 /* None if the tables are not for the library as they lie, or overlap; otherwise the result. */
-static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, bool exclusive,
-                            PyObject *result) {
+static PyObject *sum_opened(const struct array *in, const struct array *out, int axis,
+                            const table_scan_options *options, PyObject *result) {
     struct tables tables;
     if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1) {
         PyErr_Clear();
         return Py_NewRef(Py_None);
     }
-    struct tables_run run = {.options.exclusive = exclusive};
+    struct tables_run run = {.options = *options};
     table_status status = tables_scan_without_gil(&tables, &run);
     if (status == TABLE_ERROR_OVERLAP)
         return Py_NewRef(Py_None);
     return status == TABLE_OK ? Py_NewRef(result) : raise_status(status);
 }
 
-static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive) {
+static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+                            const table_scan_options *options) {
     struct array in, out_array;
     PyObject *result = NULL, *sums = NULL;
     if (array_open(&in, x, false, "x") != 0)
@@ -181,7 +185,7 @@ static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObj
     if (axis < 0 || axis >= in.dims || (sums = out ? Py_NewRef(out) : empty_like(state, &in)) == Py_None)
         result = Py_NewRef(Py_None);
     else if (sums && array_open(&out_array, sums, true, "out") == 0) {
-        result = sum_opened(&in, &out_array, (int)axis, exclusive, sums);
+        result = sum_opened(&in, &out_array, (int)axis, options, sums);
         array_close(&out_array);
     }
     array_close(&in);
@@ -194,19 +198,22 @@ static PyObject *sum_at_once(const struct module_state *state, PyObject *const *
     long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
     if (axis == -1 && PyErr_Occurred())
         return NULL;
-    bool exclusive = values[EXCLUSIVE] == Py_True;
-    return (PyObject *)Py_TYPE(values[X]) == state->ndarray ? sum_arrays(state, values[X], out, axis, exclusive)
-                                                            : tensors_sum(state, values[X], out, axis, exclusive);
+    const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
+                                        .reverse = values[REVERSE] == Py_True};
+    return (PyObject *)Py_TYPE(values[X]) == state->ndarray ? sum_arrays(state, values[X], out, axis, &options)
+                                                            : tensors_sum(state, values[X], out, axis, &options);
 }
 
 static bool left_out(PyObject *value, PyObject *usual) { return !value || value == Py_None || value == usual; }
 
-/* Whether nothing is asked that only the general way does; exclusive sums may be. */
+static bool is_flag(PyObject *value) { return left_out(value, Py_False) || value == Py_True; }
+
+/* Whether nothing is asked that only the general way does; exclusive and reversed sums may be. */
 static bool is_plain(PyObject *const *values) {
     return (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
-           left_out(values[REVERSE], Py_False) && left_out(values[START], NULL) &&
+           is_flag(values[EXCLUSIVE]) && is_flag(values[REVERSE]) && left_out(values[START], NULL) &&
            left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL) &&
-           left_out(values[STATE], NULL) && (left_out(values[EXCLUSIVE], Py_False) || values[EXCLUSIVE] == Py_True);
+           left_out(values[STATE], NULL);
 }
 
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {

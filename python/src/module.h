@@ -8,10 +8,10 @@
 
 /* What the module keeps; numpy's parts are there once the general way has been imported. */
 struct module_state {
-    PyObject *ndarray;              /* numpy.ndarray; NULL before numpy is known */
-    PyObject *empty;                /* numpy.empty */
-    PyObject *types[TABLE_F64 + 1]; /* numpy's dtype objects, by table_type */
-    PyObject *general;              /* tuplescan._arrays.cumsum; NULL before it is imported */
+    PyObject *ndarray;               /* numpy.ndarray; NULL before numpy is known */
+    PyObject *empty;                 /* numpy.empty */
+    PyObject *types[TABLE_BF16 + 1]; /* numpy's dtype objects, by table_type; NULL for those that it has not */
+    PyObject *general;               /* tuplescan._arrays.cumsum; NULL before it is imported */
 
     /* What tensors.c sums; NULL before the general way has met such a tensor. */
     PyObject *tensor, *current_device;
@@ -29,11 +29,13 @@ extern const char core_cumsum_doc[];
 table_type table_type_promoted(table_type type);
 
 /* tensors.c. tensors_sum(): NULL or Python's None if the call is one for the general way, which says what is wrong. */
-PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive);
+PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+                      const table_scan_options *options);
 PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
 
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);
+PyObject *core_types_supported(PyObject *module, PyObject *arguments);
 PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
 PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 

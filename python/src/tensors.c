@@ -103,11 +103,11 @@ static table_status queue(const struct module_state *state, const struct dlpack_
 
 /* None for the general way. */
 static PyObject *sum(const struct module_state *state, const struct array *in, const struct dlpack_tensor *like,
-                     PyObject *out_tensor, int axis, bool exclusive) {
+                     PyObject *out_tensor, int axis, const table_scan_options *options) {
     struct array out;
     struct dlpack_tensor out_view;
     struct tables tables;
-    struct tables_run run = {.options.exclusive = exclusive};
+    struct tables_run run = {.options = *options};
     if (open_tensor(state, &out, &out_view, out_tensor) != 0)
         return NULL;
     if ((!tables_same_shape(in, &out) || tables_make(&tables, in, &out, axis, false) != 1) ||
@@ -119,7 +119,8 @@ static PyObject *sum(const struct module_state *state, const struct array *in, c
     return failed ? NULL : Py_NewRef(status == TABLE_OK ? out_tensor : Py_None);
 }
 
-PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive) {
+PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+                      const table_scan_options *options) {
     struct array in;
     struct dlpack_tensor like;
     PyObject *result = NULL;
@@ -131,7 +132,7 @@ PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *o
         return Py_NewRef(Py_None);
     PyObject *sums = out ? Py_NewRef(out) : empty_like(state, &like, type);
     if (sums)
-        result = sum(state, &in, &like, sums, (int)axis, exclusive);
+        result = sum(state, &in, &like, sums, (int)axis, options);
     Py_XDECREF(sums);
     return result;
 }

@@ -203,7 +203,7 @@ class Stream:
 
 def same(got, wanted):
     assert got.dtype == wanted.dtype and got.shape == wanted.shape, (got.dtype, wanted.dtype, got.shape, wanted.shape)
-    if wanted.dtype.kind == "f":  # whole numbers: exact, whatever the order of additions
+    if wanted.dtype.kind == "f" and not np.isnan(wanted).any():  # whole numbers: exact, whatever the order of additions
         np.testing.assert_array_equal(got, wanted)
     assert got.tobytes() == np.ascontiguousarray(wanted).tobytes()
 
@@ -311,6 +311,46 @@ def check_errors(lib):
         raise AssertionError(f"{arguments}: no error")
 
 
+def check_nan(lib):
+    for kind, shape in itertools.product(["float16", "float32", "float64"], [(5,), (3000, 4), (3, 5000), (100, 3, 2)]):
+        x = values(shape, kind)
+        x[values(shape, "bool", 2)] = np.nan
+        for axis in range(x.ndim):
+            sums, count = tuplescan.nancumsum(lib.put(x), axis, return_count=True)
+            same(lib.get(sums), tuplescan.nancumsum(x, axis))
+            assert int(count) == np.count_nonzero(np.isnan(x))
+    whole = values((30, 4), "int32")
+    same(lib.get(tuplescan.nancumsum(lib.put(whole))), tuplescan.cumsum(whole))
+
+
+def check_initial(lib):
+    for kind, shape in itertools.product(["int8", "float16", "float32"], [(5,), (3000, 4), (3, 5000), (100, 3, 2), (0, 3)]):
+        x = values(shape, kind)
+        for axis in range(x.ndim):
+            longer = tuplescan.cumulative_sum(lib.put(x), axis=axis, include_initial=True)
+            same(lib.get(longer), tuplescan.cumulative_sum(x, axis=axis, include_initial=True))
+
+
+def check_bfloat16(lib):
+    ml_dtypes = importable("ml_dtypes")
+    kind = np.dtype(ml_dtypes.bfloat16)
+    for shape in [(5,), (3000, 4), (3, 5000), (100, 3, 2)]:
+        x = values(shape, "float32").astype(kind)
+        for axis in range(x.ndim):
+            if lib.name == "torch":
+                put = lib.put(x.view(np.int16)).view(lib.library.bfloat16)
+                sums = lib.get(tuplescan.cumsum(put, axis).view(lib.library.int16)).view(kind)
+            else:
+                sums = lib.get(tuplescan.cumsum(lib.put(x), axis))
+            same(sums, tuplescan.cumsum(x, axis))
+
+
+def importable(name):
+    if not importlib.util.find_spec(name):
+        raise NotHere(f"{name} is not here")
+    return importlib.import_module(name)
+
+
 def check_no_copy(lib):
     """What is large is read and written where it lies: beyond the result only workspace is taken."""
     x = lib.put(np.ones((1 << 22, 8), "f4"))
@@ -323,6 +363,13 @@ def check_no_copy(lib):
         taken = lib.bytes_beyond(call)
         print(f"    {taken - beyond} bytes of workspace")
         assert 0 <= taken - beyond < size // 8, (taken, beyond)
+    for kind, sums in [("float16", "float16"), ("int8", "int64"), ("int16", "int64"), ("bool", "int64")]:
+        x, out = lib.put(np.ones((1 << 22, 8), kind)), lib.put(np.zeros((1 << 22, 8), sums))
+        for options in ({}, {"reverse": True}):
+            tuplescan.cumsum(x, out=out, **options)
+            taken = lib.bytes_beyond(lambda x=x, out=out, options=options: tuplescan.cumsum(x, out=out, **options))
+            print(f"    {kind} {options}: {taken} bytes of workspace")
+            assert 0 <= taken < size // 8
 
 
 def host_time(call, calls=200, rounds=30):
@@ -405,11 +452,8 @@ def check_other_libraries(cupy):
 
 
 def numba_cuda():
-    if not importlib.util.find_spec("numba"):
-        raise NotHere("numba is not here")
-    from numba import cuda
-
-    return cuda
+    importable("numba")
+    return importlib.import_module("numba.cuda")
 
 
 def check_numba(cupy):
@@ -457,7 +501,7 @@ def check_jax_does_not_wait(jax):
 
 
 CHECKS = [check_kinds, check_options, check_bits, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_no_copy]  # fmt: skip
+          check_errors, check_nan, check_initial, check_bfloat16, check_no_copy]  # fmt: skip
 OF_CUPY = [check_other_libraries, check_numba, check_numba_does_not_wait]
 OF_JAX = [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_does_not_wait]
 LIBRARIES = {"cupy": (CuPy, CHECKS + OF_CUPY, call_time), "torch": (Torch, CHECKS, call_time),

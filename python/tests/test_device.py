@@ -9,7 +9,7 @@ import gpu
 import numpy as np
 import pytest
 import tuplescan
-from tuplescan import _core, _device
+from tuplescan import _core
 
 
 class Array:
@@ -35,11 +35,17 @@ class Array:
     def tolist(self):
         return self.values.tolist()
 
+    def sum(self):
+        return self.values.sum()
+
+    def view(self, dtype):
+        return Array(self.values.view(dtype))
+
     def __getitem__(self, at):
         return Array(self.values[at])
 
     def __setitem__(self, at, other):
-        self.values[at] = other.values
+        self.values[at] = plain(other)
 
     def __dlpack_device__(self):
         return self.values.__dlpack_device__()
@@ -101,12 +107,12 @@ def lib(monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(Array, "__module__", "cupy")
-    monkeypatch.setattr(_device, "_TABLES_MOST", 16)  # that of many small tables in host memory
     return gpu.CuPy()
 
 
 @pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_bits, gpu.check_out_and_dtype,
-                                   gpu.check_overflow, gpu.check_errors])  # fmt: skip
+                                   gpu.check_overflow, gpu.check_errors, gpu.check_nan, gpu.check_initial,
+                                   gpu.check_bfloat16])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []
     scan_on_stream = _core.scan_on_stream

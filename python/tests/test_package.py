@@ -53,7 +53,7 @@ def each_way():
         lambda: tuplescan.digit_counts(keys, 4),
         lambda: try_to(tuplescan.digit_counts, keys, 40),
         lambda: try_to(tuplescan._core.histogram, x[0], None, keys, x[0], 0),
-        lambda: try_to(tuplescan._core.scan, 3, x, 0, False, None, None, False),
+        lambda: try_to(tuplescan._core.scan, 3, x, 0, 0, None, None),
         lambda: try_to(tuplescan._core.scan, x, x, 7, False, None, None, False),
         lambda: try_to(tuplescan._core.scan, x, x, 0, False, x[0, :2], None, False),
         lambda: try_to(tuplescan._core.scan, x, x, 0, False, None, keys, False),
