@@ -200,8 +200,10 @@ static PyObject *sum_at_once(const struct module_state *state, PyObject *const *
         return NULL;
     const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
                                         .reverse = values[REVERSE] == Py_True};
-    return (PyObject *)Py_TYPE(values[X]) == state->ndarray ? sum_arrays(state, values[X], out, axis, &options)
-                                                            : tensors_sum(state, values[X], out, axis, &options);
+    const PyObject *type = (PyObject *)Py_TYPE(values[X]);
+    return type == state->ndarray  ? sum_arrays(state, values[X], out, axis, &options)
+           : type == state->tensor ? tensors_sum(state, values[X], out, axis, &options)
+                                   : cupy_sum(state, values[X], out, axis, &options);
 }
 
 static bool left_out(PyObject *value, PyObject *usual) { return !value || value == Py_None || value == usual; }
@@ -222,8 +224,8 @@ PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (read_arguments(values, arguments, count, names) != 0)
         return NULL;
     PyObject *type = (PyObject *)Py_TYPE(values[X]), *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
-    if ((type == state->ndarray || type == state->tensor) && (!out || (PyObject *)Py_TYPE(out) == type) &&
-        is_plain(values)) {
+    if ((type == state->ndarray || type == state->tensor || type == state->cupy[CUPY_NDARRAY]) &&
+        (!out || (PyObject *)Py_TYPE(out) == type) && is_plain(values)) {
         PyObject *result = sum_at_once(state, values, out);
         if (result && result != Py_None)
             return result;

@@ -51,6 +51,7 @@ static PyMethodDef methods[] = {
     {"argsort", core_argsort, METH_VARARGS, NULL},
     {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
     {"tensors_are_here", core_tensors_are_here, METH_VARARGS, NULL},
+    {"cupy_is_here", core_cupy_is_here, METH_VARARGS, NULL},
     {"xla_handlers", core_xla_handlers, METH_NOARGS, NULL},
     {"numpy_is_here", core_numpy_is_here, METH_VARARGS, NULL},
     {"cuda_unavailable", core_cuda_unavailable, METH_NOARGS, NULL},
@@ -70,6 +71,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->current_device);
     for (int type = TABLE_U8; type <= TABLE_BF16; type++)
         Py_VISIT(state->types[type]);
+    for (int i = 0; i < CUPY_KEPT; i++)
+        Py_VISIT(state->cupy[i]);
     return 0;
 }
 
@@ -84,6 +87,8 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->current_device);
     for (int type = TABLE_U8; type <= TABLE_BF16; type++)
         Py_CLEAR(state->types[type]);
+    for (int i = 0; i < CUPY_KEPT; i++)
+        Py_CLEAR(state->cupy[i]);
     return 0;
 }
 

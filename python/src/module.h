@@ -6,6 +6,21 @@
 #include "array.h"
 #include "dlpack.h"
 
+enum {
+    CUPY_NDARRAY,
+    CUPY_EMPTY,
+    CUPY_ALLOC,
+    CUPY_DEVICE,
+    CUPY_STREAM, /* types and functions */
+    CUPY_DATA,
+    CUPY_PTR,
+    CUPY_DEVICE_ID,
+    CUPY_SHAPE,
+    CUPY_STRIDES,
+    CUPY_DTYPE, /* names of attributes */
+    CUPY_KEPT
+};
+
 /* What the module keeps; numpy's parts are there once the general way has been imported. */
 struct module_state {
     PyObject *ndarray;               /* numpy.ndarray; NULL before numpy is known */
@@ -16,6 +31,8 @@ struct module_state {
     /* What tensors.c sums; NULL before the general way has met such a tensor. */
     PyObject *tensor, *current_device;
     const struct dlpack_exchange *exchange;
+
+    PyObject *cupy[CUPY_KEPT]; /* what cupy.c calls and asks for; NULL before the general way has met such an array */
 };
 
 /* NULL and the exception that the status stands for, with what exactly was wrong. */
@@ -32,6 +49,15 @@ table_type table_type_promoted(table_type type);
 PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
                       const table_scan_options *options);
 PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
+
+/* Whether the device is the current one of a library, on which its calls on a stream work. `current_device()` is asked
+ * anew each time: where there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
+bool device_is_current(PyObject *current_device, int device);
+
+/* cupy.c, which answers as tensors_sum() does. */
+PyObject *cupy_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+                   const table_scan_options *options);
+PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);

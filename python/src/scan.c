@@ -22,7 +22,7 @@ PyObject *raise_status(table_status status) {
     return PyErr_Format(exception, "%s: %s", table_status_text(status), table_error_detail());
 }
 
-/* A row for each table, side by side, of the type that the sums are kept in and on their device. None: there is none. */
+/* A row for each table, side by side, of the type that the sums are kept in, on their device. None: there is none. */
 static int open_start(struct array *start, PyObject *object, const struct tables *tables, const struct array *out,
                       void **data) {
     *data = NULL;
@@ -173,9 +173,6 @@ static PyObject *queue_opened(const struct tables *tables, struct tables_run *ru
     status = tables_scan_without_gil(tables, run);
     return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
 }
-
-/* Above this many calls on a stream, one of a copy with the axis in front is faster. */
-enum { LAUNCHES_MOST = 32 };
 
 enum { ON_STREAM_X, ON_STREAM_OUT, ON_STREAM_START, ON_STREAM_FIRST, ON_STREAM_SKIPPED, ON_STREAM_WORKSPACE, ARRAYS };
 

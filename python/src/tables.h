@@ -34,6 +34,9 @@ struct tables_run {
     uint64_t skipped;                     /* with skip_nan, in host memory */
 };
 
+/* Above this many calls on a stream, one of a copy with the axis in front is faster. */
+enum { LAUNCHES_MOST = 32 };
+
 /* Calls of fewer values than this keep the GIL: releasing it takes 50 ns, summing them some microseconds. */
 enum { VALUES_WITH_GIL = 8192 };
 

@@ -4,9 +4,6 @@
 #include "module.h"
 #include "tables.h"
 
-/* Above this many calls on CUDA, one of a copy with the axis in front is faster. */
-enum { LAUNCHES_MOST = 32 };
-
 /* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
  * current_device() is the number of the library's current CUDA device. */
 PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
@@ -42,10 +39,8 @@ static int open_tensor(const struct module_state *state, struct array *array, st
     return state->exchange->view_object(tensor, view) == 0 && dlpack_take_over(array, view, "x") == 0 ? 0 : -1;
 }
 
-/* Whether the device is the current one, on which the library's calls on a stream work. Asked anew each time: where
- * there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
-static bool is_current(const struct module_state *state, int device) {
-    PyObject *number = PyObject_CallNoArgs(state->current_device);
+bool device_is_current(PyObject *current_device, int device) {
+    PyObject *number = PyObject_CallNoArgs(current_device);
     long current = number ? PyLong_AsLong(number) : -1;
     Py_XDECREF(number);
     return current == device;
@@ -111,7 +106,8 @@ static PyObject *sum(const struct module_state *state, const struct array *in, c
     if (open_tensor(state, &out, &out_view, out_tensor) != 0)
         return NULL;
     if ((!tables_same_shape(in, &out) || tables_make(&tables, in, &out, axis, false) != 1) ||
-        (in->device >= 0 && (tables_calls(&tables) > LAUNCHES_MOST || !is_current(state, in->device))))
+        (in->device >= 0 &&
+         (tables_calls(&tables) > LAUNCHES_MOST || !device_is_current(state->current_device, in->device))))
         return Py_NewRef(Py_None);
     bool failed = false;
     table_status status =

@@ -401,9 +401,9 @@ def call_time(lib):
           f"fresh {host_time(lambda: tuplescan.cumsum(x)):.2f} us, "
           f"{lib.name}.cumsum {host_time(lambda: lib.sums(x)):.2f} us")  # fmt: skip
     if lib.name == "torch":
-        import tuplescan.torch
+        from tuplescan import torch as operator
 
-        print(f"    tuplescan.torch.cumsum {host_time(lambda: tuplescan.torch.cumsum(x)):.2f} us")
+        print(f"    tuplescan.torch.cumsum {host_time(lambda: operator.cumsum(x)):.2f} us")
         short = host_time(lambda: lib.library.add(x, 1, out=out))
         print(f"    torch.add(out=), for a launch alone: {short:.2f} us")
 

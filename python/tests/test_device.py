@@ -2,6 +2,7 @@
 stream form of the C call works too. What a real one does is for gpu.py."""
 
 import contextlib
+import itertools
 import sys
 import types
 
@@ -9,7 +10,8 @@ import gpu
 import numpy as np
 import pytest
 import tuplescan
-from tuplescan import _core
+from arrays import reference
+from tuplescan import _arrays, _core, _device
 
 
 class Array:
@@ -40,6 +42,12 @@ class Array:
 
     def view(self, dtype):
         return Array(self.values.view(dtype))
+
+    @property
+    def data(self):
+        return types.SimpleNamespace(ptr=self.values.ctypes.data, device_id=0)
+
+    strides = property(lambda self: self.values.strides)
 
     def __getitem__(self, at):
         return Array(self.values[at])
@@ -100,6 +108,8 @@ def lib(monkeypatch):
     cupy.asnumpy = plain
     cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
     cupy.cuda = types.SimpleNamespace(
+        alloc=lambda size: types.SimpleNamespace(ptr=(memory := empty((size,), np.uint8)).data.ptr, memory=memory),
+        runtime=types.SimpleNamespace(getDevice=lambda: 0),
         get_current_stream=Stream,
         ExternalStream=lambda number, device: EXTERNAL.append(number) or Stream(),
         UnownedMemory=lambda address, size, owner: owner,
@@ -118,7 +128,22 @@ def test_as_on_the_cpu(lib, check, monkeypatch):
     scan_on_stream = _core.scan_on_stream
     monkeypatch.setattr(_core, "scan_on_stream", lambda *arguments: queued.append(1) or scan_on_stream(*arguments))
     check(lib)
-    assert queued or check is gpu.check_errors
+    assert queued or check in (gpu.check_errors, gpu.check_bits)
+
+
+def test_plain_calls_are_made_at_once(lib, monkeypatch):
+    _device.library_of(lib.put(np.ones(3)))  # the first one comes this way
+    monkeypatch.setattr(_arrays, "of_any", lambda *_: pytest.fail("not at once"))
+    for kind, shape in itertools.product(lib.kinds, [(5,), (0, 3), (4, 3), (3000, 4), (2, 3, 50)]):
+        x = gpu.values(shape, kind)
+        for axis, exclusive, reverse in itertools.product(range(-len(shape), len(shape)), [False, True], [False, True]):
+            wanted = reference(x, axis, None, exclusive, reverse)
+            gpu.same(lib.get(tuplescan.cumsum(lib.put(x), axis, exclusive=exclusive, reverse=reverse)), wanted)
+            out = lib.put(np.zeros(shape, wanted.dtype))
+            assert tuplescan.cumsum(lib.put(x), axis, out=out, exclusive=exclusive, reverse=reverse) is out
+            gpu.same(lib.get(out), wanted)
+    x = lib.put(gpu.values((30, 4), "f4"))
+    assert tuplescan.cumsum(x, out=x) is x
 
 
 def test_stream(lib):

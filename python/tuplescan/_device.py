@@ -369,7 +369,8 @@ class _Torch(_OnCuda):
 
 class _CuPy(_OnCuda):
     def __init__(self, cupy):
-        self.cupy = cupy
+        self.cupy, cuda = cupy, cupy.cuda
+        _core.cupy_is_here(cupy.ndarray, cupy.empty, cuda.alloc, cuda.runtime.getDevice, cuda.get_current_stream)
 
     def on_cuda(self, x):
         return True
