@@ -153,6 +153,10 @@ static const char *carry_out_name(enum call_form form) {
     return form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
 }
 
+static bool names_memory(const struct scan *scan) {
+    return scan->carry_in || scan->carry_out || scan->first_overflow || scan->skipped || scan->state;
+}
+
 /* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
     const table_type type = scan_sum_type(scan);
@@ -164,6 +168,8 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     if (status == TABLE_OK && scan->skip_nan && plan_is_integer(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
+    if (status != TABLE_OK || !names_memory(scan))
+        return status;
     enum { OPTIONS = 5 };
     const size_t sums = scan->in.columns * (scan->tables > 1 ? scan->tables : 1);
     const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, sums, type},

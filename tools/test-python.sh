@@ -162,7 +162,7 @@ for part in $parts; do
         frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$@" ;;
         newest)
             if newest=$(newest_python); then
-                tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" "$@"
+                tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" "$tests/test_device.py" "$@"
             else
                 say "newest: there is no newer Python than 3.11 here"
                 skipped=$((skipped + 1))

@@ -69,8 +69,13 @@ int array_open(struct array *array, PyObject *object, bool writable, const char 
     array->buffer.obj = NULL;
     if (PyTuple_Check(object))
         return open_typed(array, object, writable, name);
-    if (PyObject_CheckBuffer(object))
-        return open_buffer(array, object, writable, name);
+    if (PyObject_CheckBuffer(object)) {
+        if (open_buffer(array, object, writable, name) == 0)
+            return 0;
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            return -1;
+        PyErr_Clear(); /* CuPy's arrays have a buffer that is refused, unless the host sees their memory */
+    }
     int opened = array_open_dlpack(array, object, writable, name);
     if (opened == 0)
         PyErr_Format(PyExc_TypeError, "%s: %R is no array (it has neither the buffer protocol nor DLPack)", name,

@@ -1,7 +1,6 @@
 /* cumsum() itself: the calls that are a table prefix sum as they stand, at once; all others go to tuplescan._arrays,
  * which knows numpy. */
 #include "module.h"
-#include "tables.h"
 
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
                                "       reverse=False, start=None, check_overflow=False, stream=None,\n"
@@ -194,7 +193,7 @@ static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObj
 }
 
 /* Python's None, or NULL and an exception, if the call is one for the general way. */
-static PyObject *sum_at_once(const struct module_state *state, PyObject *const *values, PyObject *out) {
+static PyObject *sum_at_once(struct module_state *state, PyObject *const *values, PyObject *out) {
     long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
     if (axis == -1 && PyErr_Occurred())
         return NULL;

@@ -1,7 +1,6 @@
 /* The fast way of cumsum() for CuPy's arrays, which have no exchange table of DLPack's: by the attributes that every
  * version of CuPy has. All that is not plain, and all errors, are for the general way. */
 #include "module.h"
-#include "tables.h"
 
 /* cupy_is_here(ndarray, empty, alloc, getDevice, get_current_stream). */
 PyObject *core_cupy_is_here(PyObject *module, PyObject *tuple) {
@@ -75,30 +74,46 @@ static int open_cupy(const struct module_state *state, struct array *array, PyOb
                : -1;
 }
 
-/* On CuPy's current stream. The workspace is given back at once: who gets it next queues behind this call. */
-static table_status queue(const struct module_state *state, const struct tables *tables, struct tables_run *run) {
-    PyObject *stream = PyObject_CallNoArgs(state->cupy[CUPY_STREAM]), *workspace = NULL;
-    const Py_ssize_t number = stream ? number_of(stream, state->cupy[CUPY_PTR]) : -1;
-    Py_XDECREF(stream);
-    if (number == -1)
-        return TABLE_ERROR_BACKEND;
-    run->options.stream = (void *)number;
-    run->on_stream = true;
-    table_status status = tables_workspace(tables, run);
-    if (status == TABLE_OK && run->workspace_bytes) {
+/* In a workspace that is given back at once: who gets it next queues behind this call. */
+static table_status queue_in_workspace(const struct module_state *state, const struct tables *tables,
+                                       struct tables_run *run) {
+    PyObject *workspace = NULL;
+    if (run->workspace_bytes) {
         PyObject *bytes = PyLong_FromSize_t(run->workspace_bytes);
         workspace = bytes ? PyObject_CallFunctionObjArgs(state->cupy[CUPY_ALLOC], bytes, NULL) : NULL;
         Py_XDECREF(bytes);
         const Py_ssize_t address = workspace ? number_of(workspace, state->cupy[CUPY_PTR]) : -1;
         run->options.workspace = (void *)address;
         run->options.workspace_bytes = run->workspace_bytes;
-        if (address == -1)
-            status = TABLE_ERROR_DEVICE_MEMORY;
+        if (address == -1) {
+            Py_XDECREF(workspace);
+            return TABLE_ERROR_DEVICE_MEMORY;
+        }
     }
-    if (status == TABLE_OK)
-        status = tables_scan_without_gil(tables, run);
+    const table_status status = tables_scan_without_gil(tables, run);
     Py_XDECREF(workspace);
     return status;
+}
+
+/* On CuPy's current stream. */
+static table_status queue(struct module_state *state, const struct tables *tables, struct tables_run *run) {
+    PyObject *stream = PyObject_CallNoArgs(state->cupy[CUPY_STREAM]);
+    const Py_ssize_t number = stream ? number_of(stream, state->cupy[CUPY_PTR]) : -1;
+    Py_XDECREF(stream);
+    if (number == -1)
+        return TABLE_ERROR_BACKEND;
+    run->options.stream = (void *)number;
+    run->on_stream = true;
+    if (tables_workspace_as_before(tables, run, &state->memo)) {
+        const table_status status = queue_in_workspace(state, tables, run);
+        if (status != TABLE_ERROR_WORKSPACE)
+            return status;
+    }
+    const table_status status = tables_workspace(tables, run);
+    if (status != TABLE_OK)
+        return status;
+    tables_remember(tables, run, &state->memo);
+    return queue_in_workspace(state, tables, run);
 }
 
 /* A new array for the sums; Python's None if that is for the general way. */
@@ -112,7 +127,7 @@ static PyObject *empty_like(const struct module_state *state, PyObject *x, table
     return made;
 }
 
-PyObject *cupy_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+PyObject *cupy_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
                    const table_scan_options *options) {
     struct array in, out_array;
     struct tables tables;

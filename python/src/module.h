@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "dlpack.h"
+#include "tables.h"
 
 enum {
     CUPY_NDARRAY,
@@ -33,6 +34,8 @@ struct module_state {
     const struct dlpack_exchange *exchange;
 
     PyObject *cupy[CUPY_KEPT]; /* what cupy.c calls and asks for; NULL before the general way has met such an array */
+
+    struct tables_memo memo; /* of calls on a stream */
 };
 
 /* NULL and the exception that the status stands for, with what exactly was wrong. */
@@ -46,7 +49,7 @@ extern const char core_cumsum_doc[];
 table_type table_type_promoted(table_type type);
 
 /* tensors.c. tensors_sum(): NULL or Python's None if the call is one for the general way, which says what is wrong. */
-PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+PyObject *tensors_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
                       const table_scan_options *options);
 PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
 
@@ -55,7 +58,7 @@ PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
 bool device_is_current(PyObject *current_device, int device);
 
 /* cupy.c, which answers as tensors_sum() does. */
-PyObject *cupy_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+PyObject *cupy_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
                    const table_scan_options *options);
 PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 

@@ -1,5 +1,4 @@
 #include "module.h"
-#include "tables.h"
 
 PyObject *raise_status(table_status status) {
     PyObject *exception = PyExc_ValueError;

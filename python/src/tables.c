@@ -222,3 +222,32 @@ table_status tables_workspace(const struct tables *tables, struct tables_run *ru
     }
     return TABLE_OK;
 }
+
+static struct tables_memo memo_of(const struct tables *tables, const struct tables_run *run) {
+    struct tables_memo memo;
+    memset(&memo, 0, sizeof memo); /* its padding, too */
+    const table_view *const from[] = {&tables->in, &tables->out};
+    table_view *const to[] = {&memo.in, &memo.out};
+    for (int i = 0; i < 2; i++) {
+        to[i]->data = (void *)((uintptr_t)from[i]->data % TABLE_WORKSPACE_ALIGNMENT);
+        to[i]->rows = from[i]->rows;
+        to[i]->columns = from[i]->columns;
+        to[i]->stride = from[i]->stride;
+        to[i]->type = from[i]->type;
+    }
+    memo.options.exclusive = run->options.exclusive;
+    memo.options.reverse = run->options.reverse;
+    take_last_axis(tables, run, &memo.options);
+    memo.bytes = run->workspace_bytes;
+    return memo;
+}
+
+bool tables_workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo) {
+    run->workspace_bytes = memo->bytes;
+    const struct tables_memo now = memo_of(tables, run);
+    return memo->in.type && tables_calls(tables) == 1 && memcmp(&now, memo, sizeof now) == 0;
+}
+
+void tables_remember(const struct tables *tables, const struct tables_run *run, struct tables_memo *memo) {
+    *memo = memo_of(tables, run);
+}

@@ -43,6 +43,18 @@ enum { VALUES_WITH_GIL = 8192 };
 /* tables_scan(), without the GIL where that is worth it. */
 table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run);
 
+/* The workspace that the last call of one kind of tables needed, and which these were; all zero at first. */
+struct tables_memo {
+    table_view in, out; /* instead of the data: where it lies in a line */
+    table_scan_options options;
+    size_t bytes;
+};
+
+/* tables_workspace(), without asking where the tables differ from the last ones in nothing but where they are. True: so
+ * it was. If they need more for once, tables_scan() returns TABLE_ERROR_WORKSPACE, and nothing was done. */
+bool tables_workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo);
+void tables_remember(const struct tables *tables, const struct tables_run *run, struct tables_memo *memo);
+
 /* Both need no GIL. */
 table_status tables_scan(const struct tables *tables, struct tables_run *run);
 table_status tables_workspace(const struct tables *tables, struct tables_run *run);

@@ -2,7 +2,6 @@
 #include "xla.h"
 
 #include "module.h"
-#include "tables.h"
 
 #include <fenv.h>
 #include <stdio.h>

@@ -25,6 +25,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import numpy as np  # noqa: E402
 import tuplescan  # noqa: E402
+from tuplescan import _core  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from arrays import values  # noqa: E402
@@ -373,7 +374,7 @@ def check_no_copy(lib):
 
 
 def host_time(call, calls=200, rounds=30):
-    """Of one call, where the device is not what is waited for."""
+    """Microseconds of one call, where the device is not what is waited for."""
     best = 1.0
     for _ in range(rounds):
         begun = time.perf_counter()
@@ -385,13 +386,34 @@ def host_time(call, calls=200, rounds=30):
 
 
 def synchronize(x):
-    """All work behind an array of any of the libraries."""
+    """All work, behind x if it is one of JAX's arrays."""
     if hasattr(x, "block_until_ready"):
         x.block_until_ready()
-    elif hasattr(x, "is_cuda"):
+    elif "torch" in sys.modules:
         sys.modules["torch"].cuda.synchronize()
     else:
         sys.modules["cupy"].cuda.Device().synchronize()
+
+
+def call_parts(lib, x, out):
+    """Where the time of a call goes."""
+    stream = lib.library.cuda.current_stream().cuda_stream
+    arguments = x, out, 0, 0, None, None, None, stream
+
+    def ask():
+        return _core.scan_on_stream(*arguments, None)
+
+    needed = ask()
+    print(f"    asked for its workspace ({needed} bytes): {host_time(ask):.2f} us")
+    workspace = lib.library.empty(needed or 1, dtype=lib.library.uint8, device="cuda")
+    queued = host_time(lambda: _core.scan_on_stream(*arguments, workspace))
+    print(f"    queued in a workspace that is there: {queued:.2f} us")
+    print(f"    torch.cuda._sleep(1), a launch alone: {host_time(lambda: lib.library.cuda._sleep(1)):.2f} us")
+    with lib.library.profiler.profile(activities=[lib.library.profiler.ProfilerActivity.CUDA]) as profile:
+        tuplescan.cumsum(x, out=out)
+        synchronize(out)
+    for event in profile.key_averages():
+        print(f"    {event.count} x {event.key[:90]}")
 
 
 def call_time(lib):
@@ -405,7 +427,8 @@ def call_time(lib):
 
         print(f"    tuplescan.torch.cumsum {host_time(lambda: operator.cumsum(x)):.2f} us")
         short = host_time(lambda: lib.library.add(x, 1, out=out))
-        print(f"    torch.add(out=), for a launch alone: {short:.2f} us")
+        print(f"    torch.add(out=): {short:.2f} us")
+        call_parts(lib, x, out)
 
 
 def jax_call_time(jax):
@@ -459,7 +482,8 @@ def numba_cuda():
 def check_numba(cupy):
     cuda = numba_cuda()
     x = values((5000, 4), "float32")
-    for array in (x, x[::2], x[:, 1:3], x[:0], x.astype("i4")):
+    for array in (x, x[:, 1], x.astype("i4"), x.astype("f2")):
+        array = np.ascontiguousarray(array)
         sums = tuplescan.cumsum(cuda.to_device(array))
         assert type(sums).__module__.startswith("numba"), type(sums)
         same(sums.copy_to_host(), tuplescan.cumsum(array))

@@ -55,6 +55,9 @@ class Array:
     def __setitem__(self, at, other):
         self.values[at] = plain(other)
 
+    def __buffer__(self, flags):  # from Python 3.12 on
+        raise TypeError("Accessing a CuPy ndarray on CPU is not allowed")
+
     def __dlpack_device__(self):
         return self.values.__dlpack_device__()
 
