@@ -298,7 +298,8 @@ static int open_row(struct array *array, PyObject *object, bool writable, const 
 }
 
 /* column_totals(x, type, totals, start, state): the column sums of a two-dimensional x whose values lie side by side,
- * in that type. False as scan(), None when done. totals, start and state may be None. */
+ * in that type. False as scan(), None when done, also on a device. totals, start and state lie in host memory; each may
+ * be None. */
 PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
     struct totals_arguments arguments;
@@ -309,9 +310,10 @@ PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
                           &arguments.state) ||
         array_open(&x, arguments.x, false, "x") != 0)
         return NULL;
-    if (x.dims != 2 || x.device != -1 || (x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
-        (x.shape[1] > 1 && x.stride[1] != x.itemsize)) {
-        PyErr_SetString(PyExc_ValueError, "x: must be a table in host memory whose values lie side by side");
+    const bool empty = x.dims == 2 && (x.shape[0] == 0 || x.shape[1] == 0); /* its strides may be anything */
+    if (x.dims != 2 || (!empty && ((x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
+                                   (x.shape[1] > 1 && x.stride[1] != x.itemsize)))) {
+        PyErr_SetString(PyExc_ValueError, "x: must be a table whose values lie side by side");
         goto end;
     }
     table_view view = {x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type};

@@ -325,7 +325,8 @@ def check_nan(lib):
 
 
 def check_initial(lib):
-    for kind, shape in itertools.product(["int8", "float16", "float32"], [(5,), (3000, 4), (3, 5000), (100, 3, 2), (0, 3)]):
+    shapes = [(5,), (3000, 4), (3, 5000), (100, 3, 2), (0, 3)]
+    for kind, shape in itertools.product(["int8", "float16", "float32"], shapes):
         x = values(shape, kind)
         for axis in range(x.ndim):
             longer = tuplescan.cumulative_sum(lib.put(x), axis=axis, include_initial=True)
@@ -344,6 +345,41 @@ def check_bfloat16(lib):
             else:
                 sums = lib.get(tuplescan.cumsum(lib.put(x), axis))
             same(sums, tuplescan.cumsum(x, axis))
+
+
+def check_states(lib):
+    """What goes on from a state, and what makes one, with the states that numpy's arrays make."""
+    for kind in ("bool", "int8", "int32", "int64", "float16", "float32", "float64"):
+        x = values((3000, 5), kind)
+        for start, exclusive in itertools.product([None, 1], [False, True]):
+            state, own = tuplescan.State(), tuplescan.State()
+            for first, behind in [(0, 7), (7, 7), (7, 1300), (1300, 3000)]:
+                options = {"exclusive": exclusive, "start": None if first else start}
+                got = tuplescan.cumsum(lib.put(x[first:behind]), state=state, **options)
+                same(lib.get(got), tuplescan.cumsum(x[first:behind], state=own, **options))
+            assert state == own
+            state, own = tuplescan.State(), tuplescan.State()
+            totals = tuplescan.column_totals(lib.put(x), start=start, state=state)
+            same(lib.get(totals), tuplescan.column_totals(x, start=start, state=own))
+            assert state == own
+        beyond = tuplescan.State.begin(state.dtype, 5, 100)
+        assert tuplescan.column_totals(lib.put(x), state=beyond) is None and beyond.rows == 3000
+        same(lib.get(tuplescan.column_totals(lib.put(x[:0]))), tuplescan.column_totals(x[:0]))
+    x = values((3000, 5), "float32")
+    with lib.on(lib.stream()):
+        same(lib.get(tuplescan.cumsum(lib.delay(lib.put(x)), state=tuplescan.State())), tuplescan.cumsum(x))
+    state = tuplescan.State()
+    try:
+        tuplescan.cumsum(lib.put(np.full((2, 3), 2**30, "i4")), dtype=lib.put(x.astype("i4")).dtype, state=state,
+                         check_overflow=True)  # fmt: skip
+        raise AssertionError("no overflow")
+    except tuplescan.OverflowAt as error:
+        assert (error.row, error.column) == (1, 0) and state.rows == 2
+    try:
+        tuplescan.cumsum(lib.put(x), 1, state=tuplescan.State())
+        raise AssertionError("no error")
+    except ValueError:
+        pass
 
 
 def importable(name):
@@ -525,7 +561,7 @@ def check_jax_does_not_wait(jax):
 
 
 CHECKS = [check_kinds, check_options, check_bits, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_nan, check_initial, check_bfloat16, check_no_copy]  # fmt: skip
+          check_errors, check_nan, check_initial, check_bfloat16, check_states, check_no_copy]  # fmt: skip
 OF_CUPY = [check_other_libraries, check_numba, check_numba_does_not_wait]
 OF_JAX = [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_does_not_wait]
 LIBRARIES = {"cupy": (CuPy, CHECKS + OF_CUPY, call_time), "torch": (Torch, CHECKS, call_time),

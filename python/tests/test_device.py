@@ -75,6 +75,9 @@ class Device(contextlib.nullcontext):
 class Stream(contextlib.nullcontext):
     ptr = 0
 
+    def synchronize(self):
+        pass
+
     def __cuda_stream__(self):
         return (0, 0)
 
@@ -110,6 +113,8 @@ def lib(monkeypatch):
     cupy.asarray = asarray
     cupy.asnumpy = plain
     cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
+    monkeypatch.setattr(gpu.CuPy, "stream", lambda self: Stream())
+    monkeypatch.setattr(gpu.CuPy, "delay", lambda self, x: x)
     cupy.cuda = types.SimpleNamespace(
         alloc=lambda size: types.SimpleNamespace(ptr=(memory := empty((size,), np.uint8)).data.ptr, memory=memory),
         runtime=types.SimpleNamespace(getDevice=lambda: 0),
@@ -125,13 +130,13 @@ def lib(monkeypatch):
 
 @pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_bits, gpu.check_out_and_dtype,
                                    gpu.check_overflow, gpu.check_errors, gpu.check_nan, gpu.check_initial,
-                                   gpu.check_bfloat16])  # fmt: skip
+                                   gpu.check_bfloat16, gpu.check_states])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []
     scan_on_stream = _core.scan_on_stream
     monkeypatch.setattr(_core, "scan_on_stream", lambda *arguments: queued.append(1) or scan_on_stream(*arguments))
     check(lib)
-    assert queued or check in (gpu.check_errors, gpu.check_bits)
+    assert queued or check in (gpu.check_errors, gpu.check_bits, gpu.check_states)
 
 
 def test_plain_calls_are_made_at_once(lib, monkeypatch):
@@ -147,6 +152,25 @@ def test_plain_calls_are_made_at_once(lib, monkeypatch):
             gpu.same(lib.get(out), wanted)
     x = lib.put(gpu.values((30, 4), "f4"))
     assert tuplescan.cumsum(x, out=x) is x
+
+
+def test_dask(lib):
+    dask = pytest.importorskip("dask")
+    import dask.array as da
+    import tuplescan.dask
+
+    x = gpu.values((5000, 6), "f4")
+    sizes = [1000, 0, 2345, 1655]
+    firsts = [0, *itertools.accumulate(sizes)]
+    parts = {("x", i, 0): (lib.put, x[firsts[i] : firsts[i + 1]]) for i in range(len(sizes))}
+    blocks = da.Array(parts, "x", (tuple(sizes), (6,)), meta=lib.put(np.empty((0, 0), "f4")))
+    assert isinstance(blocks._meta, Array)
+    for exclusive in (False, True):
+        sums = tuplescan.dask.cumsum(blocks, exclusive=exclusive)
+        assert isinstance(sums._meta, Array)
+        made = dask.compute(*sums.to_delayed()[:, 0], scheduler="synchronous")
+        got = np.concatenate([lib.get(part) for part in made])
+        assert got.tobytes() == tuplescan.cumsum(x, exclusive=exclusive).tobytes()
 
 
 def test_stream(lib):

@@ -147,8 +147,8 @@ def rows_at_once(columns):
 
 
 def _sum_piece(x, out, dtype, start, options, memory=None):
-    """Sums x along its first axis into out, through a buffer of some rows, by a state: the one in `memory`, or its own.
-    Returns the first overflow, (row of the state, column of the piece), or None. x and out are in the order of summing."""
+    """Sums x along its first axis, in the order in which it lies, into out, through a buffer of some rows, by a state:
+    the one in `memory`, or its own. Returns the first overflow, (row of the state, column of the piece), or None."""
     adding = added_in(dtype)
     columns = out[0].size
     rows = min(rows_at_once(columns), len(x))

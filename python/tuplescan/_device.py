@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._errors import OverflowAt
-from ._state import State
+from ._state import NUMBERS, State
 
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
 
@@ -173,8 +173,6 @@ class _OnCuda(_OnHost):
         if not self.on_cuda(x):
             return super().cumsum(x, axis, dtype, out, start, stream, state, options)
         x = self.resolved(x)
-        if state is not None:
-            raise TypeError("state: is for arrays in host memory")
         if out is not None and not (type(out) is type(x) and self.on_cuda(out)):
             raise TypeError("out must be an array of x's library, on CUDA")
         if axis is None:
@@ -185,7 +183,62 @@ class _OnCuda(_OnHost):
         if out is not None and tuple(out.shape) != tuple(x.shape):
             raise ValueError(f"out has shape {tuple(out.shape)}, the sums {tuple(x.shape)}")
         with self.working_on(x, stream) as number:
+            if state is not None:
+                return self._go_on(x, axis, dtype, out, start, state, options)
             return self._sum(x, axis, dtype, out, start, number, options)
+
+    def _go_on(self, x, axis, dtype, out, start, state, options):
+        """Sums from a state in host memory on, for which the stream is waited for."""
+        if axis != 0:
+            raise ValueError(f"state: sums go on along axis 0, not {axis}")
+        sums, added_in = self.types_for(x, dtype, out)
+        if options.check and sums != self.type_named(added_in):
+            raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
+        rest = tuple(x.shape[1:])
+        row = None if start is None else self.row(start, rest, added_in, x)
+        work, into = self._converted(x, sums, self.type_named(added_in))
+        work = self.contiguous(work)
+        result = self.empty(work.shape, into, x)
+        if not self.is_float(work):
+            options.skip_nan = False
+        found = None
+        with _arrays.going_on(state, np.dtype(added_in), rest, start) as memory:
+            if self.length(x) == 0:
+                begun = None if start is None else self.get(row)
+                _arrays.add_no_rows(memory, np.dtype(added_in), rest, begun)
+            else:
+                self.wait()
+                found = _core.scan(self.typed(work), self.typed(result), 0, options.flags(), row, memory)
+        if options.skip_nan:
+            options.skipped, found = found or 0, None
+        result = self.cast(result, sums)
+        if out is not None:
+            self.copy_into(out, result)
+        if found:
+            raise OverflowAt(*found)
+        return result if out is None else out
+
+    def column_totals(self, x, dtype, start, state):
+        """As tuplescan.column_totals(), for which the stream is waited for."""
+        x = self.resolved(x)
+        with self.working_on(x, None):
+            sums, added_in = self.types_for(x, dtype, None)
+            kept, rest = np.dtype(added_in), tuple(x.shape[1:])
+            if kept.kind == "c":
+                raise TypeError("complex arrays on CUDA are not summed here")
+            if x.dtype != sums and not _taken(self.name_of(x), self.name_of_type(sums)):
+                x = self.cast(x, sums)
+            if not _taken(self.name_of(x), added_in):
+                x = self.cast(x, self.type_named(added_in))
+            row = None if start is None else _arrays.row_to_start_with(start, rest, kept).reshape(-1)
+            table = self.typed(self.contiguous(x).reshape(x.shape[0], math.prod(rest)))
+            with _arrays.going_on(state, kept, rest, start) as memory:
+                known = memory is None or _core.state_facts(memory)[2] == 0
+                totals = np.zeros(math.prod(rest), kept) if known else None
+                if totals is None or totals.size:
+                    self.wait()
+                    _core.column_totals(table, NUMBERS[kept], totals, row, memory)
+            return self.cast(self.put(totals.reshape(rest), x), sums) if known else None
 
     def with_initial(self, x, axis, dtype):
         if not self.on_cuda(x):
@@ -331,6 +384,15 @@ class _Torch(_OnCuda):
     def is_float(self, x):
         return x.is_floating_point()
 
+    def wait(self):
+        self.torch.cuda.current_stream().synchronize()
+
+    def get(self, x):
+        return x.cpu().numpy()
+
+    def put(self, x, like):
+        return self.torch.from_numpy(x).to(like.device)
+
     def type_named(self, name):
         return getattr(self.torch, str(np.dtype(name)))
 
@@ -397,6 +459,15 @@ class _CuPy(_OnCuda):
 
     def is_float(self, x):
         return x.dtype.kind == "f" or _arrays.is_bfloat16(x.dtype)
+
+    def wait(self):
+        self.cupy.cuda.get_current_stream().synchronize()
+
+    def get(self, x):
+        return self.cupy.asnumpy(x)
+
+    def put(self, x, like):
+        return self.cupy.asarray(x)
 
     def typed(self, x):
         """Of bool and bfloat16 by their numbers, for which not every CuPy has a DLPack."""

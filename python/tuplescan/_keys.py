@@ -30,12 +30,18 @@ def column_totals(x, dtype=None, *, start=None, state=None):
 
     Returns
     -------
-    array of shape x.shape[1:]; None if the state begins beyond row 0, where the sums are not known.
+    array of shape x.shape[1:], of x's library on CUDA; None if the state begins beyond row 0, where the sums are not known.
 
     Raises
     ------
     TypeError, ValueError as cumsum().
     """
+    if not isinstance(x, np.ndarray):
+        from . import _device
+
+        library = _device.library_of(x)
+        if isinstance(library, _device._OnCuda) and library.on_cuda(x) and x.ndim:
+            return library.column_totals(x, dtype, start, state)
     values = np.asarray(x)
     if values.ndim == 0:
         raise ValueError("x must have at least one dimension")

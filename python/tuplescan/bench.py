@@ -1,5 +1,5 @@
-"""python -m tuplescan.bench: cumsum() along axis 0 beside those of numpy, JAX, torch and CuPy, as far as they are here, on
-the CPU and on a GPU.
+"""python -m tuplescan.bench: cumsum() along axis 0 beside those of numpy, JAX, torch and CuPy, as far as they are here,
+on the CPU and on a GPU.
 
 Times are the best of several calls, in milliseconds; on a GPU of calls that are queued one behind the other. "copy" is
 what the same bytes take to be copied by the same library. "error" is the largest difference from sums in float64 (or
@@ -115,7 +115,9 @@ class OnCuda:
             importlib.import_module("cupy").cuda.Device().synchronize()
 
     def to_numpy(self, result):
-        return result.get() if hasattr(result, "get") else np.asarray(result.cpu() if hasattr(result, "cpu") else result)
+        if hasattr(result, "get"):
+            return result.get()
+        return np.asarray(result.cpu() if hasattr(result, "cpu") else result)
 
 
 def seconds_of(place, call, calls):
