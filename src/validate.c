@@ -343,6 +343,7 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     const void *const result = scan->offset_row ? scan->offset_row : scan->out.data;
     const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
     table_status status = validate_backend(first, result, wanted, call);
+    call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->carry_in", scan->carry_in);
     if (status == TABLE_OK)
