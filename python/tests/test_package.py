@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -172,7 +173,9 @@ def test_script():
     )
 
 
-def test_bench():
-    options = [sys.executable, "-m", "tuplescan.bench", "--small", "--seconds", "0"]
+def test_bench(tmp_path):
+    options = [sys.executable, "-m", "tuplescan.bench", "--small", "--seconds", "0", "--picture", tmp_path / "speed.svg"]
     shown = subprocess.run(options, capture_output=True, text=True, check=True).stdout
     assert shown.count("tuplescan, out=") == 5 and "numpy" in shown
+    bars = xml.etree.ElementTree.parse(tmp_path / "speed.svg").findall("{*}rect")
+    assert len(bars) == 1 + shown.count("GB/s")

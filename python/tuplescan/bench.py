@@ -143,15 +143,19 @@ def best_seconds(place, call, seconds, calls):
 
 
 def compare(place, x, seconds):
+    """Prints what each call takes, and returns (name, GB/s) of each."""
     checked = slice(-max(1, VALUES_CHECKED // x.shape[1]), None)
     exact = np.cumsum(x, axis=0, dtype=np.float64 if x.dtype == np.float32 else np.longdouble)[checked]
+    rates = []
     for name, call in place.calls(x):
         took, result = best_seconds(place, call, seconds, 10 if place.name == "cuda" else 1)
-        line = f"  {name:<24} {took * 1e3:11.3f} ms {2 * x.nbytes / took / 1e9:8.1f} GB/s"
+        rates.append((name, 2 * x.nbytes / took / 1e9))
+        line = f"  {name:<24} {took * 1e3:11.3f} ms {rates[-1][1]:8.1f} GB/s"
         if not name.endswith("copy"):
             line += f"   error {float(np.abs(place.to_numpy(result[checked]) - exact).max()):.3g}"
         del result
         print(line, flush=True)
+    return rates
 
 
 def overhead(place):
@@ -170,12 +174,35 @@ def overhead(place):
         print(f"  {name:<24} {best * 1e6:11.3f} us", flush=True)
 
 
+def draw(groups, path):
+    """An SVG picture of (title, [(name, GB/s), ...]) for each table: a bar for each call."""
+    row, left, wide = 16, 190, 420
+    most = max(rate for _, rates in groups for _, rate in rates)
+    lines, y = [], 4
+    for title, rates in groups:
+        y += row
+        lines.append(f'<text x="4" y="{y}" font-weight="bold">{title}, GB/s</text>')
+        for name, rate in rates:
+            y += row
+            colour = "#1f77b4" if "tuplescan" in name else "#aaaaaa" if name.endswith("copy") else "#ff7f0e"
+            length = max(rate / most * wide, 1)
+            lines.append(f'<text x="{left - 6}" y="{y}" text-anchor="end">{name}</text>'
+                         f'<rect x="{left}" y="{y - 11}" width="{length:.1f}" height="13" fill="{colour}"/>'
+                         f'<text x="{left + length + 5:.1f}" y="{y}">{rate:.3g}</text>')  # fmt: skip
+        y += row // 2
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + wide + 70}" height="{y + 6}"'
+    style = 'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([f"{head} {style}", *lines, "</svg>", ""]))
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m tuplescan.bench", description=__doc__)
     parser.add_argument("--dtype", default="float32", choices=("float32", "float64"))
     parser.add_argument("--device", choices=("cpu", "cuda"), help="where alone; otherwise on both, if there is a GPU")
     parser.add_argument("--columns", type=int, nargs="*", default=COLUMNS)
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each call that is measured")
+    parser.add_argument("--picture", metavar="FILE.svg", help="write a picture of the speeds")
     parser.add_argument("--small", action="store_true", help="tables of a hundredth of the size")
     options = parser.parse_args()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the other libraries need memory, too
@@ -187,16 +214,21 @@ def main():
     places = [place() for place in (OnCpu, OnCuda) if options.device in (None, place.name)]
     print(f"tuplescan {tuplescan.__version__}, numpy {np.__version__}")
     generator = np.random.default_rng(1)
+    groups = []
     for place in places:
         if place.name == "cuda" and missing:
             print(f"no GPU: {missing}")
             continue
         for columns in options.columns:
             rows = max(1, VALUES[place.name] // columns // (100 if options.small else 1))
-            print(f"{rows} x {columns} {options.dtype}, {place.name}")
-            compare(place, generator.random((rows, columns), dtype=options.dtype), options.seconds)
+            title = f"{rows} x {columns} {options.dtype}, {place.name}"
+            print(title)
+            rates = compare(place, generator.random((rows, columns), dtype=options.dtype), options.seconds)
+            groups.append((title, rates))
         print(f"4 x 3 float32, {place.name}, the call alone")
         overhead(place)
+    if options.picture and groups:
+        draw(groups, options.picture)
 
 
 if __name__ == "__main__":
