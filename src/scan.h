@@ -55,6 +55,7 @@ struct scan {
 
     unsigned threads;  /* CPU: at most this many; never 0 there */
     void *stream;      /* CUDA: the stream that all of it is put on */
+    int device;        /* CUDA, tables in its memory: which one it is, counted from 1; 0: not asked yet */
     int on_device;     /* CUDA, tables in host memory: the device that takes them, counted from 1; 0: the current one */
     int device_before; /* CUDA: the caller's current device, put back when the call is over */
     void *clock;       /* the backend's own, made by clock_open(); NULL: nothing is timed */

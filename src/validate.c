@@ -99,6 +99,10 @@ static const char *carry_out_name(enum call_form form) {
     return form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
 }
 
+static bool names_memory(const struct scan *scan) {
+    return scan->carry_in || scan->carry_out || scan->first_overflow || scan->skipped || scan->state;
+}
+
 /* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
     const table_type type = scan_sum_type(scan);
@@ -110,6 +114,8 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     if (status == TABLE_OK && scan->skip_nan && plan_is_integer(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
+    if (status != TABLE_OK || !names_memory(scan))
+        return status;
     enum { OPTIONS = 5 };
     const size_t sums = scan->in.columns * (scan->tables > 1 ? scan->tables : 1);
     const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, sums, type},
@@ -272,6 +278,7 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     const void *const result = scan->offset_row ? scan->offset_row : scan->out.data;
     const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
     table_status status = validate_backend(first, result, wanted, call);
+    call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
     if (status == TABLE_OK)
         status = validate_reach(call->backend, "options->carry_in", scan->carry_in);
     if (status == TABLE_OK)

@@ -9,10 +9,11 @@ mkdir -p "$folder/tuplescan"
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
-cuda=${CUDA_HOME:-/usr/local/cuda}
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+cuda=${CUDA_HOME:-$(dirname "$(dirname "$(readlink -f "$nvcc")")")}
 runtime=
 if [ -d "$build/kernels" ]; then # with the CUDA backend
-    runtime="-L$cuda/lib64 -lcudart_static -lstdc++ -ldl -lrt"
+    runtime="-L$cuda/lib64 -L$cuda/lib -L/usr/local/cuda/lib64 -lcudart_static -lstdc++ -ldl -lrt"
 fi
 # shellcheck disable=SC2086 # lists of words
 ${CC:-cc} -std=gnu11 -O2 -fPIC -shared -fvisibility=hidden -DPy_LIMITED_API=0x030b0000 -Wno-pedantic -Iinclude \

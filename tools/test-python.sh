@@ -5,7 +5,7 @@
 #
 #   numpy    python/tests, and the example
 #   jax      tuplescan.jax, and arrays of JAX; on the CPU
-#   dask     those with arrays of dask; left out if dask cannot be installed
+#   dask     those with arrays of dask, its LocalCluster, zarr and xarray; left out if these cannot be installed
 #   frames   those with frames of pandas, polars and pyarrow; left out if these cannot be installed
 #   mpi      tuplescan.mpi, on 1 to 7 ranks; left out if mpi4py cannot be installed
 #   pages    the reference, build-python/reference, by pdoc: without a warning, and with all names
@@ -158,11 +158,12 @@ for part in $parts; do
             fi
             ;;
         mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$@" ;;
-        dask) tested dask "$python" "numpy pytest dask[array]" "$tests/test_dask.py" "$@" ;;
+        dask) tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" "$@" ;;
         frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$@" ;;
         newest)
             if newest=$(newest_python); then
-                tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" "$@"
+                tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" \
+                    "$tests/test_device.py" "$@"
             else
                 say "newest: there is no newer Python than 3.11 here"
                 skipped=$((skipped + 1))

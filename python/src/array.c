@@ -11,17 +11,17 @@ static table_type type_of_format(const char *format, Py_ssize_t itemsize) {
         format++;
     if (!*format || format[1])
         return 0;
-    if (strchr("BHILQN", *format))
-        return itemsize == 1   ? TABLE_U8
-               : itemsize == 2 ? TABLE_U16
-               : itemsize == 4 ? TABLE_U32
-               : itemsize == 8 ? TABLE_U64
-                               : 0;
-    if (strchr("ilqn", *format))
-        return itemsize == 4 ? TABLE_I32 : itemsize == 8 ? TABLE_I64 : 0;
-    if (*format == 'f' && itemsize == 4)
-        return TABLE_F32;
-    return *format == 'd' && itemsize == 8 ? TABLE_F64 : 0;
+    static const struct {
+        const char *formats;
+        table_type of_bytes[9]; /* by itemsize */
+    } types[] = {{"BHILQN", {[1] = TABLE_U8, [2] = TABLE_U16, [4] = TABLE_U32, [8] = TABLE_U64}},
+                 {"bhilqn", {[1] = TABLE_I8, [2] = TABLE_I16, [4] = TABLE_I32, [8] = TABLE_I64}},
+                 {"efd", {[2] = TABLE_F16, [4] = TABLE_F32, [8] = TABLE_F64}},
+                 {"?", {[1] = TABLE_BOOL}}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strchr(types[i].formats, *format))
+            return itemsize >= 1 && itemsize <= 8 ? types[i].of_bytes[itemsize] : 0;
+    return 0;
 }
 
 static int open_buffer(struct array *array, PyObject *object, bool writable, const char *name) {
@@ -45,11 +45,37 @@ static int open_buffer(struct array *array, PyObject *object, bool writable, con
     return 0;
 }
 
+/* (array, number of a table_type): an array whose elements are of that type. */
+static int open_typed(struct array *array, PyObject *tuple, bool writable, const char *name) {
+    PyObject *inner, *number;
+    if (!PyArg_ParseTuple(tuple, "OO!", &inner, &PyLong_Type, &number) || PyTuple_Check(inner)) {
+        PyErr_Format(PyExc_TypeError, "%s: is a tuple, but not of an array and a type", name);
+        return -1;
+    }
+    const long type = PyLong_AsLong(number);
+    if (array_open(array, inner, writable, name) != 0)
+        return -1;
+    if ((Py_ssize_t)table_type_size((table_type)type) == array->itemsize) {
+        array->type = (table_type)type;
+        return 0;
+    }
+    array_close(array);
+    PyErr_Format(PyExc_TypeError, "%s: has elements of another size than type %ld", name, type);
+    return -1;
+}
+
 int array_open(struct array *array, PyObject *object, bool writable, const char *name) {
     array->capsule = NULL;
     array->buffer.obj = NULL;
-    if (PyObject_CheckBuffer(object))
-        return open_buffer(array, object, writable, name);
+    if (PyTuple_Check(object))
+        return open_typed(array, object, writable, name);
+    if (PyObject_CheckBuffer(object)) {
+        if (open_buffer(array, object, writable, name) == 0)
+            return 0;
+        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+            return -1;
+        PyErr_Clear(); /* CuPy's arrays have a buffer that is refused, unless the host sees their memory */
+    }
     int opened = array_open_dlpack(array, object, writable, name);
     if (opened == 0)
         PyErr_Format(PyExc_TypeError, "%s: %R is no array (it has neither the buffer protocol nor DLPack)", name,

@@ -23,8 +23,9 @@ struct array {
     PyObject *capsule;
 };
 
-/* Fills in `array`, which array_close() gives back; `name` is the argument's, for messages. -1 and an exception if the
- * object is no array, has its memory elsewhere, or is to be written and cannot be. */
+/* Fills in `array`, which array_close() gives back; `name` is the argument's, for messages. The object is an array, or
+ * a tuple of an array and the number of a table_type, for elements that the array's own library has no name for. -1 and
+ * an exception if it is neither, has its memory elsewhere, or is to be written and cannot be. */
 int array_open(struct array *array, PyObject *object, bool writable, const char *name);
 void array_close(struct array *array);
 

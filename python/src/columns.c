@@ -76,7 +76,7 @@ static int open_beside(struct beside *beside, const table_columns *out, table_sc
     if (beside->start != Py_None) {
         if (array_open(&beside->start_array, beside->start, false, "start") != 0)
             return -1;
-        if (array_as_column(&beside->start_array, out->type, &row, "start") != 0)
+        if (array_as_column(&beside->start_array, table_sum_type(out->type), &row, "start") != 0)
             return -1;
         if (row.rows != out->count) {
             PyErr_SetString(PyExc_ValueError, "start: must have a value for each column");
@@ -85,7 +85,7 @@ static int open_beside(struct beside *beside, const table_columns *out, table_sc
         options->carry_in = row.data;
     }
     if (beside->state != Py_None)
-        return state_open(&beside->state_array, beside->state, out->type, out->count, &options->state);
+        return state_open(&beside->state_array, beside->state, table_sum_type(out->type), out->count, &options->state);
     return 0;
 }
 

@@ -1,7 +1,6 @@
 /* cumsum() itself: the calls that are a table prefix sum as they stand, at once; all others go to tuplescan._arrays,
  * which knows numpy. */
 #include "module.h"
-#include "tables.h"
 
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
                                "       reverse=False, start=None, check_overflow=False, stream=None,\n"
@@ -42,8 +41,9 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "state : State, optional\n"
                                "    Go on from the rows that it has summed, and leave it behind x's last row:\n"
                                "    pieces of an array have the bits of the whole, wherever it is cut. Only for\n"
-                               "    axis 0, integers and real floats, in host memory; start only in the first\n"
-                               "    call. Sums of 8 and 16 bits have a state of 64-bit integers or float32, in\n"
+                               "    axis 0, integers and real floats, of numpy, CuPy and torch; arrays on CUDA\n"
+                               "    are waited for. start only in the first call. Sums of 8 and 16 bits have a state "
+                               "of 64-bit integers or float32, in\n"
                                "    which they are added.\n"
                                "\n"
                                "Returns\n"
@@ -132,6 +132,9 @@ table_type table_type_promoted(table_type type) {
     case TABLE_U16:
     case TABLE_U32:
         return TABLE_U64;
+    case TABLE_BOOL:
+    case TABLE_I8:
+    case TABLE_I16:
     case TABLE_I32:
         return TABLE_I64;
     default:
@@ -141,7 +144,7 @@ table_type table_type_promoted(table_type type) {
 
 static PyObject *empty_like(const struct module_state *state, const struct array *in) {
     table_type type = table_type_promoted(in->type);
-    if (!type)
+    if (!type || !state->types[type])
         return Py_NewRef(Py_None);
     PyObject *shape = PyTuple_New(in->dims), *result = NULL;
     for (int i = 0; shape && i < in->dims; i++) {
@@ -158,21 +161,22 @@ static PyObject *empty_like(const struct module_state *state, const struct array
 }
 
 /* None if the tables are not for the library as they lie, or overlap; otherwise the result. */
-static PyObject *sum_opened(const struct array *in, const struct array *out, int axis, bool exclusive,
-                            PyObject *result) {
+static PyObject *sum_opened(const struct array *in, const struct array *out, int axis,
+                            const table_scan_options *options, PyObject *result) {
     struct tables tables;
     if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1) {
         PyErr_Clear();
         return Py_NewRef(Py_None);
     }
-    struct tables_run run = {.options.exclusive = exclusive};
+    struct tables_run run = {.options = *options};
     table_status status = tables_scan_without_gil(&tables, &run);
     if (status == TABLE_ERROR_OVERLAP)
         return Py_NewRef(Py_None);
     return status == TABLE_OK ? Py_NewRef(result) : raise_status(status);
 }
 
-static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive) {
+static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObject *out, long axis,
+                            const table_scan_options *options) {
     struct array in, out_array;
     PyObject *result = NULL, *sums = NULL;
     if (array_open(&in, x, false, "x") != 0)
@@ -181,7 +185,7 @@ static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObj
     if (axis < 0 || axis >= in.dims || (sums = out ? Py_NewRef(out) : empty_like(state, &in)) == Py_None)
         result = Py_NewRef(Py_None);
     else if (sums && array_open(&out_array, sums, true, "out") == 0) {
-        result = sum_opened(&in, &out_array, (int)axis, exclusive, sums);
+        result = sum_opened(&in, &out_array, (int)axis, options, sums);
         array_close(&out_array);
     }
     array_close(&in);
@@ -190,23 +194,28 @@ static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObj
 }
 
 /* Python's None, or NULL and an exception, if the call is one for the general way. */
-static PyObject *sum_at_once(const struct module_state *state, PyObject *const *values, PyObject *out) {
+static PyObject *sum_at_once(struct module_state *state, PyObject *const *values, PyObject *out) {
     long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
     if (axis == -1 && PyErr_Occurred())
         return NULL;
-    bool exclusive = values[EXCLUSIVE] == Py_True;
-    return (PyObject *)Py_TYPE(values[X]) == state->ndarray ? sum_arrays(state, values[X], out, axis, exclusive)
-                                                            : tensors_sum(state, values[X], out, axis, exclusive);
+    const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
+                                        .reverse = values[REVERSE] == Py_True};
+    const PyObject *type = (PyObject *)Py_TYPE(values[X]);
+    return type == state->ndarray  ? sum_arrays(state, values[X], out, axis, &options)
+           : type == state->tensor ? tensors_sum(state, values[X], out, axis, &options)
+                                   : cupy_sum(state, values[X], out, axis, &options);
 }
 
 static bool left_out(PyObject *value, PyObject *usual) { return !value || value == Py_None || value == usual; }
 
-/* Whether nothing is asked that only the general way does; exclusive sums may be. */
+static bool is_flag(PyObject *value) { return left_out(value, Py_False) || value == Py_True; }
+
+/* Whether nothing is asked that only the general way does; exclusive and reversed sums may be. */
 static bool is_plain(PyObject *const *values) {
     return (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
-           left_out(values[REVERSE], Py_False) && left_out(values[START], NULL) &&
+           is_flag(values[EXCLUSIVE]) && is_flag(values[REVERSE]) && left_out(values[START], NULL) &&
            left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL) &&
-           left_out(values[STATE], NULL) && (left_out(values[EXCLUSIVE], Py_False) || values[EXCLUSIVE] == Py_True);
+           left_out(values[STATE], NULL);
 }
 
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
@@ -215,8 +224,8 @@ PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     if (read_arguments(values, arguments, count, names) != 0)
         return NULL;
     PyObject *type = (PyObject *)Py_TYPE(values[X]), *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
-    if ((type == state->ndarray || type == state->tensor) && (!out || (PyObject *)Py_TYPE(out) == type) &&
-        is_plain(values)) {
+    if ((type == state->ndarray || type == state->tensor || type == state->cupy[CUPY_NDARRAY]) &&
+        (!out || (PyObject *)Py_TYPE(out) == type) && is_plain(values)) {
         PyObject *result = sum_at_once(state, values, out);
         if (result && result != Py_None)
             return result;

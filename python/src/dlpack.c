@@ -1,34 +1,21 @@
 #include "dlpack.h"
 
+static const uint8_t codes[TABLE_BF16 + 1] = {
+    [TABLE_U8] = DLPACK_UINT,   [TABLE_U16] = DLPACK_UINT,  [TABLE_U32] = DLPACK_UINT,  [TABLE_U64] = DLPACK_UINT,
+    [TABLE_I8] = DLPACK_INT,    [TABLE_I16] = DLPACK_INT,   [TABLE_I32] = DLPACK_INT,   [TABLE_I64] = DLPACK_INT,
+    [TABLE_F16] = DLPACK_FLOAT, [TABLE_F32] = DLPACK_FLOAT, [TABLE_F64] = DLPACK_FLOAT, [TABLE_BF16] = DLPACK_BFLOAT,
+    [TABLE_BOOL] = DLPACK_BOOL};
+
 static table_type type_of(const struct dlpack_tensor *tensor) {
     if (tensor->type_lanes != 1)
         return 0;
-    switch (tensor->type_code << 8 | tensor->type_bits) {
-    case DLPACK_UINT << 8 | 8:
-        return TABLE_U8;
-    case DLPACK_UINT << 8 | 16:
-        return TABLE_U16;
-    case DLPACK_UINT << 8 | 32:
-        return TABLE_U32;
-    case DLPACK_UINT << 8 | 64:
-        return TABLE_U64;
-    case DLPACK_INT << 8 | 32:
-        return TABLE_I32;
-    case DLPACK_INT << 8 | 64:
-        return TABLE_I64;
-    case DLPACK_FLOAT << 8 | 32:
-        return TABLE_F32;
-    case DLPACK_FLOAT << 8 | 64:
-        return TABLE_F64;
-    default:
-        return 0;
-    }
+    for (int type = TABLE_U8; type <= TABLE_BF16; type++)
+        if (codes[type] == tensor->type_code && 8 * table_type_size((table_type)type) == tensor->type_bits)
+            return (table_type)type;
+    return 0;
 }
 
-uint8_t dlpack_code_of(table_type type) {
-    bool is_float = type == TABLE_F32 || type == TABLE_F64;
-    return is_float ? DLPACK_FLOAT : type == TABLE_I32 || type == TABLE_I64 ? DLPACK_INT : DLPACK_UINT;
-}
+uint8_t dlpack_code_of(table_type type) { return codes[type]; }
 
 int dlpack_take_over(struct array *array, const struct dlpack_tensor *tensor, const char *name) {
     bool cuda = tensor->device_type == DLPACK_CUDA || tensor->device_type == DLPACK_CUDA_MANAGED;

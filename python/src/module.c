@@ -10,15 +10,15 @@ static void replace(PyObject **kept, PyObject *by) {
 static PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
     struct module_state *state = PyModule_GetState(module);
     PyObject *ndarray, *empty, *types;
-    if (!PyArg_ParseTuple(tuple, "OOO", &ndarray, &empty, &types))
+    if (!PyArg_ParseTuple(tuple, "OOO!", &ndarray, &empty, &PyDict_Type, &types))
         return NULL;
-    for (int type = TABLE_U8; type <= TABLE_F64; type++) {
+    for (int type = TABLE_U8; type <= TABLE_BF16; type++) {
         PyObject *number = PyLong_FromLong(type);
-        PyObject *found = number ? PyObject_GetItem(types, number) : NULL;
+        PyObject *found = number ? PyDict_GetItemWithError(types, number) : NULL;
         Py_XDECREF(number);
-        if (!found)
+        if (!found && PyErr_Occurred())
             return NULL;
-        replace(&state->types[type], found);
+        replace(&state->types[type], Py_XNewRef(found));
     }
     replace(&state->empty, Py_NewRef(empty));
     replace(&state->ndarray, Py_NewRef(ndarray));
@@ -34,6 +34,7 @@ static PyObject *core_cuda_unavailable(PyObject *module, PyObject *nothing) {
 static PyMethodDef methods[] = {
     {"cumsum", (PyCFunction)(void (*)(void))core_cumsum, METH_FASTCALL | METH_KEYWORDS, core_cumsum_doc},
     {"scan", core_scan, METH_VARARGS, NULL},
+    {"types_supported", core_types_supported, METH_VARARGS, NULL},
     {"scan_columns", core_scan_columns, METH_VARARGS, NULL},
     {"scan_on_stream", core_scan_on_stream, METH_VARARGS, NULL},
     {"column_totals", core_column_totals, METH_VARARGS, NULL},
@@ -50,6 +51,7 @@ static PyMethodDef methods[] = {
     {"argsort", core_argsort, METH_VARARGS, NULL},
     {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
     {"tensors_are_here", core_tensors_are_here, METH_VARARGS, NULL},
+    {"cupy_is_here", core_cupy_is_here, METH_VARARGS, NULL},
     {"xla_handlers", core_xla_handlers, METH_NOARGS, NULL},
     {"numpy_is_here", core_numpy_is_here, METH_VARARGS, NULL},
     {"cuda_unavailable", core_cuda_unavailable, METH_NOARGS, NULL},
@@ -67,8 +69,10 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->general);
     Py_VISIT(state->tensor);
     Py_VISIT(state->current_device);
-    for (int type = TABLE_U8; type <= TABLE_F64; type++)
+    for (int type = TABLE_U8; type <= TABLE_BF16; type++)
         Py_VISIT(state->types[type]);
+    for (int i = 0; i < CUPY_KEPT; i++)
+        Py_VISIT(state->cupy[i]);
     return 0;
 }
 
@@ -81,8 +85,10 @@ static int clear(PyObject *module) {
     Py_CLEAR(state->general);
     Py_CLEAR(state->tensor);
     Py_CLEAR(state->current_device);
-    for (int type = TABLE_U8; type <= TABLE_F64; type++)
+    for (int type = TABLE_U8; type <= TABLE_BF16; type++)
         Py_CLEAR(state->types[type]);
+    for (int i = 0; i < CUPY_KEPT; i++)
+        Py_CLEAR(state->cupy[i]);
     return 0;
 }
 

@@ -5,17 +5,37 @@
 
 #include "array.h"
 #include "dlpack.h"
+#include "tables.h"
+
+enum {
+    CUPY_NDARRAY,
+    CUPY_EMPTY,
+    CUPY_ALLOC,
+    CUPY_DEVICE,
+    CUPY_STREAM, /* types and functions */
+    CUPY_DATA,
+    CUPY_PTR,
+    CUPY_DEVICE_ID,
+    CUPY_SHAPE,
+    CUPY_STRIDES,
+    CUPY_DTYPE, /* names of attributes */
+    CUPY_KEPT
+};
 
 /* What the module keeps; numpy's parts are there once the general way has been imported. */
 struct module_state {
-    PyObject *ndarray;              /* numpy.ndarray; NULL before numpy is known */
-    PyObject *empty;                /* numpy.empty */
-    PyObject *types[TABLE_F64 + 1]; /* numpy's dtype objects, by table_type */
-    PyObject *general;              /* tuplescan._arrays.cumsum; NULL before it is imported */
+    PyObject *ndarray;               /* numpy.ndarray; NULL before numpy is known */
+    PyObject *empty;                 /* numpy.empty */
+    PyObject *types[TABLE_BF16 + 1]; /* numpy's dtype objects, by table_type; NULL for those that it has not */
+    PyObject *general;               /* tuplescan._arrays.cumsum; NULL before it is imported */
 
     /* What tensors.c sums; NULL before the general way has met such a tensor. */
     PyObject *tensor, *current_device;
     const struct dlpack_exchange *exchange;
+
+    PyObject *cupy[CUPY_KEPT]; /* what cupy.c calls and asks for; NULL before the general way has met such an array */
+
+    struct tables_memo memo; /* of calls on a stream */
 };
 
 /* NULL and the exception that the status stands for, with what exactly was wrong. */
@@ -29,11 +49,22 @@ extern const char core_cumsum_doc[];
 table_type table_type_promoted(table_type type);
 
 /* tensors.c. tensors_sum(): NULL or Python's None if the call is one for the general way, which says what is wrong. */
-PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive);
+PyObject *tensors_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
+                      const table_scan_options *options);
 PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
+
+/* Whether the device is the current one of a library, on which its calls on a stream work. `current_device()` is asked
+ * anew each time: where there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
+bool device_is_current(PyObject *current_device, int device);
+
+/* cupy.c, which answers as tensors_sum() does. */
+PyObject *cupy_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
+                   const table_scan_options *options);
+PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);
+PyObject *core_types_supported(PyObject *module, PyObject *arguments);
 PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
 PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 

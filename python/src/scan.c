@@ -1,5 +1,4 @@
 #include "module.h"
-#include "tables.h"
 
 PyObject *raise_status(table_status status) {
     PyObject *exception = PyExc_ValueError;
@@ -22,7 +21,7 @@ PyObject *raise_status(table_status status) {
     return PyErr_Format(exception, "%s: %s", table_status_text(status), table_error_detail());
 }
 
-/* A row for each table, side by side, of the output's type and on its device. None: there is none. */
+/* A row for each table, side by side, of the type that the sums are kept in, on their device. None: there is none. */
 static int open_start(struct array *start, PyObject *object, const struct tables *tables, const struct array *out,
                       void **data) {
     *data = NULL;
@@ -31,7 +30,7 @@ static int open_start(struct array *start, PyObject *object, const struct tables
     if (array_open(start, object, false, "start") != 0)
         return -1;
     table_view column;
-    if (array_as_column(start, out->type, &column, "start") == 0) {
+    if (array_as_column(start, table_sum_type(out->type), &column, "start") == 0) {
         if (column.rows == tables->count * tables->out.columns && start->device == out->device) {
             *data = column.data;
             return 0;
@@ -49,40 +48,82 @@ static int open_state(struct array *array, PyObject *object, const struct tables
     if (object == Py_None)
         return 0;
     if (tables->count == 1)
-        return state_open(array, object, type, tables->out.columns, state);
+        return state_open(array, object, table_sum_type(type), tables->out.columns, state);
     PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
     return -1;
 }
 
+/* What a call asks for, as bits of one number. */
+enum { EXCLUSIVE = 1, REVERSE = 2, CHECK = 4, SKIP_NAN = 8, OFFSETS = 16, FLAGS_ALL = 31 };
+
+static int set_flags(struct tables_run *run, int flags) {
+    if (flags & ~FLAGS_ALL) {
+        PyErr_Format(PyExc_ValueError, "flags: %d has bits that are not known", flags);
+        return -1;
+    }
+    run->options.exclusive = (flags & EXCLUSIVE) != 0;
+    run->options.reverse = (flags & REVERSE) != 0;
+    run->options.skip_nan = (flags & SKIP_NAN) != 0;
+    run->options.offsets = (flags & OFFSETS) != 0;
+    run->check = (flags & CHECK) != 0;
+    return 0;
+}
+
+/* tables_make(), also for offsets: of one table, with one row more in `out`. */
+static int make(struct tables *tables, const struct array *in, struct array *out, int axis,
+                const struct tables_run *run) {
+    if (!run->options.offsets)
+        return tables_make(tables, in, out, axis, run->check);
+    if (axis < 0 || axis >= out->dims || out->shape[axis] == 0) {
+        PyErr_SetString(PyExc_ValueError, "out: must have one place more along that axis");
+        return -1;
+    }
+    const bool ascends = out->stride[axis] >= 0;
+    out->shape[axis]--;
+    const int taken = ascends ? tables_make(tables, in, out, axis, run->check) : 0;
+    out->shape[axis]++;
+    if (taken != 1 || tables->count != 1)
+        return taken < 0 ? -1 : 0;
+    tables->out.rows++;
+    if (tables->out.rows == 2) /* of one row it said nothing */
+        tables->out.stride = out->stride[axis] / out->itemsize;
+    return tables->out.stride >= (ptrdiff_t)tables->out.columns && out->stride[axis] % out->itemsize == 0;
+}
+
 struct scan_arguments {
     PyObject *in, *out, *start, *state;
-    int axis, exclusive, check;
+    int axis, flags;
 };
 
-static PyObject *scan_opened(const struct scan_arguments *arguments, const struct array *in, const struct array *out) {
+static PyObject *answer(const struct tables_run *run, table_status status) {
+    if (status != TABLE_OK)
+        return raise_status(status);
+    if (run->options.skip_nan)
+        return PyLong_FromUnsignedLongLong(run->skipped);
+    if (run->check && run->overflow_row != SIZE_MAX)
+        return Py_BuildValue("(nn)", (Py_ssize_t)run->overflow_row, (Py_ssize_t)run->overflow_column);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *scan_opened(const struct scan_arguments *arguments, const struct array *in, struct array *out) {
     struct tables tables;
-    int taken = tables_make(&tables, in, out, arguments->axis, arguments->check);
+    struct tables_run run = {0};
+    int taken = set_flags(&run, arguments->flags) == 0 ? make(&tables, in, out, arguments->axis, &run) : -1;
     if (taken < 0)
         return NULL;
     if (!taken)
         return PyBool_FromLong(0);
-    struct tables_run run = {.options.exclusive = arguments->exclusive, .check = arguments->check};
     struct array start, state;
     void *start_data;
     if (tables.count == 0)
-        Py_RETURN_NONE;
+        return answer(&run, TABLE_OK);
     if (open_start(&start, arguments->start, &tables, out, &start_data) != 0)
         return NULL;
     run.options.carry_in = start_data;
     PyObject *result = NULL;
     if (open_state(&state, arguments->state, &tables, out->type, &run.options.state) == 0) {
         table_status status = tables_scan_without_gil(&tables, &run);
-        if (status != TABLE_OK)
-            raise_status(status);
-        else if (run.check && run.overflow_row != SIZE_MAX)
-            result = Py_BuildValue("(nn)", (Py_ssize_t)run.overflow_row, (Py_ssize_t)run.overflow_column);
-        else
-            result = Py_NewRef(Py_None);
+        result = answer(&run, status);
         if (run.options.state)
             array_close(&state);
     }
@@ -91,15 +132,15 @@ static PyObject *scan_opened(const struct scan_arguments *arguments, const struc
     return result;
 }
 
-/* scan(x, out, axis, exclusive, start, state, check): False if the library cannot take the arrays as they lie,
- * None when done, (row, column) of the first overflow. */
+/* scan(x, out, axis, flags, start, state): False if the library cannot take the arrays as they lie; with SKIP_NAN how
+ * many were skipped; otherwise None when done, (row, column) of the first overflow. */
 PyObject *core_scan(PyObject *module, PyObject *tuple) {
     (void)module;
     struct scan_arguments arguments;
     struct array in, out;
     PyObject *result = NULL;
-    if (!PyArg_ParseTuple(tuple, "OOipOOp", &arguments.in, &arguments.out, &arguments.axis, &arguments.exclusive,
-                          &arguments.start, &arguments.state, &arguments.check) ||
+    if (!PyArg_ParseTuple(tuple, "OOiiOO", &arguments.in, &arguments.out, &arguments.axis, &arguments.flags,
+                          &arguments.start, &arguments.state) ||
         array_open(&in, arguments.in, false, "x") != 0)
         return NULL;
     if (array_open(&out, arguments.out, true, "out") == 0) {
@@ -108,6 +149,15 @@ PyObject *core_scan(PyObject *module, PyObject *tuple) {
     }
     array_close(&in);
     return result;
+}
+
+/* types_supported(number, number): whether the library sums tables of the first type into the second one. */
+PyObject *core_types_supported(PyObject *module, PyObject *tuple) {
+    (void)module;
+    int in, out;
+    if (!PyArg_ParseTuple(tuple, "ii", &in, &out))
+        return NULL;
+    return PyBool_FromLong(table_types_supported((table_type)in, (table_type)out));
 }
 
 static PyObject *queue_opened(const struct tables *tables, struct tables_run *run) {
@@ -123,47 +173,83 @@ static PyObject *queue_opened(const struct tables *tables, struct tables_run *ru
     return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
 }
 
-/* scan_on_stream(x, out, axis, exclusive, start, first_overflow, stream, workspace): device arrays. False as scan();
- * the bytes of workspace that are needed, if `workspace` is None and the call needs one; None when queued. start: None
- * or a carry row for each table; first_overflow: None or an i64 for each table, -1 afterwards if there was none;
- * workspace: None or device memory. */
+enum { ON_STREAM_X, ON_STREAM_OUT, ON_STREAM_START, ON_STREAM_FIRST, ON_STREAM_SKIPPED, ON_STREAM_WORKSPACE, ARRAYS };
+
+/* The words of an array that the stream form fills, one for each call. None: there are none. */
+static int words_of(const struct array *array, PyObject *object, size_t calls, const char *name, uint64_t **words) {
+    table_view column;
+    *words = NULL;
+    if (object == Py_None)
+        return 0;
+    if (array_as_column(array, TABLE_I64, &column, name) != 0)
+        return -1;
+    if (column.rows < calls) {
+        PyErr_Format(PyExc_ValueError, "%s: has fewer words than there are calls", name);
+        return -1;
+    }
+    *words = column.data;
+    return 0;
+}
+
+static PyObject *queue_arrays(struct array *arrays, PyObject *const *objects, int axis, struct tables_run *run) {
+    struct tables tables;
+    run->check = objects[ON_STREAM_FIRST] != Py_None; /* a call for each table */
+    const int taken = make(&tables, &arrays[ON_STREAM_X], &arrays[ON_STREAM_OUT], axis, run);
+    if (taken < 0)
+        return NULL;
+    const size_t calls = !taken || tables.count == 0 ? 0 : run->check ? tables.count : tables_calls(&tables);
+    run->check = false;
+    if (!taken || calls > LAUNCHES_MOST)
+        return PyBool_FromLong(0);
+    if (tables.count == 0)
+        Py_RETURN_NONE;
+    table_view start = {0}, workspace = {0};
+    const table_type kept = table_sum_type(arrays[ON_STREAM_OUT].type);
+    if ((objects[ON_STREAM_START] != Py_None &&
+         array_as_column(&arrays[ON_STREAM_START], kept, &start, "start") != 0) ||
+        (objects[ON_STREAM_WORKSPACE] != Py_None &&
+         array_as_column(&arrays[ON_STREAM_WORKSPACE], TABLE_U8, &workspace, "workspace") != 0) ||
+        words_of(&arrays[ON_STREAM_FIRST], objects[ON_STREAM_FIRST], calls, "first_overflow",
+                 &run->options.first_overflow) != 0 ||
+        words_of(&arrays[ON_STREAM_SKIPPED], objects[ON_STREAM_SKIPPED], calls, "skipped", &run->options.skipped) != 0)
+        return NULL;
+    if (start.data && start.rows != tables.count * tables.out.columns) {
+        PyErr_SetString(PyExc_ValueError, "start: must have a value for each column");
+        return NULL;
+    }
+    run->options.carry_in = start.data;
+    run->options.workspace = workspace.data;
+    run->options.workspace_bytes = workspace.rows;
+    return queue_opened(&tables, run);
+}
+
+/* scan_on_stream(x, out, axis, flags, start, first_overflow, skipped, stream, workspace): device arrays. False as
+ * scan(), and where it would take many calls; the bytes of workspace that are needed, if `workspace` is None and the
+ * call needs one; None when queued. start: None or a carry row for each table; first_overflow: None or an i64 for each
+ * table, -1 afterwards if there was none; skipped: None or LAUNCHES_MOST zeros of i64, which add up to how many were
+ * skipped; workspace: None or device memory. */
 PyObject *core_scan_on_stream(PyObject *module, PyObject *tuple) {
     (void)module;
-    PyObject *objects[5] = {0}, *result = NULL;
-    int axis, opened = 0;
-    static const char *const names[5] = {"x", "out", "start", "first_overflow", "workspace"};
-    struct array arrays[5];
+    static const char *const names[ARRAYS] = {"x", "out", "start", "first_overflow", "skipped", "workspace"};
+    PyObject *objects[ARRAYS] = {0}, *result = NULL;
+    int axis, flags, opened = 0;
+    struct array arrays[ARRAYS];
     unsigned long long stream;
-    struct tables_run run = {.on_stream = true};
-    if (!PyArg_ParseTuple(tuple, "OOipOOKO", &objects[0], &objects[1], &axis, &run.options.exclusive, &objects[2],
-                          &objects[3], &stream, &objects[4]))
+    struct tables_run run = {0};
+    if (!PyArg_ParseTuple(tuple, "OOiiOOOKO", &objects[ON_STREAM_X], &objects[ON_STREAM_OUT], &axis, &flags,
+                          &objects[ON_STREAM_START], &objects[ON_STREAM_FIRST], &objects[ON_STREAM_SKIPPED], &stream,
+                          &objects[ON_STREAM_WORKSPACE]) ||
+        set_flags(&run, flags) != 0)
         return NULL;
-    for (; opened < 5; opened++) {
+    for (; opened < ARRAYS; opened++) {
         arrays[opened] = (struct array){0};
-        if (objects[opened] != Py_None &&
-            array_open(&arrays[opened], objects[opened], opened != 0 && opened != 2, names[opened]) != 0)
+        const bool writable = opened != ON_STREAM_X && opened != ON_STREAM_START;
+        if (objects[opened] != Py_None && array_open(&arrays[opened], objects[opened], writable, names[opened]) != 0)
             goto end;
     }
-    struct tables tables;
-    int taken = tables_make(&tables, &arrays[0], &arrays[1], axis, false);
-    if (taken < 0)
-        goto end;
-    size_t columns = tables.count * tables.out.columns;
-    table_view start = {0}, first = {0}, workspace = {0};
-    if (taken && ((objects[2] != Py_None && array_as_column(&arrays[2], arrays[1].type, &start, "start") != 0) ||
-                  (objects[3] != Py_None && array_as_column(&arrays[3], TABLE_I64, &first, "first_overflow") != 0) ||
-                  (objects[4] != Py_None && array_as_column(&arrays[4], TABLE_U8, &workspace, "workspace") != 0)))
-        goto end;
-    if ((start.data && start.rows != columns) || (first.data && first.rows != tables.count)) {
-        PyErr_SetString(PyExc_ValueError, "start or first_overflow: has another size");
-        goto end;
-    }
-    run.options.carry_in = start.data;
-    run.options.first_overflow = first.data;
+    run.on_stream = true;
     run.options.stream = (void *)(uintptr_t)stream;
-    run.options.workspace = workspace.data;
-    run.options.workspace_bytes = workspace.rows;
-    result = !taken ? PyBool_FromLong(0) : tables.count == 0 ? Py_NewRef(Py_None) : queue_opened(&tables, &run);
+    result = queue_arrays(arrays, objects, axis, &run);
 end:
     while (opened-- > 0)
         array_close(&arrays[opened]);
@@ -212,7 +298,8 @@ static int open_row(struct array *array, PyObject *object, bool writable, const 
 }
 
 /* column_totals(x, type, totals, start, state): the column sums of a two-dimensional x whose values lie side by side,
- * in that type. False as scan(), None when done. totals, start and state may be None. */
+ * in that type. False as scan(), None when done, also on a device. totals, start and state lie in host memory; each may
+ * be None. */
 PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
     struct totals_arguments arguments;
@@ -223,16 +310,17 @@ PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
                           &arguments.state) ||
         array_open(&x, arguments.x, false, "x") != 0)
         return NULL;
-    if (x.dims != 2 || x.device != -1 || (x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
-        (x.shape[1] > 1 && x.stride[1] != x.itemsize)) {
-        PyErr_SetString(PyExc_ValueError, "x: must be a table in host memory whose values lie side by side");
+    const bool empty = x.dims == 2 && (x.shape[0] == 0 || x.shape[1] == 0); /* its strides may be anything */
+    if (x.dims != 2 || (!empty && ((x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
+                                   (x.shape[1] > 1 && x.stride[1] != x.itemsize)))) {
+        PyErr_SetString(PyExc_ValueError, "x: must be a table whose values lie side by side");
         goto end;
     }
     table_view view = {x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type};
     if (open_row(&totals, arguments.totals, true, &arguments, view.columns, "totals", &totals_data) != 0)
         goto end;
     if (open_row(&start, arguments.start, false, &arguments, view.columns, "start", &start_data) == 0) {
-        if (!table_types_supported(x.type, (table_type)arguments.type) || (uintptr_t)x.data % (size_t)x.itemsize != 0)
+        if (!table_types_supported(x.type, (table_type)arguments.type))
             result = PyBool_FromLong(0);
         else
             result = totals_of(&arguments, &view, totals_data, start_data);

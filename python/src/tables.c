@@ -20,11 +20,11 @@ static Py_ssize_t columns_of(const struct array *array, int axis) {
 
 static bool view_make(table_view *view, const struct array *array, int axis) {
     Py_ssize_t columns = columns_of(array, axis), rows = array->shape[axis], stride = 0;
-    if (columns < 0 || !array->type || (uintptr_t)array->data % (size_t)array->itemsize != 0)
+    if (columns < 0 || !array->type)
         return false;
     if (rows > 1) {
         stride = array->stride[axis] / array->itemsize;
-        if (stride < columns || array->stride[axis] % array->itemsize != 0)
+        if ((stride < columns && stride > -columns) || array->stride[axis] % array->itemsize != 0)
             return false;
     }
     *view = (table_view){array->data, (size_t)rows, (size_t)columns, (size_t)stride, array->type};
@@ -159,12 +159,15 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     const size_t step = take_last_axis(tables, run, &options);
     const int dims = tables->dims - (options.tables > 0);
     Py_ssize_t at[ARRAY_DIMS_MOST];
-    uint64_t first;
+    uint64_t first, skipped;
     for (int i = 0; i < dims; i++)
         at[i] = 0;
     run->overflow_row = SIZE_MAX;
+    run->skipped = 0;
     if (run->check)
         options.first_overflow = &first;
+    if (!run->on_stream && options.skip_nan)
+        options.skipped = &skipped;
     for (size_t i = 0; i < tables->count; i += step) {
         table_status status =
             run->on_stream ? table_prefix_sum_async(&in, &out, &options) : table_prefix_sum(&in, &out, &options);
@@ -172,6 +175,8 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
             return status;
         if (run->check)
             note_overflow(run, first, i, out.columns);
+        if (options.skipped == &skipped)
+            run->skipped += skipped;
         if (i + step == tables->count)
             break;
         next(tables, dims, at, &in, &out);
@@ -179,6 +184,8 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
             options.carry_in = (const char *)options.carry_in + step * row_bytes;
         if (run->on_stream && options.first_overflow)
             options.first_overflow++;
+        if (run->on_stream && options.skipped)
+            options.skipped++;
     }
     return TABLE_OK;
 }
@@ -214,4 +221,33 @@ table_status tables_workspace(const struct tables *tables, struct tables_run *ru
             next(tables, dims, at, &in, &out);
     }
     return TABLE_OK;
+}
+
+static struct tables_memo memo_of(const struct tables *tables, const struct tables_run *run) {
+    struct tables_memo memo;
+    memset(&memo, 0, sizeof memo); /* its padding, too */
+    const table_view *const from[] = {&tables->in, &tables->out};
+    table_view *const to[] = {&memo.in, &memo.out};
+    for (int i = 0; i < 2; i++) {
+        to[i]->data = (void *)((uintptr_t)from[i]->data % TABLE_WORKSPACE_ALIGNMENT);
+        to[i]->rows = from[i]->rows;
+        to[i]->columns = from[i]->columns;
+        to[i]->stride = from[i]->stride;
+        to[i]->type = from[i]->type;
+    }
+    memo.options.exclusive = run->options.exclusive;
+    memo.options.reverse = run->options.reverse;
+    take_last_axis(tables, run, &memo.options);
+    memo.bytes = run->workspace_bytes;
+    return memo;
+}
+
+bool tables_workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo) {
+    run->workspace_bytes = memo->bytes;
+    const struct tables_memo now = memo_of(tables, run);
+    return memo->in.type && tables_calls(tables) == 1 && memcmp(&now, memo, sizeof now) == 0;
+}
+
+void tables_remember(const struct tables *tables, const struct tables_run *run, struct tables_memo *memo) {
+    *memo = memo_of(tables, run);
 }

@@ -12,7 +12,7 @@ struct tables {
     Py_ssize_t shape[ARRAY_DIMS_MOST], in_stride[ARRAY_DIMS_MOST], out_stride[ARRAY_DIMS_MOST]; /* in bytes */
 };
 
-/* 1; or 0 if the library cannot take the arrays as they lie: columns or bytes apart, rows that do not ascend, types,
+/* 1; or 0 if the library cannot take the arrays as they lie: columns or bytes apart, rows over each other, types,
  * tables that may share memory, many small tables in host memory that need a call each. one_by_one: all need one. -1
  * and an exception if the arguments contradict each other. */
 int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one);
@@ -23,20 +23,37 @@ bool tables_describe(struct tables *tables, const struct array *in, const struct
 size_t tables_calls(const struct tables *tables); /* of the library */
 bool tables_same_shape(const struct array *in, const struct array *out);
 
-/* What one call of the library gets for each table; carry rows lie side by side, table after table. */
+/* What one call of the library gets for each table; carry rows lie side by side, table after table, and on a stream the
+ * words for overflows, call after call, and for what was skipped. */
 struct tables_run {
     table_scan_options options;
     bool on_stream;
     size_t workspace_bytes;               /* the answer of tables_workspace() */
     bool check;                           /* host memory only */
     size_t overflow_row, overflow_column; /* with `check`: the first in row order; row SIZE_MAX if there was none */
+    uint64_t skipped;                     /* with skip_nan, in host memory */
 };
+
+/* Above this many calls on a stream, one of a copy with the axis in front is faster. */
+enum { LAUNCHES_MOST = 32 };
 
 /* Calls of fewer values than this keep the GIL: releasing it takes 50 ns, summing them some microseconds. */
 enum { VALUES_WITH_GIL = 8192 };
 
 /* tables_scan(), without the GIL where that is worth it. */
 table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run);
+
+/* The workspace that the last call of one kind of tables needed, and which these were; all zero at first. */
+struct tables_memo {
+    table_view in, out; /* instead of the data: where it lies in a line */
+    table_scan_options options;
+    size_t bytes;
+};
+
+/* tables_workspace(), without asking where the tables differ from the last ones in nothing but where they are. True: so
+ * it was. If they need more for once, tables_scan() returns TABLE_ERROR_WORKSPACE, and nothing was done. */
+bool tables_workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo);
+void tables_remember(const struct tables *tables, const struct tables_run *run, struct tables_memo *memo);
 
 /* Both need no GIL. */
 table_status tables_scan(const struct tables *tables, struct tables_run *run);

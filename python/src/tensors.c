@@ -2,10 +2,6 @@
  * call of Python's but what the table does not tell. All that is not plain, and all errors, are for the general way. */
 #include "dlpack.h"
 #include "module.h"
-#include "tables.h"
-
-/* Above this many calls on CUDA, one of a copy with the axis in front is faster. */
-enum { LAUNCHES_MOST = 32 };
 
 /* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
  * current_device() is the number of the library's current CUDA device. */
@@ -42,10 +38,8 @@ static int open_tensor(const struct module_state *state, struct array *array, st
     return state->exchange->view_object(tensor, view) == 0 && dlpack_take_over(array, view, "x") == 0 ? 0 : -1;
 }
 
-/* Whether the device is the current one, on which the library's calls on a stream work. Asked anew each time: where
- * there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
-static bool is_current(const struct module_state *state, int device) {
-    PyObject *number = PyObject_CallNoArgs(state->current_device);
+bool device_is_current(PyObject *current_device, int device) {
+    PyObject *number = PyObject_CallNoArgs(current_device);
     long current = number ? PyLong_AsLong(number) : -1;
     Py_XDECREF(number);
     return current == device;
@@ -76,50 +70,62 @@ static PyObject *empty_like(const struct module_state *state, const struct dlpac
     return made && state->exchange->to_object(made, &tensor) == 0 ? tensor : NULL;
 }
 
-/* On the library's current stream. Its memory is given back at once: who gets it next queues behind this call. */
-static table_status queue(const struct module_state *state, const struct dlpack_tensor *like,
-                          const struct tables *tables, struct tables_run *run, bool *failed) {
+/* In a workspace that is given back at once: who gets it next queues behind this call. */
+static table_status queue_in_workspace(const struct module_state *state, const struct dlpack_tensor *like,
+                                       const struct tables *tables, struct tables_run *run) {
     struct dlpack_versioned *workspace = NULL;
-    *failed = state->exchange->current_stream(like->device_type, like->device_id, &run->options.stream) != 0;
-    if (*failed)
-        return TABLE_OK;
-    run->on_stream = true;
-    table_status status = tables_workspace(tables, run);
-    if (status == TABLE_OK && run->workspace_bytes) {
+    if (run->workspace_bytes) {
         int64_t bytes = (int64_t)run->workspace_bytes;
         workspace = allocate(state, like, TABLE_U8, 1, &bytes);
-        *failed = !workspace;
-        if (*failed)
-            return TABLE_OK;
+        if (!workspace)
+            return TABLE_ERROR_DEVICE_MEMORY;
         run->options.workspace = (char *)workspace->tensor.data + workspace->tensor.byte_offset;
         run->options.workspace_bytes = run->workspace_bytes;
     }
-    if (status == TABLE_OK)
-        status = tables_scan_without_gil(tables, run);
+    const table_status status = tables_scan_without_gil(tables, run);
     if (workspace)
         workspace->deleter(workspace);
     return status;
 }
 
+/* On the library's current stream. */
+static table_status queue(struct module_state *state, const struct dlpack_tensor *like, const struct tables *tables,
+                          struct tables_run *run) {
+    if (state->exchange->current_stream(like->device_type, like->device_id, &run->options.stream) != 0)
+        return TABLE_ERROR_BACKEND;
+    run->on_stream = true;
+    if (tables_workspace_as_before(tables, run, &state->memo)) {
+        const table_status status = queue_in_workspace(state, like, tables, run);
+        if (status != TABLE_ERROR_WORKSPACE)
+            return status;
+    }
+    const table_status status = tables_workspace(tables, run);
+    if (status != TABLE_OK)
+        return status;
+    tables_remember(tables, run, &state->memo);
+    return queue_in_workspace(state, like, tables, run);
+}
+
 /* None for the general way. */
-static PyObject *sum(const struct module_state *state, const struct array *in, const struct dlpack_tensor *like,
-                     PyObject *out_tensor, int axis, bool exclusive) {
+static PyObject *sum(struct module_state *state, const struct array *in, const struct dlpack_tensor *like,
+                     PyObject *out_tensor, int axis, const table_scan_options *options) {
     struct array out;
     struct dlpack_tensor out_view;
     struct tables tables;
-    struct tables_run run = {.options.exclusive = exclusive};
+    struct tables_run run = {.options = *options};
     if (open_tensor(state, &out, &out_view, out_tensor) != 0)
         return NULL;
     if ((!tables_same_shape(in, &out) || tables_make(&tables, in, &out, axis, false) != 1) ||
-        (in->device >= 0 && (tables_calls(&tables) > LAUNCHES_MOST || !is_current(state, in->device))))
+        (in->device >= 0 &&
+         (tables_calls(&tables) > LAUNCHES_MOST || !device_is_current(state->current_device, in->device))))
         return Py_NewRef(Py_None);
-    bool failed = false;
-    table_status status =
-        in->device >= 0 ? queue(state, like, &tables, &run, &failed) : tables_scan_without_gil(&tables, &run);
-    return failed ? NULL : Py_NewRef(status == TABLE_OK ? out_tensor : Py_None);
+    const table_status status =
+        in->device >= 0 ? queue(state, like, &tables, &run) : tables_scan_without_gil(&tables, &run);
+    return PyErr_Occurred() ? NULL : Py_NewRef(status == TABLE_OK ? out_tensor : Py_None);
 }
 
-PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *out, long axis, bool exclusive) {
+PyObject *tensors_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
+                      const table_scan_options *options) {
     struct array in;
     struct dlpack_tensor like;
     PyObject *result = NULL;
@@ -131,7 +137,7 @@ PyObject *tensors_sum(const struct module_state *state, PyObject *x, PyObject *o
         return Py_NewRef(Py_None);
     PyObject *sums = out ? Py_NewRef(out) : empty_like(state, &like, type);
     if (sums)
-        result = sum(state, &in, &like, sums, (int)axis, exclusive);
+        result = sum(state, &in, &like, sums, (int)axis, options);
     Py_XDECREF(sums);
     return result;
 }

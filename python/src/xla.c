@@ -2,32 +2,18 @@
 #include "xla.h"
 
 #include "module.h"
-#include "tables.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <string.h>
 
 static table_type type_of(int type) {
-    switch (type) {
-    case XLA_UINT8:
-        return TABLE_U8;
-    case XLA_UINT16:
-        return TABLE_U16;
-    case XLA_UINT32:
-        return TABLE_U32;
-    case XLA_UINT64:
-        return TABLE_U64;
-    case XLA_INT32:
-        return TABLE_I32;
-    case XLA_INT64:
-        return TABLE_I64;
-    case XLA_FLOAT32:
-        return TABLE_F32;
-    case XLA_FLOAT64:
-        return TABLE_F64;
-    default:
-        return 0;
-    }
+    static const table_type types[XLA_BFLOAT16 + 1] = {
+        [XLA_BOOL] = TABLE_BOOL,    [XLA_INT8] = TABLE_I8,     [XLA_INT16] = TABLE_I16,   [XLA_INT32] = TABLE_I32,
+        [XLA_INT64] = TABLE_I64,    [XLA_UINT8] = TABLE_U8,    [XLA_UINT16] = TABLE_U16,  [XLA_UINT32] = TABLE_U32,
+        [XLA_UINT64] = TABLE_U64,   [XLA_FLOAT16] = TABLE_F16, [XLA_FLOAT32] = TABLE_F32, [XLA_FLOAT64] = TABLE_F64,
+        [XLA_BFLOAT16] = TABLE_BF16};
+    return type >= 0 && type <= XLA_BFLOAT16 ? types[type] : 0;
 }
 
 static struct xla_error *error(const struct xla_call *call, int code, const char *message) {
@@ -89,6 +75,11 @@ static bool array_of(struct array *array, const struct xla_buffers *buffers, boo
     return true;
 }
 
+/* XLA refuses to be asked for more than this, whatever its memory is aligned to. */
+enum { XLA_ALIGNMENT_MOST = 16 };
+
+static void *aligned(void *memory) { return (char *)memory + (-(uintptr_t)memory & (TABLE_WORKSPACE_ALIGNMENT - 1)); }
+
 /* XLA's memory is given back before the work that was queued is done: who gets it next queues behind that. */
 static struct xla_error *queue(const struct xla_call *call, const struct tables *tables, struct tables_run *run) {
     struct xla_stream_get get = {.size = XLA_SIZE(struct xla_stream_get, stream), .context = call->context};
@@ -100,16 +91,16 @@ static struct xla_error *queue(const struct xla_call *call, const struct tables 
     table_status status = tables_workspace(tables, run);
     if (status != TABLE_OK)
         return error_of(call, status);
-    size_t bytes = run->workspace_bytes;
+    size_t bytes = run->workspace_bytes ? run->workspace_bytes + TABLE_WORKSPACE_ALIGNMENT : 0;
+    struct xla_memory_allocate allocate = {.size = XLA_SIZE(struct xla_memory_allocate, data),
+                                           .context = call->context,
+                                           .bytes = bytes,
+                                           .alignment = XLA_ALIGNMENT_MOST};
     if (bytes > 0) {
-        struct xla_memory_allocate allocate = {.size = XLA_SIZE(struct xla_memory_allocate, data),
-                                               .context = call->context,
-                                               .bytes = bytes,
-                                               .alignment = TABLE_WORKSPACE_ALIGNMENT};
         if ((failed = call->api->memory_allocate(&allocate)) != NULL)
             return failed;
-        run->options.workspace = allocate.data;
-        run->options.workspace_bytes = bytes;
+        run->options.workspace = aligned(allocate.data);
+        run->options.workspace_bytes = run->workspace_bytes;
     }
     status = tables_scan(tables, run);
     struct xla_error *answer = status == TABLE_OK ? NULL : error_of(call, status);
@@ -117,7 +108,7 @@ static struct xla_error *queue(const struct xla_call *call, const struct tables 
         struct xla_memory_free give_back = {.size = XLA_SIZE(struct xla_memory_free, data),
                                             .context = call->context,
                                             .bytes = bytes,
-                                            .data = run->options.workspace};
+                                            .data = allocate.data};
         failed = call->api->memory_free(&give_back);
         answer = answer ? answer : failed;
     }
@@ -128,14 +119,14 @@ static struct xla_error *sum(const struct xla_call *call, bool on_stream) {
     if (is_question(call))
         return NULL;
     const int64_t *axis = attribute(call, "axis", XLA_INT64);
-    const uint8_t *exclusive = attribute(call, "exclusive", XLA_BOOL);
+    const uint8_t *exclusive = attribute(call, "exclusive", XLA_BOOL), *reverse = attribute(call, "reverse", XLA_BOOL);
     struct array in, out;
     struct tables tables;
-    if (!axis || !exclusive || !array_of(&in, &call->arguments, on_stream) ||
+    if (!axis || !exclusive || !reverse || !array_of(&in, &call->arguments, on_stream) ||
         !array_of(&out, &call->results, on_stream) || !tables_same_shape(&in, &out) || *axis < 0 || *axis >= in.dims ||
         !tables_describe(&tables, &in, &out, (int)*axis))
         return error(call, XLA_INVALID_ARGUMENT, "tuplescan: has other arguments than it is made for");
-    struct tables_run run = {.options.exclusive = *exclusive != 0};
+    struct tables_run run = {.options = {.exclusive = *exclusive != 0, .reverse = *reverse != 0}};
     if (tables.count == 0)
         return NULL;
     if (on_stream)
@@ -144,7 +135,15 @@ static struct xla_error *sum(const struct xla_call *call, bool on_stream) {
     return status == TABLE_OK ? NULL : error_of(call, status);
 }
 
-static struct xla_error *sum_on_cpu(struct xla_call *call) { return sum(call, false); }
+/* XLA's threads take very small numbers for zeros, which would change bits. */
+static struct xla_error *sum_on_cpu(struct xla_call *call) {
+    fenv_t environment;
+    const bool kept = fegetenv(&environment) == 0 && fesetenv(FE_DFL_ENV) == 0;
+    struct xla_error *failed = sum(call, false);
+    if (kept)
+        fesetenv(&environment);
+    return failed;
+}
 
 static struct xla_error *sum_on_stream(struct xla_call *call) { return sum(call, true); }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tuplescan
 from arrays import KINDS, LAYOUTS, SHAPES, axes, reference, same, values
+from tuplescan import _arrays, _core
 
 AxisError = getattr(np, "exceptions", np).AxisError
 
@@ -282,3 +283,111 @@ def test_cumulative_sum_errors():
         tuplescan.cumulative_sum(np.zeros(()))
     with pytest.raises(AxisError):
         tuplescan.cumulative_sum(np.zeros(2), axis=1)
+
+
+SUMS = {"?": "i8", "i1": "i8", "i2": "i8", "i4": "i8", "u1": "u8", "u2": "u8", "u4": "u8"}
+
+
+@pytest.mark.parametrize("layout", ["plain", "rows with gaps", "unaligned", "read-only", "rows from the end"])
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"])
+def test_not_copied(kind, layout):
+    """The library itself gets the array as it lies."""
+    x = values((300, 4), kind)
+    x = x[::-1].copy()[::-1] if layout == "rows from the end" else LAYOUTS[layout](x)
+    for flags, axis in itertools.product([0, 1, 2, 3], [0, 1]):
+        out = np.zeros(x.shape, SUMS.get(kind, kind))
+        if axis == 0 or layout != "rows from the end":
+            assert _core.scan(x, out, axis, flags, None, None) is None
+            same(out, reference(x, axis, None, bool(flags & 1), bool(flags & 2)))
+
+
+def test_wrong_calls_of_the_core():
+    x = np.ones((3, 2))
+    for arguments, exception in [
+        ((x, x.copy(), 0, 32, None, None), ValueError),
+        ((x, x.copy(), 2, 0, None, None), ValueError),
+        ((x, np.ones((3, 2)), 0, 16, None, None), ValueError),
+        ((x, np.ones((0, 2)), 0, 16, None, None), ValueError),
+        (((x, 7), x.copy(), 0, 0, None, None), TypeError),
+        (((x, "f8"), x.copy(), 0, 0, None, None), TypeError),
+        ((((x, 8), 8), x.copy(), 0, 0, None, None), TypeError),
+        (((x, 99), x.copy(), 0, 0, None, None), TypeError),
+    ]:
+        with pytest.raises(exception):
+            _core.scan(*arguments)
+    assert _core.scan((x.view("i8"), 8), x, 0, 0, None, None) is None
+    np.testing.assert_array_equal(x[:, 0], [1, 2, 3])
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    kind = np.dtype(ml_dtypes.bfloat16)
+    for shape in [(), (5,), (4, 3), (0, 3), (3, 0), (2, 3, 400), (700, 5), (3, 50, 2)]:
+        for layout in ["plain", "fortran", "strided", "from the end", "columns apart", "unaligned"]:
+            x = LAYOUTS[layout](values(shape, "f4").astype(kind))
+            for axis in axes(x):
+                wanted = np.cumsum(x.astype("f4"), axis).astype(kind)  # whole numbers: exact in float32, then rounded
+                same(tuplescan.cumsum(x, axis), wanted)
+                for exclusive, reverse in [(True, False), (False, True)]:
+                    got = tuplescan.cumsum(x, axis, exclusive=exclusive, reverse=reverse)
+                    same(got, reference(x.astype("f4"), axis, None, exclusive, reverse).astype(kind))
+    x = values((700, 5), "f4").astype(kind)
+    same(tuplescan.cumsum(x, start=3), (np.cumsum(x.astype("f4"), 0) + 3).astype(kind))
+    same(tuplescan.cumsum(x, dtype="f8"), np.cumsum(x.astype("f8"), 0))
+    same(tuplescan.cumsum(values((700, 5), "f8"), dtype=kind), np.cumsum(values((700, 5), "f8"), 0).astype(kind))
+    same(tuplescan.column_totals(x), np.sum(x.astype("f4"), 0).astype(kind))
+    longer = tuplescan.cumulative_sum(x, axis=0, include_initial=True)
+    same(longer, np.concatenate([np.zeros((1, 5)), np.cumsum(x.astype("f4"), 0)]).astype(kind))
+    state = tuplescan.State()
+    parts = [tuplescan.cumsum(part, state=state) for part in (x[:333], x[333:])]
+    same(np.concatenate(parts), tuplescan.cumsum(x))
+    assert state.dtype == np.float32
+    x[3, 2] = np.nan
+    x[500:, 1] = np.nan
+    sums, count = tuplescan.nancumsum(x, return_count=True)
+    same(sums, np.nancumsum(x.astype("f4"), 0).astype(kind))
+    assert count == 201
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4", ">f8", "c8", "c16"])
+def test_nancumsum(kind, layout):
+    for shape in [(), (5,), (4, 3), (0, 3), (300, 40), (2, 3, 600), (6000, 3, 2)]:
+        x = values(shape, kind)
+        missing = values(shape, "?", 2)
+        x[missing] = np.nan
+        x = LAYOUTS[layout](x)
+        for axis in axes(x):
+            sums, count = tuplescan.nancumsum(x, axis, return_count=True)
+            same(sums, np.nancumsum(x, axis))
+            assert count == np.count_nonzero(missing) and type(count) is int
+            options = {"exclusive": True, "reverse": True}
+            same(tuplescan.nancumsum(x, axis, **options), reference(np.nan_to_num(x), axis, None, **options))
+    x = np.array([1, np.nan, 3])
+    same(tuplescan.nancumsum(x, dtype="i8"), np.nancumsum(x, dtype="i8"))
+    out = np.empty(3, "f4")
+    assert tuplescan.nancumsum(x, out=out) is out and out.tolist() == [1, 1, 4]
+    same(tuplescan.nancumsum(x, start=2), np.array([3.0, 3, 6]))
+    state = tuplescan.State()
+    tuplescan.nancumsum(x, state=state)
+    same(tuplescan.nancumsum(x, state=state), np.array([5.0, 5, 8]))
+
+
+@pytest.mark.parametrize("kind", ["?", "i1", "u4", "i8"])
+def test_nancumsum_of_integers_is_cumsum(kind):
+    sums, count = tuplescan.nancumsum(values((40, 3), kind), return_count=True)
+    same(sums, np.cumsum(values((40, 3), kind), 0))
+    assert count == 0
+
+
+def test_offsets_are_made_at_once(monkeypatch):
+    general = _arrays.of_numpy
+    monkeypatch.setattr(_arrays, "of_numpy", lambda *_: pytest.fail("not at once"))
+    for kind in ("?", "i2", "u4", "f2", "f8"):
+        for x in (values((1,), kind), values((500, 3), kind), values((1, 3), kind), values((3, 50), kind).T):
+            if x.flags.c_contiguous:
+                sums = tuplescan.cumulative_sum(x, axis=0, include_initial=True)
+                same(sums[1:], np.cumsum(x, 0))
+                assert not sums[0].any()
+    monkeypatch.setattr(_arrays, "of_numpy", general)

@@ -81,3 +81,41 @@ def test_memory_is_bounded():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 * rows * 2 * 8
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_zarr_to_zarr_on_a_cluster(cluster, tmp_path):
+    """Workers read blocks from a store, which no process has as a whole, and write their sums to another one."""
+    zarr = pytest.importorskip("zarr")
+    x = rough((30_000, 5), "f4")
+    stored = zarr.create_array(tmp_path / "x.zarr", shape=x.shape, chunks=(4567, 5), dtype=x.dtype, zarr_format=3)
+    stored[:] = x
+    sums = tuplescan.dask.cumsum(da.from_zarr(tmp_path / "x.zarr"))
+    sums.to_zarr(tmp_path / "sums.zarr", zarr_format=3)
+    read = zarr.open_array(tmp_path / "sums.zarr", mode="r")
+    assert read.metadata.zarr_format == 3 and read.chunks == (4567, 5)
+    assert read[:].tobytes() == tuplescan.cumsum(x).tobytes()
+
+
+def test_xarray():
+    xarray = pytest.importorskip("xarray")
+    x = rough((400, 30), "f4")
+    data = xarray.DataArray(x, dims=("time", "place"), coords={"time": np.arange(400)})
+
+    def along(dim, data, cumsum):
+        moved = xarray.apply_ufunc(cumsum, data, input_core_dims=[[dim]], output_core_dims=[[dim]], dask="allowed")
+        return moved.transpose(*data.dims)
+
+    sums = along("time", data, lambda values: tuplescan.cumsum(values, -1))
+    assert sums.dims == data.dims and sums.values.tobytes() == tuplescan.cumsum(x).tobytes()
+    lazy = along("time", data.chunk({"time": 77}), lambda values: tuplescan.dask.cumsum(values, -1))
+    assert lazy.chunks is not None and lazy.values.tobytes() == tuplescan.cumsum(x).tobytes()

@@ -2,6 +2,7 @@
 stream form of the C call works too. What a real one does is for gpu.py."""
 
 import contextlib
+import itertools
 import sys
 import types
 
@@ -9,12 +10,13 @@ import gpu
 import numpy as np
 import pytest
 import tuplescan
-from tuplescan import _core, _device
+from arrays import reference
+from tuplescan import _arrays, _core, _device
 
 
 class Array:
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, values, dtype=None, memory=None, strides=None):
+        self.values = values if memory is None else memory.values
 
     shape = property(lambda self: self.values.shape)
     dtype = property(lambda self: self.values.dtype)
@@ -35,11 +37,26 @@ class Array:
     def tolist(self):
         return self.values.tolist()
 
+    def sum(self):
+        return self.values.sum()
+
+    def view(self, dtype):
+        return Array(self.values.view(dtype))
+
+    @property
+    def data(self):
+        return types.SimpleNamespace(ptr=self.values.ctypes.data, device_id=0)
+
+    strides = property(lambda self: self.values.strides)
+
     def __getitem__(self, at):
         return Array(self.values[at])
 
     def __setitem__(self, at, other):
-        self.values[at] = other.values
+        self.values[at] = plain(other)
+
+    def __buffer__(self, flags):  # from Python 3.12 on
+        raise TypeError("Accessing a CuPy ndarray on CPU is not allowed")
 
     def __dlpack_device__(self):
         return self.values.__dlpack_device__()
@@ -48,12 +65,18 @@ class Array:
         return self.values.__dlpack__(**options)
 
 
+EXTERNAL = []  # the streams that were asked for by their numbers
+
+
 class Device(contextlib.nullcontext):
     id = 0
 
 
 class Stream(contextlib.nullcontext):
     ptr = 0
+
+    def synchronize(self):
+        pass
 
     def __cuda_stream__(self):
         return (0, 0)
@@ -90,21 +113,64 @@ def lib(monkeypatch):
     cupy.asarray = asarray
     cupy.asnumpy = plain
     cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
-    cupy.cuda = types.SimpleNamespace(get_current_stream=Stream, ExternalStream=lambda *_: Stream())
+    monkeypatch.setattr(gpu.CuPy, "stream", lambda self: Stream())
+    monkeypatch.setattr(gpu.CuPy, "delay", lambda self, x: x)
+    cupy.cuda = types.SimpleNamespace(
+        alloc=lambda size: types.SimpleNamespace(ptr=(memory := empty((size,), np.uint8)).data.ptr, memory=memory),
+        runtime=types.SimpleNamespace(getDevice=lambda: 0),
+        get_current_stream=Stream,
+        ExternalStream=lambda number, device: EXTERNAL.append(number) or Stream(),
+        UnownedMemory=lambda address, size, owner: owner,
+        MemoryPointer=lambda memory, offset: memory,
+    )
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(Array, "__module__", "cupy")
-    monkeypatch.setattr(_device, "_TABLES_MOST", 16)  # that of many small tables in host memory
     return gpu.CuPy()
 
 
 @pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_bits, gpu.check_out_and_dtype,
-                                   gpu.check_overflow, gpu.check_errors])  # fmt: skip
+                                   gpu.check_overflow, gpu.check_errors, gpu.check_nan, gpu.check_initial,
+                                   gpu.check_bfloat16, gpu.check_states])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []
     scan_on_stream = _core.scan_on_stream
     monkeypatch.setattr(_core, "scan_on_stream", lambda *arguments: queued.append(1) or scan_on_stream(*arguments))
     check(lib)
-    assert queued or check is gpu.check_errors
+    assert queued or check in (gpu.check_errors, gpu.check_bits, gpu.check_states)
+
+
+def test_plain_calls_are_made_at_once(lib, monkeypatch):
+    _device.library_of(lib.put(np.ones(3)))  # the first one comes this way
+    monkeypatch.setattr(_arrays, "of_any", lambda *_: pytest.fail("not at once"))
+    for kind, shape in itertools.product(lib.kinds, [(5,), (0, 3), (4, 3), (3000, 4), (2, 3, 50)]):
+        x = gpu.values(shape, kind)
+        for axis, exclusive, reverse in itertools.product(range(-len(shape), len(shape)), [False, True], [False, True]):
+            wanted = reference(x, axis, None, exclusive, reverse)
+            gpu.same(lib.get(tuplescan.cumsum(lib.put(x), axis, exclusive=exclusive, reverse=reverse)), wanted)
+            out = lib.put(np.zeros(shape, wanted.dtype))
+            assert tuplescan.cumsum(lib.put(x), axis, out=out, exclusive=exclusive, reverse=reverse) is out
+            gpu.same(lib.get(out), wanted)
+    x = lib.put(gpu.values((30, 4), "f4"))
+    assert tuplescan.cumsum(x, out=x) is x
+
+
+def test_dask(lib):
+    dask = pytest.importorskip("dask")
+    import dask.array as da
+    import tuplescan.dask
+
+    x = gpu.values((5000, 6), "f4")
+    sizes = [1000, 0, 2345, 1655]
+    firsts = [0, *itertools.accumulate(sizes)]
+    parts = {("x", i, 0): (lib.put, x[firsts[i] : firsts[i + 1]]) for i in range(len(sizes))}
+    blocks = da.Array(parts, "x", (tuple(sizes), (6,)), meta=lib.put(np.empty((0, 0), "f4")))
+    assert isinstance(blocks._meta, Array)
+    for exclusive in (False, True):
+        sums = tuplescan.dask.cumsum(blocks, exclusive=exclusive)
+        assert isinstance(sums._meta, Array)
+        made = dask.compute(*sums.to_delayed()[:, 0], scheduler="synchronous")
+        got = np.concatenate([lib.get(part) for part in made])
+        assert got.tobytes() == tuplescan.cumsum(x, exclusive=exclusive).tobytes()
 
 
 def test_stream(lib):
@@ -123,10 +189,9 @@ def test_complex_numbers_are_refused(lib):
 class Foreign:
     """An array on CUDA of a library that is not known."""
 
-    __cuda_array_interface__ = {}
-
-    def __init__(self, values):
+    def __init__(self, values, stream=None):
         self.values = values
+        self.__cuda_array_interface__ = {**values.__array_interface__, "stream": stream}
 
     ndim = property(lambda self: self.values.ndim)
 
@@ -134,6 +199,8 @@ class Foreign:
 def test_arrays_of_unknown_libraries_on_cuda(lib):
     x = np.arange(12, dtype="f4").reshape(4, 3)
     gpu.same(lib.get(tuplescan.cumsum(Foreign(x), exclusive=True)), tuplescan.cumsum(x, exclusive=True))
+    gpu.same(lib.get(tuplescan.cumsum(Foreign(x, stream=7))), tuplescan.cumsum(x))
+    assert EXTERNAL.pop() == 7
     out = Foreign(np.zeros((4, 3), "f4"))
     assert tuplescan.cumsum(Foreign(x), 1, out=out) is out
     gpu.same(out.values, tuplescan.cumsum(x, 1))
@@ -143,12 +210,13 @@ def test_arrays_of_unknown_libraries_on_cuda(lib):
 
 def test_arrays_of_numba_give_such(lib, monkeypatch):
     numba = types.ModuleType("numba.cuda")
-    numba.as_cuda_array = lambda sums: Foreign(sums.values)
+    numba.as_cuda_array = lambda sums, sync: Foreign(sums.values) if not sync else pytest.fail("waits")
     monkeypatch.setitem(sys.modules, "numba.cuda", numba)
     monkeypatch.setattr(Foreign, "__module__", "numba.cuda.cudadrv.devicearray")
     x = np.arange(12, dtype="i4").reshape(4, 3)
     for sums, wanted in (
         (tuplescan.cumsum(Foreign(x)), tuplescan.cumsum(x)),
+        (tuplescan.cumsum(Foreign(x[:0])), tuplescan.cumsum(x[:0])),
         (
             tuplescan.cumulative_sum(Foreign(x), axis=0, include_initial=True),
             tuplescan.cumulative_sum(x, axis=0, include_initial=True),

@@ -29,19 +29,21 @@ class OldExporter(Exporter):
 
 
 @pytest.mark.parametrize("exporter", [Exporter, OldExporter])
-@pytest.mark.parametrize("kind", ["u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"])
+@pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "u4", "u8", "i4", "i8", "f2", "f4", "f8"])
 def test_dlpack(exporter, kind):
-    x = np.arange(60, dtype=kind).reshape(20, 3)
+    x = np.arange(60).astype(kind).reshape(20, 3)
     sums = tuplescan.cumsum(exporter(x))
     assert type(sums) is np.ndarray
     np.testing.assert_array_equal(sums, np.cumsum(x, 0))
     out = np.zeros((20, 3), sums.dtype)
-    assert _core.scan(exporter(x), exporter(out), 0, False, None, None, False) is None  # no copy of either
+    assert _core.scan(exporter(x), exporter(out), 0, 0, None, None) is None  # no copy of either
     np.testing.assert_array_equal(out, sums)
     columns = np.zeros((20, 9), sums.dtype)[:, 3:6]
-    assert _core.scan(exporter(x[:, :]), exporter(columns), 0, False, None, None, False) is None
+    assert _core.scan(exporter(x[:, :]), exporter(columns), 0, 0, None, None) is None
     np.testing.assert_array_equal(columns, sums)
-    assert _core.scan(exporter(x[::-1]), exporter(out), 0, False, None, None, False) is False
+    assert _core.scan(exporter(x[::-1]), exporter(out[::-1]), 0, 2, None, None) is None
+    np.testing.assert_array_equal(out, sums)
+    assert _core.scan(exporter(x[:, ::2]), exporter(out[:, :2]), 0, 0, None, None) is False
 
 
 def test_what_dlpack_says_is_read_only_is_not_written():
@@ -52,9 +54,9 @@ def test_what_dlpack_says_is_read_only_is_not_written():
     except (TypeError, BufferError):
         pytest.skip("this numpy has no read-only DLPack")
     with pytest.raises(ValueError, match="read-only"):
-        _core.scan(np.ones(3), Exporter(out), 0, False, None, None, False)
+        _core.scan(np.ones(3), Exporter(out), 0, 0, None, None)
     assert not out.any()
-    assert _core.scan(Exporter(out), np.ones(3), 0, False, None, None, False) is None
+    assert _core.scan(Exporter(out), np.ones(3), 0, 0, None, None) is None
 
 
 def test_objects_that_are_no_arrays():
@@ -77,9 +79,9 @@ def test_objects_that_are_no_arrays():
         (ReturnsNone(x), TypeError, "did not return a tensor"),
     ]:
         with pytest.raises(exception, match=text):
-            _core.scan(bad, np.ones(3), 0, False, None, None, False)
+            _core.scan(bad, np.ones(3), 0, 0, None, None)
     with pytest.raises(TypeError, match="no array"):
-        _core.scan(x, object(), 0, False, None, None, False)
+        _core.scan(x, object(), 0, 0, None, None)
 
 
 class Tensor(ctypes.Structure):
@@ -147,7 +149,7 @@ def exchanging(device_type=1, major=1, strides=True):
 def test_exchange_table(kind, strides):
     kind_of_array = exchanging(strides=strides)
     x, out = (kind_of_array(np.arange(12).astype(kind).reshape(4, 3)) for _ in range(2))
-    assert _core.scan(x, out, 0, True, None, None, False) is None
+    assert _core.scan(x, out, 0, 1, None, None) is None
     assert (x.asked, out.asked) == (1, 1)
     np.testing.assert_array_equal(out.array[1:], np.cumsum(x.array, 0)[:-1])
     assert not out.array[0].any()
@@ -156,9 +158,9 @@ def test_exchange_table(kind, strides):
 def test_exchange_table_of_another_device_or_version():
     x = np.ones(3)
     with pytest.raises(BufferError, match="DLPack's type 10"):
-        _core.scan(exchanging(10)(x), np.ones(3), 0, False, None, None, False)
+        _core.scan(exchanging(10)(x), np.ones(3), 0, 0, None, None)
     with pytest.raises(TypeError, match="no array"):
-        _core.scan(exchanging(major=2)(x), np.ones(3), 0, False, None, None, False)
+        _core.scan(exchanging(major=2)(x), np.ones(3), 0, 0, None, None)
 
 
 def test_jax_on_the_cpu():

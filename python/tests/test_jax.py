@@ -65,6 +65,14 @@ def test_types_of_64_bits():
         same_bits(tuplescan.jax.cumsum(values((300, 4)), dtype="f8"), tuplescan.cumsum(values((300, 4)), dtype="f8"))
 
 
+def test_very_small_numbers():
+    """Which XLA takes for zeros."""
+    for kind, least in (("f4", 1e-42), ("f2", 1e-7)):
+        x = np.full((300, 4), least, kind)
+        same_bits(tuplescan.jax.cumsum(x), tuplescan.cumsum(x))
+        same_bits(jax.jit(tuplescan.jax.cumsum)(x), tuplescan.cumsum(x))
+
+
 def test_jit():
     x = values((300, 4))
     sums = jax.jit(lambda x: tuplescan.jax.cumsum(x * 2, exclusive=True) + 1)

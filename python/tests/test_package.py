@@ -2,13 +2,15 @@
 
 import ast
 import gc
-import importlib.metadata
 import inspect
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tracemalloc
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import tuplescan
 from tuplescan import __main__ as command
 
 TREE = pathlib.Path(__file__).parent.parent
+SCRIPT = pathlib.Path(sys.executable).with_name("tuplescan")
 
 
 def try_to(call, *arguments, **options):
@@ -46,6 +49,9 @@ def each_way():
         lambda: try_to(tuplescan.cumsum, [None]),
         lambda: try_to(tuplescan.cumsum, small * 127, 0, "i1", check_overflow=True),
         lambda: tuplescan.column_totals(x, start=[1, 2, 3]),
+        lambda: tuplescan.nancumsum(x, return_count=True),
+        lambda: tuplescan._core.scan((keys, 3), (keys, 3), 0, 3, None, None),
+        lambda: try_to(tuplescan._core.scan, (keys, 8), x, 0, 0, None, None),
         lambda: tuplescan.sort(x),
         lambda: tuplescan.argsort(x),
         lambda: tuplescan.histogram(x, 3, weights=x),
@@ -53,10 +59,10 @@ def each_way():
         lambda: tuplescan.digit_counts(keys, 4),
         lambda: try_to(tuplescan.digit_counts, keys, 40),
         lambda: try_to(tuplescan._core.histogram, x[0], None, keys, x[0], 0),
-        lambda: try_to(tuplescan._core.scan, 3, x, 0, False, None, None, False),
-        lambda: try_to(tuplescan._core.scan, x, x, 7, False, None, None, False),
-        lambda: try_to(tuplescan._core.scan, x, x, 0, False, x[0, :2], None, False),
-        lambda: try_to(tuplescan._core.scan, x, x, 0, False, None, keys, False),
+        lambda: try_to(tuplescan._core.scan, 3, x, 0, 0, None, None),
+        lambda: try_to(tuplescan._core.scan, x, x, 7, 0, None, None),
+        lambda: try_to(tuplescan._core.scan, x, x, 0, 0, x[0, :2], None),
+        lambda: try_to(tuplescan._core.scan, x, x, 0, 0, None, keys),
         lambda: try_to(tuplescan._core.column_totals, x, 8, keys, None, None),
     ]
 
@@ -137,14 +143,7 @@ def test_readme():
         exec(example, {})
 
 
-def installed():
-    try:
-        return command.command()
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-@pytest.mark.skipif(not installed(), reason="not installed with the command")
+@pytest.mark.skipif(not command.command(), reason="not installed with the command")
 def test_command(tmp_path):
     def run(*arguments):
         return subprocess.run([sys.executable, "-m", "tuplescan", *arguments], capture_output=True, text=True)
@@ -157,7 +156,26 @@ def test_command(tmp_path):
     assert run("nonsense").returncode == 64
 
 
-def test_bench():
-    options = [sys.executable, "-m", "tuplescan.bench", "--small", "--seconds", "0"]
+@pytest.mark.skipif(not command.command(), reason="not installed with the command")
+def test_command_ends_when_nobody_reads():
+    """As other commands do: by the signal that Python ignores."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    shown = subprocess.run([sys.executable, "-m", "tuplescan", "--help"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert shown.returncode == -signal.SIGPIPE, shown
+
+
+@pytest.mark.skipif(not SCRIPT.exists(), reason="not installed with its script")
+def test_script():
+    assert subprocess.run([SCRIPT, "--version"], capture_output=True, text=True, check=True).stdout == (
+        f"tuplescan {tuplescan.__version__}\n"
+    )
+
+
+def test_bench(tmp_path):
+    options = [sys.executable, "-m", "tuplescan.bench", "--small", "--seconds", "0", "--picture", tmp_path / "speed.svg"]
     shown = subprocess.run(options, capture_output=True, text=True, check=True).stdout
     assert shown.count("tuplescan, out=") == 5 and "numpy" in shown
+    bars = xml.etree.ElementTree.parse(tmp_path / "speed.svg").findall("{*}rect")
+    assert len(bars) == 1 + shown.count("GB/s")

@@ -19,6 +19,7 @@ __all__ = [
     "cuda_unavailable",
     "digit_counts",
     "histogram",
+    "nancumsum",
     "sort",
 ]
 
@@ -77,3 +78,30 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=
     from . import _device
 
     return _device.cumulative_sum(x, axis, dtype, include_initial, state)
+
+
+def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, stream=None, state=None,
+              return_count=False):  # fmt: skip
+    """Running sums in which a NaN counts as nothing: numpy.nancumsum() with the first axis as the default.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, exclusive, reverse, start, stream, state
+        As for cumsum().
+    return_count : bool
+        Return how many NaNs were skipped, too.
+
+    Returns
+    -------
+    out, or a new array of x's library, as cumsum(); with return_count (sums, count): an int, or of arrays on CUDA an
+    array of x's library without a dimension, for which nothing waits.
+
+    Raises
+    ------
+    As cumsum(). TypeError for JAX arrays on CUDA and inside of jit().
+    """
+    from . import _arrays
+
+    options = _arrays.Options(bool(exclusive), bool(reverse), skip_nan=True)
+    sums = _arrays.of_any(x, axis, dtype, out, start, stream, state, options)
+    return (sums, options.skipped) if return_count else sums

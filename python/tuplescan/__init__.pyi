@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, Protocol, SupportsIndex, overload
+from typing import Any, Literal, Protocol, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -114,3 +114,31 @@ def digit_counts(
     keys: ArrayLike, bits: int = 8, first_bit: int = 0, *, chunk_length: int = 0, descending: bool = False
 ) -> NDArray[Any]: ...
 def cuda_unavailable() -> str | None: ...
+@overload
+def nancumsum(
+    x: Any,
+    axis: SupportsIndex | None = 0,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: Any = None,
+    stream: _CudaStream | int | None = None,
+    state: State | None = None,
+    return_count: Literal[False] = False,
+) -> Any: ...
+@overload
+def nancumsum(
+    x: Any,
+    axis: SupportsIndex | None = 0,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: Any = None,
+    stream: _CudaStream | int | None = None,
+    state: State | None = None,
+    return_count: Literal[True],
+) -> tuple[Any, Any]: ...

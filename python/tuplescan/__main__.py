@@ -1,27 +1,29 @@
-"""python -m tuplescan: the tuplescan command that was installed with this package."""
+"""python -m tuplescan: the tuplescan command that was installed with this package, or the system's."""
 
-import importlib.metadata
 import os
+import pathlib
 import shutil
+import signal
 import sys
 
 
 def command():
     """The path of the command, or None if the package was installed without it and it is nowhere else."""
-    try:
-        files = importlib.metadata.files("tuplescan")
-    except importlib.metadata.PackageNotFoundError:  # not from a wheel: the system's own package
-        return shutil.which("tuplescan")
-    for path in files or ():
-        if path.name == "tuplescan" and path.parent.name == "bin":
-            return str(path.locate().resolve())
-    return None
+    own = pathlib.Path(__file__).with_name("tuplescan")
+    if own.is_file():
+        return str(own)
+    found = shutil.which("tuplescan")
+    if found and pathlib.Path(found).read_bytes()[:2] == b"#!":
+        return None  # the script that comes here
+    return found
 
 
 def main():
     path = command()
-    if path is None or not os.access(path, os.X_OK):
+    if path is None:
         sys.exit("tuplescan: this package was installed without the command")
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and so by what it starts
+        signal.signal(ignored, signal.SIG_DFL)
     os.execv(path, ["tuplescan", *sys.argv[1:]])
 
 

@@ -2,6 +2,7 @@
 here: _core.cumsum() makes them at once."""
 
 import contextlib
+import dataclasses
 import math
 import operator
 
@@ -9,14 +10,15 @@ import numpy as np
 
 from . import _core
 from ._errors import OverflowAt
-from ._state import NUMBERS, TYPES, State, copy_of, memory_for
+from ._state import BFLOAT16, NUMBERS, TYPES, State, copy_of, memory_for
 
 try:
     from numpy.lib.array_utils import normalize_axis_index
 except ImportError:  # numpy 1
     from numpy.core.multiarray import normalize_axis_index
 
-# What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32.
+# What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32,
+# and so bfloat16.
 _ADDED_IN = {
     np.dtype(of): np.dtype(by)
     for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8", "f2": "f4"}.items()
@@ -33,6 +35,36 @@ _PIECE_ROWS = 64
 _core.numpy_is_here(np.ndarray, np.empty, {number: np.dtype(name) for number, name in TYPES.items()})
 
 
+# The bits of what _core.scan() is asked for.
+EXCLUSIVE, REVERSE, CHECK, SKIP_NAN, OFFSETS = 1, 2, 4, 8, 16
+
+
+@dataclasses.dataclass
+class Options:
+    """What a sum is asked for, and how many NaNs it skipped."""
+
+    exclusive: bool = False
+    reverse: bool = False
+    check: bool = False
+    skip_nan: bool = False
+    skipped: int = 0
+
+    def flags(self, reverse=None, check=None):
+        reverse = self.reverse if reverse is None else reverse
+        check = self.check if check is None else check
+        return EXCLUSIVE * self.exclusive | REVERSE * reverse | CHECK * check | SKIP_NAN * self.skip_nan
+
+
+def is_bfloat16(dtype):
+    """Whether it is the type of ml_dtypes, without which there are no such arrays."""
+    return dtype.itemsize == 2 and dtype.name == "bfloat16"
+
+
+def typed(x):
+    """What _core takes for x: also of a type that the buffer protocol has no name for."""
+    return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
+
+
 def sums_type(x_type, dtype, out):
     """The type of the sums, as numpy.add.accumulate() chooses it: native, and one that can be summed."""
     if dtype is not None:
@@ -45,6 +77,8 @@ def sums_type(x_type, dtype, out):
         chosen = np.dtype(np.uint64)
     else:
         chosen = x_type
+    if is_bfloat16(chosen):
+        return chosen
     native = chosen.newbyteorder("=")
     if native not in _ADDED_IN and native not in NUMBERS and native not in _PARTS:
         raise TypeError(f"ufunc 'add' did not contain a loop with signature matching types ({chosen!r}, {chosen!r})")
@@ -53,7 +87,7 @@ def sums_type(x_type, dtype, out):
 
 def added_in(dtype):
     """The type in which sums of that type are added up."""
-    return _ADDED_IN.get(dtype, dtype)
+    return np.dtype(np.float32) if is_bfloat16(dtype) else _ADDED_IN.get(dtype, dtype)
 
 
 def row_to_start_with(start, shape, dtype):
@@ -64,9 +98,14 @@ def row_to_start_with(start, shape, dtype):
         if not limits.min <= number <= limits.max:
             raise OverflowError(f"start: {number} is out of bounds for {dtype}")
         row = np.array(number, dtype)
-    elif not np.can_cast(row.dtype, dtype, "same_kind"):
+    elif row.dtype != dtype and not np.can_cast(row.dtype, added_in(dtype), "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
     return np.ascontiguousarray(np.broadcast_to(row.astype(dtype, copy=False), shape)).reshape(shape)
+
+
+def _row_for(start, dtype):
+    """A row that sums of that type begin with, as _core takes it."""
+    return None if start is None else np.ascontiguousarray(start, added_in(dtype)).reshape(-1)
 
 
 def _same_memory(x, out):
@@ -107,9 +146,9 @@ def rows_at_once(columns):
     return max(_PIECE_ROWS, _BUFFER_VALUES // columns)
 
 
-def _sum_piece(x, out, dtype, exclusive, start, check, memory=None):
-    """Sums x along its first axis into out, through a buffer of some rows, by a state: the one in `memory`, or its own.
-    Returns the first overflow, (row of the state, column of the piece), or None."""
+def _sum_piece(x, out, dtype, start, options, memory=None):
+    """Sums x along its first axis, in the order in which it lies, into out, through a buffer of some rows, by a state:
+    the one in `memory`, or its own. Returns the first overflow, (row of the state, column of the piece), or None."""
     adding = added_in(dtype)
     columns = out[0].size
     rows = min(rows_at_once(columns), len(x))
@@ -117,7 +156,8 @@ def _sum_piece(x, out, dtype, exclusive, start, check, memory=None):
     if memory is None and rows < len(x):
         memory = memory_for(adding, columns)
     buffer = np.empty((rows, *x.shape[1:]), adding)
-    row = None if start is None else np.ascontiguousarray(start, adding).reshape(-1)
+    row = _row_for(start, dtype)
+    directly = options.check and adding == dtype
     first = None
     for i in range(0, len(x), rows):
         part = x[i : i + rows]
@@ -125,11 +165,14 @@ def _sum_piece(x, out, dtype, exclusive, start, check, memory=None):
         np.copyto(sums, part if adding == dtype else part.astype(dtype, copy=False), casting="unsafe")
         table = sums.reshape(len(part), columns)
         outside = None
-        if check and adding != dtype:
+        if options.check and not directly:
             inclusive = np.empty_like(table)
-            _core.scan(table, inclusive, 0, False, row, None if memory is None else copy_of(memory), False)
+            _core.scan(table, inclusive, 0, 0, row, None if memory is None else copy_of(memory))
             outside = _first_outside(inclusive, dtype)
-        found = _core.scan(table, table, 0, exclusive, row, memory, check and adding == dtype)
+        found = _core.scan(table, table, 0, options.flags(reverse=False, check=directly), row, memory)
+        if options.skip_nan:
+            options.skipped += found
+            found = None
         if outside:
             found = (before + i + outside[0], outside[1])
         first = first or found
@@ -139,31 +182,31 @@ def _sum_piece(x, out, dtype, exclusive, start, check, memory=None):
     return first
 
 
-def _sum_state_through_buffer(x, out, dtype, exclusive, start, check, memory):
+def _sum_state_through_buffer(x, out, dtype, start, options, memory):
     """The state is as it was if the sum fails."""
     before = copy_of(memory)
     try:
-        return _sum_piece(x, out, dtype, exclusive, start, check, memory)
+        return _sum_piece(x, out, dtype, start, options, memory)
     except BaseException:
         memory[:] = before
         raise
 
 
-def _sum_through_buffer(x, out, axis, dtype, exclusive, start, check):
+def _sum_through_buffer(x, out, axis, dtype, start, options):
     x, out = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
     shape = x.shape[1:]
-    places = np.arange(out[0].size).reshape(shape) if check else None
+    places = np.arange(out[0].size).reshape(shape) if options.check else None
     first = None
     for piece in _pieces(shape, max(_PIECE_COLUMNS, _BUFFER_VALUES // len(x))):
         at = (slice(None), *piece)
-        found = _sum_piece(x[at], out[at], dtype, exclusive, None if start is None else start[piece], check)
+        found = _sum_piece(x[at], out[at], dtype, None if start is None else start[piece], options)
         if found:
             found = (found[0], int(places[piece].reshape(-1)[found[1]]))
             first = min(first or found, found)
     return first
 
 
-def _sum(x, out, axis, dtype, exclusive, reverse, start, check, memory=None):
+def _sum(x, out, axis, dtype, start, options, memory=None):
     """Sums into out, on from the state in `memory`, if any. Returns the first overflow, (row, column) or None, in the
     order in which rows are summed."""
     if x.size == 0:
@@ -173,29 +216,30 @@ def _sum(x, out, axis, dtype, exclusive, reverse, start, check, memory=None):
     if np.may_share_memory(x, out) and not _same_memory(x, out):
         x = x.copy()
     fortran = x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous
-    if fortran and not check and memory is None:
-        return _sum(x.T, out.T, x.ndim - 1 - axis, dtype, exclusive, reverse, None if start is None else start.T, False)
-    if reverse:
-        last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
-        x, out = x[last_first], out[last_first]
+    if fortran and not options.check and memory is None:
+        return _sum(x.T, out.T, x.ndim - 1 - axis, dtype, None if start is None else start.T, options)
     if out.dtype == dtype:
-        row = None if start is None else np.ascontiguousarray(start).reshape(-1)
         try:
-            found = _core.scan(x, out, axis, exclusive, row, memory, check)
+            found = _core.scan(typed(x), typed(out), axis, options.flags(), _row_for(start, dtype), memory)
         except BufferError:  # a type of numpy's that the buffer protocol does not have
             found = False
         if found is not False:
-            return found
+            if not options.skip_nan:
+                return found
+            options.skipped += found
+            return None
+    if options.reverse:
+        last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
+        x, out = x[last_first], out[last_first]
     if memory is not None:
-        return _sum_state_through_buffer(x, out, dtype, exclusive, start, check, memory)
-    return _sum_through_buffer(x, out, axis, dtype, exclusive, start, check)
+        return _sum_state_through_buffer(x, out, dtype, start, options, memory)
+    return _sum_through_buffer(x, out, axis, dtype, start, options)
 
 
 def add_no_rows(memory, dtype, shape, start):
     """Begins the state, if it has not begun."""
     none = np.empty((0, math.prod(shape)), added_in(dtype))
-    row = None if start is None else np.ascontiguousarray(start, none.dtype).reshape(-1)
-    _core.column_totals(none, NUMBERS[none.dtype], None, row, memory)
+    _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype), memory)
 
 
 def going_on(state, dtype, shape, start):
@@ -214,12 +258,12 @@ def _parts(x):
     return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
 
 
-def _sum_complex(x, out, axis, dtype, exclusive, reverse, start):
+def _sum_complex(x, out, axis, dtype, start, options):
     x = x.astype(dtype, copy=False)
     sums = out if out.dtype == dtype else np.empty(out.shape, dtype)
     start = None if start is None else _parts(start)
     if x.size:
-        _sum(_parts(x), _parts(sums), axis, _PARTS[dtype], exclusive, reverse, start, False)
+        _sum(_parts(x), _parts(sums), axis, _PARTS[dtype], start, options)
     if sums is not out:
         np.copyto(out, sums, casting="unsafe")
 
@@ -240,39 +284,48 @@ def _like_subclass(x, sums):
     return wrapped if isinstance(wrapped, np.ndarray) else sums
 
 
-def _sum_masked(x, axis, options):
+def _sum_masked(x, axis, dtype, out, start, state, options):
     """As numpy.ma has it: what is masked counts 0 and stays masked."""
-    sums = cumsum(np.asarray(x.filled(0)), axis, **options)
-    if options["out"] is not None:
+    sums = of_numpy(np.asarray(x.filled(0)), axis, dtype, out, start, None, state, options)
+    if out is not None:
         return sums
     mask = np.ma.getmask(x)
     return np.ma.array(sums, mask=mask.reshape(sums.shape) if mask is not np.ma.nomask else mask)
 
 
-def cumsum(
-    x,
-    axis=0,
-    dtype=None,
-    out=None,
-    *,
-    exclusive=False,
-    reverse=False,
-    start=None,
-    check_overflow=False,
-    stream=None,
-    state=None,
-):
+def _without_nan(x, sums, options):
+    """x, with the NaNs replaced that cannot be skipped while summing: what has none, or is converted before."""
+    if x.dtype.kind in "biu":
+        options.skip_nan = False
+    elif x.dtype.kind == "c" or sums.kind in "biu":
+        missing = np.isnan(x)
+        options.skip_nan, options.skipped = False, int(np.count_nonzero(missing))
+        return np.where(missing, x.dtype.type(0), x)
+    return x
+
+
+def cumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
+           stream=None, state=None):  # fmt: skip
+    options = Options(bool(exclusive), bool(reverse), bool(check_overflow))
+    return of_any(x, axis, dtype, out, start, stream, state, options)
+
+
+def of_any(x, axis, dtype, out, start, stream, state, options):
     if not isinstance(x, np.ndarray):
         from . import _device
 
         foreign = _device.library_of(x)
         if foreign:
-            return foreign.cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+            return foreign.cumsum(x, axis, dtype, out, start, stream, state, options)
+    return of_numpy(x, axis, dtype, out, start, stream, state, options)
+
+
+def of_numpy(x, axis, dtype, out, start, stream, state, options):
+    """cumsum() of what numpy.asarray() takes."""
     if stream is not None:
         raise ValueError("stream: is for arrays on CUDA")
     if isinstance(x, np.ma.MaskedArray):
-        options = {"dtype": dtype, "out": out, "exclusive": exclusive, "reverse": reverse}
-        return _sum_masked(x, axis, {**options, "start": start, "check_overflow": check_overflow, "state": state})
+        return _sum_masked(x, axis, dtype, out, start, state, options)
     subclass = x if isinstance(x, np.ndarray) and type(x) is not np.ndarray else None
     values = np.asarray(x)
     if axis is None:
@@ -286,22 +339,23 @@ def cumsum(
         raise ValueError(f"state: sums go on along axis 0, not {axis}: give np.moveaxis(x, {axis}, 0)")
     result = None if out is None else _prepared_out(out, values.shape)
     sums = sums_type(values.dtype, dtype, result)
-    if check_overflow and sums.kind not in "iu":
+    if options.check and sums.kind not in "iu":
         raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
     rest = values.shape[:axis] + values.shape[axis + 1 :]
     if start is not None:
         start = row_to_start_with(start, rest, sums)
+    if options.skip_nan:
+        values = _without_nan(values, sums, options)
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
     first = None
     with going_on(state, sums, rest, start) as memory:
         if sums in _PARTS:
-            _sum_complex(values, result, axis, sums, bool(exclusive), bool(reverse), start)
+            _sum_complex(values, result, axis, sums, start, options)
         else:
-            flags = bool(exclusive), bool(reverse), start, bool(check_overflow)
-            first = _sum(values, result, axis, sums, *flags, memory)
+            first = _sum(values, result, axis, sums, start, options, memory)
     if first:
-        backwards = reverse and state is None
+        backwards = options.reverse and state is None
         raise OverflowAt(values.shape[axis] - 1 - first[0] if backwards else first[0], first[1])
     if out is not None:
         return out

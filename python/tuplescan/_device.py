@@ -2,6 +2,7 @@
 are summed where they are, on their library's current stream, and nothing waits; their results are the library's."""
 
 import contextlib
+import math
 import operator
 import sys
 
@@ -9,12 +10,12 @@ import numpy as np
 
 from . import _arrays, _core
 from ._errors import OverflowAt
-from ._state import State
+from ._state import NUMBERS, State
 
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
 
-# Above this many tables that need a launch each, one table of a copy with the axis in front is faster.
-_TABLES_MOST = 32
+# As many calls as _core.scan_on_stream() makes at most, each with a word for what it skipped.
+_CALLS_MOST = 32
 
 
 def library_of(x):
@@ -48,15 +49,30 @@ def cumulative_sum(x, axis, dtype, include_initial, state):
     if library is not None:
         if state is not None:
             raise ValueError("include_initial: with a state it is for arrays of numpy")
-        return library.with_zeros_in_front(_core.cumsum(x, axis, dtype), axis)
-    shape = tuple(extent + (i == axis) for i, extent in enumerate(x.shape))
-    result = np.empty(shape, _arrays.sums_type(x.dtype, dtype, None))
-    first = (slice(None),) * axis + (slice(0, 1),)
-    behind = (slice(None),) * axis + (slice(1, None),)
+        return library.with_initial(x, axis, dtype)
+    return _with_initial(np.asarray(x), axis, dtype, state)
+
+
+def _longer(shape, axis):
+    """That shape with one place more along the axis, and where the sums are in it: its first place, and all behind."""
+    before = (slice(None),) * axis
+    longer = tuple(extent + (i == axis) for i, extent in enumerate(shape))
+    return longer, (*before, slice(0, 1)), (*before, slice(1, None))
+
+
+def _with_initial(x, axis, dtype, state):
+    shape, first, behind = _longer(x.shape, axis)
+    sums = _arrays.sums_type(x.dtype, dtype, None)
+    result = np.empty(shape, sums)
     begun = isinstance(state, State) and state.dtype is not None
-    sums = state.sums() if begun else None
-    _arrays.cumsum(np.asarray(x), axis, dtype, result[behind], state=state)
-    result[first] = sums.reshape(result[first].shape) if begun else 0
+    if state is None:
+        with contextlib.suppress(BufferError):  # a type of numpy's that the buffer protocol does not have
+            views = _arrays.typed(x), _arrays.typed(result)
+            if _core.scan(*views, axis, _arrays.OFFSETS, None, None) is None:
+                return result
+    initial = state.sums() if begun else None
+    _arrays.of_numpy(x, axis, dtype, result[behind], None, None, state, _arrays.Options())
+    result[first] = initial.reshape(result[first].shape) if begun else 0
     return result
 
 
@@ -69,20 +85,11 @@ def _stream_number(stream):
 class _OnHost:
     """Libraries whose arrays numpy can see without a copy."""
 
-    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
+    def cumsum(self, x, axis, dtype, out, start, stream, state, options):
         foreign = out is not None and not isinstance(out, np.ndarray)
-        sums = _arrays.cumsum(
-            self.to_numpy(self.resolved(x)),
-            axis,
-            self.numpy_type(dtype),
-            self.to_numpy(out) if foreign else out,
-            exclusive=exclusive,
-            reverse=reverse,
-            start=start,
-            check_overflow=check_overflow,
-            stream=stream,
-            state=state,
-        )
+        into = self.to_numpy(out) if foreign else out
+        values = self.to_numpy(self.resolved(x))
+        sums = _arrays.of_numpy(values, axis, self.numpy_type(dtype), into, start, stream, state, options)
         if foreign:
             return out
         return sums if out is not None else self.from_numpy(sums)
@@ -93,11 +100,8 @@ class _OnHost:
     def resolved(self, x):
         return x
 
-    def with_zeros_in_front(self, sums, axis):
-        values = self.to_numpy(sums)
-        shape = tuple(1 if i == axis else extent for i, extent in enumerate(values.shape))
-        zeros = np.zeros(shape, values.dtype)
-        return self.from_numpy(np.concatenate([zeros, values], axis))
+    def with_initial(self, x, axis, dtype):
+        return self.from_numpy(_with_initial(self.to_numpy(x), axis, self.numpy_type(dtype), None))
 
 
 class _Other(_OnHost):
@@ -116,17 +120,17 @@ class _Jax(_OnHost):
     def __init__(self, jax):
         self.jax = jax
 
-    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
+    def cumsum(self, x, axis, dtype, out, start, stream, state, options):
         if self.on_host(x):
-            return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
-        options = {"out": out, "start": start, "check_overflow": check_overflow or None, "stream": stream}
-        for name, value in {**options, "state": state}.items():
+            return super().cumsum(x, axis, dtype, out, start, stream, state, options)
+        given = {"out": out, "start": start, "check_overflow": options.check or None, "stream": stream, "state": state}
+        for name, value in {**given, "nancumsum": options.skip_nan or None}.items():
             if value is not None:
                 raise TypeError(f"{name}: is not for JAX arrays on CUDA and inside of jit()")
         from . import jax as primitive
 
         sums = self.jax.dtypes.canonicalize_dtype(_arrays.sums_type(np.dtype(x.dtype), dtype, None))
-        return primitive.cumsum(x, axis, sums, exclusive=exclusive, reverse=reverse)
+        return primitive.cumsum(x, axis, sums, exclusive=options.exclusive, reverse=options.reverse)
 
     def on_host(self, x):
         return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
@@ -137,21 +141,38 @@ class _Jax(_OnHost):
     def from_numpy(self, sums):
         return self.jax.numpy.asarray(sums)
 
-    def with_zeros_in_front(self, sums, axis):
-        jnp = self.jax.numpy
+    def with_initial(self, x, axis, dtype):
+        jnp, sums = self.jax.numpy, _core.cumsum(x, axis, dtype)
         shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
         return jnp.concatenate([jnp.zeros(shape, sums.dtype), sums], axis)
+
+
+def _bfloat16():
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError("x: bfloat16 that does not lie side by side in host memory wants ml_dtypes") from None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+_NUMBERS = {
+    "uint8": 1, "uint16": 2, "uint32": 3, "uint64": 4, "int32": 5, "int64": 6, "float32": 7, "float64": 8, "int8": 9,
+    "int16": 10, "bool": 11, "float16": 12, "bfloat16": _arrays.BFLOAT16
+}  # fmt: skip
+
+
+def _taken(name, into):
+    """Whether the library sums arrays of that type into the other one."""
+    return name in _NUMBERS and into in _NUMBERS and _core.types_supported(_NUMBERS[name], _NUMBERS[into])
 
 
 class _OnCuda(_OnHost):
     """Libraries with arrays on CUDA; what differs between them are the methods below."""
 
-    def cumsum(self, x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state):
+    def cumsum(self, x, axis, dtype, out, start, stream, state, options):
         if not self.on_cuda(x):
-            return super().cumsum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state)
+            return super().cumsum(x, axis, dtype, out, start, stream, state, options)
         x = self.resolved(x)
-        if state is not None:
-            raise TypeError("state: is for arrays in host memory")
         if out is not None and not (type(out) is type(x) and self.on_cuda(out)):
             raise TypeError("out must be an array of x's library, on CUDA")
         if axis is None:
@@ -162,87 +183,151 @@ class _OnCuda(_OnHost):
         if out is not None and tuple(out.shape) != tuple(x.shape):
             raise ValueError(f"out has shape {tuple(out.shape)}, the sums {tuple(x.shape)}")
         with self.working_on(x, stream) as number:
-            return self._sum(x, axis, dtype, out, exclusive, reverse, start, check_overflow, number)
+            if state is not None:
+                return self._go_on(x, axis, dtype, out, start, state, options)
+            return self._sum(x, axis, dtype, out, start, number, options)
 
-    def _sum(self, x, axis, dtype, out, exclusive, reverse, start, check, stream):
+    def _go_on(self, x, axis, dtype, out, start, state, options):
+        """Sums from a state in host memory on, for which the stream is waited for."""
+        if axis != 0:
+            raise ValueError(f"state: sums go on along axis 0, not {axis}")
         sums, added_in = self.types_for(x, dtype, out)
-        if np.dtype(added_in).kind == "c":
+        if options.check and sums != self.type_named(added_in):
+            raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
+        rest = tuple(x.shape[1:])
+        row = None if start is None else self.row(start, rest, added_in, x)
+        work, into = self._converted(x, sums, self.type_named(added_in))
+        work = self.contiguous(work)
+        result = self.empty(work.shape, into, x)
+        if not self.is_float(work):
+            options.skip_nan = False
+        found = None
+        with _arrays.going_on(state, np.dtype(added_in), rest, start) as memory:
+            if self.length(x) == 0:
+                begun = None if start is None else self.get(row)
+                _arrays.add_no_rows(memory, np.dtype(added_in), rest, begun)
+            else:
+                self.wait()
+                found = _core.scan(self.typed(work), self.typed(result), 0, options.flags(), row, memory)
+        if options.skip_nan:
+            options.skipped, found = found or 0, None
+        result = self.cast(result, sums)
+        if out is not None:
+            self.copy_into(out, result)
+        if found:
+            raise OverflowAt(*found)
+        return result if out is None else out
+
+    def column_totals(self, x, dtype, start, state):
+        """As tuplescan.column_totals(), for which the stream is waited for."""
+        x = self.resolved(x)
+        with self.working_on(x, None):
+            sums, added_in = self.types_for(x, dtype, None)
+            kept, rest = np.dtype(added_in), tuple(x.shape[1:])
+            if kept.kind == "c":
+                raise TypeError("complex arrays on CUDA are not summed here")
+            if x.dtype != sums and not _taken(self.name_of(x), self.name_of_type(sums)):
+                x = self.cast(x, sums)
+            if not _taken(self.name_of(x), added_in):
+                x = self.cast(x, self.type_named(added_in))
+            row = None if start is None else _arrays.row_to_start_with(start, rest, kept).reshape(-1)
+            table = self.typed(self.contiguous(x).reshape(x.shape[0], math.prod(rest)))
+            with _arrays.going_on(state, kept, rest, start) as memory:
+                known = memory is None or _core.state_facts(memory)[2] == 0
+                totals = np.zeros(math.prod(rest), kept) if known else None
+                if totals is None or totals.size:
+                    self.wait()
+                    _core.column_totals(table, NUMBERS[kept], totals, row, memory)
+            return self.cast(self.put(totals.reshape(rest), x), sums) if known else None
+
+    def with_initial(self, x, axis, dtype):
+        if not self.on_cuda(x):
+            return super().with_initial(x, axis, dtype)
+        x = self.resolved(x)
+        shape, first, behind = _longer(x.shape, axis)
+        with self.working_on(x, None) as stream:
+            sums = self.types_for(x, dtype, None)[0]
+            result = self.empty(shape, sums, x)
+            if _taken(self.name_of(x), self.name_of(result)):
+                if self._queue(x, result, axis, _arrays.OFFSETS, None, None, None, stream):
+                    return result
+            result[first] = 0
+            self._sum(x, axis, sums, result[behind], None, stream, _arrays.Options())
+            return result
+
+    def _sum(self, x, axis, dtype, out, start, stream, options):
+        sums, added_in = self.types_for(x, dtype, out)
+        kind = np.dtype(added_in).kind
+        if kind == "c":
             raise TypeError("complex arrays on CUDA are not summed here")
-        if check and np.dtype(added_in).kind == "f":
-            raise ValueError("check_overflow: is for sums of integers")
-        if check and sums != self.type_named(added_in):
+        if options.check and (kind == "f" or sums != self.type_named(added_in)):
             raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
         rest = tuple(x.shape[:axis]) + tuple(x.shape[axis + 1 :])
         if start is not None:
             start = self.row(start, rest, added_in, x)
-        work = self.flipped(x, axis) if reverse else x
-        if not self.pair_is_taken(work, added_in):
-            work = self.cast(self.cast(work, sums), self.type_named(added_in))
-        count = 1
-        for extent in x.shape[:axis]:
-            count *= extent
-        at_once = not check and self.is_row_major(work) and (out is None or self.is_row_major(out))
-        moved = count > _TABLES_MOST and not at_once
-        if moved:
-            work = self.contiguous(self.moved(work, axis, 0))
-        along = 0 if moved else axis
-        in_place = out is not None and not reverse and not moved and out.dtype == self.type_named(added_in)
-        in_place = in_place and self.resolved(out) is out
-        result = out if in_place else self.empty(work.shape, self.type_named(added_in), x)
-        first = self.empty((1 if moved else max(count, 1),), self.type_named("int64"), x) if check else None
-        if not self._queue(work, result, along, exclusive, start, first, stream):
-            work = self.contiguous(work)
-            fresh = self.empty(work.shape, self.type_named(added_in), x)
-            if not self._queue(work, fresh, along, exclusive, start, first, stream):
-                raise ValueError("x: cannot be summed as it lies")  # does not happen: it lies side by side
-            result = fresh
-        sums_array = result
-        if moved:
-            sums_array = self.moved(sums_array, 0, axis)
-        if reverse:
-            sums_array = self.flipped(sums_array, axis)
+        work, into = self._converted(x, sums, self.type_named(added_in))
+        flags = options.flags(check=False)
+        if options.skip_nan and not (kind == "f" and self.is_float(work)):
+            if self.is_float(work):
+                raise TypeError("NaNs in sums of integers are not skipped on CUDA")
+            flags &= ~_arrays.SKIP_NAN
+        count = math.prod(x.shape[:axis])
+        in_place = out is not None and out.dtype == into and self.resolved(out) is out
+        result = out if in_place else self.empty(work.shape, into, x)
+        first = self.words(max(count, 1), -1, x) if options.check else None
+        skipped = self.words(_CALLS_MOST, 0, x) if flags & _arrays.SKIP_NAN else None
+        moved = not self._queue(work, result, axis, flags, start, first, skipped, stream)
+        if moved:  # columns that lie apart, or many tables that need a call each: one table of a copy
+            front = self.contiguous(self.moved(work, axis, 0))
+            sums_of_front = self.empty(front.shape, into, x)
+            self._queue(front, sums_of_front, 0, flags, start, first, skipped, stream)
+            result = self.moved(sums_of_front, 0, axis)
         if out is None:
-            sums_array = self.contiguous(self.cast(sums_array, sums))
-        elif sums_array is not out:
-            self.copy_into(out, self.cast(sums_array, sums))
-        if check and self.length(x):
-            self._raise_overflow(first, x.shape[axis], rest, count, moved, reverse)
-        return sums_array if out is None else out
+            result = self.contiguous(self.cast(result, sums))
+        elif result is not out:
+            self.copy_into(out, self.cast(result, sums))
+        if options.check and self.length(x):
+            self._raise_overflow(first, x.shape[axis], rest, count, moved, options.reverse)
+        if skipped is not None:
+            options.skipped = skipped.sum()
+        return result if out is None else out
 
-    def _queue(self, work, result, axis, exclusive, start, first, stream):
-        if first is not None:
-            first.fill_(-1) if hasattr(first, "fill_") else first.fill(-1)
-        queued = _core.scan_on_stream(work, result, axis, bool(exclusive), start, first, stream, None)
+    def _converted(self, x, sums, added_in):
+        """x as the library takes it, and the type that it is summed into: that of the sums where it can be."""
+        names = {type_: self.name_of_type(type_) for type_ in (sums, added_in)}
+        if _taken(self.name_of(x), names[sums]):
+            return x, sums
+        x = self.cast(x, sums)
+        if _taken(names[sums], names[sums]):
+            return x, sums
+        return (x if _taken(names[sums], names[added_in]) else self.cast(x, added_in)), added_in
+
+    def _queue(self, work, result, axis, flags, start, first, skipped, stream):
+        """Whether the library can take the arrays as they lie."""
+        arrays = self.typed(work), self.typed(result), axis, flags, start, first, skipped, stream
+        queued = _core.scan_on_stream(*arrays, None)
         if queued is not None and queued is not False:
             workspace = self.empty((queued,), self.type_named("uint8"), work)
-            queued = _core.scan_on_stream(work, result, axis, bool(exclusive), start, first, stream, workspace)
+            queued = _core.scan_on_stream(*arrays, workspace)
         return queued is None
+
+    def typed(self, x):
+        """What _core takes for x."""
+        return x
+
+    def words(self, count, value, like):
+        made = self.empty((count,), self.type_named("int64"), like)
+        made.fill_(value) if hasattr(made, "fill_") else made.fill(value)
+        return made
 
     @staticmethod
     def _raise_overflow(first, rows, rest, count, moved, reverse):
-        columns = 1
-        for extent in rest:
-            columns *= extent
+        columns = math.prod(rest)
         columns = columns if moved else columns // max(count, 1)
         places = [divmod(int(at), columns) + (table,) for table, at in enumerate(first.tolist()) if at != -1]
         if places:
             row, column, table = min(places, key=lambda place: (place[0], place[2], place[1]))
             raise OverflowAt(rows - 1 - row if reverse else row, table * columns + column)
-
-    def pair_is_taken(self, x, added_in):
-        pair = (self.name_of(x), added_in)
-        return pair[0] == pair[1] or pair in _PAIRS
-
-
-_PAIRS = {
-    ("uint8", "uint32"),
-    ("uint8", "uint64"),
-    ("uint16", "uint32"),
-    ("uint16", "uint64"),
-    ("uint32", "uint64"),
-    ("int32", "int64"),
-    ("float32", "float64"),
-}
 
 
 class _Torch(_OnCuda):
@@ -252,12 +337,16 @@ class _Torch(_OnCuda):
 
     def to_numpy(self, x):
         self._refuse_graph(x)
-        return x.numpy()
+        return x.view(self.torch.int16).numpy().view(_bfloat16()) if x.dtype == self.torch.bfloat16 else x.numpy()
 
     def numpy_type(self, dtype):
+        if dtype == self.torch.bfloat16:
+            return _bfloat16()
         return str(dtype).removeprefix("torch.") if isinstance(dtype, self.torch.dtype) else dtype
 
     def from_numpy(self, sums):
+        if _arrays.is_bfloat16(sums.dtype):
+            return self.torch.from_numpy(sums.view(np.int16)).view(self.torch.bfloat16)
         return self.torch.from_numpy(sums)
 
     def _refuse_graph(self, x):
@@ -287,7 +376,22 @@ class _Torch(_OnCuda):
                 yield number
 
     def name_of(self, x):
-        return str(x.dtype).removeprefix("torch.")
+        return self.name_of_type(x.dtype)
+
+    def name_of_type(self, dtype):
+        return str(dtype).removeprefix("torch.")
+
+    def is_float(self, x):
+        return x.is_floating_point()
+
+    def wait(self):
+        self.torch.cuda.current_stream().synchronize()
+
+    def get(self, x):
+        return x.cpu().numpy()
+
+    def put(self, x, like):
+        return self.torch.from_numpy(x).to(like.device)
 
     def type_named(self, name):
         return getattr(self.torch, str(np.dtype(name)))
@@ -314,12 +418,6 @@ class _Torch(_OnCuda):
     def contiguous(self, x):
         return x.contiguous()
 
-    def is_row_major(self, x):
-        return x.is_contiguous()
-
-    def flipped(self, x, axis):
-        return x.flip(axis)
-
     def moved(self, x, source, target):
         return x.movedim(source, target)
 
@@ -330,14 +428,11 @@ class _Torch(_OnCuda):
         row = self.torch.as_tensor(start, dtype=self.type_named(dtype), device=like.device)
         return row.broadcast_to(rest).contiguous().reshape(-1)
 
-    def with_zeros_in_front(self, sums, axis):
-        shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
-        return self.torch.cat([self.torch.zeros(shape, dtype=sums.dtype, device=sums.device), sums], axis)
-
 
 class _CuPy(_OnCuda):
     def __init__(self, cupy):
-        self.cupy = cupy
+        self.cupy, cuda = cupy, cupy.cuda
+        _core.cupy_is_here(cupy.ndarray, cupy.empty, cuda.alloc, cuda.runtime.getDevice, cuda.get_current_stream)
 
     def on_cuda(self, x):
         return True
@@ -357,7 +452,28 @@ class _CuPy(_OnCuda):
                 yield number
 
     def name_of(self, x):
-        return str(x.dtype)
+        return x.dtype.name
+
+    def name_of_type(self, dtype):
+        return dtype.name
+
+    def is_float(self, x):
+        return x.dtype.kind == "f" or _arrays.is_bfloat16(x.dtype)
+
+    def wait(self):
+        self.cupy.cuda.get_current_stream().synchronize()
+
+    def get(self, x):
+        return self.cupy.asnumpy(x)
+
+    def put(self, x, like):
+        return self.cupy.asarray(x)
+
+    def typed(self, x):
+        """Of bool and bfloat16 by their numbers, for which not every CuPy has a DLPack."""
+        if x.dtype == np.bool_:
+            return x.view(np.uint8), _NUMBERS["bool"]
+        return (x.view(np.uint16), _arrays.BFLOAT16) if _arrays.is_bfloat16(x.dtype) else x
 
     def type_named(self, name):
         return np.dtype(name)
@@ -375,12 +491,6 @@ class _CuPy(_OnCuda):
     def contiguous(self, x):
         return self.cupy.ascontiguousarray(x)
 
-    def is_row_major(self, x):
-        return x.flags.c_contiguous
-
-    def flipped(self, x, axis):
-        return self.cupy.flip(x, axis)
-
     def moved(self, x, source, target):
         return self.cupy.moveaxis(x, source, target)
 
@@ -390,10 +500,6 @@ class _CuPy(_OnCuda):
     def row(self, start, rest, dtype, like):
         row = self.cupy.asarray(start, dtype)
         return self.cupy.ascontiguousarray(self.cupy.broadcast_to(row, rest)).reshape(-1)
-
-    def with_zeros_in_front(self, sums, axis):
-        shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
-        return self.cupy.concatenate([self.cupy.zeros(shape, sums.dtype), sums], axis)
 
 
 class _ThroughCuPy(_CuPy):
@@ -406,20 +512,30 @@ class _ThroughCuPy(_CuPy):
             raise TypeError("x: arrays on CUDA but those of torch and JAX are summed where CuPy is installed") from None
         super().__init__(cupy)
 
-    def cumsum(self, x, axis, dtype, out, *options):
+    def cumsum(self, x, axis, dtype, out, start, stream, state, options):
+        if stream is None and hasattr(x, "__cuda_array_interface__"):
+            stream = x.__cuda_array_interface__.get("stream")  # where the values come from, if it is said
         seen = None if out is None else self.seen(out)
-        sums = super().cumsum(self.seen(x), axis, dtype, seen, *options)
+        sums = super().cumsum(self.seen(x), axis, dtype, seen, start, stream, state, options)
         return out if out is not None else self.given_back(sums, x)
 
     def seen(self, x):
         if isinstance(x, self.cupy.ndarray):
             return x
-        return self.cupy.asarray(x) if hasattr(x, "__cuda_array_interface__") else self.cupy.from_dlpack(x)
+        if not hasattr(x, "__cuda_array_interface__"):
+            return self.cupy.from_dlpack(x)
+        # cupy.asarray() would wait for the stream that the array's values come from.
+        face, cuda = x.__cuda_array_interface__, self.cupy.cuda
+        shape, dtype = face["shape"], np.dtype(face["typestr"])
+        if 0 in shape:
+            return self.cupy.empty(shape, dtype)
+        memory = cuda.UnownedMemory(face["data"][0], math.prod(shape) * dtype.itemsize, x)
+        return self.cupy.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0), face.get("strides"))
 
     def given_back(self, sums, x):
-        if type(x).__module__.partition(".")[0] != "numba":
+        if not type(x).__module__.startswith("numba"):
             return sums
-        return sys.modules["numba.cuda"].as_cuda_array(sums)
+        return sys.modules["numba.cuda"].as_cuda_array(sums, sync=False)
 
-    def with_zeros_in_front(self, sums, axis):
-        return self.given_back(super().with_zeros_in_front(self.seen(sums), axis), sums)
+    def with_initial(self, x, axis, dtype):
+        return self.given_back(super().with_initial(self.seen(x), axis, dtype), x)

@@ -6,10 +6,10 @@ import operator
 import numpy as np
 
 from . import _arrays, _core
-from ._state import NUMBERS, TYPES, copy_of, memory_for
+from ._state import NUMBERS, copy_of, memory_for
 
 _BINS_MOST = 1 << 20
-_DIRECT = frozenset(np.dtype(name) for name in TYPES.values())
+_DIRECT = frozenset(np.dtype(name) for name in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"))
 _KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
 
 
@@ -30,12 +30,18 @@ def column_totals(x, dtype=None, *, start=None, state=None):
 
     Returns
     -------
-    array of shape x.shape[1:]; None if the state begins beyond row 0, where the sums are not known.
+    array of shape x.shape[1:], of x's library on CUDA; None if the state begins beyond row 0, where the sums are not known.
 
     Raises
     ------
     TypeError, ValueError as cumsum().
     """
+    if not isinstance(x, np.ndarray):
+        from . import _device
+
+        library = _device.library_of(x)
+        if isinstance(library, _device._OnCuda) and library.on_cuda(x) and x.ndim:
+            return library.column_totals(x, dtype, start, state)
     values = np.asarray(x)
     if values.ndim == 0:
         raise ValueError("x must have at least one dimension")
@@ -59,8 +65,8 @@ def _totals(values, sums, start, memory):
     known = memory is None or _core.state_facts(memory)[2] == 0
     totals = np.empty(columns, adding) if known else None
     row = None if start is None else np.ascontiguousarray(start, adding).reshape(-1)
-    if values.flags.c_contiguous and values.dtype in _DIRECT and adding == sums:
-        table = values.reshape(len(values), columns)
+    if values.flags.c_contiguous and np.can_cast(values.dtype, sums, "safe") and values.dtype.isnative:
+        table = _arrays.typed(values.reshape(len(values), columns))
         if _core.column_totals(table, NUMBERS[adding], totals, row, memory) is None:
             return totals
     memory = memory_for(adding, columns) if memory is None else memory

@@ -62,7 +62,7 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
     Parameters
     ----------
     x : dask array of at least one dimension
-        Blocks of numpy arrays of bool, integers or real floats, of any sizes that are known.
+        Blocks of numpy's or CuPy's arrays of bool, integers or real floats, of any sizes that are known.
     axis : int
     dtype : dtype, optional
         The type of the sums, as for tuplescan.cumsum().
@@ -84,8 +84,8 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
 
     if not isinstance(x, dask.array.Array):
         raise TypeError(f"x: {type(x)!r} is no dask array")
-    if not isinstance(x._meta, np.ndarray):
-        raise TypeError(f"x: has blocks of {type(x._meta)!r}; numpy's are summed here")
+    if not isinstance(x._meta, np.ndarray) and type(x._meta).__module__.partition(".")[0] != "cupy":
+        raise TypeError(f"x: has blocks of {type(x._meta)!r}; those of numpy and CuPy are summed here")
     if x.ndim == 0:
         raise ValueError("x must have at least one dimension")
     if any(math.isnan(extent) for extent in x.shape):
@@ -99,4 +99,4 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
         return dask.array.moveaxis(moved, 0, axis)
     name = f"tuplescan-cumsum-{tokenize(x, sums, bool(exclusive))}"
     graph = HighLevelGraph.from_collections(name, _graph(x, name, sums, bool(exclusive)), dependencies=[x])
-    return dask.array.Array(graph, name, chunks=x.chunks, dtype=sums, meta=np.empty((0,) * x.ndim, sums))
+    return dask.array.Array(graph, name, chunks=x.chunks, dtype=sums, meta=x._meta.astype(sums))

@@ -6,7 +6,7 @@ import collections.abc
 import numpy as np
 
 from . import _core
-from ._arrays import added_in, going_on, row_to_start_with, sums_type
+from ._arrays import added_in, going_on, row_to_start_with, sums_type, typed
 from ._arrays import cumsum as _cumsum
 from ._errors import OverflowAt
 
@@ -97,9 +97,10 @@ def _sum_group(columns, kind, options, memory):
     column goes through a buffer."""
     exclusive, start, check = options
     sums = list(np.empty((len(columns), len(columns[0])), kind))
-    if len(columns[0]) and added_in(kind) == kind:
+    if len(columns[0]):
         try:
-            found = _core.scan_columns(columns, sums, exclusive, start, memory, check)
+            begin = None if start is None else start.astype(added_in(kind), copy=False)
+            found = _core.scan_columns([*map(typed, columns)], [*map(typed, sums)], exclusive, begin, memory, check)
         except BufferError:
             found = False
         if found is not False:

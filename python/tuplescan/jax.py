@@ -13,6 +13,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
+from ._device import _taken
 
 _TARGET = "tuplescan_cumsum"
 
@@ -20,19 +21,14 @@ for _platform, _handler in zip(("cpu", "CUDA"), _core.xla_handlers()):
     jax.ffi.register_ffi_target(_TARGET, _handler, platform=_platform)
 
 # What is added up in another type than the sums have.
-_ADDED_IN = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32",
-             "float16": "float32", "bfloat16": "float32", "complex64": "float32", "complex128": "float64"}  # fmt: skip
-
-# What the library takes into wider sums without a conversion before.
-_WIDENED = {("uint8", "uint32"), ("uint8", "uint64"), ("uint16", "uint32"), ("uint16", "uint64"), ("uint32", "uint64"),
-            ("int32", "int64")}  # fmt: skip
+_ADDED_IN = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}  # fmt: skip
 
 _sums = Primitive("tuplescan_cumsum")
 
 
-def _custom_call(x, axis, exclusive, dtype):
+def _custom_call(x, axis, exclusive, reverse, dtype):
     call = jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct(x.shape, dtype))
-    return call(x, axis=np.int64(axis), exclusive=np.bool_(exclusive))
+    return call(x, axis=np.int64(axis), exclusive=np.bool_(exclusive), reverse=np.bool_(reverse))
 
 
 def _whole_along(sharding, axis, dims):
@@ -42,22 +38,23 @@ def _whole_along(sharding, axis, dims):
     return NamedSharding(sharding.mesh, PartitionSpec(*spec))
 
 
-def _shards(axis, exclusive, dtype, mesh, arguments, result):
+def _shards(axis, exclusive, reverse, dtype, mesh, arguments, result):
     sharding = _whole_along(arguments[0].sharding, axis, len(arguments[0].shape))
-    return mesh, functools.partial(_custom_call, axis=axis, exclusive=exclusive, dtype=dtype), sharding, (sharding,)
+    options = {"axis": axis, "exclusive": exclusive, "reverse": reverse, "dtype": dtype}
+    return mesh, functools.partial(_custom_call, **options), sharding, (sharding,)
 
 
-def _sharding_of_sums(axis, exclusive, dtype, mesh, arguments, result):
+def _sharding_of_sums(axis, exclusive, reverse, dtype, mesh, arguments, result):
     return _whole_along(arguments[0].sharding, axis, len(arguments[0].shape))
 
 
-def _sharding_rule(axis, exclusive, dtype, mesh, arguments, results):
+def _sharding_rule(axis, exclusive, reverse, dtype, mesh, arguments, results):
     axes = [f"a{i}" for i in range(len(arguments[0].shape))]
     return f"{' '.join(axes)} -> {' '.join(axes)}", {"need_replication_factors": (axes[axis],)}
 
 
 # Rows are cut nowhere: XLA gathers what is sharded along the summed axis.
-_partitioned = custom_partitioning(_custom_call, static_argnums=(1, 2, 3))
+_partitioned = custom_partitioning(_custom_call, static_argnums=(1, 2, 3, 4))
 _partitioned.def_partition(_shards, infer_sharding_from_operands=_sharding_of_sums, sharding_rule=_sharding_rule)
 
 
@@ -70,15 +67,9 @@ except ImportError:
     _partitioned = _custom_call  # and XLA gathers arrays along all axes
 
 
-def _sums_of_tables(x, axis, exclusive, dtype):
-    sums = _partitioned if jax.device_count() > 1 else _custom_call
-    return sums(x, axis, exclusive, dtype)
-
-
 def _lowered(x, *, axis, exclusive, reverse, dtype):
-    if reverse:
-        return jnp.flip(_sums_of_tables(jnp.flip(x, axis), axis, exclusive, dtype), axis)
-    return _sums_of_tables(x, axis, exclusive, dtype)
+    sums = _partitioned if jax.device_count() > 1 else _custom_call
+    return sums(x, axis, exclusive, reverse, dtype)
 
 
 for _platform in ("cpu", "cuda"):
@@ -99,10 +90,11 @@ _sums.def_impl(lambda x, **options: _jitted(**options)(x))
 
 
 def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
-    """Sums of floats in their own type are linear, and transposed by summing from the other end."""
+    """Sums of floats are linear, and transposed by summing from the other end."""
     if type(cotangent) is ad.Zero:
         return [ad.Zero(x.aval)]
-    return [_sums.bind(cotangent, axis=axis, exclusive=exclusive, reverse=not reverse, dtype=dtype)]
+    sums = _sums.bind(cotangent, axis=axis, exclusive=exclusive, reverse=not reverse, dtype=dtype)
+    return [sums.astype(x.aval.dtype)]
 
 
 ad.deflinear2(_sums, _transposed)
@@ -169,8 +161,9 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     if jnp.issubdtype(sums, jnp.complexfloating):
         return _parts_sum(x.astype(sums), **options)
     added_in = _ADDED_IN.get(sums.name, sums.name)
-    if added_in not in ("int32", "uint32", "int64", "uint64", "float32", "float64"):
+    if not _taken(added_in, added_in):
         raise TypeError(f"x: arrays of {x.dtype} are not summed into {sums}")
-    if (x.dtype.name, added_in) not in _WIDENED:
-        x = x.astype(sums).astype(added_in)
+    if not _taken(x.dtype.name, sums.name):
+        x = x.astype(sums)
+        x = x if _taken(sums.name, added_in) else x.astype(added_in)
     return _sums.bind(x, dtype=added_in, **options).astype(sums)

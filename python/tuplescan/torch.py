@@ -5,31 +5,24 @@ import torch
 
 import tuplescan
 
-# The types that are summed, each with the type in which it is added up; complex ones as two columns of floats.
-_ADDED_IN = {
-    torch.bool: None,  # torch has no sums of bool either, but of it, as of int64
-    torch.uint8: torch.int64,
-    torch.int8: torch.int64,
-    torch.int16: torch.int64,
-    torch.int32: torch.int32,
-    torch.int64: torch.int64,
-    torch.float16: torch.float32,
-    torch.bfloat16: torch.float32,
-    torch.float32: torch.float32,
-    torch.float64: torch.float64,
-    torch.complex64: torch.float32,
-    torch.complex128: torch.float64,
-}
+from ._device import _taken
 
-# What the library adds up in a wider type without a copy, other than a type in itself.
-_WIDENED = {(torch.int32, torch.int64), (torch.float32, torch.float64)}
+_REALS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+          torch.float16, torch.bfloat16, torch.float32, torch.float64)  # fmt: skip
+_COMPLEX = (torch.complex64, torch.complex128)  # two columns of floats
+
+# What the library takes as it is.
+_DIRECT = {(x, sums) for x in _REALS for sums in _REALS
+           if _taken(str(x).removeprefix("torch."), str(sums).removeprefix("torch."))}  # fmt: skip
+if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):  # numpy, by which tensors in host memory go then, has it not
+    _DIRECT = {pair for pair in _DIRECT if torch.bfloat16 not in pair}
 
 
 def _sums_type(x, dtype):
     """As torch.cumsum() chooses it."""
     if dtype is None:
         dtype = x.dtype if x.is_floating_point() or x.is_complex() else torch.int64
-    if x.dtype not in _ADDED_IN or _ADDED_IN.get(dtype) is None:
+    if x.dtype not in _REALS + _COMPLEX or dtype not in _REALS + _COMPLEX or dtype == torch.bool:
         raise TypeError(f"tuplescan.torch: sums of {x.dtype} in {dtype} are not there")
     return dtype
 
@@ -39,19 +32,19 @@ def _cumsum(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: boo
     sums = _empty(x, dim, dtype, exclusive, reverse)
     if sums.numel() == 0:
         return sums
-    x, out = x.detach().resolve_conj().resolve_neg(), sums
-    added_in = _ADDED_IN[out.dtype]
-    if out.is_complex():
-        x, out = torch.view_as_real(x.to(out.dtype)), torch.view_as_real(out)
-    elif x.dtype in (torch.bool, torch.uint8) and out.dtype == torch.int64:
-        x, out = x.view(torch.uint8), out.view(torch.uint64)  # sums that wrap have the same bits
-        added_in = torch.uint64
-    elif x.dtype != added_in and (x.dtype, added_in) not in _WIDENED:
-        x = x.to(sums.dtype).to(added_in)
-    into = out if out.dtype == added_in else torch.empty_like(out, dtype=added_in)
-    tuplescan.cumsum(x, dim, added_in, into, exclusive=exclusive, reverse=reverse)
-    if into is not out:
-        out.copy_(into)
+    x, into = x.detach().resolve_conj().resolve_neg(), sums
+    if sums.is_complex():
+        x, into = torch.view_as_real(x.to(sums.dtype)), torch.view_as_real(sums)
+    elif (x.dtype, sums.dtype) not in _DIRECT:
+        x = x.to(sums.dtype)
+        if (sums.dtype, sums.dtype) not in _DIRECT:
+            into = torch.empty_like(sums, dtype=torch.float32 if sums.is_floating_point() else torch.int64)
+            x = x if (x.dtype, into.dtype) in _DIRECT else x.to(into.dtype)
+    if x.dtype == torch.bfloat16:
+        x = x.contiguous()  # so that it need not go by numpy
+    tuplescan.cumsum(x, dim, None, into, exclusive=exclusive, reverse=reverse)
+    if into.dtype != sums.dtype and not sums.is_complex():
+        sums.copy_(into)
     return sums
 
 

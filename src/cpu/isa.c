@@ -1,5 +1,7 @@
 #include "isa.h"
 
+#include <stdatomic.h>
+
 extern const struct cpu_kernels cpu_kernels_plain;
 #if defined(CPU_X86_64)
 extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4, cpu_kernels_v4_bits;
@@ -47,11 +49,16 @@ const struct cpu_kernels *isa_kernels(enum cpu_isa isa) {
     }
 }
 
-const struct cpu_kernels *isa_kernels_in_use(void) {
-    const struct cpu_kernels *kernels = forced;
+/* Asked once: small tables would feel it. */
+static const struct cpu_kernels *newest(void) {
+    static const struct cpu_kernels *_Atomic known;
+    const struct cpu_kernels *kernels = atomic_load_explicit(&known, memory_order_relaxed);
     for (int isa = CPU_ISAS - 1; kernels == NULL; isa--)
         kernels = isa_kernels((enum cpu_isa)isa);
+    atomic_store_explicit(&known, kernels, memory_order_relaxed);
     return kernels;
 }
+
+const struct cpu_kernels *isa_kernels_in_use(void) { return forced ? forced : newest(); }
 
 void isa_force(const struct cpu_kernels *kernels) { forced = kernels; }

@@ -47,6 +47,8 @@ static void set_device_back(const struct scan *scan) {
 
 /* Of the table, or the one that is to take it; -1: the current one. */
 static int device_of(const struct scan *scan) {
+    if (scan->device > 0)
+        return scan->device - 1;
     const int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
     return device >= 0 ? device : scan->on_device - 1;
 }

@@ -14,7 +14,9 @@ const char *cuda_forced_form;
 
 /* The device that the table is on, or else the current one; -1 when it cannot be known. */
 static int device_of(const struct scan *scan) {
-    int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
+    int device = scan->device - 1;
+    if (device < 0 && scan->in.data)
+        device = backend_device_of(scan->in.data);
     if (device >= 0 || cudaGetDevice(&device) == cudaSuccess)
         return device;
     cudaGetLastError();
