@@ -12,7 +12,8 @@ PARTS = [
     ('src/cpu', ['src', 'src/cpu', 'private'], CUDA),
     ('src/cuda', ['src', 'src/cuda', 'private', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
     ('private', ['private'], CUDA),
-    ('src/mpi', ['src/mpi', 'private'], CUDA),
+    ('src/ranks', ['src/ranks', 'src/thread.h', 'private'], CUDA),
+    ('src/mpi', ['src/mpi', 'src/ranks', 'private'], CUDA),
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
@@ -25,7 +26,7 @@ PARTS = [
     ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools', 'private'], CUDA),
     ('tests/mpi/devices.c', ['tests'], None),
-    ('tests/mpi', ['tests', 'src/mpi'], CUDA),
+    ('tests/mpi', ['tests', 'src/mpi', 'src/ranks', 'private'], CUDA),
     ('tests', ['tests', 'private'], None),
 ]
 # A kernel finds the machine in the device layer alone.

@@ -48,6 +48,19 @@ static void overflow_of_floats(struct call *call) {
 static void workspace(struct call *call) { call->options.workspace_bytes = 1; }
 static void state_in_out(struct call *call) { call->options.state = sums; }
 static void misaligned_state(struct call *call) { call->options.state = state + 4; }
+static void reverse(struct call *call) { call->options.reverse = 1; }
+static void bad_reverse(struct call *call) { call->options.reverse = 2; }
+static void skip_nan(struct call *call) { call->options.skip_nan = 1; }
+static void skipped_alone(struct call *call) {
+    static uint64_t found;
+    call->options.skipped = &found;
+}
+static void offsets_and_exclusive(struct call *call) { call->options.offsets = call->options.exclusive = 1; }
+static void more_offsets(struct call *call) {
+    call->options.offsets = 1;
+    call->in.rows -= 2;
+}
+static void tables(struct call *call) { call->options.tables = 2; }
 static void no_type(struct call *call) { call->out.type = (table_type)99; }
 
 static const struct {
@@ -66,6 +79,13 @@ static const struct {
                    {workspace, TABLE_ERROR_ARGUMENT, "workspace"},
                    {state_in_out, TABLE_ERROR_OVERLAP, "options->state"},
                    {misaligned_state, TABLE_ERROR_ALIGNMENT, "options->state"},
+                   {reverse, TABLE_ERROR_RANKS, "reverse: 0 on one, 1 on another"},
+                   {bad_reverse, TABLE_ERROR_ARGUMENT, "reverse"},
+                   {skip_nan, TABLE_ERROR_RANKS, "skip_nan: 0 on one, 1 on another"},
+                   {skipped_alone, TABLE_ERROR_ARGUMENT, "skipped"},
+                   {offsets_and_exclusive, TABLE_ERROR_ARGUMENT, "offsets and exclusive"},
+                   {more_offsets, TABLE_ERROR_SHAPE, "in is"},
+                   {tables, TABLE_ERROR_ARGUMENT, "tables"},
                    {no_type, TABLE_ERROR_TYPE, "out->type 99"}};
 
 static void test_wrong_calls(const struct ranks *ranks) {
@@ -96,6 +116,25 @@ static void test_other_calls(const struct ranks *ranks) {
                                     : table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm);
     check_told(ranks, status, TABLE_ERROR_RANKS, "the call: prefix_sum on one, column_totals on another");
     check_untouched();
+}
+
+/* One row of offsets more is the last rank's, and nobody else's. */
+static void test_offsets(const struct ranks *ranks) {
+    static float more[(ROWS + 1) * COLUMNS];
+    struct call call = right_call();
+    call.options.offsets = 1;
+    if (ranks->rank == ranks->count - 1)
+        call.out = (table_view){more, ROWS + 1, COLUMNS, 0, TABLE_F32};
+    CHECK(table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm) == TABLE_OK);
+    CHECK((ranks->rank == ranks->count - 1 ? more : sums)[0] == (float)(ranks->rank * ROWS));
+    CHECK(ranks->rank < ranks->count - 1 || more[ROWS * COLUMNS] == (float)(ranks->count * ROWS));
+    call = right_call();
+    call.options.offsets = ranks->rank == 0 && ranks->count > 1;
+    if (ranks->count > 1) {
+        check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_RANKS,
+                   "offsets: 0 on one, 1 on another");
+        check_untouched();
+    }
 }
 
 /* What rank 0 alone can do wrong. */
@@ -154,6 +193,7 @@ void test_errors_of_ranks(int world) {
         check_note("%d ranks", count);
         test_wrong_calls(&ranks);
         test_other_calls(&ranks);
+        test_offsets(&ranks);
         test_wrong_beginnings(&ranks);
         test_failing_work(&ranks);
         test_wrong_communicators(&ranks);
