@@ -81,6 +81,7 @@ static table_status total_part(struct part *part, bool is_last) {
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
     call.scan.first_overflow = NULL;
+    call.scan.skipped = NULL;
     call.scan.state = NULL;
     if (call.device < 0)
         call.backend = backend_cpu();
@@ -96,6 +97,8 @@ static table_status scan_part(struct part *part) {
     call.scan.state = part->before;
     if (call.scan.first_overflow)
         call.scan.first_overflow = &part->first_overflow;
+    if (call.scan.skipped)
+        call.scan.skipped = &part->skipped;
     return run_scan(&call, NULL);
 }
 
@@ -139,13 +142,18 @@ static table_status first_failure(const struct parts *parts) {
     return TABLE_OK;
 }
 
-static void find_overflow(const struct parts *parts) {
-    uint64_t *first = parts->part[0].call.scan.first_overflow, found = TABLE_NO_OVERFLOW;
-    for (size_t i = 0; first && i < parts->count; i++)
-        if (parts->part[i].first_overflow < found)
-            found = parts->part[i].first_overflow;
-    if (first)
-        *first = found;
+static void tell_words(const struct parts *parts) {
+    const struct scan *scan = &parts->part[0].call.scan;
+    uint64_t first_overflow = TABLE_NO_OVERFLOW, skipped = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->part[i];
+        first_overflow = part->first_overflow < first_overflow ? part->first_overflow : first_overflow;
+        skipped += part->skipped;
+    }
+    if (scan->first_overflow)
+        *scan->first_overflow = first_overflow;
+    if (scan->skipped)
+        *scan->skipped = skipped;
 }
 
 /* Where each part's rows are in the sum, and which of a device's lanes it is on. */
@@ -175,7 +183,7 @@ table_status parts_run(struct parts *parts) {
     const table_status status = first_failure(parts);
     if (status == TABLE_OK) {
         memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
-        find_overflow(parts);
+        tell_words(parts);
     }
     for (size_t i = 0; i < parts->count; i++)
         if (parts->part[i].range)

@@ -7,9 +7,9 @@
  * All calls are collective: each rank of the communicator makes the same call, with the same columns, types, bins or
  * digit, and options->exclusive, reverse, offsets and skip_nan. All other options, the backend, the strategy and the
  * number of threads among them, are each rank's own. The tables lie where table_prefix_sum() of the rank takes them, in
- * host or device memory; carries, totals, states, skipped and first_overflow are host memory. What ranks tell each other
- * are states (tuplescan/state.h), made by reading the rank's rows once: table_state_bytes() bytes, whatever the rows;
- * docs/machines.md has what that costs. MPI is given host memory alone.
+ * host or device memory; carries, totals, states, skipped and first_overflow are host memory. What ranks tell each
+ * other are states (tuplescan/state.h), made by reading the rank's rows once: table_state_bytes() bytes, whatever the
+ * rows; docs/machines.md has what that costs. MPI is given host memory alone.
  *
  * The beginning is that of the rank whose rows the sum begins with, rank 0, or with options->reverse the last rank: of
  * the options carry_in and the state that goes on those of that rank alone are read. The end is everybody's: each rank
