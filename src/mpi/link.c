@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "join.h"
+#include "survey.h"
 
 enum { TEXT = 256, LARGE = 1 << 30 }; /* counts of MPI are ints: what has more bytes is a number of these, and a rest */
 
@@ -25,21 +26,11 @@ static table_status checked(const char *name, int code) {
 
 /* ---------------------------------------------------------------------------------------------------------- surveys */
 
-/* Words of which the greatest is wanted, and the last of which is added up: one element of MPI's. */
-struct survey {
-    uint64_t words[SURVEY_WORDS], sum;
-};
-
 /* An MPI_User_function. */
-static void survey_two(void *left_survey, void *right_survey, int *count, MPI_Datatype *type) {
-    const struct survey *left = left_survey;
-    struct survey *right = right_survey;
+static void survey_two(void *one, void *all, int *count, MPI_Datatype *type) {
     (void)type;
-    for (int i = 0; i < *count; i++, left++, right++) {
-        for (int word = 0; word < SURVEY_WORDS; word++)
-            right->words[word] = left->words[word] > right->words[word] ? left->words[word] : right->words[word];
-        right->sum += left->sum;
-    }
+    for (int i = 0; i < *count; i++)
+        survey_add((struct survey *)all + i, (const struct survey *)one + i);
 }
 
 static int reduce(const struct mpi_link *link, struct survey *survey) {
@@ -59,8 +50,7 @@ static int reduce(const struct mpi_link *link, struct survey *survey) {
 
 static table_status mpi_survey(const struct together *all, uint64_t *words, int count, struct tally *tally) {
     const struct mpi_link *link = (const struct mpi_link *)all;
-    struct survey survey = {.sum = tally->own};
-    memcpy(survey.words, words, (size_t)count * sizeof *words);
+    struct survey survey = survey_begin(words, count, tally->own);
     table_status status = checked("MPI_Allreduce()", reduce(link, &survey));
     if (status != TABLE_OK)
         return status;

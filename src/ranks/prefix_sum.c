@@ -20,7 +20,7 @@ static void take_offsets(const struct together *all, table_scan_options *options
 
 /* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
  * stream form is to have everything looked at; these forms know no tables that are taken through a device, and are
- * asked about the side that such tables are on. */
+ * asked about the side that such tables are on. Nor do they know a state on the host beside tables on a device. */
 static table_status look_at_call(const struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
     size_t bytes;
@@ -33,8 +33,14 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
         return table_error_set(TABLE_ERROR_BACKEND, table_cuda_unavailable());
     if (options.backend == TABLE_BACKEND_CUDA)
         options.backend = TABLE_BACKEND_AUTO;
+    options.state = NULL;
     take_offsets(call->all, &options);
-    return table_prefix_sum_workspace(in, out, &options, &bytes);
+    table_status status = table_prefix_sum_workspace(in, out, &options, &bytes);
+    if (status != TABLE_OK || !call->options.state)
+        return status;
+    options.state = call->options.state;
+    status = table_prefix_sum_workspace(in, out, &options, &bytes);
+    return status == TABLE_ERROR_BACKEND ? TABLE_OK : status;
 }
 
 static void describe_call(struct ranks_call *call, const table_view *in, const table_view *out) {

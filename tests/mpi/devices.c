@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
 
 enum { REPEAT_MOST = 101 };
 

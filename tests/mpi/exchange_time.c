@@ -9,7 +9,7 @@
 
 #include "agree.h"
 #include "link.h"
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
 
 enum { REPEATS = 101, VALUES = 1 << 22 };
 
