@@ -26,6 +26,7 @@ PARTS = [
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
     ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
+    ('tests/ranks/times.c', ['tests'], None),
     ('tests/ranks', ['tests', 'private'], CUDA),
     ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools', 'private'], CUDA),

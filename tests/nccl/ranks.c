@@ -17,14 +17,16 @@ static _Thread_local int thread; /* its number in the world, and that of its dev
 static ncclComm_t comms[WORLD_MOST + 1][2][WORLD_MOST]; /* by count, direction and rank */
 static pthread_barrier_t barriers[WORLD_MOST + 1];      /* by count */
 static char texts[WORLD_MOST][TEXT];
-static int world;
+static double numbers[WORLD_MOST];
+static int world, argument_count;
+static char **arguments;
 static uint64_t seed;
 
 void check_note(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(note, sizeof note, format, arguments);
-    va_end(arguments);
+    va_list rest;
+    va_start(rest, format);
+    vsnprintf(note, sizeof note, format, rest);
+    va_end(rest);
 }
 
 void check_that(bool condition, const char *text, const char *file, int line) {
@@ -81,6 +83,16 @@ bool same_text(const struct ranks *ranks, const char *text) {
     const bool same = strcmp(texts[0], text) == 0;
     pthread_barrier_wait(&barriers[ranks->count]);
     return same;
+}
+
+double greatest_over(const struct ranks *ranks, double mine) {
+    double most = mine;
+    numbers[ranks->rank] = mine;
+    pthread_barrier_wait(&barriers[ranks->count]);
+    for (int i = 0; i < ranks->count; i++)
+        most = numbers[i] > most ? numbers[i] : most;
+    pthread_barrier_wait(&barriers[ranks->count]);
+    return most;
 }
 
 void test_communicators(const struct ranks *ranks) {
@@ -140,6 +152,10 @@ static void close_world(void) {
 static void *run_rank(void *number) {
     thread = (int)(intptr_t)number;
     CHECK(cudaSetDevice(thread) == cudaSuccess);
+    if (argument_count > 2) {
+        time_tables(&(struct ranks){comms[world][0][thread], thread, world}, argument_count, arguments);
+        return NULL;
+    }
     test_errors_of_ranks(world);
     test_sums_of_ranks(world, seed);
     test_totals_of_ranks(world, seed);
@@ -149,7 +165,7 @@ static void *run_rank(void *number) {
     return NULL;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     pthread_t threads[WORLD_MOST];
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());
@@ -157,6 +173,8 @@ int main(void) {
     }
     CHECK(cudaGetDeviceCount(&world) == cudaSuccess && world > 0);
     world = world < WORLD_MOST ? world : WORLD_MOST;
+    argument_count = argc;
+    arguments = argv;
     seed = run_seed();
     open_world();
     for (int i = 0; i < world; i++)

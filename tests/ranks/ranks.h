@@ -46,6 +46,12 @@ void test_sums_of_ranks(int world, uint64_t seed);
 void test_totals_of_ranks(int world, uint64_t seed);
 void test_errors_of_ranks(int world);
 
+/* For a program whose arguments are ROWS COLUMNS [REPEAT]. */
+void time_tables(const struct ranks *ranks, int argc, char **argv);
+
+/* The greatest of all ranks' numbers; no rank has it before all have come. */
+double greatest_over(const struct ranks *ranks, double mine);
+
 /* What is the transport's own: communicators that are none. */
 void test_communicators(const struct ranks *ranks);
 
