@@ -200,10 +200,15 @@ table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
     return status == TABLE_OK ? make_room(link, MESSAGE_LEAST) : status;
 }
 
+/* What a communicator that failed has left on the stream may run at any time, or never: its memory is not for others.
+ */
 void nccl_link_close(struct nccl_link *link) {
-    device_memory_release(link->device);
-    pinned_release(link->host);
-    if (link->stream)
+    const bool is_busy = link->stream && cudaStreamQuery(link->stream) == cudaErrorNotReady;
+    if (!is_busy) {
+        device_memory_release(link->device);
+        pinned_release(link->host);
+    }
+    if (!is_busy && link->stream)
         stream_close(link->stream);
     if (link->device_before >= 0 && cudaSetDevice(link->device_before) != cudaSuccess)
         cudaGetLastError();
