@@ -53,11 +53,17 @@ static unsigned count_devices(const struct parts *parts) {
     return devices;
 }
 
+struct counting {
+    struct part *part;
+    bool is_timed;
+};
+
 /* Memory for the part's states, and the totals of its rows; nobody asks for those of the last part. */
 static table_status count_part(struct call *call, void *context) {
-    struct part *part = context;
+    const struct counting *counting = context;
+    struct part *part = counting->part;
     const struct scan *scan = &call->scan;
-    struct state_image image = {.backend = call->backend, .is_timed = true};
+    struct state_image image = {.backend = call->backend, .is_timed = counting->is_timed};
     table_status status = table_state_bytes(scan_sum_type(scan), scan->in.columns, &image.bytes);
     if (status != TABLE_OK)
         return status;
@@ -76,7 +82,8 @@ static table_status count_part(struct call *call, void *context) {
     return status;
 }
 
-static table_status total_part(struct part *part, bool is_last) {
+static table_status total_part(const struct parts *parts, struct part *part, bool is_last) {
+    struct counting counting = {part, parts->report != NULL};
     struct call call = part->call;
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
@@ -87,11 +94,12 @@ static table_status total_part(struct part *part, bool is_last) {
         call.backend = backend_cpu();
     if (is_last)
         call.scan.in.rows = 0;
-    return run_and_wait(&call, false, count_part, part);
+    return run_and_wait(&call, false, count_part, &counting);
 }
 
-static table_status scan_part(struct part *part) {
+static table_status scan_part(struct part *part, bool is_asked) {
     struct call call = part->call;
+    call.scan.state_ends = !is_asked && call.device >= 0;
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
     call.scan.state = part->before;
@@ -102,13 +110,16 @@ static table_status scan_part(struct part *part) {
     return run_scan(&call, NULL);
 }
 
+static bool asks_end(const struct parts *parts) { return parts->whole.scan.state || parts->whole.scan.carry_out; }
+
 static void work_on_lane(void *job, unsigned round, unsigned lane) {
     struct parts *parts = job;
     for (size_t i = 0; i < parts->count && !atomic_load(&parts->failed); i++) {
         struct part *part = &parts->part[i];
         if (part->lane[round] != lane)
             continue;
-        part->status = round == TOTALS ? total_part(part, i + 1 == parts->count) : scan_part(part);
+        const bool is_last = i + 1 == parts->count;
+        part->status = round == TOTALS ? total_part(parts, part, is_last) : scan_part(part, is_last && asks_end(parts));
         if (part->status == TABLE_OK)
             continue;
         memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);

@@ -26,7 +26,8 @@ typedef struct table_part {
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_part;
 
-/* What was done and how long it took, in wall-clock seconds. */
+/* What was done and how long it took, in wall-clock seconds. A call that is asked for it takes some 10 us longer, since
+ * it waits for totals before it tells them to the host. */
 typedef struct table_devices_report {
     unsigned devices;        /* that had rows; all parts on the CPU count as one */
     double totals_seconds;   /* until the totals of all parts were joined, exchange_seconds included */
