@@ -42,6 +42,25 @@ static unsigned choose_lanes(struct parts *parts, unsigned round) {
     return lanes;
 }
 
+/* Whether the first part can be summed, which takes as long as two of its totals, while parts on other devices are
+ * totalled. The last one is not. */
+static bool is_first_early(const struct parts *parts) {
+    const struct part *first = &parts->part[0];
+    size_t own = first->call.scan.in.rows, most = 0;
+    if (first->call.device < 0)
+        return false;
+    for (size_t i = 0; i + 1 < parts->count; i++) {
+        size_t rows = 0;
+        for (size_t j = i; j + 1 < parts->count; j++)
+            rows += parts->part[j].lane[TOTALS] == parts->part[i].lane[TOTALS] ? parts->part[j].call.scan.in.rows : 0;
+        if (parts->part[i].lane[TOTALS] == first->lane[TOTALS])
+            own += i == 0 ? rows : 0;
+        else
+            most = rows > most ? rows : most;
+    }
+    return own <= most;
+}
+
 static unsigned count_devices(const struct parts *parts) {
     unsigned devices = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -112,14 +131,30 @@ static table_status scan_part(struct part *part, bool is_asked) {
 
 static bool asks_end(const struct parts *parts) { return parts->whole.scan.state || parts->whole.scan.carry_out; }
 
+/* The sum through its last row is what the totals of the others join. */
+static table_status scan_early(const struct parts *parts, struct part *part) {
+    const table_status status = total_part(parts, part, true);
+    if (status != TABLE_OK)
+        return status;
+    memcpy(part->before, parts->image->state, parts->image->bytes);
+    return scan_part(part, true);
+}
+
+static table_status work_on_part(const struct parts *parts, size_t i, unsigned round) {
+    struct part *part = &parts->part[i];
+    const bool is_last = i + 1 == parts->count, is_early = i == 0 && parts->first_early;
+    if (round == TOTALS)
+        return is_early ? scan_early(parts, part) : total_part(parts, part, is_last);
+    return is_early ? TABLE_OK : scan_part(part, is_last && asks_end(parts));
+}
+
 static void work_on_lane(void *job, unsigned round, unsigned lane) {
     struct parts *parts = job;
     for (size_t i = 0; i < parts->count && !atomic_load(&parts->failed); i++) {
         struct part *part = &parts->part[i];
         if (part->lane[round] != lane)
             continue;
-        const bool is_last = i + 1 == parts->count;
-        part->status = round == TOTALS ? total_part(parts, part, is_last) : scan_part(part, is_last && asks_end(parts));
+        part->status = work_on_part(parts, i, round);
         if (part->status == TABLE_OK)
             continue;
         memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
@@ -136,9 +171,10 @@ static void join(void *job) {
         return;
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
-        memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
+        if (i > 0 || !parts->first_early)
+            memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
         if (i > 0)
-            state_append(part->before, part[-1].range);
+            state_append(part->before, part[-1].range); /* which has no rows if these are in `before` */
         told = part->tell_seconds > told ? part->tell_seconds : told;
     }
     parts->joined = now();
@@ -190,6 +226,7 @@ table_status parts_run(struct parts *parts) {
                                    .work = work_on_lane,
                                    .between = join,
                                    .job = parts};
+    parts->first_early = is_first_early(parts);
     crew_run(&work);
     const table_status status = first_failure(parts);
     if (status == TABLE_OK) {

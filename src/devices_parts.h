@@ -36,6 +36,7 @@ struct parts {
     struct call whole;            /* of a table with all rows, which nobody has; on the host */
     struct state_image *image;    /* what the sum begins with, later what it ends with */
     table_devices_report *report; /* may be NULL */
+    bool first_early;             /* the first part, whose seed is known, is summed while others are totalled */
     double joined;                /* when */
     atomic_bool failed;
 };

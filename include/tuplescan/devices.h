@@ -4,8 +4,11 @@
  *
  * How: each place makes the totals of its rows, all at the same time; the host joins them (tuplescan/state.h), a few
  * kilobytes whatever the rows are; and each place sums its rows from there on. Values are thus read twice and written
- * once, and two thirds of the speed at which all memories copy together is the most that can be reached. A single part
- * that has rows is summed in one pass. */
+ * once, and with equal parts two thirds of the speed at which all memories copy together is the most that can be
+ * reached. The last part is not totalled, and the first one, whose sums wait for nobody, is summed meanwhile if it is
+ * small enough. So who may choose shares gives the device that has the last part half as many rows more, the table's
+ * first ones, as a part of their own: of R rows and D devices others have R / (D + 1/2), and the ceiling is that much
+ * higher, by a fourth for two devices. A single part that has rows is summed in one pass. */
 #ifndef TUPLESCAN_DEVICES_H
 #define TUPLESCAN_DEVICES_H
 
