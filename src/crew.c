@@ -1,24 +1,52 @@
 #include "crew.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "thread.h"
 
+/* Waiting threads look again and again for so long before they sleep: a part on a device takes a millisecond, and to
+ * wake a thread 50 us and more. */
+static const double SECONDS_AWAKE = 0.002;
+
 struct crew {
     const struct crew_work *work;
-    atomic_uint next[CREW_ROUNDS];
+    atomic_uint next[CREW_ROUNDS], left[CREW_ROUNDS]; /* the next piece to begin, and how many are not done */
+    atomic_bool second;                               /* the second round has begun */
     pthread_mutex_t mutex;
     pthread_cond_t moved;
-    unsigned left; /* pieces of the first round that are not done */
-    bool second;   /* the second round has begun */
 };
 
-static void note_done(struct crew *crew, unsigned count) {
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool has_begun(struct crew *crew) { return atomic_load(&crew->second); }
+static bool is_counted(struct crew *crew) { return atomic_load(&crew->left[0]) == 0; }
+static bool is_done(struct crew *crew) { return atomic_load(&crew->left[1]) == 0; }
+
+static void wait_until(struct crew *crew, bool (*is_so)(struct crew *)) {
+    const double asleep = now() + SECONDS_AWAKE;
+    while (!is_so(crew)) {
+        if (now() < asleep) {
+            sched_yield();
+            continue;
+        }
+        pthread_mutex_lock(&crew->mutex);
+        while (!is_so(crew))
+            pthread_cond_wait(&crew->moved, &crew->mutex);
+        pthread_mutex_unlock(&crew->mutex);
+    }
+}
+
+/* Behind a change that others may wait for. */
+static void wake(struct crew *crew) {
     pthread_mutex_lock(&crew->mutex);
-    crew->left -= count;
-    if (crew->left == 0)
-        pthread_cond_broadcast(&crew->moved);
+    pthread_cond_broadcast(&crew->moved);
     pthread_mutex_unlock(&crew->mutex);
 }
 
@@ -29,34 +57,27 @@ static void take_part(struct crew *crew, unsigned round) {
         if (piece >= work->pieces[round])
             return;
         work->work(work->job, round, piece);
-        if (round == 0)
-            note_done(crew, 1);
+        if (atomic_fetch_sub(&crew->left[round], 1) == 1)
+            wake(crew);
     }
 }
 
 static void *run_helper(void *argument) {
     struct crew *crew = argument;
     take_part(crew, 0);
-    pthread_mutex_lock(&crew->mutex);
-    while (!crew->second)
-        pthread_cond_wait(&crew->moved, &crew->mutex);
-    pthread_mutex_unlock(&crew->mutex);
+    wait_until(crew, has_begun);
     take_part(crew, 1);
     return NULL;
 }
 
 static void lead(struct crew *crew) {
     take_part(crew, 0);
-    pthread_mutex_lock(&crew->mutex);
-    while (crew->left > 0)
-        pthread_cond_wait(&crew->moved, &crew->mutex);
-    pthread_mutex_unlock(&crew->mutex);
+    wait_until(crew, is_counted);
     crew->work->between(crew->work->job);
-    pthread_mutex_lock(&crew->mutex);
-    crew->second = true;
-    pthread_cond_broadcast(&crew->moved);
-    pthread_mutex_unlock(&crew->mutex);
+    atomic_store(&crew->second, true);
+    wake(crew);
     take_part(crew, 1);
+    wait_until(crew, is_done);
 }
 
 /* Starts up to `wanted` threads and returns how many. */
@@ -75,10 +96,11 @@ static unsigned start_helpers(struct crew *crew, pthread_t *helpers, unsigned wa
 void crew_run(const struct crew_work *work) {
     const unsigned most = work->pieces[0] > work->pieces[1] ? work->pieces[0] : work->pieces[1];
     const unsigned wanted = most > 1 ? most - 1 : 0;
-    struct crew crew = {
-        .work = work, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER, .left = work->pieces[0]};
+    struct crew crew = {.work = work, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     pthread_t *helpers = wanted > 0 ? malloc(wanted * sizeof *helpers) : NULL;
     int cancel_state, ignored;
+    for (unsigned round = 0; round < CREW_ROUNDS; round++)
+        atomic_init(&crew.left[round], work->pieces[round]);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the threads use this one's stack */
     const unsigned started = start_helpers(&crew, helpers, wanted);
     lead(&crew);

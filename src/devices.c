@@ -30,9 +30,20 @@ static table_status choose_device(const table_part *given, struct call *call) {
     return TABLE_OK;
 }
 
-static table_status look_at_part(const table_part *given, const table_scan_options *options, struct call *call) {
+/* With offsets the last part has the whole table's additional row. All others have what stands above the rows of
+ * theirs, or, in reverse, the sums from each row on. */
+static void take_offsets(table_scan_options *options, bool is_last) {
+    if (options->offsets != 1 || options->exclusive || is_last)
+        return;
+    options->offsets = 0;
+    options->exclusive = !options->reverse;
+}
+
+static table_status look_at_part(const table_part *given, const table_scan_options *options, bool is_last,
+                                 struct call *call) {
     table_scan_options inner = *options;
     inner.backend = given->backend;
+    take_offsets(&inner, is_last);
     for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
         if (given->reserved[i] != 0)
             return status_fail(TABLE_ERROR_ARGUMENT, "reserved[%d] is not 0", i);
@@ -51,11 +62,21 @@ static table_status agree(const struct call *first, const struct call *other) {
     return TABLE_OK;
 }
 
+/* `out` with the row of offsets. */
+static struct table_view written(const struct scan *scan) {
+    struct table_view all = scan->out;
+    if (scan->offset_first)
+        all.data = scan->offset_row;
+    all.rows += scan->offset_row != NULL;
+    return all;
+}
+
 /* What part `a` writes may not be what part `b` reads or writes. */
 static table_status apart(size_t a, const struct scan *of_a, size_t b, const struct scan *of_b) {
-    if (validate_apart("", &of_a->out, "", &of_b->in, false) != TABLE_OK)
+    const struct table_view out_a = written(of_a), out_b = written(of_b);
+    if (validate_apart("", &out_a, "", &of_b->in, false) != TABLE_OK)
         return status_fail(TABLE_ERROR_OVERLAP, "out of part %zu and in of part %zu share memory", a, b);
-    if (a < b && validate_apart("", &of_a->out, "", &of_b->out, false) != TABLE_OK)
+    if (a < b && validate_apart("", &out_a, "", &out_b, false) != TABLE_OK)
         return status_fail(TABLE_ERROR_OVERLAP, "out of part %zu and out of part %zu share memory", a, b);
     return TABLE_OK;
 }
@@ -66,18 +87,15 @@ static table_status look_at_options(const table_scan_options *options) {
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend: each part has its own");
     if (options->report)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->report: the report of this call is its last argument");
-    const char *const left_out = options->reverse      ? "reverse"
-                                 : options->offsets    ? "offsets"
-                                 : options->skipped    ? "skipped"
-                                 : options->tables > 1 ? "tables"
-                                                       : NULL;
-    if (left_out)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->%s is not for a table in parts", left_out);
+    if (options->tables > 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is not for a table in parts");
     table_status status = validate_reach(host, "options->carry_in", options->carry_in);
     if (status == TABLE_OK)
         status = validate_reach(host, "options->carry_out", options->carry_out);
     if (status == TABLE_OK)
         status = validate_reach(host, "options->first_overflow", options->first_overflow);
+    if (status == TABLE_OK)
+        status = validate_reach(host, "options->skipped", options->skipped);
     return status == TABLE_OK ? validate_reach(host, "options->state", options->state) : status;
 }
 
@@ -99,7 +117,7 @@ static table_status look_at_parts(const table_part *given, const table_scan_opti
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
         part->number = i;
-        table_status status = look_at_part(&given[i], options, &part->call);
+        table_status status = look_at_part(&given[i], options, i + 1 == parts->count, &part->call);
         if (status == TABLE_OK)
             status = agree(&parts->part[0].call, &part->call);
         if (status != TABLE_OK)
@@ -114,13 +132,21 @@ static table_status look_at_parts(const table_part *given, const table_scan_opti
     return look_at_rows(parts, *rows);
 }
 
-/* Parts without rows have been looked at, and that was all. One is left if no part has rows. */
+/* Parts without rows to read or write have been looked at, and that was all. One is left if no part has rows. */
 static void drop_empty(struct parts *parts) {
     size_t kept = 0;
     for (size_t i = 0; i < parts->count; i++)
-        if (parts->part[i].call.scan.in.rows > 0)
+        if (parts->part[i].call.scan.in.rows > 0 || parts->part[i].call.scan.offset_row)
             parts->part[kept++] = parts->part[i];
     parts->count = kept > 0 ? kept : 1;
+}
+
+static void turn_around(struct parts *parts) {
+    for (size_t i = 0, j = parts->count; i + 1 < j; i++) {
+        const struct part part = parts->part[--j];
+        parts->part[j] = parts->part[i];
+        parts->part[i] = part;
+    }
 }
 
 /* The whole sum's beginning and end, on the host. */
@@ -142,9 +168,12 @@ static table_status run_all(struct parts *parts, size_t rows) {
     return status;
 }
 
-static table_status run_checked(struct parts *parts, size_t rows) {
+/* From here on parts are in the order in which they are summed. */
+static table_status run_checked(struct parts *parts, size_t rows, bool reverse) {
     const double begun = now();
     drop_empty(parts);
+    if (reverse)
+        turn_around(parts);
     if (parts->report)
         *parts->report = (table_devices_report){.devices = 1};
     struct part *alone = &parts->part[0];
@@ -172,7 +201,7 @@ table_status table_prefix_sum_devices(const table_part *given, size_t count, con
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for %zu parts", count);
     status = look_at_parts(given, options, &parts, &rows);
     if (status == TABLE_OK)
-        status = run_checked(&parts, rows);
+        status = run_checked(&parts, rows, options->reverse);
     free(parts.part);
     return status;
 }

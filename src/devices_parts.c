@@ -42,6 +42,25 @@ static unsigned choose_lanes(struct parts *parts, unsigned round) {
     return lanes;
 }
 
+/* Whether the first part can be summed, which takes as long as two of its totals, while parts on other devices are
+ * totalled. The last one is not. */
+static bool is_first_early(const struct parts *parts) {
+    const struct part *first = &parts->part[0];
+    size_t own = first->call.scan.in.rows, most = 0;
+    if (first->call.device < 0)
+        return false;
+    for (size_t i = 0; i + 1 < parts->count; i++) {
+        size_t rows = 0;
+        for (size_t j = i; j + 1 < parts->count; j++)
+            rows += parts->part[j].lane[TOTALS] == parts->part[i].lane[TOTALS] ? parts->part[j].call.scan.in.rows : 0;
+        if (parts->part[i].lane[TOTALS] == first->lane[TOTALS])
+            own += i == 0 ? rows : 0;
+        else
+            most = rows > most ? rows : most;
+    }
+    return own <= most;
+}
+
 static unsigned count_devices(const struct parts *parts) {
     unsigned devices = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -53,11 +72,17 @@ static unsigned count_devices(const struct parts *parts) {
     return devices;
 }
 
+struct counting {
+    struct part *part;
+    bool is_timed;
+};
+
 /* Memory for the part's states, and the totals of its rows; nobody asks for those of the last part. */
 static table_status count_part(struct call *call, void *context) {
-    struct part *part = context;
+    const struct counting *counting = context;
+    struct part *part = counting->part;
     const struct scan *scan = &call->scan;
-    struct state_image image = {.backend = call->backend, .is_timed = true};
+    struct state_image image = {.backend = call->backend, .is_timed = counting->is_timed};
     table_status status = table_state_bytes(scan_sum_type(scan), scan->in.columns, &image.bytes);
     if (status != TABLE_OK)
         return status;
@@ -76,27 +101,51 @@ static table_status count_part(struct call *call, void *context) {
     return status;
 }
 
-static table_status total_part(struct part *part, bool is_last) {
+static table_status total_part(const struct parts *parts, struct part *part, bool is_last) {
+    struct counting counting = {part, parts->report != NULL};
     struct call call = part->call;
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
     call.scan.first_overflow = NULL;
+    call.scan.skipped = NULL;
     call.scan.state = NULL;
     if (call.device < 0)
         call.backend = backend_cpu();
     if (is_last)
         call.scan.in.rows = 0;
-    return run_and_wait(&call, false, count_part, part);
+    return run_and_wait(&call, false, count_part, &counting);
 }
 
-static table_status scan_part(struct part *part) {
+static table_status scan_part(struct part *part, bool is_asked) {
     struct call call = part->call;
+    call.scan.state_ends = !is_asked && call.device >= 0;
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
     call.scan.state = part->before;
     if (call.scan.first_overflow)
         call.scan.first_overflow = &part->first_overflow;
+    if (call.scan.skipped)
+        call.scan.skipped = &part->skipped;
     return run_scan(&call, NULL);
+}
+
+static bool asks_end(const struct parts *parts) { return parts->whole.scan.state || parts->whole.scan.carry_out; }
+
+/* The sum through its last row is what the totals of the others join. */
+static table_status scan_early(const struct parts *parts, struct part *part) {
+    const table_status status = total_part(parts, part, true);
+    if (status != TABLE_OK)
+        return status;
+    memcpy(part->before, parts->image->state, parts->image->bytes);
+    return scan_part(part, true);
+}
+
+static table_status work_on_part(const struct parts *parts, size_t i, unsigned round) {
+    struct part *part = &parts->part[i];
+    const bool is_last = i + 1 == parts->count, is_early = i == 0 && parts->first_early;
+    if (round == TOTALS)
+        return is_early ? scan_early(parts, part) : total_part(parts, part, is_last);
+    return is_early ? TABLE_OK : scan_part(part, is_last && asks_end(parts));
 }
 
 static void work_on_lane(void *job, unsigned round, unsigned lane) {
@@ -105,7 +154,7 @@ static void work_on_lane(void *job, unsigned round, unsigned lane) {
         struct part *part = &parts->part[i];
         if (part->lane[round] != lane)
             continue;
-        part->status = round == TOTALS ? total_part(part, i + 1 == parts->count) : scan_part(part);
+        part->status = work_on_part(parts, i, round);
         if (part->status == TABLE_OK)
             continue;
         memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
@@ -122,9 +171,10 @@ static void join(void *job) {
         return;
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
-        memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
+        if (i > 0 || !parts->first_early)
+            memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
         if (i > 0)
-            state_append(part->before, part[-1].range);
+            state_append(part->before, part[-1].range); /* which has no rows if these are in `before` */
         told = part->tell_seconds > told ? part->tell_seconds : told;
     }
     parts->joined = now();
@@ -139,13 +189,18 @@ static table_status first_failure(const struct parts *parts) {
     return TABLE_OK;
 }
 
-static void find_overflow(const struct parts *parts) {
-    uint64_t *first = parts->part[0].call.scan.first_overflow, found = TABLE_NO_OVERFLOW;
-    for (size_t i = 0; first && i < parts->count; i++)
-        if (parts->part[i].first_overflow < found)
-            found = parts->part[i].first_overflow;
-    if (first)
-        *first = found;
+static void tell_words(const struct parts *parts) {
+    const struct scan *scan = &parts->part[0].call.scan;
+    uint64_t first_overflow = TABLE_NO_OVERFLOW, skipped = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->part[i];
+        first_overflow = part->first_overflow < first_overflow ? part->first_overflow : first_overflow;
+        skipped += part->skipped;
+    }
+    if (scan->first_overflow)
+        *scan->first_overflow = first_overflow;
+    if (scan->skipped)
+        *scan->skipped = skipped;
 }
 
 /* Where each part's rows are in the sum, and which of a device's lanes it is on. */
@@ -171,11 +226,12 @@ table_status parts_run(struct parts *parts) {
                                    .work = work_on_lane,
                                    .between = join,
                                    .job = parts};
+    parts->first_early = is_first_early(parts);
     crew_run(&work);
     const table_status status = first_failure(parts);
     if (status == TABLE_OK) {
         memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
-        find_overflow(parts);
+        tell_words(parts);
     }
     for (size_t i = 0; i < parts->count; i++)
         if (parts->part[i].range)

@@ -12,7 +12,7 @@
 
 enum { DETAIL_BYTES = 256 };
 
-/* Rows of a part, which are not none. */
+/* Rows of a part, which are not none, but for the last of the offsets. */
 struct part {
     size_t number; /* as the caller counts */
     struct call call;
@@ -24,7 +24,7 @@ struct part {
     const struct backend *owner;
     struct sum_state *range, *before;
 
-    uint64_t first_overflow;
+    uint64_t first_overflow, skipped;
     double tell_seconds;
     table_status status;
     char detail[DETAIL_BYTES];
@@ -36,6 +36,7 @@ struct parts {
     struct call whole;            /* of a table with all rows, which nobody has; on the host */
     struct state_image *image;    /* what the sum begins with, later what it ends with */
     table_devices_report *report; /* may be NULL */
+    bool first_early;             /* the first part, whose seed is known, is summed while others are totalled */
     double joined;                /* when */
     atomic_bool failed;
 };

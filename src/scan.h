@@ -51,7 +51,8 @@ struct scan {
 
     /* The state's header before and behind this table, on the host, begun; NULL where only the device knows. */
     const struct sum_state *header_before, *header_after;
-    bool begins; /* whether the state's own header is not yet header_before, but zeros */
+    bool state_ends; /* nobody asks for the state behind the table */
+    bool begins;     /* whether the state's own header is not yet header_before, but zeros */
 
     unsigned threads;  /* CPU: at most this many; never 0 there */
     void *stream;      /* CUDA: the stream that all of it is put on */

@@ -3,6 +3,7 @@
 #include "state_scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "checked.h"
 #include "state_call.h"
@@ -56,9 +57,14 @@ table_status state_inspect(struct call *call) {
     size_t bytes;
     if (!scan->state)
         return TABLE_OK;
-    table_status status = call->backend->copy(scan, header, scan->state, sizeof *header);
-    if (status == TABLE_OK)
-        status = call->backend->wait(scan);
+    table_status status = TABLE_OK;
+    if (call->backend->copy_rows && backend_device_of(scan->state) < 0) {
+        memcpy(header, scan->state, sizeof *header); /* without a word to the device */
+    } else {
+        status = call->backend->copy(scan, header, scan->state, sizeof *header);
+        if (status == TABLE_OK)
+            status = call->backend->wait(scan);
+    }
     if (status == TABLE_OK)
         status = state_header(name, header, &bytes);
     if (status == TABLE_OK && bytes > 0)
@@ -179,6 +185,11 @@ static struct scan scan_within(const struct scan *scan) {
     return within;
 }
 
+/* The finding of an overflow, which is the state's to count on, and the sums of no rows are asked for with it. */
+static bool nobody_asks(const struct scan *scan) {
+    return scan->state_ends && scan->chunks > 0 && !scan->first_overflow;
+}
+
 /* `scan` has its state in memory of the backend, and its finding in the workspace. */
 static table_status run_begun(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               char *workspace) {
@@ -186,7 +197,7 @@ static table_status run_begun(const struct backend *backend, const struct plan *
     const struct scan within = scan_within(scan);
     if (status == TABLE_OK)
         status = pipeline_run_stateless(backend, plan, &within, workspace);
-    if (status == TABLE_OK)
+    if (status == TABLE_OK && !nobody_asks(scan))
         status = leave(backend, scan);
     if (status == TABLE_OK && scan->carry_out && state_is_integer(scan_sum_type(scan)))
         status = backend->copy(scan, scan->carry_out, row_of(scan, scan->state, STATE_SUM), row_bytes_of(scan));
@@ -219,5 +230,7 @@ table_status state_run(const struct backend *backend, const struct plan *plan, c
         status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes_of(scan));
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
-    return status == TABLE_OK && !reached ? backend->copy(scan, scan->state, inner.state, bytes_of(scan)) : status;
+    return status == TABLE_OK && !reached && !nobody_asks(scan)
+               ? backend->copy(scan, scan->state, inner.state, bytes_of(scan))
+               : status;
 }

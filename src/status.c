@@ -27,6 +27,7 @@ static const struct {
     [TABLE_ERROR_CANCELED] = {"TABLE_ERROR_CANCELED", "the caller ended the call"},
     [TABLE_ERROR_RANKS] = {"TABLE_ERROR_RANKS", "the ranks of a communicator do not make the same call"},
     [TABLE_ERROR_MPI] = {"TABLE_ERROR_MPI", "a call of MPI failed"},
+    [TABLE_ERROR_NCCL] = {"TABLE_ERROR_NCCL", "a call of NCCL failed"},
 };
 
 static int is_known(table_status status) { return (size_t)status < sizeof statuses / sizeof *statuses; }

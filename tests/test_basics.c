@@ -35,6 +35,7 @@ static void test_statuses(void **state) {
         "TABLE_ERROR_CANCELED",
         "TABLE_ERROR_RANKS",
         "TABLE_ERROR_MPI",
+        "TABLE_ERROR_NCCL",
     };
     const int count = sizeof names / sizeof *names;
     (void)state;

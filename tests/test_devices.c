@@ -23,26 +23,28 @@ struct test_part {
     struct place place;
     struct table in, out;
     bool in_place;
-    size_t first, rows; /* of the table's rows */
+    size_t first, rows; /* of the table's rows, in the order of the sum */
+    size_t more;        /* 1: behind them, the last row of the offsets */
 };
 
 struct test_sum {
     table_type in_type, out_type;
     size_t rows, before, columns; /* before: rows that were summed earlier, into the state */
-    bool exclusive, has_start, has_state;
+    bool exclusive, reverse, offsets, skip_nan, has_start, has_state;
     uint64_t seed;
     struct random random;
-    char *values, *start, *sums;
-    uint64_t first_overflow; /* of the rows that are not before */
+    char *values, *start, *sums;      /* rows in the order of the sum, from the last one of the table on in reverse */
+    uint64_t first_overflow, skipped; /* of the rows that are not before */
     struct test_part parts[PARTS_MOST];
     size_t count;
 };
 
 static void fail_sum(const struct test_sum *sum, const char *what) {
-    print_error("%s\n  %s->%s, %zu rows, %zu of them before, x %zu columns%s%s%s, parts:", what,
+    print_error("%s\n  %s->%s, %zu rows, %zu of them before, x %zu columns%s%s%s%s%s%s, parts:", what,
                 table_type_name(sum->in_type), table_type_name(sum->out_type), sum->rows, sum->before, sum->columns,
-                sum->exclusive ? ", exclusive" : "", sum->has_start ? ", with a start" : "",
-                sum->has_state ? ", with a state" : "");
+                sum->exclusive ? ", exclusive" : "", sum->reverse ? ", in reverse" : "",
+                sum->offsets ? ", offsets" : "", sum->skip_nan ? ", skip NaN" : "",
+                sum->has_start ? ", with a start" : "", sum->has_state ? ", with a state" : "");
     for (size_t i = 0; i < sum->count; i++)
         print_error(" %zu rows on %s %d;", sum->parts[i].rows, sum->parts[i].place.name, sum->parts[i].place.device);
     print_error("\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n", run_seed());
@@ -93,11 +95,19 @@ static void make_values(struct test_sum *sum) {
     randomize(sum->values, sum->rows * sum->columns, sum->in_type, &sum->random, pattern);
     randomize(sum->start, sum->columns, kept_type(sum), &sum->random, pattern);
     const table_view all = packed(sum, 0, sum->rows), now = packed(sum, sum->before, sum->rows - sum->before);
-    struct reference whole = {.type = sum->out_type, .kept = sum->sums}, later = {.type = sum->out_type};
+    struct reference whole = {.type = sum->out_type, .skip_nan = sum->skip_nan, .kept = sum->sums};
+    struct reference later = {.type = sum->out_type, .skip_nan = sum->skip_nan};
     require(sum, reference_prefix_sum(&all, sum->has_start ? sum->start : NULL, false, &whole), "out of memory");
     require(sum, reference_prefix_sum(&now, sums_through(sum, sum->before), false, &later), "out of memory");
+    sum->skipped = later.skipped;
     sum->first_overflow =
         later.first_overflow == UINT64_MAX ? UINT64_MAX : later.first_overflow + (uint64_t)sum->before * sum->columns;
+}
+
+/* Rows of `row_bytes` from the order of the sum into that of the table, or back. */
+static void put_in_order(const struct test_sum *sum, char *to, const char *from, size_t rows, size_t row_bytes) {
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + (sum->reverse ? rows - 1 - i : i) * row_bytes, from + i * row_bytes, row_bytes);
 }
 
 /* Near to where units and groups of them end, or anywhere. */
@@ -113,21 +123,26 @@ static size_t choose_cut(struct test_sum *sum, size_t left) {
     return rows;
 }
 
-static void open_part(struct test_sum *sum, struct test_part *part, size_t first, size_t rows) {
+static void open_part(struct test_sum *sum, struct test_part *part, size_t first, size_t rows, bool last) {
     struct random *random = &sum->random;
     const size_t gap = random_once_in(random, 3) ? 1 + random_below(random, 4) : 0;
     part->place = place_at(random_below(random, place_count()));
     part->first = first;
     part->rows = rows;
-    part->in_place = sum->in_type == sum->out_type && random_once_in(random, 2);
+    part->more = sum->offsets && (sum->reverse ? part == sum->parts : last);
+    part->in_place = sum->in_type == sum->out_type && part->more == 0 && random_once_in(random, 2);
+    char *ordered = malloc(rows * in_row(sum) + 1);
+    require(sum, ordered != NULL, "out of memory");
+    put_in_order(sum, ordered, sum->values + first * in_row(sum), rows, in_row(sum));
     places_set_device(part->place.device);
     require(sum,
             table_open(&part->in, part->place.memory, sum->in_type, rows, sum->columns, sum->columns + gap,
                        random_below(random, 3), EDGE_BACK) &&
-                table_open(&part->out, part->place.memory, sum->out_type, rows, sum->columns, sum->columns + gap % 2,
-                           random_below(random, 3), EDGE_BACK),
+                table_open(&part->out, part->place.memory, sum->out_type, rows + part->more, sum->columns,
+                           sum->columns + gap % 2, random_below(random, 3), EDGE_BACK),
             "out of memory");
-    table_set_packed(&part->in, sum->values + first * in_row(sum));
+    table_set_packed(&part->in, ordered);
+    free(ordered);
     table_randomize(&part->out, random, PATTERN_BITS);
     require(sum, table_upload(&part->in) && table_upload(&part->out), "a part cannot be written");
 }
@@ -137,19 +152,25 @@ static void open_parts(struct test_sum *sum) {
     size_t first = sum->before;
     for (; sum->count < count; sum->count++) {
         const size_t left = sum->rows - first, rows = sum->count + 1 == count ? left : choose_cut(sum, left);
-        open_part(sum, &sum->parts[sum->count], first, rows);
+        open_part(sum, &sum->parts[sum->count], first, rows, sum->count + 1 == count);
         first += rows;
     }
 }
 
 static void require_part(struct test_sum *sum, struct test_part *part) {
     struct table *out = part->in_place ? &part->in : &part->out;
-    char *expected = malloc((part->rows + 1) * out_row(sum));
+    const bool itself = sum->offsets ? sum->reverse : !sum->exclusive; /* whether a row has itself in its sums */
+    char *results = malloc((part->rows + 1) * out_row(sum)), *expected = malloc((part->rows + 1) * out_row(sum));
     struct difference at;
-    require(sum, expected != NULL, "out of memory");
+    require(sum, results && expected, "out of memory");
     for (size_t i = 0; i < part->rows; i++)
-        reference_round(sum->out_type, sums_through(sum, part->first + i + !sum->exclusive),
-                        expected + i * out_row(sum), sum->columns);
+        reference_round(sum->out_type, sums_through(sum, part->first + i + itself), results + i * out_row(sum),
+                        sum->columns);
+    put_in_order(sum, expected, results, part->rows, out_row(sum));
+    if (part->more)
+        reference_round(sum->out_type, sums_through(sum, sum->reverse ? sum->before : sum->rows),
+                        expected + part->rows * out_row(sum), sum->columns);
+    free(results);
     table_set_packed(out, expected);
     if (!table_holds_image(out, &at)) {
         print_error("row %zu of part %zu, column %zu: expected %#" PRIx64 ", found %#" PRIx64 "\n", at.row,
@@ -181,22 +202,27 @@ static void *new_state(const struct test_sum *sum, size_t *bytes) {
 /* Feeds rows to a state by the CPU. */
 static void feed(const struct test_sum *sum, void *state, size_t first, size_t rows) {
     const table_view in = packed(sum, first, rows);
-    table_scan_options options = {.state = state, .threads = 1};
+    table_scan_options options = {.state = state, .threads = 1, .skip_nan = sum->skip_nan};
     options.carry_in = sum->has_start && first == 0 ? sum->start : NULL;
     require_ok(sum, table_column_totals(&in, kept_type(sum), NULL, &options));
 }
 
 static void call(struct test_sum *sum) {
     char carry_out[ROW_MOST];
-    uint64_t found = 77;
+    const bool asks = random_once_in(&sum->random, 2), is_timed = random_once_in(&sum->random, 2);
+    uint64_t found = 77, skipped = 77;
     size_t bytes;
     void *state = new_state(sum, &bytes);
     table_part parts[PARTS_MOST] = {0};
     table_devices_report report;
     table_scan_options options = {.exclusive = sum->exclusive,
+                                  .reverse = sum->reverse,
+                                  .offsets = sum->offsets,
+                                  .skip_nan = sum->skip_nan,
+                                  .skipped = sum->skip_nan ? &skipped : NULL,
                                   .threads = (unsigned)random_below(&sum->random, 4),
                                   .strategy = (table_strategy)random_below(&sum->random, TABLE_STRATEGY_FUSED + 1),
-                                  .carry_out = carry_out};
+                                  .carry_out = asks ? carry_out : NULL};
     if (sum->before > 0)
         feed(sum, state, 0, sum->before);
     if (sum->has_start && sum->before == 0)
@@ -205,18 +231,21 @@ static void call(struct test_sum *sum) {
         options.state = state;
     if (!element_is_float(sum->out_type))
         options.first_overflow = &found;
-    for (size_t i = 0; i < sum->count; i++)
-        parts[i] = (table_part){.in = sum->parts[i].in.view,
-                                .out = sum->parts[i].in_place ? sum->parts[i].in.view : sum->parts[i].out.view,
-                                .backend = sum->parts[i].place.backend,
-                                .device = sum->parts[i].place.device};
+    for (size_t i = 0; i < sum->count; i++) {
+        const struct test_part *part = &sum->parts[sum->reverse ? sum->count - 1 - i : i];
+        parts[i] = (table_part){.in = part->in.view,
+                                .out = part->in_place ? part->in.view : part->out.view,
+                                .backend = part->place.backend,
+                                .device = part->place.device};
+    }
     const int device = sum->parts[random_below(&sum->random, sum->count)].place.device;
     places_set_device(device);
-    require_ok(sum, table_prefix_sum_devices(parts, sum->count, &options, &report));
+    require_ok(sum, table_prefix_sum_devices(parts, sum->count, &options, is_timed ? &report : NULL));
     require(sum, places_device() == device, "the current device is another one");
     for (size_t i = 0; i < sum->count; i++)
         require_part(sum, &sum->parts[i]);
-    require(sum, same_row(sum, carry_out, sums_through(sum, sum->rows)), "carry_out is wrong");
+    require(sum, !asks || same_row(sum, carry_out, sums_through(sum, sum->rows)), "carry_out is wrong");
+    require(sum, !sum->skip_nan || skipped == sum->skipped, "skipped is wrong");
     require(sum, !options.first_overflow || found == sum->first_overflow, "first_overflow is wrong");
     char row[ROW_MOST];
     uint64_t rows = sum->rows;
@@ -224,7 +253,8 @@ static void call(struct test_sum *sum) {
         require_ok(sum, table_state_check(state, bytes, kept_type(sum), sum->columns));
         require_ok(sum, table_state_rows(state, &rows));
         require_ok(sum, table_state_sums(state, row));
-        require(sum, rows == sum->rows && same_row(sum, row, carry_out), "the state says something else");
+        require(sum, rows == sum->rows && same_row(sum, row, sums_through(sum, sum->rows)),
+                "the state says something else");
     }
     free(state);
 }
@@ -247,6 +277,9 @@ static void check_table(struct random *random, size_t columns, size_t rows) {
     const struct type_pair pair = type_pairs[random_below(random, type_pair_count)];
     struct test_sum sum = {.in_type = pair.in, .out_type = pair.out, .rows = rows, .columns = columns};
     sum.exclusive = random_once_in(random, 2);
+    sum.reverse = random_once_in(random, 3);
+    sum.offsets = !sum.exclusive && random_once_in(random, 3);
+    sum.skip_nan = element_is_float(pair.out) && random_once_in(random, 3);
     sum.has_start = random_once_in(random, 2);
     sum.has_state = random_once_in(random, 2);
     sum.before = sum.has_state && random_once_in(random, 2) ? random_below(random, rows + 1) : 0;
@@ -313,6 +346,16 @@ static void test_errors(void **state) {
     REFUSED(TABLE_ERROR_BACKEND, "part 1: ");
     parts[1].reserved[3] = 1;
     REFUSED(TABLE_ERROR_ARGUMENT, "part 1: reserved[3]");
+    options.offsets = 1;
+    REFUSED(TABLE_ERROR_SHAPE, "part 1: in is 2 x 2 and out is 2 x 2");
+    options.offsets = options.exclusive = 1;
+    REFUSED(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive");
+    options.offsets = 1;
+    parts[0].out.data = out + 4;
+    parts[1].out = (table_view){out, 3, 2, 0, TABLE_F32};
+    REFUSED(TABLE_ERROR_OVERLAP, "out of part 0 and out of part 1");
+    options.tables = 2;
+    REFUSED(TABLE_ERROR_ARGUMENT, "tables");
     options.backend = TABLE_BACKEND_CPU;
     REFUSED(TABLE_ERROR_ARGUMENT, "options->backend");
     options.carry_out = out;

@@ -1,6 +1,6 @@
 """The libraries, shared and static, give names with the prefix table_ to those who link them, and no others: those that
-the headers declare. The shared one gives them under the versions of src/tuplescan.map. Names of mpi.h are in a library
-of their own. Usage: test_exports.py SOURCE LIBRARY..."""
+the headers declare. The shared one gives them under the versions of src/tuplescan.map. Names of mpi.h and nccl.h are in
+libraries of their own. Usage: test_exports.py SOURCE LIBRARY..."""
 import re
 import subprocess
 import sys
@@ -16,10 +16,13 @@ def given_names(library):
     return {name: version for name, _, version in found}
 
 
-def declared_names(include, ranks=False):
+TRANSPORTS = ('mpi', 'nccl')
+
+
+def declared_names(include, transport=None):
     found = set()
     for header in include.glob('tuplescan/*.h'):
-        if (header.name == 'mpi.h') != ranks:
+        if (header.stem if header.stem in TRANSPORTS else None) != transport:
             continue
         found |= set(re.findall(r'^TABLE_API[^;]*?\b(table_\w+)\(', header.read_text(), re.MULTILINE | re.DOTALL))
     return found
@@ -45,9 +48,9 @@ def main():
     faults += differences('src/tuplescan.map', mapped, declared)
     for library in libraries:
         given, name = given_names(library), Path(library).name
-        ranks = '-mpi.' in name
-        faults += differences(name, given, declared_names(source / 'include', ranks=True) if ranks else declared)
-        if '.so' in name and not ranks:
+        transport = next((each for each in TRANSPORTS if f'-{each}.' in name), None)
+        faults += differences(name, given, declared_names(source / 'include', transport))
+        if '.so' in name and not transport:
             faults += [f'{name}: {call} has the version {version or "of nobody"}, not {mapped[call]}'
                        for call, version in sorted(given.items()) if call in mapped and mapped[call] != version]
         print(f'{name}: {len(given)} names')

@@ -1,4 +1,5 @@
-"""Each public header by itself, as C11 and as C++17, without a warning; mpi.h where pkg-config knows an MPI. Usage:
+"""Each public header by itself, as C11 and as C++17, without a warning; mpi.h where pkg-config knows an MPI, nccl.h
+where the compiler finds NCCL's. Usage:
 test_headers.py INCLUDE CC [CXX]"""
 import shutil
 import subprocess
@@ -17,8 +18,17 @@ def mpi_flags():
     return None
 
 
+def nccl_flags(compiler, language):
+    """Where CUDA's headers lie, if NCCL's own, which needs them, is found; None: it is not."""
+    nvcc = shutil.which('nvcc')
+    flags = ['-isystem', str(Path(nvcc).resolve().parents[1] / 'include')] if nvcc else []
+    done = subprocess.run([*compiler, '-fsyntax-only', *flags, '-x', language, '-'], input='#include <nccl.h>\n',
+                          text=True, capture_output=True)
+    return flags if done.returncode == 0 else None
+
+
 def compiles(compiler, standard, language, include, header):
-    flags = mpi_flags() if header == 'mpi.h' else []
+    flags = mpi_flags() if header == 'mpi.h' else nccl_flags(compiler, language) if header == 'nccl.h' else []
     if flags is None:
         return True
     command = [*compiler, f'-std={standard}', *WARNINGS, '-fsyntax-only', f'-I{include}', *flags, '-x', language, '-']

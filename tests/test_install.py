@@ -116,8 +116,7 @@ def main():
             sys.exit('the soname is wrong')
         headers = {path.name for path in (Path(source) / 'include/tuplescan').glob('*.h')}
         installed = {path.name for path in only(place, 'tuplescan.h').parent.glob('*.h')}
-        if not (pc.parent / 'tuplescan-mpi.pc').exists():
-            headers.remove('mpi.h')
+        headers -= {f'{name}.h' for name in ('mpi', 'nccl') if not (pc.parent / f'tuplescan-{name}.pc').exists()}
         if headers != installed:
             sys.exit(f'headers not installed: {sorted(headers - installed)}')
 

@@ -8,11 +8,15 @@ from pathlib import Path
 # pattern of the system headers that it may not see. The first part that fits a file counts.
 CUDA = r'cuda.*|nv.*|cub/.*|cooperative_groups.*'
 PARTS = [
+    ('include/tuplescan/nccl.h', [], None),
     ('include/tuplescan', [], CUDA),
     ('src/cpu', ['src', 'src/cpu', 'private'], CUDA),
     ('src/cuda', ['src', 'src/cuda', 'private', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
+    ('src/nccl', ['src/nccl', 'src/ranks', 'src/cuda/memory.h', 'src/cuda/pinned.h', 'src/cuda/stream.h', 'private'],
+     None),
     ('private', ['private'], CUDA),
-    ('src/mpi', ['src/mpi', 'private'], CUDA),
+    ('src/ranks', ['src/ranks', 'src/thread.h', 'private'], CUDA),
+    ('src/mpi', ['src/mpi', 'src/ranks', 'private'], CUDA),
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
@@ -22,10 +26,12 @@ PARTS = [
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
     ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
+    ('tests/ranks/times.c', ['tests'], None),
+    ('tests/ranks', ['tests', 'private'], CUDA),
     ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools', 'private'], CUDA),
     ('tests/mpi/devices.c', ['tests'], None),
-    ('tests/mpi', ['tests', 'src/mpi'], CUDA),
+    ('tests/mpi', ['tests', 'src/mpi', 'src/ranks', 'private'], CUDA),
     ('tests', ['tests', 'private'], None),
 ]
 # A kernel finds the machine in the device layer alone.

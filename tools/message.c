@@ -46,6 +46,7 @@ static int exit_code(table_status status) {
     case TABLE_ERROR_STRATEGY:
     case TABLE_ERROR_DEVICE:
     case TABLE_ERROR_MPI:
+    case TABLE_ERROR_NCCL:
         return EX_UNAVAILABLE;
     case TABLE_ERROR_SHAPE:
     case TABLE_ERROR_TYPE:

@@ -4,8 +4,11 @@
  *
  * How: each place makes the totals of its rows, all at the same time; the host joins them (tuplescan/state.h), a few
  * kilobytes whatever the rows are; and each place sums its rows from there on. Values are thus read twice and written
- * once, and two thirds of the speed at which all memories copy together is the most that can be reached. A single part
- * that has rows is summed in one pass. */
+ * once, and with equal parts two thirds of the speed at which all memories copy together is the most that can be
+ * reached. The last part is not totalled, and the first one, whose sums wait for nobody, is summed meanwhile if it is
+ * small enough. So who may choose shares gives the device that has the last part half as many rows more, the table's
+ * first ones, as a part of their own: of R rows and D devices others have R / (D + 1/2), and the ceiling is that much
+ * higher, by a fourth for two devices. A single part that has rows is summed in one pass. */
 #ifndef TUPLESCAN_DEVICES_H
 #define TUPLESCAN_DEVICES_H
 
@@ -26,7 +29,8 @@ typedef struct table_part {
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_part;
 
-/* What was done and how long it took, in wall-clock seconds. */
+/* What was done and how long it took, in wall-clock seconds. A call that is asked for it takes some 10 us longer, since
+ * it waits for totals before it tells them to the host. */
 typedef struct table_devices_report {
     unsigned devices;        /* that had rows; all parts on the CPU count as one */
     double totals_seconds;   /* until the totals of all parts were joined, exchange_seconds included */
@@ -41,9 +45,11 @@ typedef struct table_devices_report {
  *   parts    `count` of them, at least one; any rows each, 0 too; all with the same columns and types. What one part
  *            writes lies in no other part's tables. Parts on different devices, and on the CPU, are summed at the same
  *            time, those on one device one after the other; host tables on a device two at a time
- *   options  exclusive, skip_nan, strategy, threads, carry_in, carry_out, state, first_overflow, as for
- *            table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads are
- *            those of the CPU's parts. Carries, state and *first_overflow are host memory (BACKEND)
+ *   options  exclusive, reverse, offsets, skip_nan, skipped, strategy, threads, carry_in, carry_out, state,
+ *            first_overflow, as for table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all
+ *            defaults. threads are those of the CPU's parts. Carries, state, *first_overflow and *skipped are host
+ *            memory (BACKEND). With offsets `out` of the last part has one row more than `in`, which is the whole
+ *            table's last one; in other parts they have the same rows, and may be the same table
  *   report   NULL: no report
  *
  * Returns when all is done, with the caller's current device as it was. Device tables may be used by no other stream

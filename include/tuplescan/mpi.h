@@ -5,20 +5,21 @@
  * Results are those of one process that has the whole table, bit for bit, floats too, whatever the split.
  *
  * All calls are collective: each rank of the communicator makes the same call, with the same columns, types, bins or
- * digit, and options->exclusive. All other options, the backend, the strategy and the number of threads among them, are
- * each rank's own. The tables lie where table_prefix_sum() of the rank takes them, in host or device memory; carries,
- * totals, states and first_overflow are host memory. What ranks tell each other are states (tuplescan/state.h), made by
- * reading the rank's rows once: table_state_bytes() bytes, whatever the rows; docs/machines.md has what that costs. MPI
- * is given host memory alone.
+ * digit, and options->exclusive, reverse, offsets and skip_nan. All other options, the backend, the strategy and the
+ * number of threads among them, are each rank's own. The tables lie where table_prefix_sum() of the rank takes them, in
+ * host or device memory; carries, totals, states, skipped and first_overflow are host memory. What ranks tell each
+ * other are states (tuplescan/state.h), made by reading the rank's rows once: table_state_bytes() bytes, whatever the
+ * rows; docs/machines.md has what that costs. MPI is given host memory alone.
  *
- * The beginning is rank 0's: of the options carry_in and the state that goes on those of rank 0 alone are read. The end
- * is everybody's: each rank that has a carry_out, first_overflow or state is told that of the whole table.
+ * The beginning is that of the rank whose rows the sum begins with, rank 0, or with options->reverse the last rank: of
+ * the options carry_in and the state that goes on those of that rank alone are read. The end is everybody's: each rank
+ * that has a carry_out, first_overflow, skipped or state is told that of the whole table.
  *
  * Errors
  * ------
  * All ranks return the same status, and table_error_detail() says the same on all of them:
  *   the errors of table_prefix_sum()   of the first rank that has one, whose number stands in front of the detail
- *   RANKS                              ranks do not agree on the columns, types, exclusive, bins, digit, or call
+ *   RANKS                              ranks do not agree on what must be the same on all of them
  *   MPI                                MPI is not initialized, or one of its calls failed and the communicator's error
  *                                      handler returns; such a call ends on this rank, and on others as MPI has it
  * Errors that table_prefix_sum() finds before anything is written are found so here, on all ranks, before any rank
@@ -36,18 +37,25 @@
 TABLE_BEGIN
 
 /* As table_prefix_sum() of the whole table. in, out: this rank's rows.
- *   carry_in        rank 0: the row that the sum begins with. Other ranks': not looked at
- *   state           rank 0: the sum that goes on. Left behind the last row of all on each rank that has one; what other
- *                   ranks' states held before does not matter
- *   carry_out       the sums through the last row of all
+ *   carry_in        of the rank that the sum begins with: the row that it begins with. Other ranks': not looked at
+ *   state           of that rank: the sum that goes on. Left behind the last row of all on each rank that has one; what
+ *                   other ranks' states held before does not matter
+ *   carry_out       the sums through the last row of all, in the order of the sum
  *   first_overflow  i * columns + j as in table_prefix_sum(), i counted from the first row of all, or with a state from
  *                   the first row that it ever summed
+ *   offsets         out of the last rank has one row more than in, which is the whole table's last one. Others have as
+ *                   many rows of out as of in: what stands above each row, or with reverse the sum from it on
+ *   skipped         those of all ranks
  *   report          of this rank's scan alone
- * stream and workspace must be 0 (ARGUMENT). */
+ * stream, workspace and tables must be 0 (ARGUMENT).
+ *
+ * The rank that the sum begins with does not wait for others: it sums in a thread of its own while this one is in MPI,
+ * unless its backend is CUDA by force. With reverse the ranks are put in the other order by an MPI_Comm_split(). */
 TABLE_API table_status table_prefix_sum_mpi(const table_view *in, const table_view *out,
                                             const table_scan_options *options, MPI_Comm comm);
 
-/* As table_column_totals() of the whole table, on each rank. totals: NULL on a rank that does not want them. */
+/* As table_column_totals() of the whole table, on each rank. totals: NULL on a rank that does not want them. The
+ * beginning and the end are as above. */
 TABLE_API table_status table_column_totals_mpi(const table_view *in, table_type out_type, void *totals,
                                                const table_scan_options *options, MPI_Comm comm);
 

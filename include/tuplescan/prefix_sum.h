@@ -186,7 +186,7 @@ typedef struct table_scan_options {
  * element of one may lie in the other; windows of one table that lie side by side (same bytes from row to row, disjoint
  * columns) are allowed. out->data is written, in->data only if it is the same. options: NULL means all defaults.
  *
- * Returns when the work is done. Allocates what it needs, and on CUDA keeps up to 64 MiB of it for the next call, since
+ * Returns when the work is done. Allocates what it needs, and on CUDA keeps up to 64 MiB a device for the next call, as
  * the driver takes far longer to allocate and free than a small table takes: table_trim_memory(). Device tables may be
  * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
  * stream was given before.
@@ -238,8 +238,8 @@ typedef struct table_device {
 /* Writes up to `room` devices, the CPU first, and returns how many there are. devices may be NULL when room is 0. */
 TABLE_API size_t table_devices(table_device *devices, size_t room);
 
-/* Gives back to the driver all that calls of this library keep for later ones and none uses now: up to 64 MiB of device
- * memory over all devices, up to 8 streams, and page-locked host memory for strategy HOST. For programs that want all
+/* Gives back to the driver all that calls of this library keep for later ones and none uses now: up to 64 MiB of memory
+ * of each device, up to 32 streams, and page-locked host memory for strategy HOST. For programs that want all
  * of the device's memory, that look for leaks, or that are about to call cudaDeviceReset(), with which it would be gone
  * unnoticed. Nothing has to be given back before a process ends. Does nothing on the CPU. Thread-safe; no errors. */
 TABLE_API void table_trim_memory(void);

@@ -25,8 +25,9 @@ typedef enum table_status {
     TABLE_ERROR_READ = 14,         /* reading rows failed, or the input ended within one */
     TABLE_ERROR_WRITE = 15,        /* writing rows failed */
     TABLE_ERROR_CANCELED = 16,     /* a callback of the caller ended the call */
-    TABLE_ERROR_RANKS = 17,        /* the ranks of a communicator do not make the same call (mpi.h) */
-    TABLE_ERROR_MPI = 18           /* a call of MPI failed (mpi.h) */
+    TABLE_ERROR_RANKS = 17,        /* the ranks of a communicator do not make the same call (mpi.h, nccl.h) */
+    TABLE_ERROR_MPI = 18,          /* a call of MPI failed (mpi.h) */
+    TABLE_ERROR_NCCL = 19          /* a call of NCCL, or of CUDA beside it, failed (nccl.h) */
 } table_status;
 
 /* The enumerator's name, such as "TABLE_ERROR_SHAPE"; "TABLE_ERROR_UNKNOWN" for a number that is none. Static text. */

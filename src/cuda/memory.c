@@ -8,8 +8,8 @@
 
 #include "stream.h"
 
-enum { MOST_BLOCKS = 8 };
-static const size_t MOST_KEPT = (size_t)64 << 20; /* bytes that nobody uses */
+enum { BLOCKS_OF_DEVICE = 8, MOST_BLOCKS = 16 * BLOCKS_OF_DEVICE, ALL_DEVICES = -1 };
+static const size_t MOST_KEPT = (size_t)64 << 20; /* bytes of a device that nobody uses */
 
 struct block {
     void *memory; /* NULL: none */
@@ -38,10 +38,10 @@ static struct block *find(const void *memory) {
     return NULL;
 }
 
-static size_t idle_bytes(void) {
+static size_t idle_bytes(int device) {
     size_t bytes = 0;
     for (const struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
-        bytes += block->memory && !block->in_use ? block->bytes : 0;
+        bytes += block->memory && !block->in_use && block->device == device ? block->bytes : 0;
     return bytes;
 }
 
@@ -51,9 +51,9 @@ static void free_now(void *memory) {
         cudaGetLastError();
 }
 
-static void free_idle(void) {
+static void free_idle(int device) {
     for (struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
-        if (block->memory && !block->in_use) {
+        if (block->memory && !block->in_use && (device == ALL_DEVICES || block->device == device)) {
             free_now(block->memory);
             *block = (struct block){0};
         }
@@ -73,11 +73,11 @@ static cudaError_t clear(void *memory, size_t bytes) {
 }
 
 /* New memory, which others may want more urgently than those who gave it back. */
-static cudaError_t allocate_new(size_t bytes, void **memory) {
+static cudaError_t allocate_new(int device, size_t bytes, void **memory) {
     cudaError_t error = cudaMalloc(memory, bytes);
-    if (error == cudaErrorMemoryAllocation && idle_bytes() > 0) {
+    if (error == cudaErrorMemoryAllocation && idle_bytes(device) > 0) {
         cudaGetLastError();
-        free_idle();
+        free_idle(device);
         error = cudaMalloc(memory, bytes);
     }
     if (error == cudaSuccess)
@@ -89,11 +89,17 @@ static cudaError_t allocate_new(size_t bytes, void **memory) {
     return error;
 }
 
-/* For a block that begins to be used; NULL when all others are in use. */
-static struct block *find_room(void) {
-    if (!find(NULL))
-        free_idle();
-    return find(NULL);
+/* For a block that begins to be used; NULL when the device has as many in use. */
+static struct block *find_room(int device) {
+    for (int attempt = 0; attempt < 2; attempt++) {
+        unsigned of_device = 0;
+        for (const struct block *block = blocks; block < blocks + MOST_BLOCKS; block++)
+            of_device += block->memory && block->device == device;
+        if (of_device < BLOCKS_OF_DEVICE)
+            return find(NULL);
+        free_idle(device);
+    }
+    return NULL;
 }
 
 cudaError_t device_memory_allocate(size_t bytes, void **memory) {
@@ -106,8 +112,8 @@ cudaError_t device_memory_allocate(size_t bytes, void **memory) {
     pthread_mutex_lock(&guard);
     struct block *block = find_idle(device, bytes);
     if (!block) {
-        error = allocate_new(bytes, memory);
-        block = error == cudaSuccess && bytes <= MOST_KEPT ? find_room() : NULL;
+        error = allocate_new(device, bytes, memory);
+        block = error == cudaSuccess && bytes <= MOST_KEPT ? find_room(device) : NULL;
         if (block)
             *block = (struct block){*memory, bytes, device, false};
     }
@@ -125,8 +131,8 @@ void device_memory_release(void *memory) {
     pthread_mutex_lock(&guard);
     struct block *block = find(memory);
     if (block) {
-        if (idle_bytes() + block->bytes > MOST_KEPT)
-            free_idle();
+        if (idle_bytes(block->device) + block->bytes > MOST_KEPT)
+            free_idle(block->device);
         block->in_use = false;
     } else {
         free_now(memory);
@@ -136,6 +142,6 @@ void device_memory_release(void *memory) {
 
 void device_memory_trim(void) {
     pthread_mutex_lock(&guard);
-    free_idle();
+    free_idle(ALL_DEVICES);
     pthread_mutex_unlock(&guard);
 }

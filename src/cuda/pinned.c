@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-enum { MOST_BUFFERS = 16 };
+enum { MOST_BUFFERS = 64 };
 static const size_t MOST_KEPT = (size_t)64 << 20; /* bytes that nobody uses */
 
 struct buffer {

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum { MOST_STREAMS = 8 };
+enum { MOST_STREAMS = 32 }; /* of all devices */
 
 struct kept {
     cudaStream_t stream; /* NULL: none */

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "agree.h"
+#include "link.h"
+
+static const char *const BINS_NAME = "the bins", *const DIGIT_NAME = "the digit";
 
 /* One number that differs, in all likelihood, where the bytes do (FNV-1a). */
 static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
@@ -23,8 +26,8 @@ static uint64_t mix_bins(const table_bins *bins, table_type type) {
 }
 
 /* Numbers of this rank, which become those of all. */
-static table_status add_up(const struct together *all, uint64_t *words, size_t count) {
-    const int code = MPI_Allreduce(MPI_IN_PLACE, words, (int)count, MPI_UINT64_T, MPI_SUM, all->comm);
+static table_status add_up(const struct mpi_link *link, uint64_t *words, size_t count) {
+    const int code = MPI_Allreduce(MPI_IN_PLACE, words, (int)count, MPI_UINT64_T, MPI_SUM, link->comm);
     return code == MPI_SUCCESS ? TABLE_OK : mpi_failed("MPI_Allreduce()", code);
 }
 
@@ -76,22 +79,22 @@ static table_status put_histogram(const struct histogram *histogram, const table
 table_status table_histogram_mpi(const table_view *values, const table_bins *bins, const table_view *result,
                                  const table_histogram_options *options, MPI_Comm comm) {
     struct histogram histogram = {0};
-    struct together all;
-    table_status status = together_begin(&all, comm);
+    struct mpi_link link;
+    table_status status = mpi_link_begin(&link, comm);
     if (status != TABLE_OK)
         return status;
     struct plea plea = {.status = count_values(values, bins, result, options, &histogram),
-                        .call = MPI_CALL_HISTOGRAM,
-                        .detail_name = "the bins"};
+                        .call = RANKS_CALL_HISTOGRAM,
+                        .detail_names = &BINS_NAME};
     if (plea.status == TABLE_OK) {
         plea.columns = bins->count;
         plea.in = values->type;
         plea.out = result->type;
-        plea.detail = mix_bins(bins, values->type);
+        plea.details[0] = mix_bins(bins, values->type);
     }
-    status = together_agree(&all, &plea);
+    status = together_agree(&link.all, &plea);
     if (status == TABLE_OK)
-        status = add_up(&all, histogram.words, histogram.count);
+        status = add_up(&link, histogram.words, histogram.count);
     if (status == TABLE_OK)
         status = put_histogram(&histogram, result, options ? options->outside : NULL);
     free(histogram.words);
@@ -112,36 +115,36 @@ static table_status count_digits(const table_view *keys, const table_digit *digi
     return status;
 }
 
-static table_status spread_digits(const struct together *all, const uint64_t *counts, size_t digits, uint64_t *before,
+static table_status spread_digits(const struct mpi_link *link, const uint64_t *counts, size_t digits, uint64_t *before,
                                   uint64_t *totals) {
-    if (all->rank == 0)
+    if (link->all.rank == 0)
         memset(before, 0, digits * sizeof *before);
-    const int code = MPI_Exscan(counts, before, (int)digits, MPI_UINT64_T, MPI_SUM, all->comm);
+    const int code = MPI_Exscan(counts, before, (int)digits, MPI_UINT64_T, MPI_SUM, link->comm);
     if (code != MPI_SUCCESS)
         return mpi_failed("MPI_Exscan()", code);
-    if (all->rank == 0) /* MPI does not say what it leaves there */
+    if (link->all.rank == 0) /* MPI does not say what it leaves there */
         memset(before, 0, digits * sizeof *before);
     memcpy(totals, counts, digits * sizeof *totals);
-    return add_up(all, totals, digits);
+    return add_up(link, totals, digits);
 }
 
 table_status table_digit_counts_mpi(const table_view *keys, const table_digit *digit, uint64_t *counts,
                                     uint64_t *before, uint64_t *totals, const table_pipeline_options *options,
                                     MPI_Comm comm) {
-    struct together all;
-    table_status status = together_begin(&all, comm);
+    struct mpi_link link;
+    table_status status = mpi_link_begin(&link, comm);
     if (status != TABLE_OK)
         return status;
     struct plea plea = {.status = count_digits(keys, digit, counts, options),
-                        .call = MPI_CALL_DIGIT_COUNTS,
-                        .detail_name = "the digit"};
+                        .call = RANKS_CALL_DIGIT_COUNTS,
+                        .detail_names = &DIGIT_NAME};
     if (plea.status == TABLE_OK && (!before || !totals))
         plea.status = table_error_set(TABLE_ERROR_ARGUMENT, "before or totals is a null pointer");
     if (plea.status == TABLE_OK) {
         plea.columns = (size_t)1 << digit->bits;
         plea.in = keys->type;
-        plea.detail = (uint64_t)digit->first_bit << 1 | (digit->descending != 0);
+        plea.details[0] = (uint64_t)digit->first_bit << 1 | (digit->descending != 0);
     }
-    status = together_agree(&all, &plea);
-    return status == TABLE_OK ? spread_digits(&all, counts, plea.columns, before, totals) : status;
+    status = together_agree(&link.all, &plea);
+    return status == TABLE_OK ? spread_digits(&link, counts, plea.columns, before, totals) : status;
 }

@@ -143,12 +143,12 @@ static void check_streams() {
     stream_close(first);
     check(emulator_objects() == 2 && open_stream() == first, "what came back is given again");
     std::vector<cudaStream_t> all = {first, second};
-    for (int k = 0; k < 18; k++)
+    for (int k = 0; k < 38; k++)
         all.push_back(open_stream());
-    check(emulator_objects() == 20, "twenty at a time");
+    check(emulator_objects() == 40, "forty at a time");
     for (const cudaStream_t stream : all)
         stream_close(stream);
-    check(emulator_objects() == 8, "eight are kept");
+    check(emulator_objects() == 32, "thirty-two are kept");
     stream_trim();
     check(emulator_objects() == 0, "trimmed");
 }

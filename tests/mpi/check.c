@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
 
 static char note[512];
 

@@ -1,15 +1,12 @@
 /* Tables in the memory of devices, spread over ranks, each of which takes the device of its number. Without arguments a
- * test: the bits of one process on the CPU. With ROWS COLUMNS [REPEAT] what the call takes for f32, ROWS on each rank,
- * beside a copy on each device at the same time; milliseconds of the slowest rank, the median. */
+ * test: the bits of one process on the CPU. With ROWS COLUMNS [REPEAT] what the call takes: ranks/times.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "mpi/ranks.h"
-
-enum { REPEAT_MOST = 101 };
+#include "ranks/ranks.h"
 
 static void take_device(int rank) {
     int count = 0;
@@ -71,48 +68,16 @@ static void check_table(const struct ranks *ranks, struct random *random) {
     free(expected);
 }
 
-static int compare(const void *a, const void *b) {
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
+table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
+                      const table_scan_options *options, bool on_device) {
+    (void)on_device;
+    return table_prefix_sum_mpi(in, out, options, ranks->comm);
 }
 
-/* The seconds of the slowest rank. */
-static double slowest(double begun) {
-    double mine = 1e3 * (MPI_Wtime() - begun), most = 0;
-    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+double greatest_over(const struct ranks *ranks, double mine) {
+    double most = 0;
+    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, ranks->comm);
     return most;
-}
-
-static double median_of(double *ms, unsigned repeat) {
-    qsort(ms, repeat, sizeof *ms, compare);
-    return ms[repeat / 2];
-}
-
-static void time_tables(const struct ranks *ranks, size_t rows, size_t columns, unsigned repeat) {
-    static double scans[REPEAT_MOST], copies[REPEAT_MOST];
-    const size_t bytes = rows * columns * sizeof(float);
-    void *from = NULL, *to = NULL;
-    CHECK(cudaMalloc(&from, bytes) == cudaSuccess && cudaMalloc(&to, bytes) == cudaSuccess);
-    CHECK(cudaMemset(from, 0, bytes) == cudaSuccess);
-    const table_view in = rows_of(from, rows, columns), out = rows_of(to, rows, columns);
-    CHECK(table_prefix_sum_mpi(&in, &out, NULL, ranks->comm) == TABLE_OK);
-    for (unsigned i = 0; i < repeat; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double begun = MPI_Wtime();
-        CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice) == cudaSuccess);
-        CHECK(cudaDeviceSynchronize() == cudaSuccess);
-        copies[i] = slowest(begun);
-        MPI_Barrier(MPI_COMM_WORLD);
-        begun = MPI_Wtime();
-        CHECK(table_prefix_sum_mpi(&in, &out, NULL, ranks->comm) == TABLE_OK);
-        scans[i] = slowest(begun);
-    }
-    const double scan = median_of(scans, repeat), copy = median_of(copies, repeat);
-    if (ranks->rank == 0)
-        printf("%d ranks, %zu x %zu f32 on each: %.4f ms, a copy %.4f ms, of the ceiling of 1.5 copies %.3f\n",
-               ranks->count, rows, columns, scan, copy, 1.5 * copy / scan);
-    cudaFree(from);
-    cudaFree(to);
 }
 
 int main(int argc, char **argv) {
@@ -131,9 +96,7 @@ int main(int argc, char **argv) {
     struct random random = {seed};
     take_device(ranks.rank);
     if (argc > 2) {
-        const unsigned long repeat = argc > 3 ? strtoul(argv[3], NULL, 10) : 15;
-        CHECK(repeat > 0 && repeat <= REPEAT_MOST);
-        time_tables(&ranks, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), (unsigned)repeat);
+        time_tables(&ranks, argc, argv);
     } else {
         for (unsigned i = 0; i < 20 * run_rounds() / run_few() + 5; i++) {
             const uint64_t next = random_bits(&random);

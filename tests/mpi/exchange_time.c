@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange.h"
-#include "mpi/ranks.h"
+#include "agree.h"
+#include "link.h"
+#include "ranks/ranks.h"
 
 enum { REPEATS = 101, VALUES = 1 << 22 };
 
@@ -33,8 +34,7 @@ static void make_range(void *state, size_t columns, uint64_t first, uint64_t row
 }
 
 struct measured {
-    struct together all;
-    struct exchange exchange;
+    struct mpi_link link;
     size_t bytes;
     void *range, *before, *right;
 };
@@ -45,12 +45,13 @@ static void join(struct measured *measured) {
 }
 
 static void agree(struct measured *measured) {
-    uint64_t first = 0;
-    CHECK(together_end(&measured->all, TABLE_OK, true, &first) == TABLE_OK);
+    struct outcome outcome = {.status = TABLE_OK};
+    CHECK(together_end(&measured->link.all, &outcome) == TABLE_OK);
 }
 
 static void exchange(struct measured *measured) {
-    CHECK(exchange_before(&measured->all, &measured->exchange, measured->range, measured->before) == TABLE_OK);
+    const struct together *all = &measured->link.all;
+    CHECK(all->by->before(all, measured->range, measured->before) == TABLE_OK);
 }
 
 static double time_of(struct measured *measured, void (*work)(struct measured *)) {
@@ -68,21 +69,22 @@ static double time_of(struct measured *measured, void (*work)(struct measured *)
 
 static void measure(size_t columns, uint64_t rows) {
     struct measured measured;
-    CHECK(together_begin(&measured.all, MPI_COMM_WORLD) == TABLE_OK);
+    struct together *all = &measured.link.all;
+    CHECK(mpi_link_begin(&measured.link, MPI_COMM_WORLD) == TABLE_OK);
     CHECK(table_state_bytes(TABLE_F32, columns, &measured.bytes) == TABLE_OK);
-    CHECK(exchange_open(&measured.exchange, measured.bytes) == TABLE_OK);
+    CHECK(all->by->open(all, measured.bytes) == TABLE_OK);
     measured.range = state_memory(measured.bytes);
     measured.before = state_memory(measured.bytes);
     measured.right = state_memory(measured.bytes);
-    const uint64_t first = rows * (uint64_t)measured.all.rank;
+    const uint64_t first = rows * (uint64_t)all->rank;
     make_range(measured.range, columns, first, rows);
     make_range(measured.right, columns, first + rows, rows);
     const double join_time = time_of(&measured, join), agree_time = time_of(&measured, agree);
     const double exchange_time = time_of(&measured, exchange);
-    if (measured.all.rank == 0)
-        printf("%2d ranks, %6zu columns: %9zu bytes, join %9.1f us, agree %7.1f us, exchange %9.1f us\n",
-               measured.all.ranks, columns, measured.bytes, join_time, agree_time, exchange_time);
-    exchange_close(&measured.exchange);
+    if (all->rank == 0)
+        printf("%2d ranks, %6zu columns: %9zu bytes, join %9.1f us, agree %7.1f us, exchange %9.1f us\n", all->ranks,
+               columns, measured.bytes, join_time, agree_time, exchange_time);
+    mpi_link_close(&measured.link);
     free(measured.range);
     free(measured.before);
     free(measured.right);

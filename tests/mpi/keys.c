@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
 
 enum { MOST = 5000, BINS = 37, BITS = 5, DIGITS = 1 << BITS };
 

@@ -1,4 +1,4 @@
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,14 +16,36 @@ bool group_open(struct ranks *ranks, int count, bool backwards) {
 
 void group_close(struct ranks *ranks) { MPI_Comm_free(&ranks->comm); }
 
-void check_told(const struct ranks *ranks, table_status status, table_status wanted, const char *word) {
-    char text[256] = "";
-    snprintf(text, sizeof text, "%s", table_error_detail());
-    check_note("%s, not %s", table_status_name(status), table_status_name(wanted));
-    CHECK(status == wanted);
-    CHECK(strstr(text, word) != NULL);
-    MPI_Bcast(text, sizeof text, MPI_CHAR, 0, ranks->comm);
-    CHECK(strcmp(text, table_error_detail()) == 0);
+table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
+                      const table_scan_options *options, bool on_device) {
+    (void)on_device;
+    return table_prefix_sum_mpi(in, out, options, ranks->comm);
+}
+
+table_status totals_over(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
+                         const table_scan_options *options) {
+    return table_column_totals_mpi(in, type, totals, options, ranks->comm);
+}
+
+bool same_text(const struct ranks *ranks, const char *text) {
+    char first[256] = "";
+    snprintf(first, sizeof first, "%s", text);
+    MPI_Bcast(first, sizeof first, MPI_CHAR, 0, ranks->comm);
+    return strcmp(first, text) == 0;
+}
+
+void test_communicators(const struct ranks *ranks) {
+    float value = 1;
+    const table_view table = {&value, 1, 1, 0, TABLE_F32};
+    MPI_Comm half, both;
+    CHECK(table_prefix_sum_mpi(&table, &table, NULL, MPI_COMM_NULL) == TABLE_ERROR_ARGUMENT);
+    if (ranks->count == 1)
+        return;
+    MPI_Comm_split(ranks->comm, ranks->rank == 0, 0, &half);
+    MPI_Intercomm_create(half, 0, ranks->comm, ranks->rank == 0, 7, &both);
+    CHECK(table_prefix_sum_mpi(&table, &table, NULL, both) == TABLE_ERROR_ARGUMENT);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
 }
 
 int main(int argc, char **argv) {

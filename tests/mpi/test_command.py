@@ -66,12 +66,31 @@ class TestOutputs(RanksTest):
         self.assertIn("row 3210, column 3 is the first", done.stderr)
         self.assertEqual(self.check_same(4, "in.npy", "--out-type", "i32", "--wrap").returncode, 0)
 
+    def test_from_the_end_and_with_offsets(self):
+        table = random_table("f32", (3001, 3))
+        table[RNG.random(table.shape) < 0.01] = numpy.nan
+        self.save("in.npy", table)
+        self.save("carry.npy", random_table("f32", (1, 3)))
+        for count in COUNTS:
+            for options in (["--reverse"], ["--offsets"], ["--reverse", "--offsets"], ["--reverse", "--exclusive"]):
+                done = self.check_same(count, "in.npy", "--skip-nan", "--carry-in", "carry.npy", *options)
+                self.assertIn(f"{numpy.isnan(table).sum()} NaN were skipped", done.stderr)
+        self.check_same(5, self.save("few.npy", table[:2]), "--offsets", "--reverse", "--out-type", "f64")
+        self.check_same(3, self.save("none.npy", table[:0]), "--offsets")
+
+    def test_overflow_from_the_end(self):
+        table = numpy.zeros((4000, 5), "<i4")
+        table[1234, 3] = table[3210, 3] = 2**31 - 1
+        done = self.check_same(4, self.save("in.npy", table), "--out-type", "i32", "--reverse")
+        self.assertIn("row 1234, column 3 is the first", done.stderr)
+
     def test_refusals(self):
         self.save("in.npy", random_table("f32", (100, 2)))
         self.write("old.npy", b"old")
         before = self.listing()
         for code, arguments in [(NO_INPUT, ["none.npy", "-o", "new.npy"]), (CANNOT_CREATE, ["in.npy", "-o", "old.npy"]),
                                 (USAGE, ["in.npy", "-o", "in.npy", "-f"]), (USAGE, ["in.npy"]),
+                                (USAGE, ["in.npy", "-o", "new.npy", "--offsets", "--exclusive"]),
                                 (USAGE, ["in.npy", "-o", "new.npy", "--json"]),
                                 (USAGE, ["in.npy", "-o", "new.npy", "--carry-out", "row.npy"]),
                                 (USAGE, ["in.npy", "-o", "new.npy", "--continue", "sum.state"]), (USAGE, ["in.npy", "--nonsense"]),

@@ -154,8 +154,9 @@ static int measure(struct devices_run *run, struct devices_line *line, size_t co
     const size_t few = line->rows < SMALL_ROWS ? line->rows : SMALL_ROWS;
     table_devices_report report;
     for (unsigned r = 0; r < repeat; r++) {
-        if (!copy_all(run, copy_bytes, r) || !scan(run, line, few, &small[r], &report) ||
-            !scan(run, line, line->rows, &ms[r], &report))
+        double reported;
+        if (!copy_all(run, copy_bytes, r) || !scan(run, line, few, &small[r], NULL) ||
+            !scan(run, line, line->rows, &ms[r], NULL) || !scan(run, line, line->rows, &reported, &report))
             return EX_UNAVAILABLE;
         totals[r] = 1e3 * report.totals_seconds;
         exchange[r] = 1e3 * report.exchange_seconds;

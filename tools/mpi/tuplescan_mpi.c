@@ -27,6 +27,9 @@ static const char usage[] =
     "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT\n"
     "  -f, --force           replace OUTPUT if it exists\n"
     "  --exclusive           row i without row i itself: the sums of the rows before it\n"
+    "  --reverse             sums from the end: row i is the sum of the rows from i to the last one\n"
+    "  --offsets             one row more: the start (zeros, or what was carried in), and then the sums\n"
+    "  --skip-nan            floats: a NaN counts as nothing; it is said how many there were\n"
     "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32 and bool,\n"
     "                        i64 for i32, else that of the input\n"
     "  --carry-in FILE       a row that is added to every sum, as a table file of one row\n"
@@ -61,7 +64,8 @@ struct job {
     struct shared_output shared;
     void *carry_in, *values, *sums;
     size_t first, rows; /* this rank's share */
-    uint64_t first_overflow;
+    size_t more;        /* 1: it writes the last row of the offsets, too */
+    uint64_t first_overflow, skipped;
 };
 
 /* Rank 0 complains first, and the others only where they find something else. */
@@ -81,6 +85,8 @@ static int check_arguments(const struct arguments *arguments) {
         return fail(EX_USAGE, "-o OUTPUT is missing");
     if (arguments->wrap && arguments->check_overflow)
         return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
+    if (arguments->offsets && arguments->exclusive)
+        return fail(EX_USAGE, "--offsets and --exclusive: only one of them");
     return check_outputs(arguments, NULL, NULL);
 }
 
@@ -106,11 +112,29 @@ static int look_at_input(struct job *job) {
     if ((arguments->check_overflow || arguments->wrap) && floats)
         return fail(EX_USAGE, "%s is for integers, and the sums are %s",
                     arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(facts->out.type));
+    if (arguments->skip_nan && !floats)
+        return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(facts->out.type));
+    if (arguments->offsets && __builtin_add_overflow(facts->out.shape[0], 1, &facts->out.shape[0]))
+        return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->input.name);
     facts->checked = !arguments->wrap && !floats;
     if (!layout_finish(&facts->out))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->input.name,
                     table_type_name(facts->out.type));
-    return read_row(arguments->carry_in, facts->out.type, facts->in.columns, &job->carry_in);
+    return read_row(arguments->carry_in, table_sum_type(facts->out.type), facts->in.columns, &job->carry_in);
+}
+
+/* To all ranks, though one alone begins the sum. */
+static int share_carry_in(struct job *job) {
+    const size_t bytes = job->facts.in.columns * table_type_size(table_sum_type(job->facts.out.type));
+    if (!job->arguments.carry_in)
+        return EX_OK;
+    if (job->rank != 0)
+        job->carry_in = memory_allocate(bytes);
+    const int code = job->carry_in ? EX_OK : fail(EX_OSERR, "rank %d: out of memory for a row", job->rank);
+    if (ranks_code(code) != EX_OK)
+        return EX_OSERR;
+    MPI_Bcast(job->carry_in, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return EX_OK;
 }
 
 static int begin_output(struct job *job) {
@@ -144,15 +168,16 @@ static int begin(struct job *job) {
     const size_t rank = (size_t)job->rank;
     job->first = rank * each + (rank < more ? rank : more);
     job->rows = each + (rank < more);
-    return EX_OK;
+    job->more = job->arguments.offsets && job->rank == job->ranks - 1;
+    return share_carry_in(job);
 }
 
 static size_t row_bytes(const struct table_layout *layout) { return layout->columns * layout_element_bytes(layout); }
 
 static int read_share(struct job *job) {
     const struct table_layout *in = &job->facts.in, *out = &job->facts.out;
-    job->values = memory_allocate(job->rows * row_bytes(in));
-    job->sums = in->type == out->type ? job->values : memory_allocate(job->rows * row_bytes(out));
+    job->values = memory_allocate((job->rows + job->more) * row_bytes(in));
+    job->sums = in->type == out->type ? job->values : memory_allocate((job->rows + job->more) * row_bytes(out));
     const int code =
         job->values && job->sums ? EX_OK : fail(EX_OSERR, "rank %d: out of memory for %zu rows", job->rank, job->rows);
     if (ranks_code(code) != EX_OK)
@@ -165,9 +190,13 @@ static int sum_share(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct table_layout *layout = &job->facts.in;
     const table_view in = {job->values, job->rows, layout->columns, 0, layout->type};
-    const table_view out = {job->sums, job->rows, layout->columns, 0, job->facts.out.type};
+    const table_view out = {job->sums, job->rows + job->more, layout->columns, 0, job->facts.out.type};
     job->first_overflow = TABLE_NO_OVERFLOW;
     const table_scan_options options = {.exclusive = arguments->exclusive,
+                                        .reverse = arguments->reverse,
+                                        .offsets = arguments->offsets,
+                                        .skip_nan = arguments->skip_nan,
+                                        .skipped = arguments->skip_nan ? &job->skipped : NULL,
                                         .backend = arguments->backend,
                                         .strategy = arguments->strategy,
                                         .threads = arguments->threads,
@@ -184,7 +213,7 @@ static int write_share(struct job *job) {
     const size_t bytes = row_bytes(&job->facts.out);
     const int code = ranks_code(job->rank == 0 ? input_unchanged(&job->input) : EX_OK);
     return code == EX_OK ? shared_output_write(&job->shared, job->facts.out_offset + job->first * bytes, job->sums,
-                                               job->rows * bytes)
+                                               (job->rows + job->more) * bytes)
                          : code;
 }
 
@@ -201,6 +230,11 @@ static int run(struct job *job) {
 static int report(const struct job *job, double seconds) {
     const struct table_layout *out = &job->facts.out;
     const char *name = job->arguments.operands[0];
+    uint64_t row = job->first_overflow / out->columns;
+    if (job->arguments.reverse)
+        row = job->facts.in.rows - 1 - row;
+    if (job->skipped > 0 && !job->arguments.quiet)
+        message("%s: %llu NaN were skipped", name, (unsigned long long)job->skipped);
     if (!job->arguments.quiet)
         message("%zu x %zu, %s -> %s, %d ranks: %.3g ms in all", out->rows, out->columns,
                 table_type_name(job->facts.in.type), table_type_name(out->type), job->ranks, 1e3 * seconds);
@@ -209,8 +243,8 @@ static int report(const struct job *job, double seconds) {
     return fail(EX_DATAERR,
                 "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
                 "wrapped",
-                name, (unsigned long long)(job->first_overflow / out->columns),
-                (unsigned long long)(job->first_overflow % out->columns), table_type_name(out->type));
+                name, (unsigned long long)row, (unsigned long long)(job->first_overflow % out->columns),
+                table_type_name(out->type));
 }
 
 static int scan(int argc, char **argv) {

@@ -2,26 +2,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
+#include "types.h"
 
 enum { MOST_RANKS = 64 };
 
 /* A case, which all ranks draw alike. */
 struct spread {
-    table_type in_type, out_type;
+    table_type in_type, out_type, sum_type;
     size_t columns, rows, cuts[MOST_RANKS + 1]; /* rank r has the rows from cuts[r] to cuts[r + 1] */
     size_t rows_before;                         /* that the state has summed */
     enum pattern pattern;
-    bool exclusive, in_place, has_state, has_carry, checked, told_by_all;
+    bool exclusive, reverse, offsets, skip_nan, in_place, has_state, has_carry, checked, told_by_all;
     uint64_t seed; /* of the values */
 };
 
-static const table_type pairs[][2] = {{TABLE_U8, TABLE_U32},  {TABLE_U8, TABLE_U64},  {TABLE_U16, TABLE_U32},
-                                      {TABLE_U16, TABLE_U64}, {TABLE_U32, TABLE_U32}, {TABLE_U32, TABLE_U64},
-                                      {TABLE_U64, TABLE_U64}, {TABLE_I32, TABLE_I32}, {TABLE_I32, TABLE_I64},
-                                      {TABLE_I64, TABLE_I64}, {TABLE_F32, TABLE_F32}, {TABLE_F32, TABLE_F64},
-                                      {TABLE_F64, TABLE_F64}};
-enum { PAIRS = sizeof pairs / sizeof *pairs, FLOAT_PAIRS = 3 };
+#define PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT},
+static const table_type pairs[][2] = {TABLE_PAIRS(PAIR)};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 static int compare_sizes(const void *a, const void *b) {
     const size_t left = *(const size_t *)a, right = *(const size_t *)b;
@@ -42,13 +40,18 @@ static void draw_cuts(struct spread *spread, int ranks, struct random *random) {
 }
 
 static struct spread draw(int ranks, struct random *random) {
-    const table_type *pair =
-        pairs[random_once_in(random, 2) ? PAIRS - 1 - random_below(random, FLOAT_PAIRS) : random_below(random, PAIRS)];
+    const bool any_type = random_once_in(random, 2);
+    const table_type *pair;
+    do
+        pair = pairs[random_below(random, PAIRS)];
+    while (!any_type && !element_is_float(pair[1]));
     struct spread spread = {.in_type = pair[0],
                             .out_type = pair[1],
+                            .sum_type = table_sum_type(pair[1]),
                             .columns = 1 + random_below(random, random_once_in(random, 8) ? 300 : 9),
                             .pattern = (enum pattern)random_below(random, PATTERN_COUNT),
                             .exclusive = random_once_in(random, 3),
+                            .reverse = random_once_in(random, 3),
                             .has_state = random_once_in(random, 2),
                             .told_by_all = random_once_in(random, 2)};
     spread.rows = random_below(random, random_once_in(random, 8) ? 40 : random_once_in(random, 4) ? 40000 : 6000);
@@ -57,6 +60,8 @@ static struct spread draw(int ranks, struct random *random) {
     spread.in_place = pair[0] == pair[1] && random_once_in(random, 3);
     spread.rows_before = spread.has_state && random_once_in(random, 2) ? random_below(random, 3000) : 0;
     spread.has_carry = spread.rows_before == 0 && random_once_in(random, 3);
+    spread.offsets = !spread.exclusive && random_once_in(random, 3);
+    spread.skip_nan = element_is_float(pair[1]) && random_once_in(random, 3);
     spread.checked = !element_is_float(pair[1]) && random_once_in(random, 2);
     spread.seed = random_bits(random);
     draw_cuts(&spread, ranks, random);
@@ -69,8 +74,18 @@ struct whole {
     char *start, *state; /* or NULL */
     char *end_state, *carry_out;
     size_t state_bytes;
-    uint64_t first_overflow;
+    uint64_t first_overflow, skipped;
 };
+
+/* The rank that the sum begins with; and the rows that a rank writes, the last of which may be the offsets' own. */
+static int first_rank(const struct ranks *ranks, const struct spread *spread) {
+    return spread->reverse ? ranks->count - 1 : 0;
+}
+
+static size_t rows_written(const struct ranks *ranks, const struct spread *spread) {
+    const size_t rows = spread->cuts[ranks->rank + 1] - spread->cuts[ranks->rank];
+    return rows + (spread->offsets && ranks->rank == ranks->count - 1);
+}
 
 static void *memory(size_t bytes) {
     void *memory = aligned_alloc(64, (bytes + 64) / 64 * 64);
@@ -95,21 +110,21 @@ static void begin_state(const struct spread *spread, struct whole *whole, struct
     fill(values, spread->in_type, spread->rows_before * spread->columns, spread->pattern, random);
     const table_view in = view_of(spread, values, spread->in_type, 0, spread->rows_before);
     const table_scan_options options = {.state = whole->state};
-    CHECK(spread->rows_before == 0 || table_column_totals(&in, spread->out_type, NULL, &options) == TABLE_OK);
+    CHECK(spread->rows_before == 0 || table_column_totals(&in, spread->sum_type, NULL, &options) == TABLE_OK);
     free(values);
 }
 
 static struct whole open_whole(const struct spread *spread) {
-    const size_t count = spread->rows * spread->columns, row_bytes = spread->columns * element_size(spread->out_type);
+    const size_t count = spread->rows * spread->columns, row_bytes = spread->columns * element_size(spread->sum_type);
     struct random random = {spread->seed};
     struct whole whole = {.in = memory(count * element_size(spread->in_type)),
-                          .out = memory(spread->rows * row_bytes),
+                          .out = memory((spread->rows + 1) * spread->columns * element_size(spread->out_type)),
                           .carry_out = memory(row_bytes)};
     fill(whole.in, spread->in_type, count, spread->pattern, &random);
-    CHECK(table_state_bytes(spread->out_type, spread->columns, &whole.state_bytes) == TABLE_OK);
+    CHECK(table_state_bytes(spread->sum_type, spread->columns, &whole.state_bytes) == TABLE_OK);
     whole.end_state = memory(whole.state_bytes);
     if (spread->has_carry)
-        fill(whole.start = memory(row_bytes), spread->out_type, spread->columns, spread->pattern, &random);
+        fill(whole.start = memory(row_bytes), spread->sum_type, spread->columns, spread->pattern, &random);
     if (spread->has_state) {
         whole.state = memory(whole.state_bytes);
         begin_state(spread, &whole, &random);
@@ -129,8 +144,12 @@ static void close_whole(struct whole *whole) {
 
 static void sum_whole(const struct spread *spread, struct whole *whole) {
     const table_view in = view_of(spread, whole->in, spread->in_type, 0, spread->rows);
-    const table_view out = view_of(spread, whole->out, spread->out_type, 0, spread->rows);
+    const table_view out = view_of(spread, whole->out, spread->out_type, 0, spread->rows + spread->offsets);
     const table_scan_options options = {.exclusive = spread->exclusive,
+                                        .reverse = spread->reverse,
+                                        .offsets = spread->offsets,
+                                        .skip_nan = spread->skip_nan,
+                                        .skipped = spread->skip_nan ? &whole->skipped : NULL,
                                         .carry_in = whole->start,
                                         .carry_out = whole->carry_out,
                                         .state = whole->end_state,
@@ -152,28 +171,28 @@ static bool same_states(const struct spread *spread, const void *a, const void *
     const size_t header = 64;
     return memcmp(a, b, header) == 0 &&
            same_values((const char *)a + header, (const char *)b + header,
-                       (bytes - header) / element_size(spread->out_type), spread->out_type);
+                       (bytes - header) / element_size(spread->sum_type), spread->sum_type);
 }
 
 /* What a rank is given and told. */
 struct told {
     char *out, *carry_out, *state;
-    uint64_t first_overflow;
+    uint64_t first_overflow, skipped;
     bool asks; /* for the end */
 };
 
 /* The state of a rank that does not begin the sum is filled with what must not matter. */
 static struct told open_told(const struct ranks *ranks, const struct spread *spread, const struct whole *whole) {
     const size_t row_bytes = spread->columns * element_size(spread->out_type);
-    const size_t from = spread->cuts[ranks->rank], to = spread->cuts[ranks->rank + 1];
-    struct told told = {.out = memory((to - from) * row_bytes),
-                        .carry_out = memory(row_bytes),
+    const bool begins = ranks->rank == first_rank(ranks, spread);
+    struct told told = {.out = memory(rows_written(ranks, spread) * row_bytes),
+                        .carry_out = memory(spread->columns * element_size(spread->sum_type)),
                         .asks = spread->told_by_all || ranks->rank == (int)(spread->seed % (unsigned)ranks->count)};
-    if (!spread->has_state || (!told.asks && ranks->rank != 0))
+    if (!spread->has_state || (!told.asks && !begins))
         return told;
     told.state = memory(whole->state_bytes);
     memset(told.state, 0x5a, whole->state_bytes);
-    if (ranks->rank == 0)
+    if (begins)
         memcpy(told.state, whole->state, whole->state_bytes);
     return told;
 }
@@ -186,7 +205,9 @@ static void close_told(struct told *told) {
 
 static void check_told_values(const struct spread *spread, const struct whole *whole, const struct told *told) {
     if (told->asks)
-        CHECK(same_values(told->carry_out, whole->carry_out, spread->columns, spread->out_type));
+        CHECK(same_values(told->carry_out, whole->carry_out, spread->columns, spread->sum_type));
+    if (spread->skip_nan && told->asks)
+        CHECK(told->skipped == whole->skipped);
     if (told->state)
         CHECK(same_states(spread, told->state, whole->end_state, whole->state_bytes));
 }
@@ -198,20 +219,25 @@ static void check_sums(const struct ranks *ranks, const struct spread *spread) {
     const size_t row_bytes = spread->columns * element_size(spread->out_type);
     const table_view in = view_of(spread, spread->in_place ? told.out : whole.in, spread->in_type,
                                   spread->in_place ? 0 : from, spread->in_place ? to - from : to);
-    const table_view out = view_of(spread, told.out, spread->out_type, 0, to - from);
+    const table_view out = view_of(spread, told.out, spread->out_type, 0, rows_written(ranks, spread));
     const char wrong_start = 0;
     const table_scan_options options = {.exclusive = spread->exclusive,
+                                        .reverse = spread->reverse,
+                                        .offsets = spread->offsets,
+                                        .skip_nan = spread->skip_nan,
+                                        .skipped = spread->skip_nan && told.asks ? &told.skipped : NULL,
                                         .threads = 1 + (unsigned)ranks->rank % 2,
                                         .strategy = (table_strategy)(ranks->rank % 4),
-                                        .carry_in = ranks->rank == 0 ? whole.start : &wrong_start,
+                                        .carry_in =
+                                            ranks->rank == first_rank(ranks, spread) ? whole.start : &wrong_start,
                                         .carry_out = told.asks ? told.carry_out : NULL,
                                         .state = told.state,
                                         .first_overflow = spread->checked && told.asks ? &told.first_overflow : NULL};
     sum_whole(spread, &whole);
     if (spread->in_place)
         memcpy(told.out, whole.in + from * row_bytes, (to - from) * row_bytes);
-    CHECK(table_prefix_sum_mpi(&in, &out, &options, ranks->comm) == TABLE_OK);
-    CHECK(same_values(told.out, whole.out + from * row_bytes, (to - from) * spread->columns, spread->out_type));
+    CHECK(sum_over(ranks, &in, &out, &options, (spread->seed >> ranks->rank) % 3 != 0) == TABLE_OK);
+    CHECK(same_values(told.out, whole.out + from * row_bytes, out.rows * spread->columns, spread->out_type));
     if (spread->checked && told.asks)
         CHECK(told.first_overflow == whole.first_overflow);
     check_told_values(spread, &whole, &told);
@@ -224,10 +250,13 @@ static void check_totals(const struct ranks *ranks, const struct spread *spread)
     struct told told = open_told(ranks, spread, &whole);
     const table_view in =
         view_of(spread, whole.in, spread->in_type, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1]);
-    const table_scan_options options = {.carry_in = ranks->rank == 0 ? whole.start : NULL, .state = told.state};
+    const table_scan_options options = {.carry_in = ranks->rank == first_rank(ranks, spread) ? whole.start : NULL,
+                                        .reverse = spread->reverse,
+                                        .skip_nan = spread->skip_nan,
+                                        .skipped = spread->skip_nan && told.asks ? &told.skipped : NULL,
+                                        .state = told.state};
     sum_whole(spread, &whole);
-    CHECK(table_column_totals_mpi(&in, spread->out_type, told.asks ? told.carry_out : NULL, &options, ranks->comm) ==
-          TABLE_OK);
+    CHECK(totals_over(ranks, &in, spread->sum_type, told.asks ? told.carry_out : NULL, &options) == TABLE_OK);
     check_told_values(spread, &whole, &told);
     close_told(&told);
     close_whole(&whole);
@@ -235,10 +264,11 @@ static void check_totals(const struct ranks *ranks, const struct spread *spread)
 
 static void note(const struct ranks *ranks, const struct spread *spread) {
     check_note("%s -> %s, %zu x %zu over %d ranks, this one %d from row %zu to %zu, %zu rows before, exclusive %d, "
-               "carry %d, state %d, in place %d, pattern %d",
+               "reverse %d, offsets %d, skip_nan %d, carry %d, state %d, in place %d, pattern %d",
                table_type_name(spread->in_type), table_type_name(spread->out_type), spread->rows, spread->columns,
                ranks->count, ranks->rank, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1], spread->rows_before,
-               spread->exclusive, spread->has_carry, spread->has_state, spread->in_place, spread->pattern);
+               spread->exclusive, spread->reverse, spread->offsets, spread->skip_nan, spread->has_carry,
+               spread->has_state, spread->in_place, spread->pattern);
 }
 
 static void check_rounds(int world, uint64_t seed, unsigned rounds,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/ranks.h"
+#include "ranks/ranks.h"
 
 enum { ROWS = 700, COLUMNS = 3 };
 
@@ -12,9 +12,16 @@ struct call {
     table_scan_options options;
 };
 
-static _Alignas(64) float values[ROWS * COLUMNS], sums[ROWS * COLUMNS];
-static _Alignas(64) char state[64 + 131 * COLUMNS * sizeof(float)];
-static float row[COLUMNS];
+static _Thread_local _Alignas(64) float values[ROWS * COLUMNS], sums[ROWS * COLUMNS];
+static _Thread_local _Alignas(64) char state[64 + 131 * COLUMNS * sizeof(float)];
+static _Thread_local float row[COLUMNS];
+
+void check_told(const struct ranks *ranks, table_status status, table_status wanted, const char *word) {
+    check_note("%s, not %s", table_status_name(status), table_status_name(wanted));
+    CHECK(status == wanted);
+    CHECK(strstr(table_error_detail(), word) != NULL);
+    CHECK(same_text(ranks, table_error_detail()));
+}
 
 static struct call right_call(void) {
     memset(state, 0, sizeof state);
@@ -42,12 +49,25 @@ static void bad_exclusive(struct call *call) { call->options.exclusive = 2; }
 static void other_rows(struct call *call) { call->out.rows--; }
 static void overlapping(struct call *call) { call->out.data = values + COLUMNS; }
 static void overflow_of_floats(struct call *call) {
-    static uint64_t found;
+    static _Thread_local uint64_t found;
     call->options.first_overflow = &found;
 }
 static void workspace(struct call *call) { call->options.workspace_bytes = 1; }
 static void state_in_out(struct call *call) { call->options.state = sums; }
 static void misaligned_state(struct call *call) { call->options.state = state + 4; }
+static void reverse(struct call *call) { call->options.reverse = 1; }
+static void bad_reverse(struct call *call) { call->options.reverse = 2; }
+static void skip_nan(struct call *call) { call->options.skip_nan = 1; }
+static void skipped_alone(struct call *call) {
+    static _Thread_local uint64_t found;
+    call->options.skipped = &found;
+}
+static void offsets_and_exclusive(struct call *call) { call->options.offsets = call->options.exclusive = 1; }
+static void more_offsets(struct call *call) {
+    call->options.offsets = 1;
+    call->in.rows -= 2;
+}
+static void tables(struct call *call) { call->options.tables = 2; }
 static void no_type(struct call *call) { call->out.type = (table_type)99; }
 
 static const struct {
@@ -66,6 +86,13 @@ static const struct {
                    {workspace, TABLE_ERROR_ARGUMENT, "workspace"},
                    {state_in_out, TABLE_ERROR_OVERLAP, "options->state"},
                    {misaligned_state, TABLE_ERROR_ALIGNMENT, "options->state"},
+                   {reverse, TABLE_ERROR_RANKS, "reverse: 0 on one, 1 on another"},
+                   {bad_reverse, TABLE_ERROR_ARGUMENT, "reverse"},
+                   {skip_nan, TABLE_ERROR_RANKS, "skip_nan: 0 on one, 1 on another"},
+                   {skipped_alone, TABLE_ERROR_ARGUMENT, "skipped"},
+                   {offsets_and_exclusive, TABLE_ERROR_ARGUMENT, "offsets and exclusive"},
+                   {more_offsets, TABLE_ERROR_SHAPE, "in is"},
+                   {tables, TABLE_ERROR_ARGUMENT, "tables"},
                    {no_type, TABLE_ERROR_TYPE, "out->type 99"}};
 
 static void test_wrong_calls(const struct ranks *ranks) {
@@ -76,7 +103,7 @@ static void test_wrong_calls(const struct ranks *ranks) {
             wrong_calls[i].spoil(&call);
         if (wrong_calls[i].status == TABLE_ERROR_RANKS && ranks->count == 1)
             continue;
-        check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), wrong_calls[i].status,
+        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), wrong_calls[i].status,
                    wrong_calls[i].word);
         check_untouched();
         if (wrong_calls[i].status != TABLE_ERROR_RANKS) {
@@ -92,10 +119,29 @@ static void test_other_calls(const struct ranks *ranks) {
     if (ranks->count == 1)
         return;
     const table_status status = ranks->rank == ranks->count - 1
-                                    ? table_column_totals_mpi(&call.in, TABLE_F32, row, NULL, ranks->comm)
-                                    : table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm);
+                                    ? totals_over(ranks, &call.in, TABLE_F32, row, NULL)
+                                    : sum_over(ranks, &call.in, &call.out, &call.options, false);
     check_told(ranks, status, TABLE_ERROR_RANKS, "the call: prefix_sum on one, column_totals on another");
     check_untouched();
+}
+
+/* One row of offsets more is the last rank's, and nobody else's. */
+static void test_offsets(const struct ranks *ranks) {
+    static _Thread_local float more[(ROWS + 1) * COLUMNS];
+    struct call call = right_call();
+    call.options.offsets = 1;
+    if (ranks->rank == ranks->count - 1)
+        call.out = (table_view){more, ROWS + 1, COLUMNS, 0, TABLE_F32};
+    CHECK(sum_over(ranks, &call.in, &call.out, &call.options, false) == TABLE_OK);
+    CHECK((ranks->rank == ranks->count - 1 ? more : sums)[0] == (float)(ranks->rank * ROWS));
+    CHECK(ranks->rank < ranks->count - 1 || more[ROWS * COLUMNS] == (float)(ranks->count * ROWS));
+    call = right_call();
+    call.options.offsets = ranks->rank == 0 && ranks->count > 1;
+    if (ranks->count > 1) {
+        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_RANKS,
+                   "offsets: 0 on one, 1 on another");
+        check_untouched();
+    }
 }
 
 /* What rank 0 alone can do wrong. */
@@ -103,16 +149,13 @@ static void test_wrong_beginnings(const struct ranks *ranks) {
     struct call call = right_call();
     call.options.state = state;
     memset(state, 0x5a, sizeof state);
-    check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_STATE,
-               "state");
+    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_STATE, "state");
     CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 0) == TABLE_OK);
     call.options.carry_in = row;
-    check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_ARGUMENT,
-               "carry_in");
+    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_ARGUMENT, "carry_in");
     call.options.carry_in = NULL;
     CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 5) == TABLE_OK);
-    check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm), TABLE_ERROR_STATE,
-               "row 5");
+    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_STATE, "row 5");
 }
 
 /* Work fails on one rank, when all have agreed: totals of what is nowhere; and a backend that is not there. */
@@ -121,29 +164,14 @@ static void test_failing_work(const struct ranks *ranks) {
         struct call call = right_call();
         if (ranks->rank == guilty)
             call.in.data = NULL;
-        check_told(ranks, table_column_totals_mpi(&call.in, TABLE_F32, row, NULL, ranks->comm), TABLE_ERROR_ARGUMENT,
-                   "in->data");
+        check_told(ranks, totals_over(ranks, &call.in, TABLE_F32, row, NULL), TABLE_ERROR_ARGUMENT, "in->data");
         call = right_call();
         call.options.carry_out = row;
         if (ranks->rank == guilty)
             call.options.backend = TABLE_BACKEND_CUDA;
         if (table_cuda_unavailable())
-            check_told(ranks, table_prefix_sum_mpi(&call.in, &call.out, &call.options, ranks->comm),
-                       TABLE_ERROR_BACKEND, "CUDA");
+            check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_BACKEND, "CUDA");
     }
-}
-
-static void test_wrong_communicators(const struct ranks *ranks) {
-    struct call call = right_call();
-    MPI_Comm half, both;
-    CHECK(table_prefix_sum_mpi(&call.in, &call.out, NULL, MPI_COMM_NULL) == TABLE_ERROR_ARGUMENT);
-    if (ranks->count == 1)
-        return;
-    MPI_Comm_split(ranks->comm, ranks->rank == 0, 0, &half);
-    MPI_Intercomm_create(half, 0, ranks->comm, ranks->rank == 0, 7, &both);
-    CHECK(table_prefix_sum_mpi(&call.in, &call.out, NULL, both) == TABLE_ERROR_ARGUMENT);
-    MPI_Comm_free(&both);
-    MPI_Comm_free(&half);
 }
 
 void test_errors_of_ranks(int world) {
@@ -154,9 +182,10 @@ void test_errors_of_ranks(int world) {
         check_note("%d ranks", count);
         test_wrong_calls(&ranks);
         test_other_calls(&ranks);
+        test_offsets(&ranks);
         test_wrong_beginnings(&ranks);
         test_failing_work(&ranks);
-        test_wrong_communicators(&ranks);
+        test_communicators(&ranks);
         group_close(&ranks);
     }
 }

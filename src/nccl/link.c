@@ -1,0 +1,215 @@
+/* NCCL has no scan: every rank is told the messages of all, and adds up those that concern it. */
+#include "link.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../cuda/memory.h"
+#include "../cuda/pinned.h"
+#include "../cuda/stream.h"
+#include "join.h"
+#include "survey.h"
+
+enum { TEXT = 256, MESSAGE_LEAST = 512, ALIGNMENT = 64 };
+
+_Static_assert(sizeof(struct survey) <= MESSAGE_LEAST, "a survey fits into the first messages");
+
+static table_status failed(const char *name, const char *reason) {
+    char text[2 * TEXT];
+    snprintf(text, sizeof text, "%s: %s", name, reason);
+    return table_error_set(TABLE_ERROR_NCCL, text);
+}
+
+static table_status checked(const char *name, cudaError_t error) {
+    if (error == cudaSuccess)
+        return TABLE_OK;
+    cudaGetLastError();
+    return failed(name, cudaGetErrorString(error));
+}
+
+/* A communicator that does not block is still at it: nccl_wait() sees how it ends. */
+static table_status nccl_checked(const char *name, ncclResult_t result) {
+    return result == ncclSuccess || result == ncclInProgress ? TABLE_OK : failed(name, ncclGetErrorString(result));
+}
+
+/* For the stream, unless the communicator fails first, whose operation might never end. */
+static table_status nccl_wait(const struct nccl_link *link) {
+    for (;;) {
+        ncclResult_t result = ncclSuccess;
+        table_status status = nccl_checked("ncclCommGetAsyncError()", ncclCommGetAsyncError(link->comm, &result));
+        if (status == TABLE_OK)
+            status = nccl_checked("the communicator", result);
+        if (status != TABLE_OK)
+            return status;
+        const cudaError_t error = result == ncclInProgress ? cudaErrorNotReady : cudaStreamQuery(link->stream);
+        if (error != cudaErrorNotReady)
+            return checked("cudaStreamQuery()", error);
+        sched_yield();
+    }
+}
+
+/* Room for a message of each rank, or as much as there was. */
+static table_status make_room(struct nccl_link *link, size_t bytes) {
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes > SIZE_MAX / (size_t)link->all.ranks)
+        return table_error_set(TABLE_ERROR_TOO_LARGE, "the states of all ranks do not fit in size_t");
+    const size_t all = bytes * (size_t)link->all.ranks;
+    void *device, *host = NULL;
+    const cudaError_t error = device_memory_allocate(all, &device);
+    if (error == cudaSuccess)
+        host = pinned_allocate(all);
+    if (!host) {
+        cudaGetLastError();
+        device_memory_release(device);
+        return table_error_set(error == cudaSuccess ? TABLE_ERROR_HOST_MEMORY : TABLE_ERROR_DEVICE_MEMORY,
+                               "no memory for the states of all ranks");
+    }
+    device_memory_release(link->device);
+    pinned_release(link->host);
+    link->device = device;
+    link->host = host;
+    link->message = bytes;
+    return TABLE_OK;
+}
+
+static void *message_of(void *memory, int rank, size_t bytes) { return (char *)memory + (size_t)rank * bytes; }
+
+/* Makes link->host the messages of all ranks, side by side, for which there is room: of one size on all of them. */
+static table_status gather(const struct nccl_link *link, const void *mine, size_t bytes) {
+    void *const host = message_of(link->host, link->all.rank, bytes);
+    void *const device = message_of(link->device, link->all.rank, bytes);
+    memcpy(host, mine, bytes);
+    table_status status =
+        checked("copying to the device", cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, link->stream));
+    if (status == TABLE_OK)
+        status = nccl_checked("ncclAllGather()",
+                              ncclAllGather(device, link->device, bytes, ncclUint8, link->comm, link->stream));
+    if (status == TABLE_OK)
+        status = checked("copying from the device",
+                         cudaMemcpyAsync(link->host, link->device, bytes * (size_t)link->all.ranks, cudaMemcpyDefault,
+                                         link->stream));
+    return status == TABLE_OK ? nccl_wait(link) : status;
+}
+
+static table_status nccl_survey(const struct together *all, uint64_t *words, int count, struct tally *tally) {
+    const struct nccl_link *link = (const struct nccl_link *)all;
+    const struct survey mine = survey_begin(words, count, tally->own);
+    const table_status status = gather(link, &mine, sizeof mine);
+    if (status != TABLE_OK)
+        return status;
+    struct survey sum = {.sum = 0};
+    for (int rank = 0; rank < all->ranks; rank++) {
+        struct survey one;
+        memcpy(&one, message_of(link->host, rank, sizeof one), sizeof one);
+        if (rank == all->rank)
+            tally->before = sum.sum;
+        survey_add(&sum, &one);
+    }
+    memcpy(words, sum.words, (size_t)count * sizeof *words);
+    tally->total = sum.sum;
+    return TABLE_OK;
+}
+
+static table_status nccl_open(struct together *all, size_t state_bytes) {
+    struct nccl_link *link = (struct nccl_link *)all;
+    link->state_bytes = (state_bytes + TABLE_STATE_ALIGNMENT - 1) / TABLE_STATE_ALIGNMENT * TABLE_STATE_ALIGNMENT;
+    return link->state_bytes <= link->message ? TABLE_OK : make_room(link, link->state_bytes);
+}
+
+/* link->host has the ranges of all ranks: each becomes the rows of all ranks through its own, in the order of the sum,
+ * as far as the rank at `place`, whose range is returned. */
+static void *join_through(const struct nccl_link *link, int place) {
+    void *joined = NULL;
+    for (int i = 0; i <= place; i++) {
+        void *const next = message_of(link->host, together_place(&link->all, i), link->state_bytes);
+        if (joined)
+            ranks_join(joined, next, link->state_bytes);
+        joined = next;
+    }
+    return joined;
+}
+
+static table_status nccl_before(const struct together *all, const void *range, void *before) {
+    const struct nccl_link *link = (const struct nccl_link *)all;
+    const int place = together_place(all, all->rank);
+    const table_status status = gather(link, range, link->state_bytes);
+    if (status == TABLE_OK && place > 0)
+        memcpy(before, join_through(link, place - 1), link->state_bytes);
+    return status;
+}
+
+static table_status nccl_whole(const struct together *all, const void *range, void *whole) {
+    const struct nccl_link *link = (const struct nccl_link *)all;
+    const table_status status = gather(link, range, link->state_bytes);
+    if (status == TABLE_OK)
+        memcpy(whole, join_through(link, all->ranks - 1), link->state_bytes);
+    return status;
+}
+
+static table_status nccl_tell(const struct together *all, void *memory, size_t bytes, int rank) {
+    const struct nccl_link *link = (const struct nccl_link *)all;
+    memcpy(link->host, memory, bytes);
+    table_status status = checked("copying to the device",
+                                  cudaMemcpyAsync(link->device, link->host, bytes, cudaMemcpyDefault, link->stream));
+    if (status == TABLE_OK)
+        status = nccl_checked("ncclBroadcast()", ncclBroadcast(link->device, link->device, bytes, ncclUint8, rank,
+                                                               link->comm, link->stream));
+    if (status == TABLE_OK)
+        status = checked("copying from the device",
+                         cudaMemcpyAsync(link->host, link->device, bytes, cudaMemcpyDefault, link->stream));
+    if (status == TABLE_OK)
+        status = nccl_wait(link);
+    if (status == TABLE_OK)
+        memcpy(memory, link->host, bytes);
+    return status;
+}
+
+/* A kernel of NCCL waits for a place on a device that is busy with sums, and all ranks wait for it. */
+static const struct transport nccl_transport = {
+    .failure = TABLE_ERROR_NCCL,
+    .in_background = false,
+    .survey = nccl_survey,
+    .open = nccl_open,
+    .before = nccl_before,
+    .whole = nccl_whole,
+    .tell = nccl_tell,
+};
+
+static table_status open_device(struct nccl_link *link) {
+    int device = -1, before = -1;
+    table_status status = nccl_checked("ncclCommCuDevice()", ncclCommCuDevice(link->comm, &device));
+    if (status == TABLE_OK)
+        status = checked("cudaGetDevice()", cudaGetDevice(&before));
+    if (status == TABLE_OK && device != before) {
+        status = checked("cudaSetDevice()", cudaSetDevice(device));
+        link->device_before = before;
+    }
+    return status == TABLE_OK ? checked("making a stream", stream_open(&link->stream)) : status;
+}
+
+table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
+    *link = (struct nccl_link){.all = {.by = &nccl_transport}, .comm = comm, .device_before = -1};
+    if (!comm)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "comm is a null pointer");
+    table_status status = nccl_checked("ncclCommUserRank()", ncclCommUserRank(comm, &link->all.rank));
+    if (status == TABLE_OK)
+        status = nccl_checked("ncclCommCount()", ncclCommCount(comm, &link->all.ranks));
+    if (status == TABLE_OK)
+        status = open_device(link);
+    return status == TABLE_OK ? make_room(link, MESSAGE_LEAST) : status;
+}
+
+/* What a communicator that failed has left on the stream may run at any time, or never: its memory is not for others.
+ */
+void nccl_link_close(struct nccl_link *link) {
+    const bool is_busy = link->stream && cudaStreamQuery(link->stream) == cudaErrorNotReady;
+    if (!is_busy) {
+        device_memory_release(link->device);
+        pinned_release(link->host);
+    }
+    if (!is_busy && link->stream)
+        stream_close(link->stream);
+    if (link->device_before >= 0 && cudaSetDevice(link->device_before) != cudaSuccess)
+        cudaGetLastError();
+}

@@ -1,0 +1,46 @@
+/* What ranks agree on before they work, and after. */
+#ifndef RANKS_AGREE_H
+#define RANKS_AGREE_H
+
+#include "together.h"
+
+enum { RANKS_DETAILS = 4 };
+
+/* What each rank says of its call. */
+struct plea {
+    table_status status; /* of what it has looked at by itself; table_error_detail() has the reason */
+
+    /* The same on all ranks. */
+    enum plea_call {
+        RANKS_CALL_PREFIX_SUM,
+        RANKS_CALL_COLUMN_TOTALS,
+        RANKS_CALL_HISTOGRAM,
+        RANKS_CALL_DIGIT_COUNTS
+    } call;
+    uint64_t columns;
+    table_type in, out;
+    uint64_t details[RANKS_DETAILS];
+    const char *const *detail_names; /* NULL behind the last one, if they are fewer */
+
+    /* Whether it wants to be told; afterwards, whether any rank does. */
+    bool wants_overflow, wants_skipped, wants_end;
+
+    struct tally rows;
+};
+
+/* The same status on all ranks: that of the first rank that has failed, whose number stands in front of the detail, or
+ * TABLE_ERROR_RANKS if they do not ask for the same. */
+table_status together_agree(const struct together *all, struct plea *plea);
+
+/* What each rank says of its work, and all of it afterwards. */
+struct outcome {
+    table_status status;
+    bool is_own; /* whether this rank has failed by itself, and not because of what others have told it */
+    uint64_t first_overflow;
+    struct tally skipped;
+};
+
+/* The same status on all ranks. */
+table_status together_end(const struct together *all, struct outcome *outcome);
+
+#endif

@@ -1,0 +1,112 @@
+#include "call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "join.h"
+
+void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options) {
+    *call = (struct ranks_call){.all = all};
+    if (options)
+        call->options = *options;
+    all->backwards = call->options.reverse != 0;
+    call->is_first = together_place(all, all->rank) == 0;
+    if (!call->is_first)
+        call->options.carry_in = NULL;
+}
+
+static void *allocate_state(size_t bytes) {
+    const size_t unit = TABLE_STATE_ALIGNMENT;
+    void *state = bytes > SIZE_MAX - unit ? NULL : aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+    if (state)
+        memset(state, 0, bytes);
+    return state;
+}
+
+static table_status make_room(struct ranks_call *call) {
+    call->sums = table_sum_type(call->plea.out);
+    table_status status = table_state_bytes(call->sums, call->plea.columns, &call->state_bytes);
+    if (status != TABLE_OK)
+        return status;
+    call->range = allocate_state(call->state_bytes);
+    call->before = allocate_state(call->state_bytes);
+    const bool has_aside = call->is_first && call->all->ranks > 1;
+    call->aside = has_aside ? allocate_state(call->state_bytes) : NULL;
+    if (!call->range || !call->before || (has_aside && !call->aside))
+        return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory for states");
+    return call->all->by->open(call->all, call->state_bytes);
+}
+
+/* The rows that this rank adds to the count: on the first one also those that were summed before. */
+static table_status count_rows(struct ranks_call *call, const table_view *in) {
+    uint64_t before = 0;
+    table_status status = TABLE_OK;
+    if (call->is_first && call->options.state)
+        status = table_state_check(call->options.state, call->state_bytes, call->sums, call->plea.columns);
+    if (status == TABLE_OK && call->is_first && call->options.state)
+        status = table_state_rows(call->options.state, &before);
+    call->plea.rows.own = in->rows + before;
+    return status;
+}
+
+table_status ranks_agree(struct ranks_call *call, const table_view *in) {
+    if (call->plea.status == TABLE_OK)
+        call->plea.status = make_room(call);
+    if (call->plea.status == TABLE_OK)
+        call->plea.status = count_rows(call, in);
+    call->plea.rows.asks_before = true;
+    return together_agree(call->all, &call->plea);
+}
+
+void ranks_beginning(const struct ranks_call *call, void *state) {
+    if (call->options.state)
+        memcpy(state, call->options.state, call->state_bytes);
+    else
+        memset(state, 0, call->state_bytes);
+}
+
+table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, uint64_t *skipped) {
+    const table_scan_options *from = &call->options;
+    const struct tally *rows = &call->plea.rows;
+    const uint64_t first = call->all->backwards ? rows->total - rows->before - rows->own : rows->before;
+    table_scan_options options = {.backend = from->backend,
+                                  .strategy = from->strategy,
+                                  .threads = from->threads,
+                                  .carry_in = from->carry_in,
+                                  .reverse = from->reverse,
+                                  .skip_nan = from->skip_nan,
+                                  .skipped = skipped,
+                                  .state = call->range};
+    table_status status = TABLE_OK;
+    if (call->is_first)
+        ranks_beginning(call, call->range);
+    else
+        status = table_state_begin(call->range, call->sums, call->plea.columns, first);
+    if (status == TABLE_OK && is_asked)
+        status = table_column_totals(in, call->sums, NULL, &options);
+    if (status != TABLE_OK)
+        memset(call->range, 0, call->state_bytes);
+    return status;
+}
+
+table_status ranks_find_lost(struct ranks_call *call) {
+    call->is_lost = ranks_state_is_lost(call->before);
+    if (!call->is_lost)
+        return TABLE_OK;
+    return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory to join the states of the ranks");
+}
+
+table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
+    table_status status = ranks_find_lost(call);
+    if (status == TABLE_OK && row)
+        status = table_state_sums(call->before, row);
+    if (status == TABLE_OK && state)
+        memcpy(state, call->before, call->state_bytes);
+    return status;
+}
+
+void ranks_close(struct ranks_call *call) {
+    free(call->range);
+    free(call->before);
+    free(call->aside);
+}

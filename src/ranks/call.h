@@ -1,0 +1,49 @@
+/* What the calls on sums have in common: each rank's rows become a range, and ranges are joined. */
+#ifndef RANKS_CALL_H
+#define RANKS_CALL_H
+
+#include "agree.h"
+
+/* The calls of tuplescan/mpi.h and tuplescan/nccl.h, with the transport at hand. */
+table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
+                              const table_scan_options *options);
+table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
+                                 const table_scan_options *options);
+
+struct ranks_call {
+    struct together *all;
+    table_scan_options options; /* this rank's */
+    struct plea plea;
+    table_type sums; /* what states are of */
+    size_t state_bytes;
+    bool is_first; /* in the order of the sum */
+    void *range;   /* the state of this rank's rows */
+    void *before;  /* that of all rows before them; later of other rows */
+    void *aside;   /* on the first of several ranks: what the transport leaves there means nothing */
+    bool is_lost;  /* `before` is */
+};
+
+/* The order of the sum is known from then on, and options that are not this rank's are gone. */
+void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options);
+
+/* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. The same status on all ranks. */
+table_status ranks_agree(struct ranks_call *call, const table_view *in);
+
+/* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
+ * whether anybody will ask for that range; otherwise its rows are not looked at. skipped: NULL, or how many values were
+ * no numbers. When something fails, call->range is zero, and the rank takes part in what comes next. */
+table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, uint64_t *skipped);
+
+/* Makes `state` what the sum begins with: the first rank's options->state, or zeros. */
+void ranks_beginning(const struct ranks_call *call, void *state);
+
+/* Whether call->before is zero, as a rank that failed has made it; TABLE_OK, or the error of this rank if no rank has
+ * one of its own: then there was no memory for a join. */
+table_status ranks_find_lost(struct ranks_call *call);
+
+/* Writes what the caller is to be told of the end of the sum, call->before, unless that is lost. */
+table_status ranks_tell_end(struct ranks_call *call, void *row, void *state);
+
+void ranks_close(struct ranks_call *call);
+
+#endif

@@ -1,0 +1,57 @@
+/* The totals: the ranges of all ranks, joined. */
+#include "call.h"
+
+static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"reverse", "skip_nan"};
+
+/* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
+ * looked at when it is summed, before anything is written. */
+static table_status look_at_call(const struct ranks_call *call, const table_view *in, table_type out_type) {
+    table_scan_options options = call->options;
+    if (!in)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
+    if (options.exclusive || options.offsets || options.tables > 1 || options.carry_out || options.first_overflow ||
+        options.stream || options.workspace || options.workspace_bytes)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take backend, strategy, threads, carry_in, "
+                                                     "state, reverse, skip_nan and skipped, and no others");
+    const table_view none = {.columns = in->columns, .type = in->type};
+    const table_view no_sums = {.columns = in->columns, .type = out_type};
+    size_t bytes;
+    options.report = NULL;
+    options.backend = TABLE_BACKEND_AUTO;
+    return table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);
+}
+
+static table_status work(struct ranks_call *call, const table_view *in, void *totals) {
+    uint64_t skipped = 0;
+    table_status status = ranks_make_range(call, in, true, call->plea.wants_skipped ? &skipped : NULL);
+    const table_status joined = call->all->by->whole(call->all, call->range, call->before);
+    if (joined != TABLE_OK)
+        return joined;
+    if (status == TABLE_OK)
+        status = ranks_tell_end(call, totals, call->options.state);
+    struct outcome outcome = {status, !call->is_lost, TABLE_NO_OVERFLOW, {.own = skipped}};
+    status = together_end(call->all, &outcome);
+    if (status == TABLE_OK && call->options.skipped)
+        *call->options.skipped = outcome.skipped.total;
+    return status;
+}
+
+table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
+                                 const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, options);
+    const table_scan_options *own = &call.options;
+    call.plea = (struct plea){.status = look_at_call(&call, in, out_type),
+                              .call = RANKS_CALL_COLUMN_TOTALS,
+                              .columns = in ? in->columns : 0,
+                              .in = in ? in->type : 0,
+                              .out = out_type,
+                              .details = {own->reverse != 0, own->skip_nan != 0},
+                              .detail_names = DETAIL_NAMES,
+                              .wants_skipped = own->skipped != NULL};
+    table_status status = ranks_agree(&call, in);
+    if (status == TABLE_OK)
+        status = work(&call, in, totals);
+    ranks_close(&call);
+    return status;
+}

@@ -1,0 +1,168 @@
+/* The running sums: totals of each rank's rows, an exclusive scan of them over the ranks, and the rank's own. */
+#include <stdio.h>
+#include <string.h>
+
+#include "call.h"
+#include "thread.h"
+
+enum { TEXT = 256 };
+
+static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse", "offsets", "skip_nan"};
+
+/* With offsets the last rank has the whole table's additional row. All others have what stands above the rows of
+ * theirs, or, in reverse, the sums from each row on. */
+static void take_offsets(const struct together *all, table_scan_options *options) {
+    if (options->offsets != 1 || options->exclusive || all->rank == all->ranks - 1)
+        return;
+    options->offsets = 0;
+    options->exclusive = !options->reverse;
+}
+
+/* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
+ * stream form is to have everything looked at; these forms know no tables that are taken through a device, and are
+ * asked about the side that such tables are on. Nor do they know a state on the host beside tables on a device. */
+static table_status look_at_call(const struct ranks_call *call, const table_view *in, const table_view *out) {
+    table_scan_options options = call->options;
+    size_t bytes;
+    if (options.tables > 1)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
+    if (options.stream || options.workspace || options.workspace_bytes)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
+    options.report = NULL;
+    if (options.backend == TABLE_BACKEND_CUDA && table_cuda_unavailable())
+        return table_error_set(TABLE_ERROR_BACKEND, table_cuda_unavailable());
+    if (options.backend == TABLE_BACKEND_CUDA)
+        options.backend = TABLE_BACKEND_AUTO;
+    options.state = NULL;
+    take_offsets(call->all, &options);
+    table_status status = table_prefix_sum_workspace(in, out, &options, &bytes);
+    if (status != TABLE_OK || !call->options.state)
+        return status;
+    options.state = call->options.state;
+    status = table_prefix_sum_workspace(in, out, &options, &bytes);
+    return status == TABLE_ERROR_BACKEND ? TABLE_OK : status;
+}
+
+static void describe_call(struct ranks_call *call, const table_view *in, const table_view *out) {
+    const table_scan_options *options = &call->options;
+    call->plea = (struct plea){
+        .status = look_at_call(call, in, out),
+        .call = RANKS_CALL_PREFIX_SUM,
+        .columns = in ? in->columns : 0,
+        .in = in ? in->type : 0,
+        .out = out ? out->type : 0,
+        .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0, options->skip_nan != 0},
+        .detail_names = DETAIL_NAMES,
+        .wants_overflow = options->first_overflow != NULL,
+        .wants_skipped = options->skipped != NULL,
+        .wants_end = options->carry_out || options->state};
+}
+
+/* A rank's rows, from call->before on, which is left behind them. */
+struct scanning {
+    const struct ranks_call *call;
+    const table_view *in, *out;
+    uint64_t first_overflow, skipped;
+    table_status status;
+    char detail[TEXT];
+};
+
+static void *scan_rows(void *argument) {
+    struct scanning *scanning = argument;
+    const struct ranks_call *call = scanning->call;
+    table_scan_options options = call->options;
+    options.state = call->before;
+    options.carry_out = NULL;
+    options.first_overflow = call->plea.wants_overflow ? &scanning->first_overflow : NULL;
+    options.skipped = call->plea.wants_skipped ? &scanning->skipped : NULL;
+    take_offsets(call->all, &options);
+    scanning->status = table_prefix_sum(scanning->in, scanning->out, &options);
+    if (scanning->status != TABLE_OK)
+        snprintf(scanning->detail, sizeof scanning->detail, "%s", table_error_detail());
+    return NULL;
+}
+
+/* The first rank knows what it begins with. It sums in a thread of its own, while this one, from which alone MPI may be
+ * called, gets on with the exchange. A device that is not the tables' but the caller's own is this thread's. */
+static bool start_early(const struct ranks_call *call, struct scanning *scanning, pthread_t *thread) {
+    sigset_t signals;
+    if (!call->is_first || !call->all->by->in_background || call->options.backend == TABLE_BACKEND_CUDA)
+        return false;
+    thread_block_signals(&signals);
+    const bool started = thread_start(thread, scan_rows, scanning);
+    pthread_sigmask(SIG_SETMASK, &signals, NULL);
+    return started;
+}
+
+/* Sums the rows between the totals of others and the exchange, or behind both. Nobody comes after the last rank, so its
+ * own rows are not summed for others. */
+static table_status scan_among_others(struct ranks_call *call, struct scanning *scanning) {
+    const struct together *all = call->all;
+    const bool is_last = together_place(all, all->rank) == all->ranks - 1;
+    pthread_t thread;
+    table_status status = ranks_make_range(call, scanning->in, !is_last, NULL);
+    if (call->is_first)
+        ranks_beginning(call, call->before);
+    const bool early = status == TABLE_OK && start_early(call, scanning, &thread);
+    const table_status told = all->by->before(all, call->range, call->is_first ? call->aside : call->before);
+    if (early)
+        pthread_join(thread, NULL);
+    if (told != TABLE_OK)
+        return told;
+    if (status == TABLE_OK && !call->is_first)
+        status = ranks_find_lost(call);
+    if (status == TABLE_OK && !early)
+        scan_rows(scanning);
+    return status;
+}
+
+/* TABLE_OK, or the transport's own failure. */
+static table_status put_end(struct ranks_call *call, table_status *status) {
+    const struct together *all = call->all;
+    if (*status != TABLE_OK)
+        memset(call->before, 0, call->state_bytes);
+    if (!call->plea.wants_end)
+        return TABLE_OK;
+    const int last = together_place(all, all->ranks - 1);
+    const table_status told = all->by->tell(all, call->before, call->state_bytes, last);
+    if (told == TABLE_OK && *status == TABLE_OK)
+        *status = ranks_tell_end(call, call->options.carry_out, call->options.state);
+    return told;
+}
+
+static table_status work(struct ranks_call *call, const table_view *in, const table_view *out) {
+    struct scanning scanning = {.call = call, .in = in, .out = out, .first_overflow = TABLE_NO_OVERFLOW};
+    table_status status = TABLE_OK;
+    if (call->all->ranks > 1) {
+        status = scan_among_others(call, &scanning);
+    } else {
+        ranks_beginning(call, call->before);
+        scan_rows(&scanning);
+    }
+    if (status == call->all->by->failure)
+        return status;
+    if (status == TABLE_OK && scanning.status != TABLE_OK)
+        status = table_error_set(scanning.status, scanning.detail);
+    const table_status told = put_end(call, &status);
+    if (told != TABLE_OK)
+        return told;
+    struct outcome outcome = {status, !call->is_lost, scanning.first_overflow, {.own = scanning.skipped}};
+    status = together_end(call->all, &outcome);
+    if (status == TABLE_OK && call->options.first_overflow)
+        *call->options.first_overflow = outcome.first_overflow;
+    if (status == TABLE_OK && call->options.skipped)
+        *call->options.skipped = outcome.skipped.total;
+    return status;
+}
+
+table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
+                              const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, options);
+    describe_call(&call, in, out);
+    table_status status = ranks_agree(&call, in);
+    if (status == TABLE_OK)
+        status = work(&call, in, out);
+    ranks_close(&call);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* A collective call on its way, and what the calls for ranks ask of the transport between them. */
+#ifndef RANKS_TOGETHER_H
+#define RANKS_TOGETHER_H
+
+#include <stdbool.h>
+
+#include <tuplescan/tuplescan.h>
+
+struct together;
+
+/* A number of each rank: what it adds, and the sums over all ranks and, if all ask for that, those before it. */
+struct tally {
+    uint64_t own, total, before;
+    bool asks_before;
+};
+
+/* All but open() are collective, in host memory. Each returns the transport's own error, of the status `failure`, after
+ * which this rank can do no more. */
+struct transport {
+    table_status failure; /* a status that nothing else returns */
+    bool in_background;   /* whether ranks get on with an exchange while one of them sums */
+
+    /* words[i] = the greatest over all ranks, of at most SURVEY_WORDS; and the sums of the tally, all modulo 2^64. */
+    table_status (*survey)(const struct together *all, uint64_t *words, int count, struct tally *tally);
+
+    /* Gets ready for states of so many bytes, which are told as one thing. Local. */
+    table_status (*open)(struct together *all, size_t state_bytes);
+
+    /* before = the ranges of all ranks before this one in the order of the sum, joined by ranks_join(); unspecified on
+     * the first one. whole = the ranges of all of them, joined. */
+    table_status (*before)(const struct together *all, const void *range, void *before);
+    table_status (*whole)(const struct together *all, const void *range, void *whole);
+
+    /* The bytes of one rank go to all. */
+    table_status (*tell)(const struct together *all, void *memory, size_t bytes, int rank);
+};
+
+enum { SURVEY_WORDS = 24 };
+
+/* The beginning of a transport's own struct. */
+struct together {
+    const struct transport *by;
+    int rank, ranks;
+    bool backwards; /* whether the sum begins with the last rank's last row */
+};
+
+/* The rank's place in the order of the sum; and the rank at a place. */
+static inline int together_place(const struct together *all, int rank) {
+    return all->backwards ? all->ranks - 1 - rank : rank;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* Tests that several ranks run together: processes of MPI, or threads with a communicator of NCCL. All have the same
+ * random numbers, so that each knows what the others do. What fails ends all of them. */
+#ifndef TEST_RANKS_H
+#define TEST_RANKS_H
+
+#ifdef TEST_RANKS_OF_NCCL
+#include <tuplescan/nccl.h>
+typedef ncclComm_t rank_comm;
+#else
+#include <tuplescan/mpi.h>
+typedef MPI_Comm rank_comm;
+#endif
+
+#include "support/random.h"
+#include "support/tables.h"
+
+/* The number of ranks of the world that tests are cut for; and this rank among them. */
+struct ranks {
+    rank_comm comm; /* of the first `count` ranks of the world, in its order or against it */
+    int rank, count;
+};
+
+/* Ends all ranks, saying what is wrong on which of them. */
+#define CHECK(condition) check_that((condition), #condition, __FILE__, __LINE__)
+void check_that(bool condition, const char *text, const char *file, int line);
+void check_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* of the case, for CHECK to print */
+
+/* Makes a communicator of `count` ranks. False on those that are left out. */
+bool group_open(struct ranks *ranks, int count, bool backwards);
+void group_close(struct ranks *ranks);
+
+/* The call of the transport. on_device: the tables, packed and on the host, are taken to this rank's device for it, if
+ * the test knows one. */
+table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
+                      const table_scan_options *options, bool on_device);
+table_status totals_over(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
+                         const table_scan_options *options);
+
+/* Whether the first rank has the same text. */
+bool same_text(const struct ranks *ranks, const char *text);
+
+/* Requires that all ranks have been told `status`, in the same words, in which `word` is. */
+void check_told(const struct ranks *ranks, table_status status, table_status wanted, const char *word);
+
+void test_sums_of_ranks(int world, uint64_t seed);
+void test_totals_of_ranks(int world, uint64_t seed);
+void test_errors_of_ranks(int world);
+
+/* For a program whose arguments are ROWS COLUMNS [REPEAT]. */
+void time_tables(const struct ranks *ranks, int argc, char **argv);
+
+/* The greatest of all ranks' numbers; no rank has it before all have come. */
+double greatest_over(const struct ranks *ranks, double mine);
+
+/* What is the transport's own: communicators that are none. */
+void test_communicators(const struct ranks *ranks);
+
+#ifndef TEST_RANKS_OF_NCCL
+void test_keys_of_ranks(int world, uint64_t seed);
+#endif
+
+#endif
