@@ -146,8 +146,8 @@ static void fill_in_defaults(struct bench_options *options, bool quick) {
 
 /* One table, as large as makes what happens at its ends no matter. */
 static void fill_in_bus(struct bench_options *options, bool quick) {
-    default_list(options, "f32", &options->pair_count, take_pair);
-    default_list(options, "4", &options->shape_count, take_columns);
+    bench_default_list(options, BENCH_TYPES, "f32");
+    bench_default_list(options, BENCH_COLUMNS, "4");
     options->bytes = options->bytes ? options->bytes : quick ? (size_t)256 << 20 : (size_t)4 << 30;
     options->repeat = options->repeat ? options->repeat : 5;
 }
