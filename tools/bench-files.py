@@ -5,11 +5,12 @@
 
 FOLDER: where the files are, such as /dev/shm and a folder of a disk; each needs room for two tables. Prints a table of
 f32 x 4 for each, in the words of docs/speed.md. What is cold was taken out of the page cache by posix_fadvise(). Both
-have their output on the disk when the clock stops (fsync). Of the rounds, taken in turns, the fastest one counts: it is
-what a machine that others use disturbs least. In a folder of a tmpfs NumPy stands beside both.
+have their output on the disk when the clock stops (fsync). Of the rounds, each in an order of its own, the fastest run
+counts: it is what a machine that others use disturbs least. In a folder of a tmpfs NumPy stands beside both.
 """
 import argparse
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -66,7 +67,7 @@ def files(tuplescan, folder, rows, rounds):
         for cold in [False] if tmpfs else [False, True]:
             found = {name: [] for name in cases}
             for _ in range(rounds):
-                for name, (command, sync) in cases.items():
+                for name, (command, sync) in random.sample(sorted(cases.items()), len(cases)):
                     drop(source) if cold else warm(source)
                     found[name].append(timed(command, target, sync))
             report("%s, %s" % (folder, "tmpfs" if tmpfs else "cold" if cold else "warm"), found, rows)
