@@ -9,6 +9,7 @@ have their output on the disk when the clock stops (fsync). Of the rounds, each 
 counts: it is what a machine that others use disturbs least. In a folder of a tmpfs NumPy stands beside both.
 """
 import argparse
+import fcntl
 import os
 import random
 import statistics
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 
-ROW = 16
+ROW, F_SETPIPE_SZ = 16, 1031
 NUMPY = "import numpy, sys; numpy.save(sys.argv[2], numpy.cumsum(numpy.load(sys.argv[1]), axis=0, dtype='f4'))"
 
 
@@ -87,7 +88,7 @@ def report(where, found, rows):
 
 
 def pipes(tuplescan, folder, rows, rounds):
-    """A producer, one of these, and a consumer that throws all away."""
+    """A producer, one of these, and a consumer that throws all away, with pipes of 1 MiB between them."""
     source = os.path.join(folder, "bench-files-in.raw")
     scan = [tuplescan, "scan", "-", "-q", "--type", "f32", "--columns", "4", "-o", "-"]
     found = {"cat": [], "scan": []}
@@ -95,11 +96,13 @@ def pipes(tuplescan, folder, rows, rounds):
         subprocess.run([tuplescan, "gen", "--type", "f32", "--rows", str(rows), "--columns", "4", "-f", "-o", source],
                        check=True)
         for _ in range(rounds):
-            for name, command in (("cat", ["cat"]), ("scan", scan)):
+            for name, command in random.sample([("cat", ["cat"]), ("scan", scan)], 2):
                 begun = time.monotonic()
                 first = subprocess.Popen(["cat", source], stdout=subprocess.PIPE)
                 second = subprocess.Popen(command, stdin=first.stdout, stdout=subprocess.PIPE)
                 third = subprocess.Popen(["cat"], stdin=second.stdout, stdout=subprocess.DEVNULL)
+                for pipe in (first.stdout, second.stdout):  # as scan has its ends, and cat has not
+                    fcntl.fcntl(pipe, F_SETPIPE_SZ, 1 << 20)
                 first.stdout.close()
                 second.stdout.close()
                 if any(process.wait() for process in (first, second, third)):
