@@ -19,12 +19,12 @@ static table_status mark(const struct backend *backend, const struct scan *scan,
 static table_status stage_rows(const struct backend *backend, const struct plan *plan, struct scan *inner,
                                char *workspace, size_t row_bytes) {
     table_status status = TABLE_OK;
-    if (!plan_reaches(backend, inner, inner->carry_in)) {
+    if (!plan->carry_in_reached) {
         void *row = workspace + plan->carry_in_offset;
         status = backend->copy(inner, row, inner->carry_in, row_bytes);
         inner->carry_in = row;
     }
-    if (!plan_reaches(backend, inner, inner->carry_out))
+    if (!plan->carry_out_reached)
         inner->carry_out = workspace + plan->carry_out_offset;
     if (!plan_reaches(backend, inner, inner->first_overflow))
         inner->first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
@@ -35,7 +35,7 @@ static table_status stage_rows(const struct backend *backend, const struct plan 
 static table_status put_zeros(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               char *workspace, size_t row_bytes) {
     char *row = workspace + plan->carry_out_offset;
-    if (!plan_needs_zeros(backend, scan))
+    if (!plan->needs_zeros)
         return backend->fill(scan, scan->carry_out, 0, row_bytes);
     const table_status status = backend->fill(scan, row, 0, row_bytes);
     return status == TABLE_OK ? backend->copy(scan, scan->carry_out, row, row_bytes) : status;
@@ -149,18 +149,14 @@ static table_status run_fused(const struct backend *backend, const struct plan *
     return status;
 }
 
+/* The carry out, if there is one, is memory of the backend: the state's, or a row beside it. */
 static table_status run_piece(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                              char *workspace, size_t row_bytes) {
-    struct scan inner = *scan;
-    if (!plan_reaches(backend, scan, scan->carry_out))
-        inner.carry_out = workspace + plan->carry_out_offset;
+                              char *workspace) {
     table_status status = mark(backend, scan, 0);
     if (status == TABLE_OK)
-        status = backend->piece(&inner, plan->strategy == TABLE_STRATEGY_FUSED, workspace + plan->fused_offset);
+        status = backend->piece(scan, plan->strategy == TABLE_STRATEGY_FUSED, workspace + plan->fused_offset);
     for (unsigned number = 1; number <= STAGES && status == TABLE_OK; number++)
         status = mark(backend, scan, number);
-    if (status == TABLE_OK && inner.carry_out != scan->carry_out)
-        status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
     return status;
 }
 
@@ -170,7 +166,7 @@ table_status pipeline_run_stateless(const struct backend *backend, const struct 
     if (scan->chunks == 0)
         return run_nothing(backend, plan, scan, workspace, row_bytes);
     if (plan_is_piece(backend, scan))
-        return run_piece(backend, plan, scan, workspace, row_bytes);
+        return run_piece(backend, plan, scan, workspace);
     return plan->strategy == TABLE_STRATEGY_FUSED ? run_fused(backend, plan, scan, workspace, row_bytes)
                                                   : run_stages(backend, plan, scan, workspace, row_bytes);
 }

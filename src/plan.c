@@ -49,20 +49,24 @@ bool plan_reaches(const struct backend *backend, const struct scan *scan, const 
     return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
 }
 
-bool plan_needs_zeros(const struct backend *backend, const struct scan *scan) {
-    return scan->carry_out && !scan->carry_in && backend->copy_rows && backend_device_of(scan->carry_out) < 0;
+/* A scan with a state has its carries in the state, or in rows of place_state(). */
+static bool place_carries(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    plan->carry_in_reached = scan->state || plan_reaches(backend, scan, scan->carry_in);
+    plan->carry_out_reached = scan->state || plan_reaches(backend, scan, scan->carry_out);
+    return place(plan, plan->carry_in_reached ? 0 : row_bytes, &plan->carry_in_offset) &&
+           place(plan, plan->carry_out_reached ? 0 : row_bytes, &plan->carry_out_offset);
 }
 
-/* Also for rows that the backend reaches: a device that is asked once more may not answer. */
-static bool place_carries(struct plan *plan, const struct backend *backend, size_t row_bytes) {
-    const size_t bytes = backend->copy_rows ? row_bytes : 0;
-    return place(plan, bytes, &plan->carry_in_offset) && place(plan, bytes, &plan->carry_out_offset);
+static bool place_zeros(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    plan->needs_zeros =
+        scan->carry_out && !scan->carry_in && backend->copy_rows && backend_device_of(scan->carry_out) < 0;
+    return place(plan, plan->needs_zeros ? row_bytes : 0, &plan->carry_out_offset);
 }
 
 /* A fused pass has rows for carries that the backend cannot reach, and a workspace. The stages that take its place when
  * it is refused have the same room. */
 static bool place_fused(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    if (!place_carries(plan, backend, row_bytes))
+    if (!place_carries(plan, backend, scan, row_bytes))
         return false;
     const size_t rows_end = plan->bytes;
     bool may_be_refused;
@@ -94,9 +98,8 @@ bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
     return scan->state && backend->piece && !plan_is_integer(scan_sum_type(scan)) && scan->chunks > 0;
 }
 
-static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    return place(plan, backend->copy_rows ? row_bytes : 0, &plan->carry_out_offset) &&
-           place(plan, backend->piece_workspace(scan, plan->strategy == TABLE_STRATEGY_FUSED), &plan->fused_offset);
+static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan) {
+    return place(plan, backend->piece_workspace(scan, plan->strategy == TABLE_STRATEGY_FUSED), &plan->fused_offset);
 }
 
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
@@ -143,9 +146,9 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
                 place(plan, scan->skipped ? sizeof(uint64_t) : 0, &plan->skipped_offset) &&
                 place_row(plan, backend, scan, row_bytes) && place_state(plan, backend, scan, row_bytes);
     if (scan->chunks == 0)
-        fits = fits && place(plan, backend->copy_rows ? row_bytes : 0, &plan->carry_out_offset);
+        fits = fits && place_zeros(plan, backend, scan, row_bytes);
     else if (plan_is_piece(backend, scan))
-        fits = fits && place_piece(plan, backend, scan, row_bytes);
+        fits = fits && place_piece(plan, backend, scan);
     else if (plan->strategy == TABLE_STRATEGY_FUSED)
         fits = fits && place_fused(plan, backend, scan, row_bytes);
     else

@@ -18,8 +18,11 @@ struct plan {
     size_t skipped_offset;   /* the word that counts NaN, likewise */
     size_t row_offset;       /* of a scan with a row of offsets: its sums, */
     size_t row_work_offset;  /* and a workspace to round them in */
-    size_t carry_in_offset;  /* rows for carries that the backend cannot reach; without them not used */
-    size_t carry_out_offset;
+    /* Rows for carries that the backend cannot reach, which is asked once: a device that is asked again may not answer.
+     * Or, of a scan of no rows, one to make zeros in. */
+    bool carry_in_reached, carry_out_reached, needs_zeros;
+    size_t carry_in_offset, carry_out_offset;
+
     bool state_reached;        /* whether the backend reaches it, which is asked once */
     size_t state_offset;       /* of a scan with a state: one that the backend cannot reach, */
     size_t state_out_offset;   /* what it leaves behind, */
@@ -41,9 +44,6 @@ struct scan plan_row_scan(const struct scan *scan, const void *row);
 
 /* Whether the backend can work on that memory of the caller's itself, if there is any. */
 bool plan_reaches(const struct backend *backend, const struct scan *scan, const void *memory);
-
-/* Whether a scan of no rows needs a row of the backend's to make zeros in. */
-bool plan_needs_zeros(const struct backend *backend, const struct scan *scan);
 
 /* Whether sums of this type may be added in any order. */
 static inline bool plan_is_integer(table_type type) { return !type_is_float(type); }

@@ -82,7 +82,8 @@ static table_status count_rows(const struct appending *work, const struct table_
     struct scan part = *work->scan;
     part.in = *in;
     part.in.data = (char *)in->data + (ptrdiff_t)first * in->stride * (ptrdiff_t)table_type_size(in->type);
-    if (in != &work->scan->in) { /* totals: what is not a number there was made by sums */
+    if (in != &work->scan->in) { /* totals: sums already, and what is not a number there was made by them */
+        part.out.type = in->type;
         part.skip_nan = false;
         part.skipped = NULL;
     }

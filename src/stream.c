@@ -13,12 +13,11 @@
 #include "checked.h"
 #include "status.h"
 
-/* A piece of the input and its sums: so little that both are still in the caches when they are written, without threads
- * in those of one processor, and on a GPU so much that copies to it and back are worth it. Each thread that the caller
- * wants has as much, and each of several devices its share. */
-enum { PIECE_BYTES = 4 << 20, PIECE_BYTES_ALONE = 512 << 10, PIECE_BYTES_CUDA = 16 << 20, SHARE_BYTES = 64 << 20 };
-enum { MOST_PIECES = 64 };
-enum { PAGE = 4096, FEW_PROCESSORS = 2 };
+/* A piece of the input and its sums: so little that both are still in the caches of one processor when they are summed
+ * and written (docs/lab/2026-11-27.md), and on a GPU so much that copies to it and back are worth it. Each thread that
+ * the caller wants has as much, and each of several devices its share. */
+enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, PIECE_BYTES_CUDA = 16 << 20, SHARE_BYTES = 64 << 20 };
+enum { MOST_PIECES = 64, PAGE = 4096, FEW_PROCESSORS = 2 };
 
 static double seconds_now(void) {
     struct timespec now;

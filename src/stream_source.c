@@ -1,5 +1,6 @@
 /* Where rows come from. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 /* LINGER_MS: how long a buffer that holds something waits for more, so that neither a fast producer makes many small
  * pieces nor a slow one keeps its reader waiting. AT_ONCE: Linux looks for signals only between calls on a regular
  * file. */
-enum { LINGER_MS = 50, AT_ONCE = 4 << 20 };
+enum { LINGER_MS = 50, AT_ONCE = 4 << 20, AHEAD = 4 << 20 };
 
 static int64_t milliseconds_now(void) {
     struct timespec now;
@@ -186,6 +187,9 @@ static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
     slot->first = left - slot->rows;
     const uint64_t from = slot->first * source->row_bytes;
     const size_t bytes = (slot->rows - 1) * source->row_bytes + source->needed;
+    const uint64_t ahead = from < AHEAD ? from : AHEAD; /* which the system expects behind, and not before */
+    posix_fadvise(stream->options->read_descriptor, source->start + (off_t)(from - ahead), (off_t)ahead,
+                  POSIX_FADV_WILLNEED);
     const size_t got = read_at(source, slot->in, bytes, source->start + (off_t)from);
     if (got < bytes) {
         stream->read_status = TABLE_ERROR_READ;

@@ -5,17 +5,19 @@
 
 FOLDER: where the files are, such as /dev/shm and a folder of a disk; each needs room for two tables. Prints a table of
 f32 x 4 for each, in the words of docs/speed.md. What is cold was taken out of the page cache by posix_fadvise(). Both
-have their output on the disk when the clock stops (fsync). Of the rounds, taken in turns, the fastest one counts: it is
-what a machine that others use disturbs least. In a folder of a tmpfs NumPy stands beside both.
+have their output on the disk when the clock stops (fsync). Of the rounds, each in an order of its own, the fastest run
+counts: it is what a machine that others use disturbs least. In a folder of a tmpfs NumPy stands beside both.
 """
 import argparse
+import fcntl
 import os
+import random
 import statistics
 import subprocess
 import sys
 import time
 
-ROW = 16
+ROW, F_SETPIPE_SZ = 16, 1031
 NUMPY = "import numpy, sys; numpy.save(sys.argv[2], numpy.cumsum(numpy.load(sys.argv[1]), axis=0, dtype='f4'))"
 
 
@@ -66,7 +68,7 @@ def files(tuplescan, folder, rows, rounds):
         for cold in [False] if tmpfs else [False, True]:
             found = {name: [] for name in cases}
             for _ in range(rounds):
-                for name, (command, sync) in cases.items():
+                for name, (command, sync) in random.sample(sorted(cases.items()), len(cases)):
                     drop(source) if cold else warm(source)
                     found[name].append(timed(command, target, sync))
             report("%s, %s" % (folder, "tmpfs" if tmpfs else "cold" if cold else "warm"), found, rows)
@@ -86,7 +88,7 @@ def report(where, found, rows):
 
 
 def pipes(tuplescan, folder, rows, rounds):
-    """A producer, one of these, and a consumer that throws all away."""
+    """A producer, one of these, and a consumer that throws all away, with pipes of 1 MiB between them."""
     source = os.path.join(folder, "bench-files-in.raw")
     scan = [tuplescan, "scan", "-", "-q", "--type", "f32", "--columns", "4", "-o", "-"]
     found = {"cat": [], "scan": []}
@@ -94,11 +96,13 @@ def pipes(tuplescan, folder, rows, rounds):
         subprocess.run([tuplescan, "gen", "--type", "f32", "--rows", str(rows), "--columns", "4", "-f", "-o", source],
                        check=True)
         for _ in range(rounds):
-            for name, command in (("cat", ["cat"]), ("scan", scan)):
+            for name, command in random.sample([("cat", ["cat"]), ("scan", scan)], 2):
                 begun = time.monotonic()
                 first = subprocess.Popen(["cat", source], stdout=subprocess.PIPE)
                 second = subprocess.Popen(command, stdin=first.stdout, stdout=subprocess.PIPE)
                 third = subprocess.Popen(["cat"], stdin=second.stdout, stdout=subprocess.DEVNULL)
+                for pipe in (first.stdout, second.stdout):  # as scan has its ends, and cat has not
+                    fcntl.fcntl(pipe, F_SETPIPE_SZ, 1 << 20)
                 first.stdout.close()
                 second.stdout.close()
                 if any(process.wait() for process in (first, second, third)):

@@ -83,7 +83,7 @@ struct comparison {
     struct serial_sums sums;
     size_t room; /* rows */
     char *values, *found;
-    char *rounded;  /* a row of results */
+    char *rounded;  /* results of a unit */
     char *spare;    /* a row of either file */
     size_t out_row; /* bytes of it */
     bool exclusive, reverse, offsets, differs;
@@ -97,10 +97,12 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
     const uint64_t above = state ? state->facts.rows : 0;
     const uint64_t rows = comparison->input->rows_known ? above + in->rows : UINT64_MAX;
     const size_t unit = rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT;
+    const size_t out_row = out->columns * table_type_size(out->type);
     size_t row, needed, own;
     if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||
         !size_multiply(row, unit, &needed) || !serial_sums_bytes(out->type, rows, in->columns, &own) ||
-        __builtin_add_overflow(needed, own, &needed) || needed > most)
+        __builtin_add_overflow(needed, own, &needed) || __builtin_add_overflow(needed, unit * out_row, &needed) ||
+        needed > most)
         return fail(EX_OSERR,
                     "%s: out of memory: %zu rows of %zu columns and their sums are needed at a time, and "
                     "%zu bytes may be used; --memory says more",
@@ -113,9 +115,9 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                         comparison->input->name);
         comparison->room = in->rows;
     }
-    comparison->out_row = out->columns * table_type_size(out->type);
+    comparison->out_row = out_row;
     comparison->values = malloc(comparison->room * row + 1);
-    comparison->rounded = malloc(comparison->out_row + 1);
+    comparison->rounded = malloc(unit * out_row + out_row + 1);
     comparison->spare = malloc(row + 1);
     if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, carry) || !comparison->values ||
         !comparison->rounded || !comparison->spare)
@@ -197,7 +199,10 @@ static void compare_unit(struct comparison *comparison, const char *found, size_
     const struct serial_sums *sums = &comparison->sums;
     const char *expected = comparison->exclusive ? sums->above : sums->sums;
     const size_t out_row = comparison->out_row;
-    if (out_row == sums->row_bytes && memcmp(expected, found, rows * out_row) == 0)
+    const bool rounds = out_row != sums->row_bytes;
+    if (rounds)
+        row_round(comparison->scanned->layout.type, expected, comparison->rounded, rows * sums->columns);
+    if (memcmp(rounds ? comparison->rounded : expected, found, rows * out_row) == 0)
         return;
     for (size_t i = 0; i < rows; i++) {
         const uint64_t row = sums->row - rows + i;

@@ -84,8 +84,8 @@ typedef struct table_stream_options {
     void *write_context;
     int write_descriptor;
 
-    /* The most bytes of memory that the stream may keep at a time; 0: as many as are worth it, 16 MiB or the memory for
-     * one row. Threads and what the backend needs for a piece come on top. */
+    /* The most bytes of memory that the stream may keep at a time; 0: as many as are worth it, 4 MiB (96 MiB with CUDA)
+     * or the memory for one row. Threads and what the backend needs for a piece come on top. */
     size_t memory;
 
     /* NULL: nobody looks. Called by the thread that sums, once for each piece, after it was summed and before it is
