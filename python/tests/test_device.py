@@ -135,7 +135,10 @@ def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []
     scan_on_stream = _core.scan_on_stream
     monkeypatch.setattr(_core, "scan_on_stream", lambda *arguments: queued.append(1) or scan_on_stream(*arguments))
-    check(lib)
+    try:
+        check(lib)
+    except gpu.NotHere as missing:
+        pytest.skip(str(missing))
     assert queued or check in (gpu.check_errors, gpu.check_bits, gpu.check_states)
 
 
