@@ -50,7 +50,7 @@ wait
 # Alone, so that they disturb nothing.
 part times 40 "$python" "$PWD/python/tests/gpu.py" --times
 wait
-part bench 80 "$python" -m tuplescan.bench --device cuda --seconds 0.1 --picture "$folder/speed.svg"
+part bench 100 "$python" -m tuplescan.bench --device cuda --seconds 0.1 --picture "$folder/speed.svg"
 wait
 
 passed=0 failed=0 skipped=0

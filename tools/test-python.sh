@@ -143,7 +143,7 @@ tests=$PWD/python/tests
 for part in $parts; do
     case $part in
         numpy)
-            tested numpy "$python" "numpy pytest" "$tests" "$@"
+            tested numpy "$python" "numpy pytest ml_dtypes" "$tests" "$@"
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;

@@ -15,8 +15,8 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "----------\n"
                                "x : array of any shape\n"
                                "    A numpy array or what numpy.asarray() takes; a CuPy, torch or JAX array on CUDA.\n"
-                               "    bool, integers of 8 to 64 bits, floats of 16, 32 and 64, complex numbers of\n"
-                               "    64 and 128 (not on CUDA). Written only if it is out, too.\n"
+                               "    bool, integers of 8 to 64 bits, floats of 16, 32 and 64, bfloat16, complex\n"
+                               "    numbers of 64 and 128 (not on CUDA). Written only if it is out, too.\n"
                                "axis : int or None\n"
                                "    The axis to sum along; None: x as one axis, in row-major order.\n"
                                "dtype : dtype, optional\n"
@@ -58,9 +58,10 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "that is not there, OverflowAt, MemoryError, RuntimeError if the CUDA backend\n"
                                "fails or is not there.\n"
                                "\n"
-                               "Not copied: aligned arrays of 32- and 64-bit types, u8 and u16, in this\n"
-                               "machine's byte order, whose axes behind `axis` lie side by side (or which are in\n"
-                               "Fortran's order). Others go through a buffer of about a megabyte.\n";
+                               "Not copied: real numbers in this machine's byte order, whose axes behind `axis`\n"
+                               "lie side by side (or which are in Fortran's order), if dtype is the default or\n"
+                               "one of 32 or 64 bits that holds all values. Others go through a buffer of about\n"
+                               "a megabyte.\n";
 
 enum { X, AXIS, DTYPE, OUT, EXCLUSIVE, REVERSE, START, CHECK_OVERFLOW, STREAM, STATE, PARAMETERS };
 enum { POSITIONAL = OUT + 1 };

@@ -528,6 +528,7 @@ def check_numba(cupy):
     same(out.copy_to_host(), tuplescan.cumsum(x))
     columns = cuda.to_device(x)[:, 1:3]
     same(tuplescan.cumsum(columns).copy_to_host(), tuplescan.cumsum(x[:, 1:3]))
+    same(tuplescan.column_totals(cuda.to_device(x)).copy_to_host(), tuplescan.column_totals(x))
     longer = tuplescan.cumulative_sum(cuda.to_device(x), axis=0, include_initial=True)
     same(longer.copy_to_host(), tuplescan.cumulative_sum(x, axis=0, include_initial=True))
 

@@ -180,6 +180,21 @@ def test_autocast_as_torch_has_it(device):
         assert x.grad.dtype == dtype
 
 
+def test_modes_see_the_operator():
+    class Sees(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, operator, types, arguments=(), options=None):
+            seen.append(operator)
+            return operator(*arguments, **(options or {}))
+
+    seen, x = [], values((5, 3), torch.float32)
+    tuplescan.torch.cumsum(x)
+    with Sees():
+        tuplescan.torch.cumsum(x)
+    assert seen.count(torch.ops.tuplescan.cumsum.default) == 1
+    traced = torch.jit.trace(tuplescan.torch.cumsum, x)
+    assert torch.equal(traced(x + 1), tuplescan.torch.cumsum(x + 1))
+
+
 def test_fake_and_meta_tensors():
     with torch._subclasses.FakeTensorMode():
         fake = torch.empty(5, 3, dtype=torch.int32)

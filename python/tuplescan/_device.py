@@ -218,10 +218,10 @@ class _OnCuda(_OnHost):
             raise OverflowAt(*found)
         return result if out is None else out
 
-    def column_totals(self, x, dtype, start, state):
+    def column_totals(self, x, dtype, start, state, stream=None):
         """As tuplescan.column_totals(), for which the stream is waited for."""
         x = self.resolved(x)
-        with self.working_on(x, None):
+        with self.working_on(x, stream):
             sums, added_in = self.types_for(x, dtype, None)
             kept, rest = np.dtype(added_in), tuple(x.shape[1:])
             if kept.kind == "c":
@@ -240,12 +240,12 @@ class _OnCuda(_OnHost):
                     _core.column_totals(table, NUMBERS[kept], totals, row, memory)
             return self.cast(self.put(totals.reshape(rest), x), sums) if known else None
 
-    def with_initial(self, x, axis, dtype):
+    def with_initial(self, x, axis, dtype, stream=None):
         if not self.on_cuda(x):
             return super().with_initial(x, axis, dtype)
         x = self.resolved(x)
         shape, first, behind = _longer(x.shape, axis)
-        with self.working_on(x, None) as stream:
+        with self.working_on(x, stream) as stream:
             sums = self.types_for(x, dtype, None)[0]
             result = self.empty(shape, sums, x)
             if _taken(self.name_of(x), self.name_of(result)):
@@ -513,9 +513,8 @@ class _ThroughCuPy(_CuPy):
         super().__init__(cupy)
 
     def cumsum(self, x, axis, dtype, out, start, stream, state, options):
-        if stream is None and hasattr(x, "__cuda_array_interface__"):
-            stream = x.__cuda_array_interface__.get("stream")  # where the values come from, if it is said
         seen = None if out is None else self.seen(out)
+        stream = self.stream_of(x) if stream is None else stream
         sums = super().cumsum(self.seen(x), axis, dtype, seen, start, stream, state, options)
         return out if out is not None else self.given_back(sums, x)
 
@@ -538,4 +537,12 @@ class _ThroughCuPy(_CuPy):
         return sys.modules["numba.cuda"].as_cuda_array(sums, sync=False)
 
     def with_initial(self, x, axis, dtype):
-        return self.given_back(super().with_initial(self.seen(x), axis, dtype), x)
+        return self.given_back(super().with_initial(self.seen(x), axis, dtype, self.stream_of(x)), x)
+
+    def column_totals(self, x, dtype, start, state):
+        totals = super().column_totals(self.seen(x), dtype, start, state, self.stream_of(x))
+        return None if totals is None else self.given_back(totals, x)
+
+    def stream_of(self, x):
+        """Where the values come from, if it is said."""
+        return x.__cuda_array_interface__.get("stream") if hasattr(x, "__cuda_array_interface__") else None

@@ -27,8 +27,7 @@ def _sums_type(x, dtype):
     return dtype
 
 
-@torch.library.custom_op("tuplescan::cumsum", mutates_args=())
-def _cumsum(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: bool, reverse: bool) -> torch.Tensor:
+def _sums(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: bool, reverse: bool) -> torch.Tensor:
     sums = _empty(x, dim, dtype, exclusive, reverse)
     if sums.numel() == 0:
         return sums
@@ -46,6 +45,9 @@ def _cumsum(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: boo
     if into.dtype != sums.dtype and not sums.is_complex():
         sums.copy_(into)
     return sums
+
+
+_cumsum = torch.library.custom_op("tuplescan::cumsum", _sums, mutates_args=())
 
 
 @_cumsum.register_fake
@@ -88,6 +90,24 @@ class _Sums(torch.autograd.Function):
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 
+# How many of torch's modes look at each operator; one, in a torch that does not tell it.
+_dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
+_function_modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)
+
+
+def _nobody_asks(x):
+    """Whether the sums are all that is wanted: no gradient, no mode or tracer that is to see an operator."""
+    return (
+        type(x) is torch.Tensor
+        and x.device.type in ("cpu", "cuda")
+        and not (x.requires_grad and torch.is_grad_enabled())
+        and not torch.is_autocast_enabled(x.device.type)
+        and not torch.jit.is_tracing()
+        and getattr(torch.autograd.forward_ad, "_current_level", 0) < 0
+        and _dispatch_modes() == _function_modes() == 0
+    )
+
+
 def _differentiable(*arguments):
     """The operator, or the longer way where only that will do, which takes some 30 us more."""
     if not torch.compiler.is_compiling() and (
@@ -95,6 +115,14 @@ def _differentiable(*arguments):
     ):
         return _Sums.apply(*arguments)
     return torch.ops.tuplescan.cumsum.default(*arguments)
+
+
+def _at_once(x, *arguments):
+    """_differentiable() for those who call from outside: without the operator, which takes some 20 us, where it is not
+    wanted."""
+    if torch.compiler.is_compiling() or _transforms_active() or not _nobody_asks(x):
+        return _differentiable(x, *arguments)
+    return _sums(x, *arguments)
 
 
 @_cumsum.register_vmap
@@ -142,5 +170,5 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     if dtype is not None and (dtype.is_complex != x.is_complex()):
         x = x.to(dtype)
     if x.dim() == 0:
-        return _differentiable(x.reshape(1), 0, dtype, exclusive, reverse).reshape(())
-    return _differentiable(x, dim % dims, dtype, exclusive, reverse)
+        return _at_once(x.reshape(1), 0, dtype, exclusive, reverse).reshape(())
+    return _at_once(x, dim % dims, dtype, exclusive, reverse)
