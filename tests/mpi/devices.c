@@ -8,6 +8,8 @@
 
 #include "ranks/ranks.h"
 
+enum { COLUMNS_MOST = 9 };
+
 static void take_device(int rank) {
     int count = 0;
     CHECK(cudaGetDeviceCount(&count) == cudaSuccess && count > 0);
@@ -25,11 +27,20 @@ static table_view rows_of(void *data, size_t rows, size_t columns) {
     return (table_view){.data = data, .rows = rows, .columns = columns, .type = TABLE_F32};
 }
 
+static void *new_state(size_t columns) {
+    size_t bytes;
+    CHECK(table_state_bytes(TABLE_F32, columns, &bytes) == TABLE_OK);
+    void *state = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    CHECK(state != NULL);
+    return memset(state, 0, bytes);
+}
+
 /* All ranks draw the same table and cuts; some ranks have their rows on the host. */
 static void check_table(const struct ranks *ranks, struct random *random) {
-    const size_t columns = 1 + random_below(random, 9), rows = random_below(random, 30000) / columns;
+    const size_t columns = 1 + random_below(random, COLUMNS_MOST), rows = random_below(random, 30000) / columns;
     const size_t values = rows * columns;
     size_t first = 0, last = rows;
+    float last_row[COLUMNS_MOST];
     float *in = malloc(values * sizeof *in + 1), *sums = malloc(values * sizeof *sums + 1), *found, *totals, *expected;
     found = malloc(values * sizeof *found + 1);
     totals = malloc(columns * sizeof *totals);
@@ -56,7 +67,12 @@ static void check_table(const struct ranks *ranks, struct random *random) {
                on_host ? "on the host" : "on its device");
     CHECK(table_column_totals_mpi(&own, TABLE_F32, totals, NULL, ranks->comm) == TABLE_OK);
     CHECK(memcmp(totals, expected, columns * sizeof *totals) == 0);
-    CHECK(table_prefix_sum_mpi(&own, &own, &(table_scan_options){.carry_out = totals}, ranks->comm) == TABLE_OK);
+    void *state = ranks->rank % 2 == 0 ? new_state(columns) : NULL; /* on the host, wherever the table is */
+    const table_scan_options options = {.carry_out = totals, .state = state};
+    CHECK(table_prefix_sum_mpi(&own, &own, &options, ranks->comm) == TABLE_OK);
+    CHECK(!state || table_state_sums(state, last_row) == TABLE_OK);
+    CHECK(!state || memcmp(last_row, expected, columns * sizeof *last_row) == 0);
+    free(state);
     CHECK(on_host || mine == 0 || cudaMemcpy(found, device, mine, cudaMemcpyDeviceToHost) == cudaSuccess);
     CHECK(memcmp(found, sums + first * columns, mine) == 0);
     CHECK(memcmp(totals, expected, columns * sizeof *totals) == 0);
