@@ -15,7 +15,7 @@
 enum {
     WIDE_PANEL = 2048,
     TURNED_PANEL = 4096, /* written past the caches without being staged */
-    BLOCK = 2048,        /* staged at a time; at least one group of rows */
+    BLOCK = 2048,        /* staged at a time; at least one group of rows: docs/lab/2026-11-27.md */
     CACHED_PANEL = 512,  /* of 512 rows: 256 KiB, for the second-level cache */
     COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
     CHUNK = 65536,
