@@ -17,7 +17,7 @@
  * and written (docs/lab/2026-11-27.md), and on a GPU so much that copies to it and back are worth it. Each thread that
  * the caller wants has as much, and each of several devices its share. */
 enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, PIECE_BYTES_CUDA = 16 << 20, SHARE_BYTES = 64 << 20 };
-enum { MOST_PIECES = 64, PAGE = 4096, FEW_PROCESSORS = 2 };
+enum { MOST_PIECES = 64, PAGE = 4096 };
 
 static double seconds_now(void) {
     struct timespec now;
@@ -164,12 +164,12 @@ static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept
            (comes_at_once(stream) || memory < kept || memory - kept < all);
 }
 
-/* Whether threads would take the processors from those at the other ends of the pipes: the hands that a piece goes
- * through cost more there than what they do at the same time. */
+/* Whether what comes by a pipe is read, summed and written by one thread: the hands that a piece would go through cost
+ * more than what they do at the same time, on 2 processors and on 16 (docs/lab/2026-11-27.md). */
 static bool goes_without_threads(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     return !options->read && !stream->source.is_regular && options->scan.threads <= 1 &&
-           stream->step.report.backend == TABLE_BACKEND_CPU && backend_cpu_processors() <= FEW_PROCESSORS;
+           stream->step.report.backend == TABLE_BACKEND_CPU;
 }
 
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */

@@ -434,7 +434,7 @@ static void trickle(uint64_t rows, unsigned threads) {
 }
 
 /* Also where it is known that there are fewer of them than a state has: they are not waited for either. With two
- * threads that sum the stream has threads that read and sum on any machine. */
+ * threads that sum the stream has threads that read and sum, too. */
 static void test_rows_that_trickle(void **state) {
     (void)state;
     for (unsigned threads = 0; threads < 3; threads += 2) {

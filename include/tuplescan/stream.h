@@ -1,5 +1,6 @@
 /* Running sums of a table that is larger than memory, or has no end: rows are read, summed and written through a few
- * buffers that are used again and again. Reading, summing and writing overlap, by two threads beside the caller's.
+ * buffers that are used again and again. Reading, summing and writing overlap, by two threads beside the caller's; of a
+ * pipe, or another descriptor that is no file, the calling thread does all of it.
  *
  * The table comes as bytes, row by row: `columns` values of in_type side by side, in the byte order of this machine,
  * and after them whatever else a row has, up to in_row_bytes. The sums go out as bytes, side by side. They are the bits

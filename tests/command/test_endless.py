@@ -126,16 +126,6 @@ class Pipes(CommandTest):
             self.assertNotIn("out.npy", self.listing())
 
 
-class PipesOnOneProcessor(Pipes):
-    """There the stream has no threads beside the one that reads, sums and writes."""
-
-    def setUp(self):
-        super().setUp()
-        before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, {min(before)})
-        self.addCleanup(os.sched_setaffinity, 0, before)
-
-
 class Kills(CommandTest):
     def test_at_random_moments(self):
         """The old file or the new one, and, where files need no names, nothing beside it."""
