@@ -169,16 +169,15 @@ DEVICE void write_strip(const tile_pass &pass, const byte_layout &layout, const 
     const size_t first = (first_word<SHAPE>(layout, tile) + in_warp) * WORD_BYTES;
     const unsigned groups = layout.lanes / layout.words; /* lines that a warp writes at a time */
     const unsigned rows = thread_index() / WARP_LANES * SHAPE::RUN * groups + lane.group + (ABOVE ? 0 : 1);
+    const auto bias = [&](unsigned k) { return bias_of_rows(pass.widen, rows + k * groups); };
     if (tile < layout.whole_tiles) {
         uint32_t *const to = static_cast<uint32_t *>(pass.out) + first;
         UNROLL
         for (unsigned k = 0; k < SHAPE::RUN; k++)
-            write_word(to + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base,
-                       bias_of_rows(pass.widen, rows + k * groups));
+            write_word(to + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base, bias(k));
     } else {
         for (unsigned k = 0; k < SHAPE::RUN; k++)
-            write_last_word(pass, first + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base,
-                            bias_of_rows(pass.widen, rows + k * groups));
+            write_last_word(pass, first + k * layout.lanes * WORD_BYTES, from[k * layout.lanes], base, bias(k));
     }
 }
 
@@ -200,10 +199,11 @@ template <class SHAPE> DEVICE uint32_t sum_above_strips(const byte_turn<SHAPE> &
 }
 
 /* One of the vectors that a lane writes of few columns: that of this number in the warp, and in its strip. */
-template <class SHAPE> DEVICE void write_few_word(const tile_pass &pass, bool whole, size_t first, unsigned number,
-                                                  unsigned in_strip, const byte_block<SHAPE> &shared) {
+template <class SHAPE, bool SIGNED> DEVICE void write_few_word(const tile_pass &pass, bool whole, size_t first,
+                                                               unsigned number, unsigned in_strip,
+                                                               const byte_block<SHAPE> &shared) {
     const unsigned warp = thread_index() / WARP_LANES, word = number % SHAPE::WORDS;
-    const uint32_t bias = bias_of_rows(pass.widen, in_strip / SHAPE::WORDS * SHAPE::UNIT);
+    const uint32_t bias = SIGNED ? bias_of_rows(pass.widen, in_strip / SHAPE::WORDS * SHAPE::UNIT) : 0;
     uint32_t base[WORD_BYTES];
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
@@ -215,10 +215,10 @@ template <class SHAPE> DEVICE void write_few_word(const tile_pass &pass, bool wh
         write_last_word(pass, first + number * WORD_BYTES, shared.sums[warp][number], base, bias);
 }
 
-/* write_strip() of few columns. */
-template <class SHAPE, bool ABOVE> DEVICE void write_few(const tile_pass &pass, const byte_layout &layout,
-                                                         unsigned tile, byte_block<SHAPE> &shared,
-                                                         const byte_turn<SHAPE> &turn) {
+/* write_strip() of few columns; the bytes have a sign if SIGNED: to ask for it here costs .07 of memcpy with 1 column. */
+template <class SHAPE, bool ABOVE, bool SIGNED> DEVICE void write_few(const tile_pass &pass, const byte_layout &layout,
+                                                                      unsigned tile, byte_block<SHAPE> &shared,
+                                                                      const byte_turn<SHAPE> &turn) {
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
     const size_t first = first_word<SHAPE>(layout, tile) * WORD_BYTES;
     uint32_t mine = sum_above_strips<SHAPE>(turn);
@@ -226,16 +226,17 @@ template <class SHAPE, bool ABOVE> DEVICE void write_few(const tile_pass &pass, 
         const unsigned strip = s * SHAPE::STRIP_WORDS + lane;
         const unsigned above = (warp * SHAPE::STRIPS + s) * SHAPE::STRIP_ROWS; /* rows of the tile */
         warp_barrier(WARP_ALL);
-        shared.bases[warp][lane] = mine - bias_of_rows(pass.widen, above + lane / SHAPE::COLUMNS + (ABOVE ? 0 : 1));
+        shared.bases[warp][lane] =
+            SIGNED ? mine - bias_of_rows(pass.widen, above + lane / SHAPE::COLUMNS + (ABOVE ? 0 : 1)) : mine;
         warp_barrier(WARP_ALL);
         mine += turn.column_totals[lane % SHAPE::COLUMNS][warp * SHAPE::STRIPS + s];
         if (tile < layout.whole_tiles) {
             UNROLL
             for (unsigned k = 0; k < SHAPE::STRIP_WORDS; k += WARP_LANES)
-                write_few_word<SHAPE>(pass, true, first, strip + k, lane + k, shared);
+                write_few_word<SHAPE, SIGNED>(pass, true, first, strip + k, lane + k, shared);
         } else {
             for (unsigned k = 0; k < SHAPE::STRIP_WORDS; k += WARP_LANES)
-                write_few_word<SHAPE>(pass, false, first, strip + k, lane + k, shared);
+                write_few_word<SHAPE, SIGNED>(pass, false, first, strip + k, lane + k, shared);
         }
     }
 }

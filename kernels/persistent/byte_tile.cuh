@@ -71,6 +71,18 @@ template <class SHAPE> DEVICE unsigned lanes_of(const byte_layout &layout) {
 /* What a lane reads, a word a step. */
 template <class SHAPE> using byte_words = uint32_t[SHAPE::STEPS];
 
+/* Flips the highest bits of bytes with a sign, in all words that the tile has, and counts truth values. */
+template <class SHAPE>
+DEVICE void count_kind(const tile_pass &pass, const byte_layout &layout, byte_words<SHAPE> &words) {
+    const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
+    count_truths(pass.kind, words);
+    if (pass.kind == value_kind::SIGNED)
+        UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++)
+        if (lane < lanes && step * lanes + lane < words_of_warp<SHAPE>(layout))
+            words[step] ^= pass.widen.flip;
+}
+
 /* A word that the table may not have all of: zeros beyond it. */
 DEVICE uint32_t read_last_word(const uint8_t *from, size_t bytes) {
     uint32_t word = 0;
@@ -90,8 +102,8 @@ DEVICE void read_last_words(const tile_pass &pass, const byte_layout &layout, un
         const unsigned number = step * lanes;
         const size_t at = first + number * WORD_BYTES;
         words[step] = 0;
-        if (lane < lanes && number + lane < words_of_warp<SHAPE>(layout))
-            words[step] = (at < all ? read_last_word(in + at, all - at) : 0) ^ pass.widen.flip;
+        if (lane < lanes && number + lane < words_of_warp<SHAPE>(layout) && at < all)
+            words[step] = read_last_word(in + at, all - at);
     }
 }
 
@@ -100,7 +112,7 @@ template <class SHAPE, bool KEPT>
 DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigned tile, byte_words<SHAPE> &words) {
     if (tile >= layout.whole_tiles) {
         read_last_words<SHAPE>(pass, layout, tile, words);
-        count_truths(pass.kind, words);
+        count_kind<SHAPE>(pass, layout, words);
         return;
     }
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
@@ -112,9 +124,9 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
         const bool there = !SHAPE::FEW || step + 1 < SHAPE::STEPS || lane < LAST;
         words[step] = 0;
         if (there)
-            words[step] = (KEPT ? load_kept(from + step * lanes) : load_passing(from + step * lanes)) ^ pass.widen.flip;
+            words[step] = KEPT ? load_kept(from + step * lanes) : load_passing(from + step * lanes);
     }
-    count_truths(pass.kind, words);
+    count_kind<SHAPE>(pass, layout, words);
 }
 
 /* Shared memory of a block: of each warp; and what warps tell each other, by turns. */

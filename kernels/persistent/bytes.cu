@@ -121,10 +121,12 @@ template <class SHAPE, bool ABOVE> struct bytes_form {
             put_seed<SHAPE>(pass, state, layout, read.written, read.seed, turn);
     }
     DEVICE void write(const byte_lane &lane, unsigned tile, byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
-        if constexpr (SHAPE::FEW)
-            write_few<SHAPE, ABOVE>(pass, layout, tile, shared, turn);
-        else
+        if constexpr (!SHAPE::FEW)
             write_strip<SHAPE, ABOVE>(pass, layout, lane, tile, shared, turn);
+        else if (pass.kind == value_kind::SIGNED)
+            write_few<SHAPE, ABOVE, true>(pass, layout, tile, shared, turn);
+        else
+            write_few<SHAPE, ABOVE, false>(pass, layout, tile, shared, turn);
     }
 };
 

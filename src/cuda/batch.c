@@ -6,12 +6,13 @@
 /* How fast tables are summed: bytes a second that the memory moves, where enough blocks are at work; and what queuing
  * one table costs. Rough, as it only has to tell many small tables from a few large ones. */
 #define BYTES_PER_SECOND   3e12
-#define SECONDS_PER_TABLE  3e-6
+#define SECONDS_PER_TABLE  4e-6
 #define BLOCKS_AT_WORK     800.0
-#define COLUMNS_OF_A_BLOCK 8.0 /* the least */
+#define COLUMNS_OF_A_BLOCK 8 /* the least */
 
 static double batch_seconds(const struct scan *scan, double table_bytes) {
-    const double blocks = (double)scan->tables * (double)scan->in.columns / COLUMNS_OF_A_BLOCK;
+    const size_t panels = (scan->in.columns + COLUMNS_OF_A_BLOCK - 1) / COLUMNS_OF_A_BLOCK;
+    const double blocks = (double)scan->tables * (double)panels;
     const double part = blocks < BLOCKS_AT_WORK ? blocks / BLOCKS_AT_WORK : 1;
     return (double)scan->tables * table_bytes / (part * BYTES_PER_SECOND);
 }

@@ -82,11 +82,17 @@ static void *scan_rows(void *argument) {
     return NULL;
 }
 
+/* Whether the CPU alone can sum. A device takes longer to serve one more thread than the exchange takes. */
+static bool is_for_cpu(const struct ranks_call *call) {
+    return call->options.backend == TABLE_BACKEND_CPU ||
+           (call->options.backend == TABLE_BACKEND_AUTO && table_devices(NULL, 0) == 1);
+}
+
 /* The first rank knows what it begins with. It sums in a thread of its own, while this one, from which alone MPI may be
- * called, gets on with the exchange. A device that is not the tables' but the caller's own is this thread's. */
+ * called, gets on with the exchange. */
 static bool start_early(const struct ranks_call *call, struct scanning *scanning, pthread_t *thread) {
     sigset_t signals;
-    if (!call->is_first || !call->all->by->in_background || call->options.backend == TABLE_BACKEND_CUDA)
+    if (!call->is_first || !call->all->by->in_background || !is_for_cpu(call))
         return false;
     thread_block_signals(&signals);
     const bool started = thread_start(thread, scan_rows, scanning);
