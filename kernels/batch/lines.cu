@@ -202,7 +202,7 @@ template <class SUM, unsigned EACH> struct lane_column {
     }
 };
 
-/* The sums of a group of lanes that has a column. Integers take what is to the left of a lane together with the seed. */
+/* The sums of a group of lanes that has a column. Integers take what is to the left of a lane with the seed. */
 template <class SUM, unsigned EACH> DEVICE void sum_column(SUM (&rows)[EACH], unsigned lanes, SUM &seed) {
     if constexpr (may_reorder<SUM>()) {
         const unsigned lane = thread_index() % WARP_LANES;
@@ -257,7 +257,7 @@ template <unsigned COUNT, class SUM> DEVICE SUM block_of_units(const SUM *totals
         return combine(block_of_units<COUNT / 2>(totals), block_of_units<COUNT / 2>(totals + COUNT / 2 * COLUMN_WARPS));
 }
 
-/* The seed of a unit of the tile, given what is to the left of the tile: the blocks of the binary digits of its number. */
+/* The seed of a unit of the tile, given what is left of the tile: the blocks of the binary digits of its number. */
 template <class SUM> DEVICE SUM seed_in_tile(SUM left, const SUM *totals, unsigned unit) {
     static_assert(COLUMN_WARPS == 8, "three digits");
     if ((unit & 4) != 0)

@@ -215,7 +215,7 @@ template <class SHAPE, bool SIGNED> DEVICE void write_few_word(const tile_pass &
         write_last_word(pass, first + number * WORD_BYTES, shared.sums[warp][number], base, bias);
 }
 
-/* write_strip() of few columns; the bytes have a sign if SIGNED: to ask for it here costs .07 of memcpy with 1 column. */
+/* write_strip() of few columns; the bytes have a sign if SIGNED: asked here, that cost .07 of memcpy with 1 column. */
 template <class SHAPE, bool ABOVE, bool SIGNED> DEVICE void write_few(const tile_pass &pass, const byte_layout &layout,
                                                                       unsigned tile, byte_block<SHAPE> &shared,
                                                                       const byte_turn<SHAPE> &turn) {
