@@ -3,7 +3,7 @@
  *
  * The alone form has kernels for every pair of types. The others refuse integers that become floats, small floats that
  * become f64, NaNs that count as nothing, and tables that are not aligned to their type; the wave refuses small floats,
- * too, and parked tiles signed values of 1 or 2 bytes. The separate stages do all of that. */
+ * too, and parked tiles truth values. The separate stages do all of that. */
 #include <climits>
 
 #include "choose/forms.h"
