@@ -242,6 +242,11 @@ static void test_random(void **state) {
         if (b.rows * b.columns > values)
             b.rows = 1 + values / b.columns / 2;
         b.tables = 2 + random_below(&random, values / (b.rows * b.columns) + 1);
+        if (random_once_in(&random, 10)) { /* rows of whole vectors, and many of them */
+            b.columns = 4 * (3 + random_below(&random, 20));
+            b.rows = 64 + random_below(&random, 1300);
+            b.tables = 2;
+        }
         b.offsets = random_once_in(&random, 3);
         b.exclusive = !b.offsets && random_once_in(&random, 2);
         b.reverse = random_once_in(&random, 3);

@@ -29,4 +29,13 @@ template <class SUM> struct units_above<SUM, false> {
     }
 };
 
+/* The total of a block of COUNT neighbours, given theirs, PITCH apart. */
+template <unsigned COUNT, unsigned PITCH, class SUM> DEVICE SUM block_total(const SUM *totals) {
+    if constexpr (COUNT == 1)
+        return totals[0];
+    else
+        return combine(block_total<COUNT / 2, PITCH>(totals),
+                       block_total<COUNT / 2, PITCH>(totals + COUNT / 2 * PITCH));
+}
+
 #endif
