@@ -34,7 +34,7 @@ static const char tables_help[] =
     "i\n"
     "                        is the sum of the rows before row i, and the last one that of all\n"
     "  --skip-nan            floats: a NaN counts as nothing; it is said how many there were\n"
-    "  --out-type T          type of the sums: u32 u64 i32 i64 f32 f64. Default: u64 for u8, u16, u32, u64 and bool,\n"
+    "  --out-type T          type of the sums: u32 u64 i32 i64 f16 bf16 f32 f64. Default: u64 for u8 to u64 and bool,\n"
     "                        i64 for i8 to i64, else that of the input. Also possible are each integer type of 32\n"
     "                        and 64 bits that holds all values, f64 for all but i64 and u64, and f32 for f16, bf16,\n"
     "                        bool and integers of up to 16 bits. Sums as f16 and bf16 are kept as f32, as carries\n"

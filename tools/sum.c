@@ -22,7 +22,7 @@ static const char help[] =
     "always finds it.\n"
     "Floats are as exact as the running sums are.\n"
     "\n"
-    "  --exclusive           SCANNED was made with --exclusive\n"
+    "  --exclusive           SCANNED was made with --exclusive, or with --offsets. Sums of --reverse are not for sum\n"
     "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
     "  --continue STATE      the state that scan went on from, as it was before: a copy of it. Needed when A is 0\n"
     "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"

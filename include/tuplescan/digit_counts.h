@@ -34,7 +34,7 @@ TABLE_API size_t table_digit_chunk_length(unsigned bits);
 TABLE_API size_t table_digit_chunks(size_t keys, size_t chunk_length, unsigned bits);
 
 /* counters(c, d) as above.
- *   keys          one column side by side, of any type
+ *   keys          one column side by side, of a type of pipeline.h
  *   chunk_length  keys in a chunk, any number; 0: table_digit_chunk_length()
  *   counters      table_digit_chunks() rows, 2^bits columns, any stride, u32 or u64; written, apart from keys, on the
  *                 same side. u32 is for up to 2^32 - 1 keys (TOO_LARGE), so that its sums fit too.

@@ -80,7 +80,7 @@ TABLE_API double table_even_edge(double low, double high, size_t count, size_t e
 TABLE_API size_t table_histogram_chunk_length(size_t bins);
 
 /* result(0, b), or result(c, b) with per_chunk, = the number, or weight, of the values (of chunk c) in bin b.
- *   values  one column side by side, of any type
+ *   values  one column side by side, of a type of pipeline.h
  *   result  1 row, or with per_chunk values->rows / chunk_length rows, rounded up; bins->count columns; any stride;
  *           apart from values and weights, on the same side. Without weights u32 (up to 2^32 - 1 values, TOO_LARGE) or
  *           u64; of f32 weights f32 or f64, of f64 weights f64.

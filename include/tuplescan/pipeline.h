@@ -5,8 +5,8 @@
  * Keys
  * ----
  * Keys (and the values of a histogram) are a table_view of one column whose rows lie side by side: columns 1, stride 0
- * or 1. Every element type is a key. Where keys have bits or are sorted, what counts is the sort key, an unsigned
- * integer of the same width:
+ * or 1. Their type is one of those below; i8, i16, bool, f16 and bf16 are TYPE errors. Where keys have bits or are
+ * sorted, what counts is the sort key, an unsigned integer of the same width:
  *
  *   u8 u16 u32 u64   the value
  *   i32 i64          the value with its top bit flipped

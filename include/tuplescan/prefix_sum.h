@@ -162,10 +162,10 @@ typedef struct table_scan_options {
      * table 0 in `in`, and out_step * t in `out`; steps may be negative. Each table is a sum of its own, with the bits
      * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are those of a tables of b rows and c
      * columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and first_overflow
-     * counts (t * rows + i) * columns + j. No state
-     * (ARGUMENT). The tables of `out` may be interleaved, but no element belongs to two of them (OVERLAP); those of
-     * `in` may share elements, unless they are the tables of `out`, with the same step too. Other than this, nothing of
-     * `in` lies between the first and the last element of `out`, nor the other way round (OVERLAP).
+     * counts (t * rows + i) * columns + j. No state (ARGUMENT).
+     * The tables of `out` may be interleaved, but no element belongs to two of them (OVERLAP); those of `in` may share
+     * elements, unless they are the tables of `out`, with the same step too. Other than this, nothing of `in` lies
+     * between the first and the last element of `out`, nor the other way round (OVERLAP).
      * With offsets each table of `out` has its one row more, and out_step leads from row 0 of one to row 0 of the next:
      * (rows + 1) * columns where they lie side by side. Where `in` is `out` without a row, in_step is out_step. On CUDA
      * these tables are summed one after the other, and the stream forms have neither first_overflow nor skipped for
@@ -213,13 +213,13 @@ TABLE_API table_status table_prefix_sum_workspace(const table_view *in, const ta
 TABLE_API table_status table_prefix_sum_async(const table_view *in, const table_view *out,
                                               const table_scan_options *options);
 
-/* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, one of those that
- * sums are kept in (of f16 and bf16: f32), side by side, in host
- * or device memory (on the CPU: host memory), not in `in`; it may be the carry in. Bit for bit the carry out (and last
- * inclusive row) of table_prefix_sum() of the same table. Of the options it uses backend, strategy, threads, carry_in,
- * state, report, reverse, skip_nan and skipped; the others must be 0 (ARGUMENT). totals may be NULL if there is a
- * state, and must be (ARGUMENT) if that is of a range that begins beyond row 0, whose running sums are not known. FUSED
- * is done as RECURSIVE, as nothing is written. No stream form. Errors as table_prefix_sum(). */
+/* totals[j] = carry_in(j) + the sum of column j: one row of `columns` values of type `out_type`, one of those that sums
+ * are kept in (of f16 and bf16: f32), side by side, in host or device memory (on the CPU: host memory), not in `in`; it
+ * may be the carry in. Bit for bit the carry out (and last inclusive row) of table_prefix_sum() of the same table. Of
+ * the options it uses backend, strategy, threads, carry_in, state, report, reverse, skip_nan and skipped; the others
+ * must be 0 (ARGUMENT). totals may be NULL if there is a state, and must be (ARGUMENT) if that is of a range that
+ * begins beyond row 0, whose running sums are not known. FUSED is done as RECURSIVE, as nothing is written. No stream
+ * form. Errors as table_prefix_sum(). */
 TABLE_API table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
                                            const table_scan_options *options);
 
