@@ -51,7 +51,7 @@ for tool in memcheck racecheck initcheck synccheck; do
         skipped=$((skipped + 1))
         continue
     fi
-    for test in test_gpu test_gpu_fused $keys; do
+    for test in test_gpu test_gpu_fused test_gpu_batch $keys; do
         check "$tool $test" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
             compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/$test"
     done
