@@ -40,8 +40,8 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     plan_chunks(scan);
 }
 
-/* One piece of memory for all, since the backend keeps few of them for the next call. Results that have the place of what
- * they are made of are written there. */
+/* One piece of memory for all, since the backend keeps few of them for the next call. Results that can have the place
+ * of what they are made of are written there. */
 static table_status allocate_lane(const struct device_pieces *pieces, struct device_lane *lane) {
     const struct scan *whole = scan_of(pieces);
     const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
@@ -178,8 +178,8 @@ static table_status copy_out(const struct backend *backend, const struct device_
     return backend->copy_rows(&lane->piece.scan, to.lowest, to.pitch, lane->out, to.width, to.width, rows);
 }
 
-/* After the sums of the piece before, whose state and workspace this one takes over. The one behind it need not wait for
- * what is copied to the host, which has to wait for the copies before it. */
+/* After the sums of the piece before, whose state and workspace this one takes over. The one behind it need not wait
+ * for what is copied to the host, which has to wait for the copies before it. */
 static table_status sum_piece(struct device_pieces *pieces, struct device_lane *lane) {
     const struct backend *backend = backend_of(pieces);
     const struct scan *scan = &lane->piece.scan;

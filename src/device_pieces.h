@@ -42,8 +42,8 @@ struct device_pieces {
     table_report *report;     /* NULL: none is wanted */
 };
 
-/* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and clock) open, and
- * stays as it is until close(), which is to be called after a failure, too. */
+/* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and
+ * clock) open, and stays as it is until close(), which is to be called after a failure, too. */
 table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
                                 table_report *report);
 
