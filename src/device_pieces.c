@@ -1,6 +1,6 @@
 #include "device_pieces.h"
 
-#include "checked.h"
+#include "layout.h"
 #include "status.h"
 
 static const struct scan *scan_of(const struct device_pieces *pieces) { return &pieces->whole->scan; }
@@ -27,7 +27,7 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     scan->in = device_rows(&whole->in, lane->in, rows);
     scan->out = device_rows(&whole->out, lane->out, rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
-    scan->skipped = whole->skipped ? &lane->words->skipped : NULL;
+    scan->skipped = whole->skipped ? &lane->found->skipped : NULL;
     scan->offset_row = NULL;
     scan->carry_in = pieces->alone ? whole->carry_in : NULL;
     scan->carry_out = pieces->alone ? whole->carry_out : NULL;
@@ -36,17 +36,36 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     scan->header_before = pieces->alone ? NULL : &lane->before;
     scan->header_after = pieces->alone ? NULL : &lane->after;
     scan->first_row = lane->before.rows;
-    scan->first_overflow = whole->first_overflow ? lane->found : NULL;
+    scan->first_overflow = whole->first_overflow ? &lane->found->first_overflow : NULL;
     plan_chunks(scan);
+}
+
+/* One piece of memory for all, since the backend keeps few of them for the next call. Results that can have the place
+ * of what they are made of are written there. */
+static table_status allocate_lane(const struct device_pieces *pieces, struct device_lane *lane) {
+    const struct scan *whole = scan_of(pieces);
+    const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
+    const bool apart = whole->out.data && !alike;
+    const size_t in_bytes = table_type_size(whole->in.type) * whole->in.columns;
+    const size_t out_bytes = table_type_size(whole->out.type) * whole->in.columns;
+    struct layout layout = {0};
+    const size_t found = layout_place(&layout, 1, sizeof *lane->found);
+    const size_t in = layout_place(&layout, pieces->rows, in_bytes);
+    const size_t out = apart ? layout_place(&layout, pieces->rows, out_bytes) : in;
+    if (layout.too_large)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "one chunk of %zu columns does not fit in memory", whole->in.columns);
+    const table_status status = backend_of(pieces)->allocate(layout.bytes, &lane->memory);
+    if (status != TABLE_OK)
+        return status;
+    lane->found = (struct device_words *)((char *)lane->memory + found);
+    lane->in = (char *)lane->memory + in;
+    lane->out = (char *)lane->memory + out;
+    return TABLE_OK;
 }
 
 /* A stream of its own, unless there is one lane, and a clock, whose last mark the next lane waits for. */
 static table_status open_lane(struct device_pieces *pieces, struct device_lane *lane) {
     const struct backend *backend = backend_of(pieces);
-    const struct scan *whole = scan_of(pieces);
-    const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
-    const size_t in_bytes = table_type_size(whole->in.type) * whole->in.columns;
-    const size_t out_bytes = table_type_size(whole->out.type) * whole->in.columns;
     table_status status = TABLE_OK;
     lane->piece = *pieces->whole;
     if (pieces->lane_count > 1) {
@@ -55,22 +74,13 @@ static table_status open_lane(struct device_pieces *pieces, struct device_lane *
         lane->is_open = status == TABLE_OK;
         status = status == TABLE_OK ? backend->clock_open(&lane->piece.scan) : status;
     }
-    if (status == TABLE_OK)
-        status = backend->allocate(in_bytes * pieces->rows, &lane->in);
-    if (status == TABLE_OK && whole->out.data && !alike)
-        status = backend->allocate(out_bytes * pieces->rows, &lane->out);
-    else
-        lane->out = lane->in; /* in place on the device */
-    return status == TABLE_OK ? backend->allocate(sizeof(uint64_t), &lane->found) : status;
+    return status == TABLE_OK ? allocate_lane(pieces, lane) : status;
 }
 
 static void close_lane(const struct backend *backend, struct device_lane *lane) {
     if (lane->piece.scan.stream)
         backend->wait(&lane->piece.scan);
-    backend->release(lane->found);
-    if (lane->out != lane->in)
-        backend->release(lane->out);
-    backend->release(lane->in);
+    backend->release(lane->memory);
     if (lane->is_open && lane->piece.scan.clock)
         backend->clock_close(&lane->piece.scan);
     if (lane->is_open)
@@ -124,14 +134,10 @@ static table_status plan_piece(struct device_pieces *pieces, struct device_lane 
 table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
                                 table_report *report) {
     const struct backend *backend = call->backend;
-    size_t bytes;
     *pieces = (struct device_pieces){.whole = call, .rows = rows, .report = report};
     pieces->sum.first_overflow = TABLE_NO_OVERFLOW;
     pieces->alone = !call->scan.state && rows == call->scan.in.rows && rows > 0;
     pieces->lane_count = backend->follow && call->scan.out.data && lanes > 1 ? lanes : 1;
-    if (!checked_multiply(table_type_size(call->scan.out.type) * call->scan.in.columns, rows, &bytes))
-        return status_fail(TABLE_ERROR_TOO_LARGE, "one chunk of %zu columns does not fit in memory",
-                           call->scan.in.columns);
     table_status status = open_state(pieces, call);
     pieces->host_words =
         pieces->lane_count > 1 && backend->host_allocate ? backend->host_allocate(sizeof pieces->own_words) : NULL;
@@ -172,7 +178,8 @@ static table_status copy_out(const struct backend *backend, const struct device_
     return backend->copy_rows(&lane->piece.scan, to.lowest, to.pitch, lane->out, to.width, to.width, rows);
 }
 
-/* After the sums of the piece before, whose state and workspace this one takes over. */
+/* After the sums of the piece before, whose state and workspace this one takes over. The one behind it need not wait
+ * for what is copied to the host, which has to wait for the copies before it. */
 static table_status sum_piece(struct device_pieces *pieces, struct device_lane *lane) {
     const struct backend *backend = backend_of(pieces);
     const struct scan *scan = &lane->piece.scan;
@@ -182,9 +189,11 @@ static table_status sum_piece(struct device_pieces *pieces, struct device_lane *
     if (status == TABLE_OK)
         status = scan->out.data || pieces->alone ? pipeline_run(backend, &lane->plan, scan, pieces->workspace)
                                                  : state_image_add(&pieces->image, scan);
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, &lane->words->first_overflow, lane->found, sizeof(uint64_t));
-    return status == TABLE_OK && pieces->lane_count > 1 ? backend->clock_mark(scan, STAGES + 1) : status;
+    if (status == TABLE_OK && pieces->lane_count > 1)
+        status = backend->clock_mark(scan, STAGES + 1);
+    return status == TABLE_OK && (scan->first_overflow || scan->skipped)
+               ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words)
+               : status;
 }
 
 table_status device_pieces_begin(struct device_pieces *pieces, const struct table_view *in,
@@ -192,7 +201,6 @@ table_status device_pieces_begin(struct device_pieces *pieces, const struct tabl
     const struct backend *backend = backend_of(pieces);
     struct device_lane *lane = lane_of(pieces, pieces->begun);
     const struct scan *scan = &lane->piece.scan;
-    *lane->words = (struct device_words){TABLE_NO_OVERFLOW, 0};
     table_status status = plan_piece(pieces, lane, in->rows);
     if (status == TABLE_OK && scan->chunks > 0)
         status = copy_in(backend, lane, in);
@@ -207,10 +215,11 @@ table_status device_pieces_begin(struct device_pieces *pieces, const struct tabl
 
 /* Adds the piece's times to the report. */
 static table_status account(struct device_pieces *pieces, const struct device_lane *lane) {
+    const struct scan *scan = &lane->piece.scan;
     struct table_report report;
-    if (pieces->sum.first_overflow == TABLE_NO_OVERFLOW)
+    if (scan->first_overflow && pieces->sum.first_overflow == TABLE_NO_OVERFLOW)
         pieces->sum.first_overflow = lane->words->first_overflow;
-    pieces->sum.skipped += lane->words->skipped;
+    pieces->sum.skipped += scan->skipped ? lane->words->skipped : 0;
     if (!pieces->report)
         return TABLE_OK;
     const table_status status = run_report(&lane->piece, lane->plan.strategy, &report);

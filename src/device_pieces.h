@@ -6,7 +6,8 @@
 #include "run.h"
 #include "state_scan.h"
 
-enum { DEVICE_LANES = 3 };
+/* Two pieces for each copy, of which one waits while the other is under way, and one that is summed. */
+enum { DEVICE_LANES = 5 };
 
 struct device_words {
     uint64_t first_overflow, skipped;
@@ -16,8 +17,10 @@ struct device_words {
 struct device_lane {
     struct call piece; /* all in device memory, but for its words */
     struct plan plan;
-    void *in, *out, *found;
-    struct device_words *words;     /* the piece's, on the host */
+    void *memory; /* of the device: the piece's words, in and out */
+    struct device_words *found;
+    void *in, *out;
+    struct device_words *words;     /* found, copied to the host; the members that the call wants */
     struct sum_state before, after; /* the state's headers before and behind the piece */
     bool is_open;
 };
@@ -39,8 +42,8 @@ struct device_pieces {
     table_report *report;     /* NULL: none is wanted */
 };
 
-/* Makes ready for pieces of up to `rows` rows, at most `lanes` at a time. `call` has its stream (and clock) open, and
- * stays as it is until close(), which is to be called after a failure, too. */
+/* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and
+ * clock) open, and stays as it is until close(), which is to be called after a failure, too. */
 table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
                                 table_report *report);
 

@@ -14,9 +14,10 @@
 #include "status.h"
 
 /* A piece of the input and its sums: so little that both are still in the caches of one processor when they are summed
- * and written (docs/lab/2026-11-27.md), and on a GPU so much that copies to it and back are worth it. Each thread that
- * the caller wants has as much, and each of several devices its share. */
-enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, PIECE_BYTES_CUDA = 16 << 20, SHARE_BYTES = 64 << 20 };
+ * and written (docs/lab/2026-11-27.md). Each thread that the caller wants has as much, and each of several devices its
+ * share. On a GPU the larger of the two is so much that copying it takes longer than summing, and so little that
+ * several pieces are under way and the page-locked buffers of all can be kept for the next call (src/cuda/pinned.c). */
+enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, SIDE_BYTES_CUDA = 6 << 20, SHARE_BYTES = 64 << 20 };
 enum { MOST_PIECES = 64, PAGE = 4096 };
 
 static double seconds_now(void) {
@@ -121,11 +122,12 @@ static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) %
 
 /* Rows that a slot has room for, if there are `slots` of them in `memory` bytes. */
 static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned slots) {
-    const size_t row = stream->source.row_bytes + stream->out_bytes, each = memory / slots;
+    const size_t in = stream->source.row_bytes, out = stream->out_bytes, row = in + out, each = memory / slots;
     const bool cuda = is_on_cuda(stream);
     const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
     const size_t devices = stream->options->devices ? stream->options->device_count : 0;
-    const size_t most = cuda && devices == 0     ? PIECE_BYTES_CUDA
+    const size_t side = SIDE_BYTES_CUDA / (in > out ? in : out) * row; /* at most twice SIDE_BYTES_CUDA */
+    const size_t most = cuda && devices == 0     ? side
                         : cuda                   ? SHARE_BYTES * (devices < MOST_PIECES ? devices : MOST_PIECES)
                         : stream->has_no_threads ? PIECE_BYTES_ALONE
                                                  : PIECE_BYTES * (pieces < MOST_PIECES ? pieces : MOST_PIECES);

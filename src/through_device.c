@@ -8,7 +8,7 @@
 #include "status.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
-enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };
+enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14, LANES = 3 };
 
 static double now(void) {
     struct timespec time;
@@ -59,7 +59,7 @@ static table_status sum_through_device(struct call *call, void *context) {
     struct table_report *report = context;
     const double begun = now();
     const size_t rows = piece_rows(&call->scan);
-    const unsigned lanes = rows < call->scan.in.rows ? DEVICE_LANES : 1;
+    const unsigned lanes = rows < call->scan.in.rows ? LANES : 1;
     table_status status = device_pieces_open(&pieces, call, rows, lanes, report);
     if (status == TABLE_OK)
         status = run_pieces(&call->scan, &pieces);

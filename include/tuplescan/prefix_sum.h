@@ -239,9 +239,10 @@ typedef struct table_device {
 TABLE_API size_t table_devices(table_device *devices, size_t room);
 
 /* Gives back to the driver all that calls of this library keep for later ones and none uses now: up to 64 MiB of memory
- * of each device, up to 32 streams, and page-locked host memory for strategy HOST. For programs that want all
- * of the device's memory, that look for leaks, or that are about to call cudaDeviceReset(), with which it would be gone
- * unnoticed. Nothing has to be given back before a process ends. Does nothing on the CPU. Thread-safe; no errors. */
+ * of each device, up to 32 streams, and up to 100 MiB of page-locked host memory, which strategy HOST and
+ * table_stream() use. For programs that want all of the memory, that look for leaks, or that are about to call
+ * cudaDeviceReset(), with which it would be gone unnoticed. Nothing has to be given back before a process ends. Does
+ * nothing on the CPU. Thread-safe; no errors. */
 TABLE_API void table_trim_memory(void);
 
 /* Why the CUDA backend cannot be used ("built without CUDA", "no CUDA device: ..."), or NULL when it can. Static or

@@ -10,6 +10,7 @@
 #include "cuda_runtime.h"
 extern "C" {
 #include "../../src/cuda/memory.h"
+#include "../../src/cuda/pinned.h"
 #include "../../src/cuda/stream.h"
 }
 #include "emulator.h"
@@ -172,6 +173,49 @@ static void check_calls() {
     }
 }
 
+static int64_t read_rows(void *left, void *to, size_t bytes) {
+    size_t &rest = *static_cast<size_t *>(left);
+    bytes = bytes < rest ? bytes : rest;
+    memset(to, 1, bytes);
+    rest -= bytes;
+    return static_cast<int64_t>(bytes);
+}
+
+static int write_nowhere(void *, const void *, size_t) { return 0; }
+
+/* A stream whose length is not known has all of its buffers, which are large. */
+static bool run_stream(table_type type, size_t bytes) {
+    table_stream_options options = {};
+    options.in_type = type;
+    options.out_type = TABLE_U32;
+    options.columns = 4;
+    options.read = read_rows;
+    options.read_context = &bytes;
+    options.write = write_nowhere;
+    options.scan.backend = TABLE_BACKEND_CUDA;
+    return table_stream(&options) == TABLE_OK && bytes == 0;
+}
+
+static void check_stream() {
+    for (const table_type type : {TABLE_U8, TABLE_U32}) {
+        check(run_stream(type, 40000), "a stream");
+        const size_t kept = emulator_objects();
+        check(run_stream(type, 40000) && emulator_objects() == kept, "another stream");
+        void *const buffers = pinned_allocate(type == TABLE_U32 ? 96 * MIB : 60 * MIB);
+        check(buffers && emulator_objects() == kept, "its page-locked buffers were kept");
+        pinned_release(buffers);
+        void *const lane = allocate(type == TABLE_U32 ? 6 * MIB : 7 * MIB);
+        check(lane && emulator_objects() == kept, "and the places of its pieces on the device");
+        device_memory_release(lane);
+        table_trim_memory();
+        check(emulator_objects() == 0, "trimmed");
+    }
+    void *const too_large = pinned_allocate(101 * MIB);
+    check(too_large != nullptr, "more than 100 MiB, page-locked");
+    pinned_release(too_large);
+    check(emulator_objects() == 0, "are not kept");
+}
+
 /* Rows of the options on the device, where the tables are the host's or have no rows. */
 static void check_rows_of_options() {
     void *const row = allocate(3 * sizeof(uint32_t)), *const other = allocate(3 * sizeof(uint32_t));
@@ -220,6 +264,7 @@ int main() {
     check_threads();
     check_streams();
     check_calls();
+    check_stream();
     check_rows_of_options();
     check_stages_without_rows();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
