@@ -91,6 +91,23 @@ struct comparison {
     uint64_t counted; /* the row of the difference, from the first one that was summed */
 };
 
+/* Whether rows can be read from the last one on. */
+static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->text; }
+
+/* From the end, where that is has to be known: what does not say it is brought into memory. */
+static int find_end(const struct comparison *comparison, size_t most) {
+    struct input_file *const files[] = {comparison->input, comparison->scanned};
+    size_t left = most;
+    for (unsigned i = 0; i < 2; i++) {
+        const int code = files[i]->rows_known ? EX_OK : input_take_all(files[i], left, "--reverse begins at its end");
+        if (code != EX_OK)
+            return code;
+        left -= files[i]->is_taken ? files[i]->head_bytes : 0;
+    }
+    return files[1]->layout.rows == files[0]->layout.rows + comparison->offsets ? EX_OK
+                                                                                : wrong_shape(files[1], files[0]);
+}
+
 /* Memory for the rows, if it may be used. */
 static int make_room(struct comparison *comparison, size_t most, const void *carry, const struct state_file *state) {
     const struct table_layout *in = &comparison->input->layout, *out = &comparison->scanned->layout;
@@ -109,8 +126,8 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                     comparison->input->name, unit, in->columns, most);
     const size_t units = row * unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
     comparison->room = units * unit;
-    if (comparison->reverse && !(input_can_seek(comparison->input) && input_can_seek(comparison->scanned))) {
-        if (!comparison->input->rows_known || (in->rows > 0 && row > most / in->rows))
+    if (comparison->reverse && !(can_go_back(comparison->input) && can_go_back(comparison->scanned))) {
+        if (in->rows > 0 && row > most / in->rows)
             return fail(EX_OSERR, "%s: out of memory: all rows are needed at once with --reverse; --memory says more",
                         comparison->input->name);
         comparison->room = in->rows;
@@ -327,7 +344,10 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
                                     .exclusive = arguments->exclusive,
                                     .reverse = arguments->reverse,
                                     .offsets = arguments->offsets};
-    int code = make_room(&comparison, memory_limit(arguments->memory), carry, state);
+    const size_t most = memory_limit(arguments->memory);
+    int code = comparison.reverse ? find_end(&comparison, most) : EX_OK;
+    if (code == EX_OK)
+        code = make_room(&comparison, most, carry, state);
     comparison.sums.skip_nan = arguments->skip_nan;
     if (code == EX_OK)
         code = compare(&comparison);
