@@ -112,6 +112,27 @@ class Layouts(CommandTest):
                                     memory, code=DATA)
             self.assertIn(b"row 30000, column 1 is the first", done.stderr)
 
+    def test_not_finite_from_the_end(self):
+        """The first row in the order of the sum, however it is read; none where a value is the reason."""
+        for rows, at in (4, 1), (50000, 3), (50000, 30000):
+            table = numpy.zeros((rows, 2), "<f4")
+            table[at - 1:at + 3, 1] = [3e38, 3e38, 0, -3e38]
+            table[at + 1:, 1] = 0
+            self.save("table.npy", table)
+            for options in ([], ["--exclusive"], ["--offsets"]):
+                for few in ([], ["--memory", "100K"]):
+                    for piped in (False, True) if not few else (False,):
+                        done = self.run_command("scan", "-" if piped else "table.npy", "-fo", "sums.npy", "--reverse",
+                                                *options, *few, "--carry-out", "carry.npy",
+                                                input=self.read("table.npy") if piped else None)
+                        says = b"row %d, column 1 is the first whose sum as f32 is not finite" % (at - 1)
+                        self.assertIn(says, done.stderr)
+            table[at, 1] = numpy.inf
+            self.save("table.npy", table)
+            for options in ([], ["--exclusive"], ["--offsets"]):
+                done = self.run_command("scan", "table.npy", "-fo", "sums.npy", "--reverse", *options)
+                self.assertNotIn(b"not finite", done.stderr)
+
     def test_offsets(self):
         table = self.table("int16")
         expected = numpy.vstack([numpy.zeros((1, 3), "<i8"), numpy.cumsum(table, axis=0, dtype="<i8")])
