@@ -114,12 +114,18 @@ static table_status note_words(const struct backend *backend, const struct scan 
     return status == TABLE_OK ? waited : status;
 }
 
+/* Any number of tables for which nothing is written is done when one of them is. */
+static bool is_nothing(const struct scan *scan) {
+    return scan->in.columns == 0 || (scan->in.rows == 0 && !scan->offset_row && !scan->carry_out);
+}
+
 static table_status one_by_one(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                void *workspace) {
+    const size_t tables = is_nothing(scan) ? 1 : scan->tables;
     const bool words = scan->first_overflow || scan->skipped;
     uint64_t first = TABLE_NO_OVERFLOW, skipped = 0;
     table_status status = TABLE_OK;
-    for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
+    for (size_t table = 0; table < tables && status == TABLE_OK; table++) {
         const struct scan one = table_of(scan, table);
         status = pipeline_run(backend, plan, &one, workspace);
         if (status == TABLE_OK && words)

@@ -330,9 +330,35 @@ static void test_errors(void **state) {
         assert_true(sums[k] == (k % 2 ? (float[]){1, 4, 9, 16}[k % 8 / 2] : (float[]){0, 2, 6, 12}[k % 8 / 2]));
 }
 
+/* However many tables there are, for which nothing is written: an end comes at once. */
+static void test_nothing(void **state) {
+    (void)state;
+    static uint64_t values[4], carries[3];
+    static const size_t shapes[][2] = {{1, 0}, {0, 0}, {0, 3}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        uint64_t found = 1;
+        const table_view view = {.data = values, .rows = shapes[i][0], .columns = shapes[i][1], .type = TABLE_U64};
+        table_scan_options options = {.backend = TABLE_BACKEND_CPU, .tables = PTRDIFF_MAX, .first_overflow = &found};
+        assert_int_equal(table_prefix_sum(&view, &view, &options), TABLE_OK);
+        assert_true(found == TABLE_NO_OVERFLOW);
+    }
+    const table_view none = {.data = values, .rows = 0, .columns = 1, .type = TABLE_U64}; /* each has a carry */
+    const uint64_t starts[3] = {5, 6, 7};
+    const table_scan_options options = {
+        .backend = TABLE_BACKEND_CPU, .tables = 3, .carry_in = starts, .carry_out = carries};
+    assert_int_equal(table_prefix_sum(&none, &none, &options), TABLE_OK);
+    assert_memory_equal(carries, starts, sizeof starts);
+    table_view offsets = none;
+    offsets.rows = 1;
+    const table_scan_options rows = {
+        .backend = TABLE_BACKEND_CPU, .tables = 3, .out_step = 1, .carry_in = starts, .offsets = 1};
+    assert_int_equal(table_prefix_sum(&none, &offsets, &rows), TABLE_OK);
+    assert_memory_equal(values, starts, sizeof starts);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large_tables),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_nothing)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);

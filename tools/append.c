@@ -102,6 +102,7 @@ static int open_sums(struct growth *growth) {
         return fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", to,
                     table_type_name(layout->type));
     growth->end = (off_t)(layout->offset + layout->bytes);
+    growth->job.there = layout->type;
     return EX_OK;
 }
 
@@ -184,7 +185,7 @@ static int choose_state(struct growth *growth, size_t bytes) {
     table_state_facts facts;
     size_t one = 0, damaged = 0;
     bool whole;
-    const bool known = table_state_bytes(sums->type, sums->columns, &one) == TABLE_OK;
+    const bool known = table_state_bytes(table_sum_type(sums->type), sums->columns, &one) == TABLE_OK;
     for (size_t at = 0; known && at + one <= bytes && at <= one; at += one) {
         if (take_state(growth, growth->saved + at, one, &whole))
             return check_last_row(growth);
@@ -239,7 +240,7 @@ static int read_state(struct growth *growth) {
     ssize_t got = 1;
     if (growth->fd < 0)
         return EX_OK;
-    const table_status status = table_state_bytes(sums->type, sums->columns, &one);
+    const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &one);
     if (status != TABLE_OK)
         return fail_status(growth->old.name, status);
     growth->job.kept = 2 * one;
@@ -263,15 +264,18 @@ static int read_state(struct growth *growth) {
     return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, have);
 }
 
-/* Rows of the inputs are like those that are there. */
+/* Rows of the inputs, and their sums, are like those that are there. */
 static int check_shape(const struct growth *growth) {
     const struct table_layout *there = &growth->old.layout, *more = &growth->job.out_layout;
     bool same = growth->fd < 0 || there->dimensions == more->dimensions;
     for (unsigned i = 1; i < more->dimensions && same && growth->fd >= 0; i++)
         same = there->shape[i] == more->shape[i];
-    return same ? EX_OK
-                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", growth->job.name,
-                       growth->old.name);
+    if (!same)
+        return fail(EX_DATAERR, "%s: its rows have another shape than those of %s", growth->job.name, growth->old.name);
+    return growth->fd < 0 || there->type == more->type
+               ? EX_OK
+               : fail(EX_DATAERR, "%s: its sums would be %s, and those of %s are %s", growth->job.name,
+                      table_type_name(more->type), growth->old.name, table_type_name(there->type));
 }
 
 /* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one behind it. Where there

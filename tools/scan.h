@@ -32,6 +32,7 @@ struct scan_job {
     struct state_file state;
     const struct output_format *output_format, *carry_format;
     struct table_layout out_layout, carry_layout;
+    table_type there; /* of sums that others are written behind; 0: there are none */
     void *carry_in, *carry_out;
     void *above;             /* the sums above the table, with a state that has begun */
     uint64_t skipped;        /* NaN, with --skip-nan */

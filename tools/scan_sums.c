@@ -13,10 +13,10 @@
 static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
     struct scan_job *job = context;
     const struct input_file *input = job->input;
-    if (job->arguments.reverse)
-        job->read_code = row == 0 ? input_unchanged(input) : EX_OK;
-    else if (type_is_float(out->type) && !not_finite_look(job, job->rows_above + row, in, out))
+    if (type_is_float(out->type) && !not_finite_look(job, job->rows_above + row, in, out))
         job->read_code = fail(EX_OSERR, "out of memory");
+    else if (job->arguments.reverse)
+        job->read_code = row == 0 ? input_unchanged(input) : EX_OK;
     else if (input->rows_known && row + in->rows == input->layout.rows)
         job->read_code = input_unchanged(input);
     return job->read_code != EX_OK;
@@ -219,6 +219,9 @@ static int sum_table_backwards(struct scan_job *job) {
     options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
     const table_status status = table_prefix_sum(&in, &out, &options);
     code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
+    out.rows = in.rows; /* those of offsets have the start behind them */
+    if (code == EX_OK && type_is_float(out.type) && !not_finite_look(job, 0, &in, &out))
+        code = fail(EX_OSERR, "out of memory");
     if (code == EX_OK && write_sums(job, out.data, rows * row_bytes) != 0)
         code = job->write_code;
     job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);

@@ -9,11 +9,11 @@
 #include "types.h"
 #include "values.h"
 
-/* A sum that goes on keeps its type, if none is said: that which the usual sums are kept in, or else the type
- * itself. */
+/* Sums that are there keep their type. A sum that goes on does, if none is said: that which the usual sums are kept in,
+ * or else the type itself. */
 static table_type wanted_sums(const struct scan_job *job) {
-    const table_type before = job->state.facts.type, in = job->input->layout.type;
-    const bool usual = table_sum_type(default_sum_type(in)) == before;
+    const table_type before = job->there ? job->there : job->state.facts.type, in = job->input->layout.type;
+    const bool usual = !job->there && table_sum_type(default_sum_type(in)) == before;
     const bool keeps = !job->arguments.out_type && !usual && table_types_supported(in, before);
     return keeps ? before : job->arguments.out_type;
 }

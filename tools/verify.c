@@ -83,16 +83,34 @@ struct comparison {
     struct serial_sums sums;
     size_t room; /* rows */
     char *values, *found;
-    char *rounded;  /* results of a unit */
-    char *spare;    /* a row of either file */
-    size_t out_row; /* bytes of it */
+    char *rounded;     /* results of a unit */
+    char *spare;       /* a row of either file */
+    size_t out_row;    /* bytes of it */
+    const void *carry; /* sums of what was summed before; NULL: nothing was */
     bool exclusive, reverse, offsets, differs;
     struct difference difference;
     uint64_t counted; /* the row of the difference, from the first one that was summed */
 };
 
+/* Whether rows can be read from the last one on. */
+static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->text; }
+
+/* From the end, where that is has to be known: what does not say it is brought into memory. */
+static int find_end(const struct comparison *comparison, size_t most) {
+    struct input_file *const files[] = {comparison->input, comparison->scanned};
+    size_t left = most;
+    for (unsigned i = 0; i < 2; i++) {
+        const int code = files[i]->rows_known ? EX_OK : input_take_all(files[i], left, "--reverse begins at its end");
+        if (code != EX_OK)
+            return code;
+        left -= files[i]->is_taken ? files[i]->head_bytes : 0;
+    }
+    return files[1]->layout.rows == files[0]->layout.rows + comparison->offsets ? EX_OK
+                                                                                : wrong_shape(files[1], files[0]);
+}
+
 /* Memory for the rows, if it may be used. */
-static int make_room(struct comparison *comparison, size_t most, const void *carry, const struct state_file *state) {
+static int make_room(struct comparison *comparison, size_t most, const struct state_file *state) {
     const struct table_layout *in = &comparison->input->layout, *out = &comparison->scanned->layout;
     const uint64_t above = state ? state->facts.rows : 0;
     const uint64_t rows = comparison->input->rows_known ? above + in->rows : UINT64_MAX;
@@ -109,8 +127,8 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
                     comparison->input->name, unit, in->columns, most);
     const size_t units = row * unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
     comparison->room = units * unit;
-    if (comparison->reverse && !(input_can_seek(comparison->input) && input_can_seek(comparison->scanned))) {
-        if (!comparison->input->rows_known || (in->rows > 0 && row > most / in->rows))
+    if (comparison->reverse && !(can_go_back(comparison->input) && can_go_back(comparison->scanned))) {
+        if (in->rows > 0 && row > most / in->rows)
             return fail(EX_OSERR, "%s: out of memory: all rows are needed at once with --reverse; --memory says more",
                         comparison->input->name);
         comparison->room = in->rows;
@@ -119,8 +137,8 @@ static int make_room(struct comparison *comparison, size_t most, const void *car
     comparison->values = malloc(comparison->room * row + 1);
     comparison->rounded = malloc(unit * out_row + out_row + 1);
     comparison->spare = malloc(row + 1);
-    if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, carry) || !comparison->values ||
-        !comparison->rounded || !comparison->spare)
+    if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, comparison->carry) ||
+        !comparison->values || !comparison->rounded || !comparison->spare)
         return fail(EX_OSERR, "out of memory");
     if (state)
         serial_sums_go_on(&comparison->sums, state->state);
@@ -217,12 +235,13 @@ static void compare_unit(struct comparison *comparison, const char *found, size_
 /* The row of offsets, which comes next in the file. */
 static int compare_start(struct comparison *comparison) {
     const size_t place = comparison->reverse ? comparison->scanned->layout.rows - 1 : 0;
+    const void *start = comparison->carry ? comparison->carry : comparison->sums.start;
     size_t got = 0;
     int code = input_read(comparison->scanned, comparison->spare, comparison->out_row, &got);
     if (code == EX_OK && got < comparison->out_row)
         code = fail(EX_DATAERR, "%s: has no row of offsets", comparison->scanned->name);
     if (code == EX_OK)
-        compare_row(comparison, place, comparison->sums.start, comparison->spare);
+        compare_row(comparison, place, start, comparison->spare);
     return code;
 }
 
@@ -324,10 +343,14 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
                   const void *carry, const struct state_file *state) {
     struct comparison comparison = {.input = input,
                                     .scanned = scanned,
+                                    .carry = carry,
                                     .exclusive = arguments->exclusive,
                                     .reverse = arguments->reverse,
                                     .offsets = arguments->offsets};
-    int code = make_room(&comparison, memory_limit(arguments->memory), carry, state);
+    const size_t most = memory_limit(arguments->memory);
+    int code = comparison.reverse ? find_end(&comparison, most) : EX_OK;
+    if (code == EX_OK)
+        code = make_room(&comparison, most, state);
     comparison.sums.skip_nan = arguments->skip_nan;
     if (code == EX_OK)
         code = compare(&comparison);

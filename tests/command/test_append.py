@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import (CANNOT_CREATE, COMMAND, DATA, IO_ERROR, NAMES, NO_INPUT, USAGE, CommandTest, main, numpy,
+from harness import (CANNOT_CREATE, COMMAND, DATA, IO_ERROR, NAMES, NO_INPUT, RNG, USAGE, CommandTest, main, numpy,
                      random_table, running_sums)
 
 IN_USE = 75
@@ -31,6 +31,42 @@ class Appending(CommandTest):
                 self.assertEqual(self.listing(), ["part.npy", "sums.npy", "sums.npy.state"])
                 os.unlink(self.path("sums.npy"))
                 os.unlink(self.path("sums.npy.state"))
+
+    def test_halves(self):
+        """Their states are those of f32, which says nothing of the type that the file's sums have."""
+        table = RNG.standard_normal((1800, 2)).astype("f2")
+        self.save("table.npy", table)
+        raw = ["--type", "bf16", "--columns", 2]
+        for out_type, exclusive in ((t, e) for t in (None, "f16", "f32", "f64") for e in ([], ["--exclusive"])):
+            begin = ["--out-type", out_type] if out_type else []
+            self.run_command("scan", "table.npy", "-qfo", "whole.npy", *begin, *exclusive)
+            for cut in 0, 700, 1024:
+                for part in table[:cut], table[cut:], table[:0]:
+                    self.save("part.npy", part)
+                    self.append("part.npy", *exclusive, *(begin if not os.path.exists(self.path("sums.npy")) else []))
+                self.assertEqual(self.read("sums.npy"), self.read("whole.npy"))
+                for name in "sums.npy", "sums.npy.state":
+                    os.unlink(self.path(name))
+        self.write("half.bin", table.tobytes())  # any bits
+        self.run_command("scan", "half.bin", "half.bin", *raw, "-qfo", "whole.npy")
+        for _ in range(2):
+            self.append("half.bin", *raw)
+        self.assertEqual(self.read("sums.npy"), self.read("whole.npy"))
+        self.assert_refused(DATA, "append", "table.npy", "--to", "sums.npy", says=["f16", "sums.npy are bf16"])
+
+    def test_a_type_that_is_not_that_of_the_sums(self):
+        for kind, options in ("f2", []), ("f4", []), ("f2", ["--out-type", "f64"]):
+            self.save("part.npy", numpy.ones((5, 2), kind))
+            self.append("part.npy", *options)
+            for other, asked in ("f2", "f16"), ("f4", "f32"), ("f8", "f64"):
+                if numpy.load(self.path("sums.npy")).dtype != numpy.dtype(other):
+                    self.save("part.npy", numpy.ones((5, 2), "f2"))
+                    before = self.read("sums.npy"), self.read("sums.npy.state")
+                    self.assert_refused(DATA, "append", "part.npy", "--to", "sums.npy", "--out-type", asked,
+                                        says=["part.npy", "sums.npy"])
+                    self.assertEqual((self.read("sums.npy"), self.read("sums.npy.state")), before)
+            for name in "sums.npy", "sums.npy.state":
+                os.unlink(self.path(name))
 
     def test_pipes_several_inputs_and_what_scan_began(self):
         table = random_table("f32", (9000, 2))

@@ -63,6 +63,23 @@ class Parts(CommandTest):
         sums = [numpy.load(self.path(name))[-1] for name in ("sa.npy", "sb.npy")]
         self.assertEqual([float(v) for v in found], (sums[1] - sums[0]).tolist())
 
+    def test_verify_of_the_offsets_of_a_part(self):
+        """Their first row is what came before the part."""
+        for table in random_table("i32", (3000, 2)), random_table("f64", (3000, 2)), numpy.ones((3000, 2), "f2"):
+            for cut in 0, 512, 700, 3000:
+                self.save("a.npy", table[:cut])
+                self.save("b.npy", table[cut:])
+                self.run_command("scan", "a.npy", "-qfo", "sa.npy", "--offsets", "--continue", "state")
+                self.write("before", self.read("state"))
+                self.run_command("scan", "b.npy", "-qfo", "sb.npy", "--offsets", "--continue", "state")
+                self.run_command("verify", "b.npy", "sb.npy", "-q", "--offsets", "--continue", "before")
+                sums = numpy.load(self.path("sb.npy"))
+                self.assertEqual(sums[0].tolist(), numpy.load(self.path("sa.npy"))[-1].tolist())
+                sums[0, 1] += 16
+                self.save("wrong.npy", sums)
+                self.assert_refused(DATA, "verify", "b.npy", "wrong.npy", "--offsets", "--continue", "before",
+                                    says=["row 0, column 1"])
+                os.unlink(self.path("state"))
 
     def test_verify_of_parts_of_floats(self):
         """Cut anywhere in a unit of 512 rows, and in the runs that a state keeps of it."""

@@ -74,6 +74,35 @@ class Layouts(CommandTest):
             piped = self.run_command("scan", "-", "-qo", "-", "--reverse", *options, input=self.read("table.npy"))
             self.assertEqual(piped.stdout[-expected.nbytes:], expected.tobytes())
 
+    def test_text_and_pipes_are_verified_from_the_end(self):
+        """What does not say how many rows it has, on either side."""
+        for rows in 3, 40000:
+            table = RNG.integers(-100, 100, (rows, 2)).astype("<i4")
+            self.save("table.npy", table)
+            self.write("table.csv", b"".join(b"%d,%d\n" % (a, b) for a, b in table))
+            for options in ([], ["--exclusive"], ["--offsets"]):
+                few = ["--reverse", *options]
+                for sums in ("sums.csv", "sums.bin", "sums.npy"):
+                    self.run_command("scan", "table.npy", "-qfo", sums, *few)
+                    self.run_command("verify", "-q", "table.npy", sums, *few)
+                    self.run_command("verify", "-q", "table.csv", "--type", "i32", sums, *few)
+                    self.run_command("verify", "-q", "-", "--type", "i32", "--columns", 2, sums, *few,
+                                     input=table.tobytes())
+                lines = self.read("sums.csv").split(b"\n")
+                for wrong in (0, rows // 2, rows - 1):
+                    changed = lines[:wrong] + [b"123456789,1"] + lines[wrong + 1:]
+                    self.write("wrong.csv", b"\n".join(changed))
+                    for source in ("table.npy",), ("table.csv", "--type", "i32"):
+                        self.assert_refused(DATA, "verify", *source, "wrong.csv", *few,
+                                            says=["wrong.csv: row %d, column 0" % wrong, "found 123456789"])
+                self.write("short.csv", b"\n".join(lines[1:]))
+                self.assert_refused(DATA, "verify", "table.csv", "--type", "i32", "short.csv", *few,
+                                    says=["short.csv: has %d x 2" % (len(lines) - 2)])
+            self.assert_refused(DATA, "verify", "table.csv", "--type", "i32", "table.csv", "--reverse",
+                                says=["row %d, column " % (rows - 2)])
+        self.assert_refused(OS_ERROR, "verify", "table.csv", "--type", "i32", "sums.npy", *few, "--memory", "100K",
+                            says=["--reverse begins at its end", "--memory"])
+
     def test_overflow_from_the_end(self):
         table = numpy.zeros((100000, 2), "<i4")
         table[[70000, 30000, 10000], 1] = 2**31 - 1
@@ -82,6 +111,27 @@ class Layouts(CommandTest):
             done = self.run_command("scan", "table.npy", "-fo", "sums.npy", "--out-type", "i32", "--reverse", "--memory",
                                     memory, code=DATA)
             self.assertIn(b"row 30000, column 1 is the first", done.stderr)
+
+    def test_not_finite_from_the_end(self):
+        """The first row in the order of the sum, however it is read; none where a value is the reason."""
+        for rows, at in (4, 1), (50000, 3), (50000, 30000):
+            table = numpy.zeros((rows, 2), "<f4")
+            table[at - 1:at + 3, 1] = [3e38, 3e38, 0, -3e38]
+            table[at + 1:, 1] = 0
+            self.save("table.npy", table)
+            for options in ([], ["--exclusive"], ["--offsets"]):
+                for few in ([], ["--memory", "100K"]):
+                    for piped in (False, True) if not few else (False,):
+                        done = self.run_command("scan", "-" if piped else "table.npy", "-fo", "sums.npy", "--reverse",
+                                                *options, *few, "--carry-out", "carry.npy",
+                                                input=self.read("table.npy") if piped else None)
+                        says = b"row %d, column 1 is the first whose sum as f32 is not finite" % (at - 1)
+                        self.assertIn(says, done.stderr)
+            table[at, 1] = numpy.inf
+            self.save("table.npy", table)
+            for options in ([], ["--exclusive"], ["--offsets"]):
+                done = self.run_command("scan", "table.npy", "-fo", "sums.npy", "--reverse", *options)
+                self.assertNotIn(b"not finite", done.stderr)
 
     def test_offsets(self):
         table = self.table("int16")
@@ -113,6 +163,9 @@ class Layouts(CommandTest):
                             self.assertEqual(sums.shape, (shape[0] + more,) + shape[1:])
                             self.assertEqual(sums.dtype, numpy.dtype("u8" if type_name == "u2" else "f4"))
                             self.run_command("verify", "none.npy", "out.npy", *options)
+                            if shape[1:] == (0,):
+                                self.run_command("scan", "none.npy", "-qfo", "out.csv", *options)
+                                self.assertEqual(self.read("out.csv"), b"")
                         self.run_command("scan", "none.npy", "none.npy", "-qfo", "out.npy")
                         self.assertEqual(len(numpy.load(self.path("out.npy"))), 2 * shape[0])
                         self.run_command("info", "none.npy")

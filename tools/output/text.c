@@ -43,7 +43,7 @@ int output_text_values(struct atomic_file *file, const struct output_format *for
                        size_t first, const void *values, size_t bytes) {
     const size_t size = table_type_size(layout->type), count = bytes / size;
     const char delimiter = delimiter_of(format, layout), *value = values;
-    size_t column = first % layout->columns;
+    size_t column = count > 0 ? first % layout->columns : 0; /* no columns have no values */
     char *buffer = malloc(ROOM), *to = buffer;
     int code = buffer ? EX_OK : fail(EX_OSERR, "%s: out of memory", file->name);
     for (size_t i = 0; i < count && code == EX_OK; i++, value += size) {
