@@ -7,7 +7,7 @@
 #include "state_scan.h"
 
 /* Two pieces for each copy, of which one waits while the other is under way, and one that is summed. */
-enum { DEVICE_LANES = 5 };
+enum { DEVICE_LANES = 3 };
 
 struct device_words {
     uint64_t first_overflow, skipped;

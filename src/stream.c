@@ -17,7 +17,7 @@
  * and written (docs/lab/2026-11-27.md). Each thread that the caller wants has as much, and each of several devices its
  * share. On a GPU the larger of the two is so much that copying it takes longer than summing, and so little that
  * several pieces are under way and the page-locked buffers of all can be kept for the next call (src/cuda/pinned.c). */
-enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, SIDE_BYTES_CUDA = 6 << 20, SHARE_BYTES = 64 << 20 };
+enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, SIDE_BYTES_CUDA = 8 << 20, SHARE_BYTES = 64 << 20 };
 enum { MOST_PIECES = 64, PAGE = 4096 };
 
 static double seconds_now(void) {

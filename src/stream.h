@@ -10,7 +10,7 @@
 
 #include "stream_step.h"
 
-enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 8, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
+enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
 
 /* A piece of the table. The reader fills in `in`, `rows` and `first`, the summer `out`. */
 struct stream_slot {

@@ -31,7 +31,6 @@ DEVICE void lines_block(const lines_pass &pass, lines_place place, const lines_m
         sum_long<SUM>(pass, place, at, memory, column);
         block_barrier();
         write_lines<INPUT, SUM, V>(pass, place, memory);
-        block_barrier();
     }
     if (at.active && pass.carry_out && at.unit == 0 && thread_index() % WARP_LANES == 0)
         static_cast<SUM *>(pass.carry_out)[of_table] = column.last;
@@ -50,7 +49,6 @@ DEVICE void wide_block(const lines_pass &pass, lines_place place, const lines_me
         sum_wide<SUM>(pass, place, memory, column);
         block_barrier();
         write_lines<INPUT, SUM, V>(pass, place, memory);
-        block_barrier();
     }
 }
 
@@ -61,13 +59,11 @@ template <class INPUT, class SUM, unsigned V, bool WIDE> KERNEL LAUNCH_BOUNDS(CO
     SHARED_ARRAY(SUM, totals, WIDE ? COLUMN_THREADS : COLUMN_WARPS * COLUMN_WARPS);
     const lines_memory<SUM> memory = {values, totals};
     KEEP_LOOP
-    for (size_t number = block_index(); number < pass.blocks; number += block_count()) {
+    for (size_t number = block_index(); number < pass.blocks; number += block_count())
         if constexpr (WIDE)
             wide_block<INPUT, SUM, V>(pass, lines_place(pass, number), memory);
         else
             lines_block<INPUT, SUM, V>(pass, lines_place(pass, number), memory);
-        block_barrier();
-    }
 }
 
 /* The layout of a side, rows going up; NULL data moves to the lowest address of table 0. */
@@ -97,15 +93,17 @@ static bool are_vectors(const lines_pass &pass, const line_layout &layout, unsig
     return pass.together * table % count == 0 && (!pass.flip || pass.rows * row % count == 0);
 }
 
-/* Makes tiles of a line of memory across, if a table has columns and rows enough for them, in vectors of `count`. */
+/* Makes tiles of a line of memory across, in vectors of `count`, if a table has columns for three quarters of them, and
+ * rows enough. */
 static bool make_wide_tiles(lines_pass &pass, unsigned count) {
     const unsigned columns = LINE_BYTES / VECTOR_BYTES * count, rows = LINES_VALUES / columns;
-    if (pass.columns <= COLUMN_WARPS || pass.rows * pass.columns <= LINES_VALUES || pass.rows < rows / 2)
-        return false;
     pass.together = 1;
     pass.across = columns;
     pass.down = pass.rows < rows ? static_cast<unsigned>(pass.rows) : rows;
     pass.panels = (pass.columns + columns - 1) / columns;
+    if (4 * pass.columns < 3 * columns * pass.panels || pass.rows * pass.columns <= LINES_VALUES ||
+        pass.rows < rows / 2)
+        return false;
     pass.long_as = LINE_IS_ROW;
     return are_vectors(pass, pass.from, count) && are_vectors(pass, pass.to, count);
 }

@@ -104,7 +104,8 @@ template <class SUM> struct lines_memory {
     static constexpr unsigned SIZE = LINES_VALUES + LINES_VALUES / BANKS;
     SUM *values, *totals; /* totals: of the units, one below the other, a column for each warp of one */
     DEVICE SUM &operator[](unsigned number) const { return values[number + number / BANKS]; }
-    /* The first value of the thread's vector k, behind which the others lie. */
+    /* The first value of the thread's vector k, behind which the others lie. A thread writes to the table what it has
+     * brought from there, so that the next tile may come as soon as that is done. */
     template <unsigned V> DEVICE SUM *vector(unsigned k) const {
         constexpr unsigned ROUND = COLUMN_THREADS * V;
         static_assert(BANKS % V == 0 && ROUND % BANKS == 0, "whole vectors in a row of banks");

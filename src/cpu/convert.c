@@ -12,9 +12,9 @@
 #define NAME(name) PASTE(name, f32)
 #include "vector.h"
 
-/* Values side by side: a loop of which compilers make vectors. */
+/* Values side by side: a loop of which compilers make vectors. Where the processor converts, some are not needed. */
 #define DEFINE_RUN(name, TO, FROM, AS)                                                                                 \
-    INLINE void name(char *restrict to, const char *restrict from, size_t count) {                                     \
+    __attribute__((unused)) INLINE void name(char *restrict to, const char *restrict from, size_t count) {             \
         for (size_t i = 0; i < count; i++) {                                                                           \
             FROM value;                                                                                                \
             memcpy(&value, from + i * sizeof value, sizeof value);                                                     \

@@ -253,8 +253,8 @@ static bool histogram_is_right(table_type type, size_t count, size_t chunk_lengt
            cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
 }
 
-/* Several tables in one pass, of more than one unit each. */
-static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool exclusive) {
+/* Several tables in one pass. Where NaNs are to be skipped, values are taken one at a time. */
+static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool exclusive, bool skip_nan) {
     const size_t all = tables * rows * columns;
     std::vector<float> values(all), expected(all), got(all);
     for (size_t at = 0; at < all; at++)
@@ -262,6 +262,7 @@ static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool excl
     table_view from = {values.data(), rows, columns, 0, TABLE_F32}, to = {expected.data(), rows, columns, 0, TABLE_F32};
     table_scan_options options = {};
     options.exclusive = exclusive;
+    options.skip_nan = skip_nan;
     options.tables = tables;
     options.in_step = options.out_step = static_cast<ptrdiff_t>(rows * columns);
     options.backend = TABLE_BACKEND_CPU;
@@ -276,7 +277,10 @@ static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool excl
            got == expected;
 }
 static bool batches_are_right() {
-    return batch_is_right(40, 1100, 1, true) && batch_is_right(30, 600, 3, false) && batch_is_right(300, 20, 2, true);
+    return batch_is_right(40, 1100, 1, true, true) && batch_is_right(30, 600, 3, false, true) &&
+           batch_is_right(300, 20, 2, true, true) && batch_is_right(300, 20, 2, true, false) &&
+           batch_is_right(3, 9000, 1, true, false) && batch_is_right(9, 1100, 3, false, false) &&
+           batch_is_right(2, 1100, 40, true, false);
 }
 
 static bool sorts_are_right() { return sort_is_right(30000, 4) && sort_is_right(10000, 0); }
