@@ -38,20 +38,22 @@ static int run_part_of(const kernel_pass *pass, const kernel_carry *carry, void 
     return static_cast<int>(cudaErrorNotSupported);
 }
 
-/* The alone form and the wave set the word of the first overflow where one panel has all columns; otherwise they only
- * lower it, and it is set before them. */
-static int set_overflow_of_panels(const kernel_pass *pass) {
-    if (!pass->first_overflow || pass->columns * type_bytes(pass->out_type) <= KERNEL_PANEL_BYTES)
+/* The alone form sets the word of the first overflow where one panel has all columns; otherwise it only lowers it, and
+ * it is set before. So does the wave, but before that the word is set in any case: where somebody else wrote a byte of the
+ * workspace, its count can be in the middle of an epoch, and no block draws first (resident/wave_epoch.cuh). */
+static int set_overflow(const kernel_pass *pass) {
+    if (!pass->first_overflow)
         return 0;
     return static_cast<int>(cudaMemsetAsync(pass->first_overflow, 0xff, sizeof *pass->first_overflow,
                                             static_cast<cudaStream_t>(pass->stream)));
 }
 static int run_alone(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    const int error = set_overflow_of_panels(pass);
+    const bool one_panel = pass->columns * type_bytes(pass->out_type) <= KERNEL_PANEL_BYTES;
+    const int error = one_panel ? 0 : set_overflow(pass);
     return error == 0 ? form_alone::run(pass, carry, workspace) : error;
 }
 static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    const int error = set_overflow_of_panels(pass);
+    const int error = set_overflow(pass);
     return error == 0 ? run_part_of<form_wave>(pass, carry, workspace) : error;
 }
 
