@@ -212,8 +212,8 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
     cudaFree(carry);
 }
 
-/* A table of few chunks is one node; one that goes in one wave or whose tiles are parked is one, too, or else two, and has
- * one more for the overflow's word. */
+/* A table of few chunks is one node; one that goes in one wave or whose tiles are parked is one, too, or else two, and
+ * has one more for the overflow's word. */
 static void test_graph_nodes(void **state) {
     const size_t chunk = chunk_rows(TABLE_U32, COLUMNS);
     uint64_t *overflow, found = 0;
@@ -289,8 +289,8 @@ static void test_graph_any_workspace(void **state) {
     cudaGraphExecDestroy(executable);
 }
 
-/* The word of the first overflow is set, whatever it held, also where a byte of the workspace is somebody else's by now:
- * the count of a wave then goes on from the middle. */
+/* The word of the first overflow is set, whatever it held, also where a byte of the workspace is somebody else's by
+ * now: the count of a wave then goes on from the middle. */
 static void check_overflow_in_any_workspace(size_t rows) {
     const table_view in = {device_values, rows, COLUMNS, 0, TABLE_U32};
     const table_view out = {device_sums, rows, COLUMNS, 0, TABLE_U32};
