@@ -1,6 +1,9 @@
 #include "isa.h"
 
 #include <stdatomic.h>
+#if defined(CPU_X86_64)
+#include <cpuid.h>
+#endif
 
 extern const struct cpu_kernels cpu_kernels_plain;
 #if defined(CPU_X86_64)
@@ -12,9 +15,15 @@ static bool has_v2(void) {
     return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
 }
 
+/* clang 14 does not know it by name. */
+static bool has_f16c(void) {
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+}
+
 static bool has_v3(void) {
     return has_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 static bool has_v4(void) {
