@@ -38,9 +38,9 @@ static void expect_sound(const struct table_layout *layout, size_t count) {
     char shape[LAYOUT_SHAPE_TEXT];
     const size_t element = layout_element_bytes(layout);
     expect(layout->offset <= count && layout->file_bytes == count - layout->offset);
-    expect(layout->columns > 0 && layout->dimensions > 0 && layout->dimensions <= MAX_DIMENSIONS && element > 0);
+    expect(layout->dimensions > 0 && layout->dimensions <= MAX_DIMENSIONS && element > 0);
     expect(layout->rows * layout->columns * element == layout->bytes);
-    expect(layout->rows == 0 || layout->bytes / layout->rows / layout->columns == element);
+    expect(layout->rows == 0 || layout->columns == 0 || layout->bytes / layout->rows / layout->columns == element);
     layout_shape_text(layout, shape);
     expect(strlen(shape) + 1 < sizeof shape);
 }

@@ -95,12 +95,13 @@ template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile
         typedef typename SHAPE::Input Input;
         const typename coming_tile<SHAPE>::vector &part =
             coming.vectors[thread_index() / WARP_LANES][(step * SHAPE::PHASES * across + lane) * coming.VECTORS + v];
-        typename SHAPE::Sum sums[coming.LENGTH];
+        constexpr unsigned LENGTH = coming_tile<SHAPE>::LENGTH;
+        typename SHAPE::Sum sums[LENGTH];
         if constexpr (is_widened<Input, typename SHAPE::Sum>())
-            widen<Input>(pass.widen, reinterpret_cast<const word_vector<Input, coming.LENGTH> &>(part), sums);
+            widen<Input>(pass.widen, reinterpret_cast<const word_vector<Input, LENGTH> &>(part), sums);
         UNROLL
-        for (unsigned k = 0; k < coming.LENGTH; k++)
-            value_of<SHAPE>(values, step * SHAPE::VALUES + v * coming.LENGTH + k) =
+        for (unsigned k = 0; k < LENGTH; k++)
+            value_of<SHAPE>(values, step * SHAPE::VALUES + v * LENGTH + k) =
                 is_widened<Input, typename SHAPE::Sum>() ? sums[k] : raw_sum<typename SHAPE::Sum>(part.at[k]);
     }
     warp_barrier(WARP_ALL); /* all lanes have what they want before more comes */
