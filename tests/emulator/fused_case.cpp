@@ -305,8 +305,8 @@ static bool has_kernels(const pair &types, const char *form) {
 }
 
 /* The nodes of a call that the form is known to take, when its rows are on the device; 0: not known, as the separate
- * stages may do the call. There is one more for the overflow's word: before the alone form and the wave, if they have
- * several panels, and behind the other forms, whose sums are then looked at. */
+ * stages may do the call. There is one more for the overflow's word: before the alone form, if it has several panels,
+ * before the wave, and behind the other forms, whose sums are then looked at. */
 static size_t nodes_of(const request &what, const char *form) {
     if (!is_form(form, FORM_ALONE) && !has_kernels(what.types, form))
         return 0;
@@ -318,7 +318,7 @@ static size_t nodes_of(const request &what, const char *form) {
         return 0;
     const size_t both = 1 + static_cast<size_t>(behind);
     if (is_form(form, FORM_WAVE))
-        return chunks_of(what) * panels_of(what) <= wave_tiles ? both + before : 0;
+        return chunks_of(what) * panels_of(what) <= wave_tiles ? both + what.overflow : 0;
     if (is_form(form, FORM_ROWS) || is_form(form, FORM_BYTES)) /* where the table is such */
         return both + what.overflow;
     if (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL))

@@ -107,10 +107,12 @@ ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataTyp
     const ncclResult_t begun = begin(comm, from, to, type, stream);
     if (begun != ncclSuccess)
         return begun;
+    cudaError_t error = cudaSuccess;
     for (int rank = 0; rank < comm->world->count; rank++)
-        if (comm->world->from[rank] != (char *)to + (size_t)rank * count)
-            memcpy((char *)to + (size_t)rank * count, comm->world->from[rank], count);
-    return end(comm);
+        if (comm->world->from[rank] != (char *)to + (size_t)rank * count && error == cudaSuccess)
+            error = cudaMemcpy((char *)to + (size_t)rank * count, comm->world->from[rank], count, cudaMemcpyDefault);
+    const ncclResult_t ended = end(comm);
+    return error == cudaSuccess ? ended : ncclUnhandledCudaError;
 }
 
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
@@ -118,7 +120,8 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataTyp
     const ncclResult_t begun = begin(comm, from, to, type, stream);
     if (begun != ncclSuccess)
         return begun;
-    if (comm->rank != root)
-        memcpy(to, comm->world->from[root], count);
-    return end(comm);
+    const cudaError_t error =
+        comm->rank == root ? cudaSuccess : cudaMemcpy(to, comm->world->from[root], count, cudaMemcpyDefault);
+    const ncclResult_t ended = end(comm);
+    return error == cudaSuccess ? ended : ncclUnhandledCudaError;
 }

@@ -13,7 +13,13 @@ extern "C" {
 #endif
 
 typedef struct ncclComm *ncclComm_t;
-typedef enum { ncclSuccess = 0, ncclInvalidArgument = 4, ncclRemoteError = 6, ncclInProgress = 7 } ncclResult_t;
+typedef enum {
+    ncclSuccess = 0,
+    ncclUnhandledCudaError = 1,
+    ncclInvalidArgument = 4,
+    ncclRemoteError = 6,
+    ncclInProgress = 7
+} ncclResult_t;
 typedef enum { ncclUint8 = 1 } ncclDataType_t;
 
 ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices);
