@@ -192,7 +192,7 @@ static int sum_backwards(struct scan_job *job) {
     return code == EX_OK ? sum_rows(job) : code;
 }
 
-/* The same as one table in memory. */
+/* Does the same with one table in memory. */
 static int sum_table_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t most = memory_limit(job->arguments.memory);

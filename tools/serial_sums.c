@@ -44,7 +44,7 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
 
 enum { UNIT_LEVEL = STATE_UNIT_LEVEL };
 
-/* Of the next unit, how many rows were summed before; runs of them are in the state. */
+/* How many rows of the next unit were summed before; runs of them are in the state. */
 static size_t rows_before(const struct serial_sums *sums) {
     return (size_t)((sums->above_rows + sums->row) % SERIAL_UNIT);
 }

@@ -10,7 +10,7 @@ enum { RANKS_DETAILS = 4 };
 struct plea {
     table_status status; /* of what it has looked at by itself; table_error_detail() has the reason */
 
-    /* The same on all ranks. */
+    /* These are the same on all ranks. */
     enum plea_call {
         RANKS_CALL_PREFIX_SUM,
         RANKS_CALL_COLUMN_TOTALS,
@@ -28,7 +28,7 @@ struct plea {
     struct tally rows;
 };
 
-/* The same status on all ranks: that of the first rank that has failed, whose number stands in front of the detail, or
+/* All ranks get the same status: that of the first rank that has failed, whose number stands in front of the detail, or
  * TABLE_ERROR_RANKS if they do not ask for the same. */
 table_status together_agree(const struct together *all, struct plea *plea);
 
@@ -40,7 +40,7 @@ struct outcome {
     struct tally skipped;
 };
 
-/* The same status on all ranks. */
+/* All ranks get the same status. */
 table_status together_end(const struct together *all, struct outcome *outcome);
 
 #endif

@@ -26,7 +26,7 @@ struct ranks_call {
 /* The order of the sum is known from then on, and options that are not this rank's are gone. */
 void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options);
 
-/* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. The same status on all ranks. */
+/* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. All ranks get the same status. */
 table_status ranks_agree(struct ranks_call *call, const table_view *in);
 
 /* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
