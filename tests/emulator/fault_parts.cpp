@@ -280,7 +280,7 @@ static bool batches_are_right() {
     return batch_is_right(40, 1100, 1, true, true) && batch_is_right(30, 600, 3, false, true) &&
            batch_is_right(300, 20, 2, true, true) && batch_is_right(300, 20, 2, true, false) &&
            batch_is_right(3, 9000, 1, true, false) && batch_is_right(9, 1100, 3, false, false) &&
-           batch_is_right(2, 700, 64, true, false);
+           batch_is_right(4, 700, 64, true, false);
 }
 
 static bool sorts_are_right() { return sort_is_right(30000, 4) && sort_is_right(10000, 0); }
