@@ -101,6 +101,9 @@ static int open_sums(struct growth *growth) {
     if (!table_types_supported(layout->type, layout->type))
         return fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", to,
                     table_type_name(layout->type));
+    if (layout->stored.element_bytes > 0 || layout->is_record)
+        return fail(EX_DATAERR, "%s: is big-endian, in Fortran order or of records, behind which no rows are written",
+                    to);
     growth->end = (off_t)(layout->offset + layout->bytes);
     growth->job.there = layout->type;
     return EX_OK;

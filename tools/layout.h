@@ -35,6 +35,7 @@ struct table_layout {
     const char *names; /* of the columns, one behind the other, each with its '\0'; NULL: they have none */
     char delimiter;    /* of text, if somebody says another one than the format's */
     bool is_followed;  /* other values may follow in the file */
+    bool is_record;    /* the values of a row are the fields of a record */
     struct layout_stored stored;
 };
 

@@ -199,6 +199,23 @@ class Refused(CommandTest):
         del self.before["sums.npy"]
         self.refuse(CANNOT_CREATE, "in.npy", "--to", "sums.npy", says=["sums.npy.state: is there already", "sums.npy is not"])
 
+    def test_sums_that_lie_otherwise(self):
+        """With a state and without one, by which integers go on."""
+        table = numpy.arange(24, dtype="i8").reshape(8, 3)
+        self.save("in.npy", table)
+        self.run_command("append", "in.npy", "-q", "--to", "s.npy")
+        state, sums = self.read("s.npy.state"), running_sums(table, "i64")
+        records = numpy.ascontiguousarray(sums).view([("a", "<i8"), ("b", "<i8"), ("c", "<i8")])
+        for other in sums.astype(">i8"), numpy.asfortranarray(sums), records:
+            self.save("s.npy", other)
+            before = self.read("s.npy")
+            for has_state in False, True:
+                self.write("s.npy.state", state)
+                if not has_state:
+                    os.unlink(self.path("s.npy.state"))
+                self.assert_refused(DATA, "append", "in.npy", "--to", "s.npy", says="big-endian, in Fortran order or of records")
+                self.assertEqual(self.read("s.npy"), before)
+
     def test_what_cannot_grow(self):
         os.mkfifo(self.path("pipe.npy"))
         self.assert_refused(CANNOT_CREATE, "append", "in.npy", "--to", "pipe.npy", says="is not a file that could grow")

@@ -105,8 +105,10 @@ static void describe_stored(const struct header *header, struct layout_stored *s
 
 static bool describe(const struct header *header, struct table_layout *layout, struct input_reason *reason) {
     const struct npy_element *element = &header->element;
-    *layout = (struct table_layout){
-        .type = element->type, .element_bytes = element->type ? 0 : element->bytes, .dimensions = header->dimensions};
+    *layout = (struct table_layout){.type = element->type,
+                                    .element_bytes = element->type ? 0 : element->bytes,
+                                    .dimensions = header->dimensions,
+                                    .is_record = element->is_record};
     if (header->dimensions == 0)
         return input_refuse(reason, EX_DATAERR, "is a single value (shape ()), not a table");
     describe_stored(header, &layout->stored);
