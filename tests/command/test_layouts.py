@@ -5,7 +5,7 @@ import resource
 import subprocess
 import sys
 
-from harness import COMMAND, DATA, NAMES, OS_ERROR, RNG, USAGE, CommandTest, main, numpy, random_table, running_sums
+from harness import COMMAND, DATA, NAMES, OS_ERROR, RNG, USAGE, CommandTest, main, npy, numpy, random_table, running_sums
 
 SUM_TYPES = {"u8": "u64", "u16": "u64", "u32": "u64", "u64": "u64", "i32": "i64", "i64": "i64", "f32": "f32", "f64": "f64"}
 
@@ -220,7 +220,7 @@ class Fields(CommandTest):
     def test_refusals(self):
         for words, code, says in (("no", USAGE, "no field 'no'"), ("x,no", USAGE, "'no'"), ("x,y", DATA, ["'x'", "'y'", "i32"]),
                                   ("name", DATA, ["'name'", "text"]), ("in", DATA, ["'in'", "record itself"]),
-                                  ("x,", USAGE, "empty name"), (",".join(["x"] * 17), USAGE, "16")):
+                                  ("x,", USAGE, "empty name"), ("x,z,x", USAGE, "'x' is there twice"), (",".join(["x"] * 17), USAGE, "16")):
             self.assert_refused(code, "scan", "in.npy", "-o", "out.npy", "--field", words, says=says)
         self.assert_refused(DATA, "scan", "in.npy", "-o", "out.npy", says=["mixes", "--field"])
         self.save("plain.npy", numpy.zeros((3, 3)))
@@ -228,6 +228,16 @@ class Fields(CommandTest):
         self.assert_refused(USAGE, "scan", self.write("in.bin", bytes(8)), "--type", "u8", "--columns", 1, "-o", "out.npy",
                             "--field", "x", says="no fields")
         self.assert_refused(USAGE, "sort", "in.npy", "-o", "out.npy", "--field", "x", says="--field")
+
+    def test_sizes_beyond_the_address_space(self):
+        """Of an element, and of it and what is taken of it."""
+        for pad in 2**64 - 164, 2**63 - 100:
+            self.assert_refused(DATA, "scan", "-", "--field", "a", "-o", "out.npy", says="beyond the address space",
+                                input=npy("[('a', '|u1', (100,)), ('p', '|V%d')]" % pad, shape="(1,)", data=4096))
+        huge = npy("[('p', '|V%d'), ('a', '|u1', (90,))]" % (2**63 - 200), shape="(1,)")
+        self.assert_refused(OS_ERROR, "scan", "-", "--field", "a", "-o", "out.npy", says="out of memory", input=huge)
+        wide = npy("[('a', '|u1', (%d,))]" % 2**60, shape="(0,)", data=0)
+        self.assert_refused(USAGE, "scan", "-", "--field", ",".join(["a"] * 16), "-o", "out.npy", says="twice", input=wide)
 
 
 if __name__ == "__main__":

@@ -228,15 +228,16 @@ static int make_buffers(struct input_file *file, size_t most) {
     const size_t step = stored->by_columns ? converter->row_elements : 1;
     const size_t wanted = stored->by_columns ? PIECE_BYTES_BY_COLUMNS : PIECE_BYTES;
     const size_t piece = most && most / 16 < wanted ? most / 16 : wanted;
-    size_t all = elements_of(&file->layout), bytes, run;
+    size_t all = elements_of(&file->layout), both, bytes, run;
     if (all == 0)
         all = step;
     converter->room = piece / stored->element_bytes / step * step;
     converter->room = converter->room == 0 ? step : converter->room < all ? converter->room : all;
     run = stored->by_columns ? converter->room / step * stored->element_bytes : 0;
-    if (!size_multiply(converter->room, stored->element_bytes + converter->out_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, run, &bytes) || (most && bytes > most))
-        return out_of_memory(file, bytes);
+    const bool fits = !__builtin_add_overflow(stored->element_bytes, converter->out_bytes, &both) &&
+                      size_multiply(converter->room, both, &bytes) && !__builtin_add_overflow(bytes, run, &bytes);
+    if (!fits || (most && bytes > most))
+        return out_of_memory(file, fits ? bytes : SIZE_MAX);
     const size_t raw = converter->room * stored->element_bytes;
     converter->ready = converter->memory = malloc(bytes);
     if (!converter->memory)

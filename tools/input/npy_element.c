@@ -111,7 +111,7 @@ static bool element_bytes(struct literal_text descr, size_t *bytes, struct input
     if (descr.length < 3 || !memchr("<>|=", descr.start[0], 4) || !memchr("biufcSaUVmM", descr.start[1], 11) ||
         literal_integer(&digits, bytes) != NUMBER_OK || (!literal_at_end(&digits) && *digits.at != '['))
         return input_refuse(reason, EX_DATAERR, "its type '%.*s' is none of NumPy's", quoted, descr.start);
-    if (descr.start[1] == 'U' && !size_multiply(*bytes, 4, bytes))
+    if ((descr.start[1] == 'U' && !size_multiply(*bytes, 4, bytes)) || *bytes > PTRDIFF_MAX)
         return input_refuse(reason, EX_DATAERR, "its type '%.*s' is beyond the address space", quoted, descr.start);
     return true;
 }
@@ -230,7 +230,7 @@ static bool read_field(struct literal *in, struct record *record, unsigned depth
     if (type.start && !element_bytes(type, &bytes, reason))
         return false;
     if (!size_multiply(bytes, count, &bytes) || !size_multiply(values, count, &values) ||
-        __builtin_add_overflow(before.bytes, bytes, &element->bytes) ||
+        __builtin_add_overflow(before.bytes, bytes, &element->bytes) || element->bytes > PTRDIFF_MAX ||
         __builtin_add_overflow(before.values, values, &element->values))
         return npy_bad_header(reason, in, "a structured type of a size beyond the address space");
     return depth > 0 || find_field(record, name, type, count, before.bytes, reason);
@@ -247,7 +247,15 @@ static bool read_fields(struct literal *in, struct record *record, unsigned dept
     return true;
 }
 
-/* The fields that are wanted, which are the values of the element: of one type. */
+static bool is_wanted_before(const struct input_request *request, size_t field) {
+    for (size_t i = 0; i < field; i++)
+        if (strcmp(request->fields[i].name, request->fields[field].name) == 0)
+            return true;
+    return false;
+}
+
+/* The fields that are wanted, which are the values of the element: of one type. As each is wanted once, they have no
+ * more bytes than the element. */
 static bool pick_fields(const struct input_request *request, struct npy_element *element, struct input_reason *reason) {
     const struct input_field *first = &request->fields[0];
     element->values = 0;
@@ -255,6 +263,8 @@ static bool pick_fields(const struct input_request *request, struct npy_element 
         const struct input_field *field = &request->fields[i];
         if (!field->found)
             return input_refuse(reason, EX_USAGE, "has no field '%s'", field->name);
+        if (is_wanted_before(request, i))
+            return input_refuse(reason, EX_USAGE, "--field: '%s' is there twice", field->name);
         if (field->type != first->type || field->swapped != first->swapped)
             return input_refuse(
                 reason, EX_DATAERR,
