@@ -68,6 +68,9 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
     size_t bytes = format->header(layout, header);
     if (__builtin_add_overflow(bytes, layout->bytes, &bytes))
         bytes = SIZE_MAX;
+    if (format->delimiter && !layout->type)
+        return fail(EX_USAGE,
+                    "%s: records, and values that are moved as they are, are no text; .npy and .bin take them", path);
     const int code = atomic_file_open(file, path, force);
     if (format->delimiter) /* nobody knows how many bytes that will be */
         return code;

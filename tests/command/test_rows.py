@@ -105,6 +105,16 @@ class Rows(CommandTest):
         self.run_command("sort", "keys.npy", "-qfo", "out.npy", "--values", "values.npy", "--values-out", "moved.bin")
         self.assertEqual(self.read("moved.bin"), values[order].tobytes())
 
+    def test_records_are_no_text(self):
+        self.save("records.npy", self.records(10, self.RECORD))
+        self.save("keys.npy", random_table("u32", 3))
+        self.save("names.npy", numpy.array(["a", "b", "c"]))
+        self.assert_refused(USAGE, "sort", "records.npy", "--by", "b", "-o", "out.csv", says="out.csv: records")
+        self.assert_refused(USAGE, "sort", "records.npy", "--by", "b", "-o", "o", "--output-format", "text", says="no text")
+        self.assert_refused(USAGE, "sort", "keys.npy", "-o", "out.npy", "--values", "names.npy", "--values-out", "v.csv",
+                            says="v.csv: records, and values")
+        self.run_command("sort", "records.npy", "--by", "b", "--argsort", "-qo", "out.csv")
+
     def test_refusals_of_rows_and_records(self):
         self.save("table.npy", random_table("u32", (10, 3)))
         self.save("records.npy", self.records(10, self.RECORD))
