@@ -87,7 +87,7 @@ class Text(CommandTest):
         for data, options in ((b"1,2\n3,4.5\n", []), (b"1,2\r\n3,4.5\r\n", []), (b"1,2\n3,4.5", []), (b" 1 , 2\n3 ,4.5 \n", []),
                               (b"\xef\xbb\xbf1,2\n3,4.5\n", []), (b'"1","2"\n"3",4.5\n', []), (b"1,2\n3,4.5\n\n\n", []),
                               (b"1,2\n3,4.5\n \r\n\n", []), (b"1;2\n3;4.5", ["--delimiter", ";"]), (b"a,b\n1,2\n3,4.5\n", []),
-                              (b"1\t2\n3\t4.5", ["--delimiter", "\\t"]), (b'"a,1",b c\n1,2\n3,4.5\n', []), (b"1,b\n1,2\n3,4.5\n", [])):
+                              (b"1\t2\n3\t4.5", ["--delimiter", "\\t"]), (b'"a,1",b c\n1,2\n3,4.5\n', []), (b'"1",b\n1,2\n3,4.5\n', []), (b",b\n1,2\n3,4.5\n", [])):
             with self.subTest(data=data):
                 self.write("in.csv", data)
                 self.run_command("scan", "in.csv", "-qfo", "out.npy", *options)
@@ -119,6 +119,21 @@ class Text(CommandTest):
         self.assertEqual(self.run_command(*people, "--by", "1", "--argsort").stdout, b"2\n1\n0\n")
         self.write("mixed.csv", b'day,n\n2024-01-01,1\n"2024, 2",2\nnone,3\n')
         self.assertEqual(self.run_command("scan", "mixed.csv", "--field", "n", "--type", "i64", "-qo-").stdout, b"n\n1\n3\n6\n")
+
+    def test_names_can_be_read_again(self):
+        self.write("in.csv", b"unit price,qty,a\tb,,5\" pipe\n1,2,3,4,5\n")
+        self.write("in.tsv", b'unit price\ta,b\t"c\td"\t"say ""hi"", x"\n1\t2\t3\t4\n')
+        for name, columns in ("in.csv", 5), ("in.tsv", 4):
+            for other, words in ("out.txt", []), ("out.csv", []), ("out.tsv", []), ("semi.csv", ["--delimiter", ";"]):
+                self.run_command("scan", "out.txt" if words else name, "-qfo", other, *words)
+                for picked in [], ["--field", "unit price"]:
+                    self.run_command("scan", other, "-qfo", "again.npy", *words, *picked)
+                    self.assertEqual(numpy.load(self.path("again.npy")).tolist(),
+                                     [list(range(1, 2 if picked else columns + 1))], other)
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout.split(b"\n")[0],
+                         b'unit price,qty,a\tb,"","5"" pipe"')
+        self.assertEqual(self.run_command("scan", "in.tsv", "-qo-", "--output-format", "csv").stdout.split(b"\n")[0],
+                         b'unit price,"a,b","c\td","say ""hi"", x"')
 
     def test_every_subcommand(self):
         table = RNG.integers(0, 1000, (4000, 3)).astype("f8") / 4
@@ -189,6 +204,11 @@ class Text(CommandTest):
         for data, options, says in ((b"1,2\n3\n", [], ["line 2", "1 field"]), (b"1,2\n3,4,5\n", [], ["line 2", "more than 2"]),
                                     (b"1,2\n3,x\n", [], ["line 2, field 2, column 3", "'x'", "f64"]),
                                     (b"a,b\n1,2\n3,\n", [], ["line 3, field 2", "empty field"]), (b"", [], "no lines"),
+                                    (b"1,,3\n1,2,3\n", [], ["line 1, field 2, column 3", "an empty field", "in quotes"]),
+                                    (b"1,2,NA\n", [], ["line 1, field 3", "'NA'"]), (b"a,1\n1,2\n", [], "'a'"), (b",\n1,2\n", [], "empty"),
+                                    (b"1;2;3\n", [], ["field 1", "'1;2;3'", "--delimiter"]), (b"1.5\t2\n", [], "--delimiter"),
+                                    (b"1,5;2,5\n", [], ["field 2", "--delimiter"]), (b"1,2\n", ["--delimiter", ";"], "--delimiter"),
+                                    (b"a,b\r1,2\r3,4\r", [], ["line 1", "carriage return"]), (b"1,2\r3,4\n", [], "carriage return"),
                                     (b"\n1\n", [], "line 1: is empty"), (b"1\n\n2\n", [], "line 2: is empty"),
                                     (b"1\n300\n", ["--type", "u8"], ["line 2", "'300'", "does not fit in u8"]),
                                     (b"1\n-1\n", ["--type", "u8"], ["line 2", "'-1'"]),

@@ -86,6 +86,20 @@ static bool is_number(struct line field) {
     return number_text_read(TABLE_F64, &at, field.end, value) != NUMBER_TEXT_NONE && at == field.end;
 }
 
+/* Whether it is nothing but numbers, with what might be a delimiter between them. */
+static bool are_several_numbers(struct line field) {
+    char value[sizeof(double)];
+    const char *at = field.start;
+    for (unsigned count = 0; number_text_read(TABLE_F64, &at, field.end, value) != NUMBER_TEXT_NONE; count++) {
+        const char *end = at;
+        while (at < field.end && (is_blank(*at) || *at == ',' || *at == ';' || *at == '|'))
+            at++;
+        if (at == end)
+            return at == field.end && count > 0;
+    }
+    return false;
+}
+
 static int bad_field(const struct input_file *file, const struct line *line, const char *from, size_t number,
                      const char *what) {
     const struct line field = take_field(&(struct line){from, from, line->end, line->delimiter});
@@ -300,14 +314,38 @@ ssize_t input_text_read(struct input_file *file, void *to, size_t bytes) {
     return done > 0 || text->code == EX_OK ? (ssize_t)done : input_failed(file, text->code);
 }
 
-/* Fields of the line, and whether any of them is no number. */
-static size_t count_fields(struct line line, bool *has_names) {
+static size_t count_fields(struct line line) {
     size_t count = 0;
     do {
-        *has_names = !is_number(take_field(&line)) || *has_names;
+        take_field(&line);
         count++;
     } while (take_delimiter(&line));
     return count;
+}
+
+/* Whether the fields of the first line are names, of which some may be empty; else they are numbers. A number in quotes
+ * is either. Where names and numbers are mixed, nobody knows whether the line is data, which is not to be lost. */
+static int look_for_names(const struct input_file *file, struct line line, bool *found) {
+    size_t names = 0, numbers = 0, other = 0; /* the first field that is no number, counted from 1 on */
+    struct line from = line;
+    for (size_t i = 1; i == 1 || take_delimiter(&line); i++) {
+        skip_blanks(&line);
+        const struct line at = line, field = take_field(&line);
+        if (are_several_numbers(field))
+            return bad_field(file, &at, at.at, i - 1, "is several numbers; --delimiter says what is between them");
+        const bool is_one = is_number(field);
+        names += !is_one && field.start < field.end;
+        numbers += is_one && *field.start != '"';
+        if (is_one || other > 0)
+            continue;
+        other = i;
+        from = at;
+    }
+    *found = other > 0;
+    return other == 0 || (names > 0 && numbers == 0)
+               ? EX_OK
+               : bad_field(file, &from, from.at, other - 1,
+                           "is no number beside numbers; names that look like numbers are to be in quotes");
 }
 
 /* The place of the name in the first line; the number of fields: it is not there. */
@@ -377,8 +415,8 @@ static int keep_names(struct input_file *file, struct line line) {
 static int read_first_line(struct input_file *file, const struct input_request *request, table_type type,
                            size_t *columns) {
     struct input_text *text = file->text;
-    struct line line;
-    bool found, has_names = false;
+    struct line line = {0};
+    bool found;
     int code = next_line(file, true, &line, &found);
     if (code != EX_OK)
         return code;
@@ -389,11 +427,16 @@ static int read_first_line(struct input_file *file, const struct input_request *
     skip_blanks(&line);
     if (!found || line.at == line.end)
         return fail(EX_DATAERR, "%s: %s", file->name, found ? "line 1: is empty" : "has no lines");
+    if (memchr(line.at, '\r', (size_t)(line.end - line.at)))
+        return fail(EX_DATAERR, "%s: line 1: has a carriage return in it; lines end with \\n or \\r\\n", file->name);
     struct line names = line;
     if (!text->delimiter && *names.at == '#') /* as numpy.savetxt() writes it */
         names.at++;
-    text->fields = *columns = count_fields(names, &has_names);
-    has_names = has_names || names.at != line.at;
+    text->fields = *columns = count_fields(names);
+    bool has_names = names.at != line.at;
+    code = has_names ? EX_OK : look_for_names(file, line, &has_names);
+    if (code != EX_OK)
+        return code;
     const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
     if (picks && !has_names)
         return fail(EX_USAGE, "%s: --field: its first line has numbers, and no names", file->name);

@@ -26,13 +26,32 @@ static char delimiter_of(const struct output_format *format, const struct table_
     return layout->delimiter && format == &output_csv ? layout->delimiter : format->delimiter;
 }
 
+/* Whether the name, as it stands, is read again as one field. */
+static bool is_one_field(const char *name, char delimiter) {
+    bool quoted = false, ends = *name == '\0';
+    for (const char *c = name; *c && !ends; c++) {
+        quoted ^= *c == '"';
+        ends = !quoted && (*c == delimiter || (delimiter == ' ' && *c == '\t'));
+    }
+    return !quoted && !ends;
+}
+
+static int write_name(struct atomic_file *file, const char *name, char delimiter) {
+    if (is_one_field(name, delimiter))
+        return atomic_file_write(file, name, strlen(name));
+    int code = atomic_file_write(file, "\"", 1);
+    for (; *name && code == EX_OK; name++)
+        code = atomic_file_write(file, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+    return code == EX_OK ? atomic_file_write(file, "\"", 1) : code;
+}
+
 int output_text_names(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
     const char delimiter = delimiter_of(format, layout), *name = layout->names;
     if (!number_text_is_here)
         return fail(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
     int code = name && format == &output_text ? atomic_file_write(file, "# ", 2) : EX_OK;
     for (size_t i = 0; i < layout->columns && name && code == EX_OK; i++, name += strlen(name) + 1) {
-        code = atomic_file_write(file, name, strlen(name));
+        code = write_name(file, name, delimiter);
         if (code == EX_OK)
             code = atomic_file_write(file, i + 1 < layout->columns ? &delimiter : "\n", 1);
     }
