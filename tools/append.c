@@ -55,6 +55,7 @@ struct growth {
     char state_path[PATH_MAX];
     char *saved; /* the state of the old rows, as it was saved: saved_bytes bytes */
     size_t saved_bytes;
+    bool is_remade; /* the state, which has no file */
     struct atomic_file state_file;
 };
 
@@ -226,6 +227,7 @@ static int remake_state(struct growth *growth, size_t bytes) {
     if (code == EX_OK && status == TABLE_OK)
         status = table_state_save(state->state, growth->saved, bytes);
     state->bytes = growth->saved_bytes = bytes;
+    growth->is_remade = true;
     if (code == EX_OK && status == TABLE_OK && !growth->job.arguments.quiet)
         message("%s: is missing; integers go on from the last row of %s, too", growth->state_path, growth->old.name);
     return status == TABLE_OK ? code : fail_status(growth->state_path, status);
@@ -281,25 +283,36 @@ static int check_shape(const struct growth *growth) {
                       table_type_name(more->type), growth->old.name, table_type_name(there->type));
 }
 
-/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one behind it. Where there
- * were no sums, no file is replaced: it is that of another append, which was faster. */
-static int write_state(struct growth *growth, bool with_old) {
+/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one, if that is, behind it.
+ * Where there were no sums, no file is replaced: it is that of another append, which was faster. */
+static int write_state(struct growth *growth, bool with_old, bool with_new) {
     struct state_file *state = &growth->job.state;
     struct atomic_file *file = &growth->state_file;
     int code = atomic_file_open(file, growth->state_path, growth->fd >= 0);
     if (code == EX_OK && with_old && growth->saved)
         code = atomic_file_write(file, growth->saved, growth->saved_bytes);
-    if (code == EX_OK)
+    if (code == EX_OK && with_new)
         code = atomic_file_write(file, state->state, state->bytes);
     if (code == EX_OK)
         code = atomic_file_finish(file);
     return code == EX_OK ? atomic_file_publish(file) : code;
 }
 
+/* A state beside the sums says that what lies behind their rows is of no matter. It is there before anything is. */
+static int publish_remade_state(struct growth *growth) {
+    struct state_file *state = &growth->job.state;
+    const int code = growth->is_remade ? write_state(growth, true, false) : EX_OK;
+    if (code != EX_OK || !growth->is_remade)
+        return code;
+    state->lock = transfer_open(growth->state_path, O_RDONLY);
+    return state->lock < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno))
+                           : state_file_take_lock(state, state->lock);
+}
+
 static int save_state(struct growth *growth) {
     struct state_file *state = &growth->job.state;
     const table_status status = table_state_save(state->state, state->state, state->bytes);
-    return status == TABLE_OK ? write_state(growth, true) : fail_status(growth->state_path, status);
+    return status == TABLE_OK ? write_state(growth, true, true) : fail_status(growth->state_path, status);
 }
 
 static int make_sums(struct growth *growth) {
@@ -362,6 +375,8 @@ static int grow(struct growth *growth) {
     struct table_layout all;
     char header[OUTPUT_HEADER];
     int code = make_header(growth, &all, header); /* before there is work for nothing */
+    if (code == EX_OK)
+        code = publish_remade_state(growth);
     if (code != EX_OK)
         return code;
     if (ftruncate(growth->fd, growth->end) != 0 || lseek(growth->fd, growth->end, SEEK_SET) < 0)
@@ -387,7 +402,7 @@ static int grow(struct growth *growth) {
     signals_truncate(-1, 0);
     if (code != EX_OK && ftruncate(growth->fd, growth->end) != 0)
         message("%s: what lies behind its rows could not be cut off: %s", to, strerror(errno));
-    if (code == EX_OK && write_state(growth, false) != EX_OK) /* two will do as well as one, but not for others */
+    if (code == EX_OK && write_state(growth, false, true) != EX_OK) /* two will do as well as one, but not for others */
         message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
     return code;
 }
