@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +76,13 @@ static int check_arguments(struct growth *growth) {
     return output_path_check(to, true);
 }
 
+/* Whether the locked file is the one that was read, whose name may have gone to another one. */
+static bool is_what_was_read(const struct growth *growth) {
+    struct stat held, read;
+    return fstat(growth->fd, &held) == 0 && fstat(growth->old.fd, &read) == 0 && held.st_ino == read.st_ino &&
+           held.st_dev == read.st_dev;
+}
+
 /* The sums that are there, which nobody else may append to meanwhile. */
 static int open_sums(struct growth *growth) {
     const char *to = growth->job.arguments.to;
@@ -92,10 +98,11 @@ static int open_sums(struct growth *growth) {
                    ? fail(EX_CANTCREAT, "%s: is there already, and %s is not; remove the state to begin anew",
                           growth->state_path, to)
                    : EX_OK;
-    if (flock(growth->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail(EX_TEMPFAIL, "%s: is being appended to", to);
-    signals_unlock(growth->fd);
-    const int code = input_start(&growth->old, to, &request);
+    int code = state_file_take_lock(to, growth->fd);
+    if (code == EX_OK)
+        code = input_start(&growth->old, to, &request);
+    if (code == EX_OK && !is_what_was_read(growth))
+        code = fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", to);
     const struct table_layout *layout = &growth->old.layout;
     if (code != EX_OK)
         return code;
@@ -122,14 +129,9 @@ static int check_at(const struct growth *growth) {
 static int read_last_row(const struct growth *growth, char *row) {
     const struct table_layout *sums = &growth->old.layout;
     const size_t bytes = sums->columns * table_type_size(sums->type);
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t count = pread(growth->fd, row + done, bytes - done, growth->end - (off_t)bytes + (off_t)done);
-        if (count > 0)
-            done += (size_t)count;
-        else if (count == 0 || errno != EINTR)
-            return fail(EX_IOERR, "%s: %s", growth->old.name, count < 0 ? strerror(errno) : "has become shorter");
-    }
-    return EX_OK;
+    return transfer_read_at(growth->fd, row, bytes, growth->end - (off_t)bytes)
+               ? EX_OK
+               : fail(EX_IOERR, "%s: %s", growth->old.name, errno ? strerror(errno) : "has become shorter");
 }
 
 /* Says in messages how to have a state again. Static text. */
@@ -259,7 +261,7 @@ static int read_state(struct growth *growth) {
         return missing_state(growth, one);
     if (fd < 0)
         return fail(EX_NOINPUT, "%s: %s", growth->state_path, strerror(errno));
-    const int code = state_file_take_lock(&growth->job.state, fd);
+    const int code = state_file_take_lock(growth->state_path, fd);
     if (code != EX_OK)
         return code;
     while (got > 0 && have < 2 * one) {
@@ -272,10 +274,7 @@ static int read_state(struct growth *growth) {
 /* Rows of the inputs, and their sums, are like those that are there. */
 static int check_shape(const struct growth *growth) {
     const struct table_layout *there = &growth->old.layout, *more = &growth->job.out_layout;
-    bool same = growth->fd < 0 || there->dimensions == more->dimensions;
-    for (unsigned i = 1; i < more->dimensions && same && growth->fd >= 0; i++)
-        same = there->shape[i] == more->shape[i];
-    if (!same)
+    if (growth->fd >= 0 && !layout_same_rows(there, more))
         return fail(EX_DATAERR, "%s: its rows have another shape than those of %s", growth->job.name, growth->old.name);
     return growth->fd < 0 || there->type == more->type
                ? EX_OK
@@ -306,7 +305,7 @@ static int publish_remade_state(struct growth *growth) {
         return code;
     state->lock = transfer_open(growth->state_path, O_RDONLY);
     return state->lock < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno))
-                           : state_file_take_lock(state, state->lock);
+                           : state_file_take_lock(growth->state_path, state->lock);
 }
 
 static int save_state(struct growth *growth) {
@@ -347,20 +346,24 @@ static int make_header(const struct growth *growth, struct table_layout *all, ch
                : fail(EX_DATAERR, "%s: its header has no room for so many rows", growth->old.name);
 }
 
-/* The new rows count from now on. */
+/* The new rows count from now on. A header that could not be written to its end is the old one again. */
 static int write_header_in_place(struct growth *growth) {
     struct table_layout all;
-    char header[OUTPUT_HEADER];
+    char header[OUTPUT_HEADER], old[OUTPUT_HEADER];
     const int code = make_header(growth, &all, header);
     if (code != EX_OK)
         return code;
+    if (!transfer_read_at(growth->fd, old, all.offset, 0))
+        return fail(EX_IOERR, "%s: %s", growth->old.name, strerror(errno));
     const sigset_t before = signals_hold();
     signals_truncate(-1, 0);
     const bool written = transfer_write_at(growth->fd, header, all.offset, 0);
     const int error = errno;
+    const bool is_whole = written || transfer_write_at(growth->fd, old, all.offset, 0);
     signals_release(before);
     if (!written)
-        return fail(EX_IOERR, "%s: %s", growth->old.name, strerror(error));
+        return fail(EX_IOERR, "%s: %s%s", growth->old.name, strerror(error),
+                    is_whole ? "" : "; its header could not be brought back");
     growth->end = (off_t)(all.offset + all.bytes);
     return transfer_sync(growth->fd, 0) == 0
                ? EX_OK

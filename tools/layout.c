@@ -1,6 +1,7 @@
 #include "layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "memory.h"
 
@@ -22,6 +23,11 @@ bool layout_finish(struct table_layout *layout) {
     layout->file_bytes = layout->bytes;
     return stored->element_bytes == 0 ||
            size_multiply(layout->bytes / stored->taken_bytes, stored->element_bytes, &layout->file_bytes);
+}
+
+bool layout_same_rows(const struct table_layout *a, const struct table_layout *b) {
+    return a->dimensions == b->dimensions &&
+           memcmp(a->shape + 1, b->shape + 1, (a->dimensions - 1) * sizeof a->shape[0]) == 0;
 }
 
 bool layout_set(struct table_layout *layout, table_type type, size_t rows, size_t columns) {

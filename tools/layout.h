@@ -42,6 +42,9 @@ struct table_layout {
 /* Sets rows, columns and both sizes from type, dimensions (at least 1) and shape. False when a product does not fit. */
 bool layout_finish(struct table_layout *layout);
 
+/* Whether a row of both has the same shape. */
+bool layout_same_rows(const struct table_layout *a, const struct table_layout *b);
+
 size_t layout_element_bytes(const struct table_layout *layout);
 
 /* A table of rows x columns. False when its bytes do not fit. */

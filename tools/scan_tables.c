@@ -48,11 +48,9 @@ static int fits_below(const struct scan_job *job, const struct input_file *input
     if (layout->type != above->type)
         return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", input->name, table_type_name(layout->type),
                     first->name, table_type_name(above->type));
-    bool same = layout->dimensions == above->dimensions;
-    for (unsigned i = 1; i < layout->dimensions && same; i++)
-        same = layout->shape[i] == above->shape[i];
-    return same ? EX_OK
-                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
+    return layout_same_rows(layout, above)
+               ? EX_OK
+               : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
 }
 
 /* All of them, and *rows of the table that they are. */

@@ -75,14 +75,17 @@ static int load(struct state_file *file) {
     return EX_OK;
 }
 
-int state_file_take_lock(struct state_file *file, int fd) {
+int state_file_take_lock(const char *name, int fd) {
     struct stat held, named;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail(EX_TEMPFAIL, "%s: another command is going on from it", file->name);
-    signals_unlock(fd);
-    if (fstat(fd, &held) != 0 || stat(file->name, &named) != 0 || held.st_ino != named.st_ino ||
-        held.st_dev != named.st_dev)
-        return fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", file->name);
+    const int error = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (error == EWOULDBLOCK)
+        return fail(EX_TEMPFAIL, "%s: another command is going on from it", name);
+    if (error != 0)
+        message("%s: cannot be locked (%s): nothing else may go on from it meanwhile", name, strerror(error));
+    else
+        signals_unlock(fd);
+    if (fstat(fd, &held) != 0 || stat(name, &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev)
+        return fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", name);
     return EX_OK;
 }
 
@@ -96,7 +99,7 @@ int state_file_read(struct state_file *file, const char *path, bool locked) {
         return EX_OK;
     if (fd < 0)
         return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
-    int code = locked ? state_file_take_lock(file, fd) : EX_OK;
+    int code = locked ? state_file_take_lock(path, fd) : EX_OK;
     if (code == EX_OK)
         code = read_all(file, fd);
     if (code == EX_OK)

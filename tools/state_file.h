@@ -31,8 +31,9 @@ bool state_file_recognise(const char *path);
  * EX_OK, or the exit code after a message. */
 int state_file_read(struct state_file *file, const char *path, bool locked);
 
-/* Locks the open file: whoever else goes on from it has it locked, or has put another in its place (EX_TEMPFAIL). */
-int state_file_take_lock(struct state_file *file, int fd);
+/* Locks the file of a sum, which is open: whoever else goes on from it has it locked, or has put another in its place
+ * (EX_TEMPFAIL). Where the file system has no locks there is a message, and no more. */
+int state_file_take_lock(const char *name, int fd);
 
 /* Makes sure that the state is for sums of `type` in `columns` columns, called `input`; zeros where there was no file.
  */

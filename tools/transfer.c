@@ -33,6 +33,18 @@ ssize_t transfer_read(int fd, void *to, size_t bytes) {
     }
 }
 
+bool transfer_read_at(int fd, void *to, size_t bytes, off_t place) {
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t got = pread(fd, (char *)to + done, bytes - done, place + (off_t)done);
+        if (got == 0)
+            errno = 0;
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
 ssize_t transfer_write(int fd, const void *from, size_t bytes) {
     for (;;) {
         const ssize_t written = write(fd, from, bytes < AT_ONCE ? bytes : AT_ONCE);

@@ -12,6 +12,10 @@ int transfer_open(const char *path, int flags);
 ssize_t transfer_read(int fd, void *to, size_t bytes);
 ssize_t transfer_write(int fd, const void *from, size_t bytes);
 
+/* Reads all of it from this place of a file. False with errno where that failed, which is 0 where the file ends before.
+ */
+bool transfer_read_at(int fd, void *to, size_t bytes, off_t place);
+
 /* Writes all of it. False with errno where that failed. */
 bool transfer_write_all(int fd, const void *from, size_t bytes);
 

@@ -329,6 +329,42 @@ class Faults(CommandTest):
                     self.put_back()
         self.assertEqual(found, {1000, 300000})
 
+    def test_a_header_that_is_not_written_to_its_end(self):
+        """The old one is written over what there is of it."""
+        log = self.path("log")
+        line = self.strace_line("-o", log, "-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EIO:when=1", "-s", "200")
+        result = subprocess.run([*line, COMMAND, "append", "new.npy", "-q", "--to", "sums.npy"], cwd=self.folder,
+                                capture_output=True)
+        self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+        writes = [line for line in self.read("log").decode().splitlines() if line.startswith("pwrite64")]
+        self.assertEqual(len(writes), 2)
+        self.assertIn("(300000, 4)", writes[0])
+        self.assertIn("(1000, 4)", writes[1])
+        self.assertEqual(self.check(), 1000)
+
+    def test_a_file_system_without_locks(self):
+        result = self.strace("flock:error=ENOLCK", "append", "new.npy", "-q", "--to", "sums.npy")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in b"sums.npy:", b"sums.npy.state:":
+            self.assertIn(name + b" cannot be locked (No locks available)", result.stderr)
+        self.assertEqual(self.check(), 300000)
+
+    def test_sums_that_are_replaced_when_they_are_locked(self):
+        """By a file that nobody has locked."""
+        log = self.path("log")
+        self.write("other.npy", self.before["sums.npy"])
+        process = subprocess.Popen([*self.strace_line("-f", "-o", log, "-e", "trace=flock", "-e",
+                                                      "inject=flock:signal=SIGSTOP:when=1"), COMMAND, "append", "new.npy",
+                                    "-q", "--to", "sums.npy"], cwd=self.folder, stderr=subprocess.PIPE)
+        stopped = "stopped by SIGSTOP"
+        self.wait_until(lambda: os.path.exists(log) and stopped in self.read("log").decode(), process)
+        os.rename(self.path("other.npy"), self.path("sums.npy"))
+        os.kill(int(self.read("log").split()[0]), signal.SIGCONT)
+        said = process.communicate()[1]
+        self.assertEqual(process.returncode, IN_USE, said)
+        self.assertIn(b"sums.npy: was replaced by another command meanwhile", said)
+        self.assertEqual(self.check(), 1000)
+
     def test_kills_where_there_is_no_state(self):
         """What is left behind the rows of integers is of no matter then, either."""
         self.strace_line()

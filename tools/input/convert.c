@@ -9,6 +9,7 @@
 #include "input/start.h"
 #include "memory.h"
 #include "message.h"
+#include "transfer.h"
 
 /* Bytes of the file that are converted at a time: so few that they stay in the caches, and, where columns lie one
  * behind the other, so many that a read of each is worth its call. */
@@ -40,15 +41,9 @@ static int fetch(struct input_file *file, size_t place, char *to, size_t bytes) 
         memcpy(to, converter->all + place, bytes);
         return EX_OK;
     }
-    for (size_t done = 0; done < bytes;) {
-        const off_t from = file->base + (off_t)(file->layout.offset + place + done);
-        const ssize_t got = pread(file->fd, to + done, bytes - done, from);
-        if (got > 0)
-            done += (size_t)got;
-        else if (got == 0 || errno != EINTR)
-            return got == 0 ? input_changed(file) : fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
-    }
-    return EX_OK;
+    if (transfer_read_at(file->fd, to, bytes, file->base + (off_t)(file->layout.offset + place)))
+        return EX_OK;
+    return errno == 0 ? input_changed(file) : fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
 }
 
 /* Where an element of a row stands, that of the file's column number `column`, in which the first axis counts first. */
