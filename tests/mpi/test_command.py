@@ -4,6 +4,7 @@ goes wrong on one of them, there is the whole output or none. Usage:
     test_command.py TUPLESCAN TUPLESCAN-MPI MPIRUN [unittest arguments]
 """
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -50,6 +51,11 @@ class TestOutputs(RanksTest):
     def test_fewer_rows_than_ranks(self):
         for rows in (0, 1, 3):
             self.check_same(5, self.save("in.npy", random_table("f64", (rows, 3))))
+
+    def test_no_columns(self):
+        for table in numpy.zeros((5, 0), "f4"), numpy.zeros((5, 0), "u4"):
+            self.check_same(2, self.save("in.npy", table))
+            self.check_same(2, "in.npy", "--reverse")
 
     def test_raw_with_a_carry(self):
         table = random_table("f32", (5000, 3))
@@ -146,6 +152,24 @@ class TestFailures(RanksTest):
             done = self.spoil(rank, "fsync:error=EIO")
             self.check_nothing_left(done, IO_ERROR, self.before)
             self.assertEqual(self.read("old.npy"), b"old")
+
+    def test_an_input_that_is_replaced(self):
+        """By another one of the same shape, when rank 0 has read its header, and the values are not read yet."""
+        self.save("other", random_table("f32", (3000, 4)))
+        os.rename(self.path("other.npy"), self.path("other"))
+        log, command = self.path("log"), [RANKS_COMMAND, "scan", "in.npy", "-qfo", "old.npy"]
+        line = self.strace_line("-f", "-o", log, "-P", self.path("in.npy"), "-e", "trace=read", "-e",
+                                "inject=read:signal=SIGSTOP:when=1")
+        process = subprocess.Popen([MPIRUN, "-n", "1", *line, *command], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.wait_until(lambda: os.path.exists(log) and "stopped by SIGSTOP" in self.read("log").decode(), process)
+        os.rename(self.path("other"), self.path("in.npy"))
+        os.kill(int(self.read("log").split()[0]), signal.SIGCONT)
+        said = process.communicate()[1]
+        os.unlink(log)
+        self.assertEqual(process.returncode, IO_ERROR, said)
+        self.assertIn("in.npy: was replaced while it was read", said)
+        self.assertEqual(self.read("old.npy"), b"old")
+        self.assertEqual(self.outputs(), self.before)
 
     def test_a_rank_that_is_killed(self):
         for rank, call in [(0, "fsync"), (1, "fsync"), (2, "fsync"), (0, "rename,renameat,renameat2")]:

@@ -20,6 +20,11 @@ int ranks_code(int code) {
     return greatest;
 }
 
+void ranks_share(void *data, size_t bytes) {
+    for (size_t done = 0; done < bytes; done += PIECE)
+        MPI_Bcast((char *)data + done, bytes - done < PIECE ? (int)(bytes - done) : PIECE, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
 static int fail_file(const char *path, int error) {
     char reason[MPI_MAX_ERROR_STRING] = "";
     int length;

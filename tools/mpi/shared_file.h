@@ -11,6 +11,9 @@
 /* The greatest of the exit codes of all ranks. Collective, as are all calls below. */
 int ranks_code(int code);
 
+/* Rank 0's bytes, to all ranks. */
+void ranks_share(void *data, size_t bytes);
+
 /* Each rank's `bytes` bytes from `offset` on, into `data`. The exit code of all ranks, after a message of those that
  * failed. */
 int shared_file_read(const char *path, size_t offset, void *data, size_t bytes);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <tuplescan/mpi.h>
 
@@ -133,7 +134,7 @@ static int share_carry_in(struct job *job) {
     const int code = job->carry_in ? EX_OK : fail(EX_OSERR, "rank %d: out of memory for a row", job->rank);
     if (ranks_code(code) != EX_OK)
         return EX_OSERR;
-    MPI_Bcast(job->carry_in, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    ranks_share(job->carry_in, bytes);
     return EX_OK;
 }
 
@@ -209,9 +210,19 @@ static int sum_share(struct job *job) {
     return job->rank == 0 ? fail_status(arguments->operands[0], status) : EX_SOFTWARE;
 }
 
+/* Whether the file that rank 0 has open is still the one of that name, which all ranks have read. */
+static int input_is_in_place(const struct job *job) {
+    struct stat opened, named;
+    const struct input_file *input = &job->input;
+    if (fstat(input->fd, &opened) == 0 && stat(job->arguments.operands[0], &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+        return input_unchanged(input);
+    return fail(EX_IOERR, "%s: was replaced while it was read", input->name);
+}
+
 static int write_share(struct job *job) {
     const size_t bytes = row_bytes(&job->facts.out);
-    const int code = ranks_code(job->rank == 0 ? input_unchanged(&job->input) : EX_OK);
+    const int code = ranks_code(job->rank == 0 ? input_is_in_place(job) : EX_OK);
     return code == EX_OK ? shared_output_write(&job->shared, job->facts.out_offset + job->first * bytes, job->sums,
                                                (job->rows + job->more) * bytes)
                          : code;
@@ -230,9 +241,6 @@ static int run(struct job *job) {
 static int report(const struct job *job, double seconds) {
     const struct table_layout *out = &job->facts.out;
     const char *name = job->arguments.operands[0];
-    uint64_t row = job->first_overflow / out->columns;
-    if (job->arguments.reverse)
-        row = job->facts.in.rows - 1 - row;
     if (job->skipped > 0 && !job->arguments.quiet)
         message("%s: %llu NaN were skipped", name, (unsigned long long)job->skipped);
     if (!job->arguments.quiet)
@@ -240,6 +248,9 @@ static int report(const struct job *job, double seconds) {
                 table_type_name(job->facts.in.type), table_type_name(out->type), job->ranks, 1e3 * seconds);
     if (job->first_overflow == TABLE_NO_OVERFLOW)
         return EX_OK;
+    uint64_t row = job->first_overflow / out->columns;
+    if (job->arguments.reverse)
+        row = job->facts.in.rows - 1 - row;
     return fail(EX_DATAERR,
                 "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
                 "wrapped",
