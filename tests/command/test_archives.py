@@ -2,6 +2,7 @@
 import io
 import json
 import subprocess
+import warnings
 import zipfile
 
 from harness import (COMMAND, DATA, IO_ERROR, NAMES, RNG, UNAVAILABLE, USAGE, CommandTest, main, numpy, random_table,
@@ -119,6 +120,29 @@ class Npz(CommandTest):
         self.assert_refused(DATA, "scan", "short.npz", "--member", "a", "-o", "out.npy", says="truncated")
         self.assert_refused(DATA, "scan", "short.npz", "--member", "b", "-o", "out.npy", says="left over")
         self.run_command("count", "in.npz", "--input-format", "raw", "-qo", "out.npy")  # its bytes
+
+    def test_names(self):
+        """Of two members of one name nobody knows which is meant; the name as it is comes before that with .npy."""
+        with warnings.catch_warnings(), zipfile.ZipFile(self.path("in.npz"), "w") as archive:
+            warnings.simplefilter("ignore")
+            for name, value in (("x.npy.npy", 1), ("x.npy", 2), ("y.npy", 3), ("y.npy", 4), ("z.npy", 5), ("z", 6)):
+                self.save("one.npy", numpy.array([float(value)]))
+                archive.writestr(name, self.read("one.npy"))
+        for member, value in (("x", 2), ("x.npy", 2), ("x.npy.npy", 1), ("z", 6), ("z.npy", 5)):
+            self.run_command("scan", "in.npz", "--member", member, "-qfo", "out.npy")
+            self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [value], member)
+        for member in "y", "y.npy":
+            self.assert_refused(DATA, "scan", "in.npz", "--member", member, "-o", "no.npy", says=["2 members", "'%s'" % member])
+
+    def test_sizes_that_are_not_true(self):
+        for compressed in (False, True):
+            self.save_npz("in.npz", {"a": numpy.zeros(1000)}, compressed)
+            data, size = self.read("in.npz"), 1000 * 8 + 128
+            entry = data.index(b"PK\1\2")
+            for wrong in (50, 128, size - 8, size + 8):
+                self.write("bad.npz", data[:entry + 24] + wrong.to_bytes(4, "little") + data[entry + 28:])
+                for command in (["scan"], ["sort"], ["hist", "--bins", 3, "--range", "0:1"], ["hist", "--input-format", "npy"]):
+                    self.assert_refused(DATA, command[0], "bad.npz", *command[1:], "-o", "out.npy", says="bad.npz: ")
 
 
 class Safetensors(CommandTest):

@@ -151,6 +151,8 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
     if (!read_header(text, &header, reason) || !describe(&header, layout, reason))
         return false;
     layout->offset = start + length;
+    if (total < layout->offset)
+        return input_refuse(reason, EX_DATAERR, "truncated: a header of %zu bytes in a file of %zu", length, total);
     if (total == INPUT_UNKNOWN || (request->longer && total - layout->offset > layout->file_bytes))
         return true;
     return input_npy_has(layout, total - layout->offset, reason);

@@ -14,6 +14,7 @@
 struct input_zip {
     zip_t *archive;
     zip_file_t *member;
+    size_t given; /* bytes of it that were read */
 };
 
 static int bad_archive(const struct input_file *file, int error, const char *what) {
@@ -24,9 +25,23 @@ static int bad_archive(const struct input_file *file, int error, const char *wha
     return code;
 }
 
-static bool is_called(const char *name, const char *member) {
+/* Whether the name is that of the member with this ending. */
+static bool is_called(const char *name, const char *member, const char *ending) {
     const size_t length = strlen(member);
-    return strncmp(name, member, length) == 0 && (name[length] == '\0' || strcmp(name + length, ".npy") == 0);
+    return name && strncmp(name, member, length) == 0 && strcmp(name + length, ending) == 0;
+}
+
+/* How many members are called so; *place is that of the last one. */
+static unsigned count_members(zip_t *archive, const char *member, const char *ending, zip_uint64_t *place) {
+    unsigned found = 0;
+    const zip_int64_t count = zip_get_num_entries(archive, 0);
+    for (zip_int64_t i = 0; i < count; i++) {
+        if (!is_called(zip_get_name(archive, (zip_uint64_t)i, 0), member, ending))
+            continue;
+        *place = (zip_uint64_t)i;
+        found++;
+    }
+    return found;
 }
 
 /* The names of all members, as they may be given. */
@@ -42,18 +57,18 @@ static void list_members(zip_t *archive, struct input_names *names) {
 
 static int find_member(struct input_file *file, const char *member, zip_uint64_t *place) {
     zip_t *archive = file->zip->archive;
-    const zip_int64_t count = zip_get_num_entries(archive, 0);
     struct input_names names = {.count = 0};
     struct input_reason reason;
+    unsigned found = !member && zip_get_num_entries(archive, 0) == 1;
     *place = 0;
-    if (!member && count == 1)
+    if (member)
+        found = count_members(archive, member, "", place);
+    if (member && found == 0)
+        found = count_members(archive, member, ".npy", place);
+    if (found == 1)
         return EX_OK;
-    for (zip_int64_t i = 0; i < count && member; i++) {
-        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
-        *place = (zip_uint64_t)i;
-        if (name && is_called(name, member))
-            return EX_OK;
-    }
+    if (found > 1)
+        return fail(EX_DATAERR, "%s: has %u members that are called '%s'", file->name, found, member);
     list_members(archive, &names);
     input_names_reason(member, &names, &reason);
     return fail(reason.code, "%s: %s", file->name, reason.text);
@@ -95,8 +110,12 @@ int input_zip_open(struct input_file *file, const char *member) {
 
 ssize_t input_zip_read(struct input_file *file, void *to, size_t bytes) {
     const zip_int64_t got = zip_fread(file->zip->member, to, bytes);
-    if (got >= 0)
+    file->zip->given += got > 0 ? (size_t)got : 0;
+    if (got > 0 || (got == 0 && (bytes == 0 || file->zip->given == file->zip_bytes)))
         return (ssize_t)got;
+    if (got == 0)
+        return input_failed(file, fail(EX_DATAERR, "%s: a member has %zu bytes, and the archive says %zu", file->name,
+                                       file->zip->given, file->zip_bytes));
     zip_error_t *error = zip_file_get_error(file->zip->member);
     const int kind = zip_error_code_zip(error);
     return input_failed(file, fail(kind == ZIP_ER_READ ? EX_IOERR : EX_DATAERR, "%s: the archive cannot be read: %s",
