@@ -15,17 +15,34 @@
 
 enum { LARGE = 64 << 20 };
 
+/* Whether the file system knows nothing of what it was asked for. */
+static bool cannot(int error) { return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EPERM; }
+
+/* An empty file of that name is this command's to replace. */
+static int rename_to_new(const char *temporary, const char *target) {
+    const int fd = open(target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    if (rename(temporary, target) == 0)
+        return 0;
+    const int error = errno;
+    unlink(target);
+    errno = error;
+    return -1;
+}
+
 /* Without force it never replaces a file that came to be there meanwhile. */
 static int rename_to_target(const char *temporary, const char *target, bool force) {
     if (force)
         return rename(temporary, target);
     if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno != EINVAL && errno != ENOSYS)
+    if (!cannot(errno))
         return -1;
-    if (link(temporary, target) != 0)
-        return -1;
-    return unlink(temporary);
+    if (link(temporary, target) == 0)
+        return unlink(temporary);
+    return cannot(errno) ? rename_to_new(temporary, target) : -1;
 }
 
 /* Gives the file its name, and what stood there the temporary's, if `keeps` and the file system can: then *kept. A file
@@ -61,20 +78,6 @@ static void take_back(struct atomic_file *file, bool kept) {
         unlink(file->target);
 }
 
-/* Returns errno's number, or 0; *failed is the file that could not be named. */
-static int name_both(struct atomic_file *file, struct atomic_file *beside, struct atomic_file **failed) {
-    bool kept = false, unused;
-    *failed = file;
-    int error = file->direct ? 0 : move_to_target(file, beside != NULL, &kept);
-    if (error != 0 || !beside || beside->direct)
-        return error;
-    *failed = beside;
-    error = move_to_target(beside, false, &unused);
-    if (error != 0 && !file->direct)
-        take_back(file, kept);
-    return error;
-}
-
 static int sync_directory(const char *target) {
     char directory[PATH_MAX];
     output_path_directory(target, directory);
@@ -85,6 +88,32 @@ static int sync_directory(const char *target) {
     close(fd);
     errno = error;
     return error == 0 ? 0 : -1;
+}
+
+static bool are_in_one_folder(const struct atomic_file *file, const struct atomic_file *beside) {
+    char first[PATH_MAX], second[PATH_MAX];
+    output_path_directory(file->target, first);
+    output_path_directory(beside->target, second);
+    return strcmp(first, second) == 0;
+}
+
+/* Returns errno's number, or 0; *failed is the file that could not be named. The disk has the first name before the
+ * second one is given: in one folder by the order of the two. */
+static int name_both(struct atomic_file *file, struct atomic_file *beside, struct atomic_file **failed) {
+    bool kept = false, unused;
+    *failed = file;
+    int error = file->direct ? 0 : move_to_target(file, beside != NULL, &kept);
+    if (error != 0 || !beside || beside->direct)
+        return error;
+    if (!file->direct && !are_in_one_folder(file, beside) && sync_directory(file->target) != 0)
+        error = errno;
+    if (error == 0) {
+        *failed = beside;
+        error = move_to_target(beside, false, &unused);
+    }
+    if (error != 0 && !file->direct)
+        take_back(file, kept);
+    return error;
 }
 
 static int sync_folder(const struct atomic_file *file) {

@@ -359,13 +359,31 @@ class Faults(CommandTest):
         self.assert_same(numpy.load(self.path("carry.npy")), sums[-1:])
         self.assertEqual(self.listing(), there)
 
+    def test_of_two_folders_the_first_is_on_the_disk_before_the_second_has_a_name(self):
+        for name in "a", "b":
+            os.mkdir(self.path(name))
+        command = ["scan", "in.npy", "-qo", "a/out.npy", "--continue"]
+        lines, result = self.traced("fsync,linkat", *command, "b/state")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calls = [line.split("(")[0] for line in lines]
+        first = calls.index("linkat")
+        self.assertEqual(calls[first:], ["linkat", "fsync", "linkat", "fsync", "fsync"])
+        for name in "a/out.npy", "b/state":
+            os.unlink(self.path(name))
+        result = self.strace("fsync:error=EIO:when=3", *command, "b/state")
+        self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+        self.assertIn(b"a/out.npy: Input/output error", result.stderr)
+        self.assertEqual((os.listdir(self.path("a")), os.listdir(self.path("b"))), ([], []))
+
     def test_where_temporaries_have_names(self):
-        """On file systems that know no files without names, nor, the last two, flags of rename()."""
+        """On file systems that know no files without names, nor, some of the last, flags of rename() and hard links."""
         inject = self.named_temporaries("scan", "in.npy", "-qo", "out.npy")
         line = self.strace_line("-o", "/dev/null", "-e", "inject=" + inject)
         for fails, is_there, code in (("renameat2:error=EACCES", False, CANNOT_CREATE), ("close:error=EIO:when=9999", False, 0),
                                       ("rename:error=EACCES", True, CANNOT_CREATE), ("close:error=EIO:when=9999", True, 0),
-                                      ("renameat2:error=EINVAL", False, 0), ("renameat2:error=EINVAL", True, 0)):
+                                      ("renameat2:error=EINVAL", False, 0), ("renameat2:error=EINVAL", True, 0),
+                                      ("renameat2,/^link:error=EPERM", False, 0), ("renameat2,/^link:error=EPERM", True, 0),
+                                      ("/^(link|rename):error=EPERM", False, CANNOT_CREATE)):
             with self.subTest(fails=fails, is_there=is_there):
                 self.write("out.npy", b"precious")
                 if not is_there:
