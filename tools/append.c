@@ -376,13 +376,16 @@ static int grow(struct growth *growth) {
     struct scan_job *job = &growth->job;
     const char *to = job->arguments.to;
     struct table_layout all;
+    struct stat status;
     char header[OUTPUT_HEADER];
     int code = make_header(growth, &all, header); /* before there is work for nothing */
     if (code == EX_OK)
         code = publish_remade_state(growth);
     if (code != EX_OK)
         return code;
-    if (ftruncate(growth->fd, growth->end) != 0 || lseek(growth->fd, growth->end, SEEK_SET) < 0)
+    if (fstat(growth->fd, &status) != 0 || /* readers see a file that only grows, if nothing is to be cut off */
+        (status.st_size != growth->end && ftruncate(growth->fd, growth->end) != 0) ||
+        lseek(growth->fd, growth->end, SEEK_SET) < 0)
         return fail(EX_IOERR, "%s: %s", to, strerror(errno));
     job->output = (struct atomic_file){.name = to, .direct = true, .slot = -1, .start = -1};
     job->output.fd = fcntl(growth->fd, F_DUPFD_CLOEXEC, 0);

@@ -301,7 +301,7 @@ class Faults(CommandTest):
         for inject, code in (("write:error=ENOSPC:when=1", IO_ERROR), ("write:error=EIO:when=2", IO_ERROR),
                              ("fsync:error=EIO:when=1", IO_ERROR), ("fsync:error=EIO:when=2", IO_ERROR),
                              ("fsync:error=EIO:when=4", IO_ERROR), ("pwrite64:error=EIO:when=1", IO_ERROR),
-                             ("rename:error=EACCES", CANNOT_CREATE), ("ftruncate:error=EIO:when=1", IO_ERROR),
+                             ("rename:error=EACCES", CANNOT_CREATE),
                              ("linkat:error=EACCES:when=2", CANNOT_CREATE), ("rename:error=EACCES:when=2", 0)):
             with self.subTest(inject=inject):
                 result = self.strace(inject, "append", "new.npy", "-q", "--to", "sums.npy")
@@ -310,6 +310,12 @@ class Faults(CommandTest):
                 rows = self.check()
                 self.assertEqual(size, 128 + rows * 16)  # nothing is left behind the rows
                 self.put_back()
+
+    def test_what_was_left_cannot_be_cut_off(self):
+        self.write("sums.npy", self.before["sums.npy"] + bytes(5000000))
+        result = self.strace("ftruncate:error=EIO:when=1", "append", "new.npy", "-q", "--to", "sums.npy")
+        self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+        self.assertEqual(self.check(), 1000)
 
     def test_signals_at_each_step(self):
         self.strace_line()  # which skips all of it where there is none

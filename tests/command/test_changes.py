@@ -56,11 +56,11 @@ class Changes(CommandTest):
                             ("weights", numpy.ones(10))):
             self.save(name + ".npy", array)
 
-    def run_and_stop(self, arguments, name, change):
-        """The command stops where it maps or first reads the file, goes on after change(path), and its result is
-        returned."""
+    def run_and_stop(self, arguments, name, change, later=0):
+        """The command stops where it maps or first reads the file (or `later` reads later), goes on after change(path), and
+        its result is returned."""
         path = self.path(name)
-        first = 2 if arguments[0] == "info" else 1  # which looks first whether it is a state
+        first = later + (2 if arguments[0] == "info" else 1)  # which looks first whether it is a state
         self.log.write_text("")
         os.utime(path, (LONG_AGO, LONG_AGO))
         stopping = ["-o", self.log, "-P", path, "-e", "trace=mmap,read", "-e", "inject=mmap,read:signal=SIGSTOP:when=%d" % first]
@@ -125,6 +125,31 @@ class Changes(CommandTest):
             code, out, said = self.run_and_stop(arguments, name, touch_nothing)
             self.assertEqual((code, said), (0, ""))
             self.assertNotEqual(out, b"")
+
+
+    def test_sums_that_grow(self):
+        """Beside which there is a state: rows behind those that the header counts are of no matter; all else is."""
+        def count_one_more(path):
+            self.append(path)
+            with open(path, "r+b") as file:
+                at = file.read().index(b"(10,")
+                file.seek(at)
+                file.write(b"(11,")
+
+        self.write("sums.npy.state", b"")
+        for command in (["sum", "sums.npy", "--rows", "3:7"], ["verify", "in.npy", "sums.npy"], ["scan", "sums.npy", "-qo-"],
+                        ["count", "sums.npy", "-qo-"], ["info", "sums.npy"]):
+            expected = self.run_command(*command).stdout
+            for change, right in ((self.append, True), (self.overwrite, False), (count_one_more, False)):
+                if change == count_one_more and command[0] != "scan":
+                    continue  # which is the one that can be stopped between the header and the values
+                with self.subTest(command=command, change=change.__name__):
+                    saved = self.read("sums.npy")
+                    code, out, said = self.run_and_stop(command, "sums.npy", change, int(change == count_one_more))
+                    self.write("sums.npy", saved)
+                    self.assertEqual(code, 0 if right else IO_ERROR, said)
+                    self.assertEqual(out if right else said, expected if right
+                                     else "tuplescan: %s: sums.npy: changed while it was read\n" % command[0])
 
 
 class Races(CommandTest):

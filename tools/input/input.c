@@ -180,6 +180,16 @@ static int open_text(struct input_file *file, const struct input_request *reques
     return input_take_table(file, most / (request->copies ? request->copies : 1));
 }
 
+int input_keep_header(struct input_file *file, const struct input_request *request) {
+    if (!request->longer || file->format != &input_npy || !input_can_seek(file))
+        return EX_OK;
+    file->kept = malloc(file->layout.offset);
+    if (!file->kept)
+        return out_of_memory(file, file->layout.offset);
+    memcpy(file->kept, file->data, file->layout.offset);
+    return EX_OK;
+}
+
 int input_open(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
@@ -197,6 +207,9 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     if (!input_choose_format(file, request, &reason) ||
         !file->format->locate(file->data, file->bytes, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
+    code = input_keep_header(file, request);
+    if (code != EX_OK)
+        return code;
     file->data = (const char *)file->data + file->layout.offset;
     if (file->layout.stored.element_bytes > 0)
         return convert_data(file, request);
@@ -213,11 +226,12 @@ void input_release(struct input_file *file) {
     if (file->mapping)
         munmap(file->mapping, file->bytes);
     free(file->memory);
+    free(file->kept);
     free(file->header);
     free(file->head);
     if (file->is_open)
         close(file->fd);
-    file->mapping = file->memory = file->header = file->head = NULL;
+    file->mapping = file->memory = file->kept = file->header = file->head = NULL;
     file->data = NULL;
     file->is_open = file->is_regular = false;
 }
@@ -227,15 +241,27 @@ void input_close(struct input_file *file) {
     *file = (struct input_file){0};
 }
 
+/* Whether there are bytes behind the rows that the header still counts, and no others have changed, as far as is known:
+ * rows are being appended. */
+static bool has_only_grown(const struct input_file *file, off_t size) {
+    const size_t bytes = file->layout.offset;
+    char *now = file->kept && size > file->size ? malloc(bytes) : NULL;
+    const bool same = now && transfer_read_at(file->fd, now, bytes, file->base) && memcmp(now, file->kept, bytes) == 0;
+    free(now);
+    return same;
+}
+
 int input_unchanged(const struct input_file *file) {
     struct stat status;
     if (!file->is_regular)
         return EX_OK;
     if (fstat(file->fd, &status) != 0)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    if (has_only_grown(file, status.st_size))
+        return EX_OK;
     if (status.st_size != file->size || status.st_mtim.tv_sec != file->modified.tv_sec ||
         status.st_mtim.tv_nsec != file->modified.tv_nsec)
-        return fail(EX_IOERR, "%s: changed while it was read", file->name);
+        return input_changed(file);
     return EX_OK;
 }
 

@@ -196,7 +196,9 @@ int input_start(struct input_file *file, const char *path, const struct input_re
         !file->format->locate(file->data, file->bytes, ahead, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     file->rows_known = ahead != INPUT_UNKNOWN || file->format != &input_raw;
-    code = part_beginning(file, request->own);
+    code = input_keep_header(file, request);
+    if (code == EX_OK)
+        code = part_beginning(file, request->own);
     return code == EX_OK ? input_convert_begin(file, NULL, request->memory) : code;
 }
 

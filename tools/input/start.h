@@ -37,6 +37,10 @@ void input_names_add(struct input_names *names, const char *name, size_t length)
 /* Why no table of them was taken: there is none called `member`, or, for NULL, there are several. Always false. */
 bool input_names_reason(const char *member, const struct input_names *names, struct input_reason *reason);
 
+/* Keeps the header, which the file begins with at file->data, of a file that may grow while it is read. EX_OK, or the
+ * exit code after a message. */
+int input_keep_header(struct input_file *file, const struct input_request *request);
+
 /* Notes that reading failed with that code, after a message; -1. */
 ssize_t input_failed(struct input_file *file, int code);
 
