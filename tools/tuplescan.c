@@ -49,7 +49,8 @@ static void print_help(FILE *to) {
           "\n"
           "exit codes: 0 fine, 64 wrong usage, 65 bad data (or an overflow, or a difference that was found),\n"
           "66 no such input, 69 that backend is not there or a CUDA call failed, 70 a wrong result (bench), 71 out\n"
-          "of memory, 73 cannot make the output, 74 cannot read or write, or an input changed meanwhile\n",
+          "of memory, 73 cannot make the output, 74 cannot read or write, or an input changed meanwhile, 75 another\n"
+          "command goes on from the same sums or state: try again later\n",
           to);
 }
 

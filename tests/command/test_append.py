@@ -262,6 +262,8 @@ class Refused(CommandTest):
         self.wait_until(lambda: os.path.getsize(self.path("sums.npy")) > size, first)
         result = subprocess.run([COMMAND, "append", "in.npy", "--to", "sums.npy"], cwd=self.folder, capture_output=True)
         self.assertEqual(result.returncode, IN_USE, result.stderr)
+        for words in ["help"], ["help", "append"]:
+            self.assertIn(b" 75 ", self.run_command(*words).stdout)
         first.stdin.close()
         self.assertEqual(first.wait(), 0)
         self.assertEqual(len(numpy.load(self.path("sums.npy"))), 2001)
