@@ -198,7 +198,7 @@ static int take_all(struct input_file *file, size_t most) {
                     file->name, wanted, most);
     converter->all = converter->own_all = memory_allocate(wanted);
     if (!converter->all)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, wanted);
+        return input_no_memory(file, wanted);
     for (size_t done = 0; done < wanted;) {
         const ssize_t got = input_bytes_read(file, converter->own_all + done, wanted - done);
         if (got < 0)
@@ -249,7 +249,7 @@ int input_convert_begin(struct input_file *file, const void *all, size_t most) {
         return EX_OK;
     struct input_converter *converter = file->converter = calloc(1, sizeof *converter);
     if (!converter)
-        return fail(EX_OSERR, "%s: out of memory", file->name);
+        return input_no_memory(file, sizeof *converter);
     converter->all = all;
     converter->out_bytes = stored->taken_bytes;
     converter->row_elements =

@@ -38,10 +38,14 @@ bool input_refuse(struct input_reason *reason, int code, const char *format, ...
     return false;
 }
 
-static int too_much(const struct input_file *file, size_t bytes) {
+int input_no_memory(const struct input_file *file, size_t bytes) {
+    return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, bytes);
+}
+
+int input_too_much(const struct input_file *file, size_t bytes, size_t most) {
     return fail(EX_OSERR,
                 "%s: out of memory: at least %zu bytes are needed, and %zu may be used; --memory says how much",
-                file->name, bytes, file->most);
+                file->name, bytes, most);
 }
 
 /* Reads to the end of the file, whose length is not known. */
@@ -53,7 +57,7 @@ static int read_all(struct input_file *file) {
             if (file->most && more > file->most)
                 more = file->most;
             if (more == room)
-                return too_much(file, room + 1);
+                return input_too_much(file, room + 1, file->most);
             void *memory = more > room ? realloc(file->memory, more) : NULL;
             if (!memory)
                 return fail(EX_OSERR, "%s: out of memory after %zu bytes", file->name, file->bytes);
@@ -114,17 +118,13 @@ bool input_choose_format(struct input_file *file, const struct input_request *re
     return true;
 }
 
-static int out_of_memory(const struct input_file *file, size_t bytes) {
-    return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, bytes);
-}
-
 static int copy_data(struct input_file *file, unsigned copies) {
     size_t all;
     if (file->most && (!size_multiply(file->layout.bytes, copies ? copies : 1, &all) || all > file->most))
-        return too_much(file, all);
+        return input_too_much(file, all, file->most);
     void *copy = memory_allocate(file->layout.bytes);
     if (!copy)
-        return out_of_memory(file, file->layout.bytes);
+        return input_no_memory(file, file->layout.bytes);
     memcpy(copy, file->data, file->layout.bytes);
     free(file->memory);
     file->memory = copy;
@@ -141,7 +141,7 @@ static int own_data(struct input_file *file, unsigned copies) {
     const size_t bytes = file->layout.offset;
     if (file->format == &input_npy) {
         if (!(file->header = malloc(bytes)))
-            return out_of_memory(file, bytes);
+            return input_no_memory(file, bytes);
         memcpy(file->header, (const char *)file->data - bytes, bytes);
     }
     return copy_data(file, copies);
@@ -159,9 +159,9 @@ static int convert_data(struct input_file *file, const struct input_request *req
         return code;
     if (!size_multiply(file->layout.bytes, request->copies ? request->copies : 1, &all) ||
         (file->most && all > file->most))
-        return too_much(file, all);
+        return input_too_much(file, all, file->most);
     copy = memory_allocate(file->layout.bytes);
-    code = copy ? input_read(file, copy, file->layout.bytes, &got) : out_of_memory(file, file->layout.bytes);
+    code = copy ? input_read(file, copy, file->layout.bytes, &got) : input_no_memory(file, file->layout.bytes);
     input_convert_end(file);
     if (file->mapping)
         munmap(file->mapping, file->bytes);
@@ -185,7 +185,7 @@ int input_keep_header(struct input_file *file, const struct input_request *reque
         return EX_OK;
     file->kept = malloc(file->layout.offset);
     if (!file->kept)
-        return out_of_memory(file, file->layout.offset);
+        return input_no_memory(file, file->layout.offset);
     memcpy(file->kept, file->data, file->layout.offset);
     return EX_OK;
 }

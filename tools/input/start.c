@@ -89,7 +89,7 @@ static int read_some(struct input_file *file, size_t wanted, bool *ended) {
     const size_t have = file->bytes, step = wanted - have < DROP_BYTES ? wanted - have : DROP_BYTES;
     void *memory = realloc(file->memory, have + step);
     if (!memory)
-        return fail(EX_OSERR, "%s: out of memory for a header of %zu bytes", file->name, wanted);
+        return input_no_memory(file, wanted);
     file->memory = memory;
     const ssize_t got = read_anew(file, (char *)memory + have, step);
     if (got < 0)
@@ -351,8 +351,7 @@ int input_take_table(struct input_file *file, size_t most) {
     file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
     file->data = file->memory;
     if (!file->memory)
-        return fail(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much",
-                    file->name, bytes, most);
+        return input_too_much(file, bytes, most);
     const int code = input_read(file, file->memory, bytes, &got);
     return code == EX_OK ? input_ends(file, file->taken) : code;
 }

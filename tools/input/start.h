@@ -50,6 +50,10 @@ ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
 /* Whether the file can be read at any place, from file->base on. */
 bool input_can_seek(const struct input_file *file);
 
+/* EX_OSERR after a message: there are no `bytes` bytes, or no more than `most` may be used. */
+int input_no_memory(const struct input_file *file, size_t bytes);
+int input_too_much(const struct input_file *file, size_t bytes, size_t most);
+
 /* EX_IOERR after a message: the file is not what it was. */
 int input_changed(const struct input_file *file);
 

@@ -365,7 +365,7 @@ static int pick_fields(struct input_file *file, const struct input_request *requ
     struct input_text *text = file->text;
     text->skips = malloc(text->fields * sizeof *text->skips);
     if (!text->skips)
-        return fail(EX_OSERR, "%s: out of memory", file->name);
+        return input_no_memory(file, text->fields * sizeof *text->skips);
     memset(text->skips, true, text->fields * sizeof *text->skips);
     for (size_t k = 0, last = 0; k < request->field_count; k++) {
         const char *name = request->fields[k].name;
@@ -396,9 +396,10 @@ static void find_fields(const struct input_file *file, const struct input_reques
 /* Keeps the names of the columns. */
 static int keep_names(struct input_file *file, struct line line) {
     struct input_text *text = file->text;
-    char *to = text->names = malloc((size_t)(line.end - line.start) + text->fields + 1);
+    const size_t bytes = (size_t)(line.end - line.start) + text->fields + 1;
+    char *to = text->names = malloc(bytes);
     if (!to)
-        return fail(EX_OSERR, "%s: out of memory", file->name);
+        return input_no_memory(file, bytes);
     for (size_t i = 0; i < text->fields; i++, take_delimiter(&line)) {
         const struct line name = take_field(&line);
         if (text->skips && text->skips[i])
@@ -462,7 +463,7 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
                     file->name);
     struct input_text *text = file->text = calloc(1, sizeof *text);
     if (!text)
-        return fail(EX_OSERR, "%s: out of memory", file->name);
+        return input_no_memory(file, sizeof *text);
     text->line = 1;
     text->delimiter = request->delimiter && file->format->delimiter != ' ' ? request->delimiter
                       : file->format->delimiter == ' '                     ? '\0'
@@ -482,7 +483,7 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
     text->row = malloc(text->row_bytes);
     text->row_given = text->row_bytes;
     file->rows_known = false;
-    return text->row ? EX_OK : fail(EX_OSERR, "%s: out of memory", file->name);
+    return text->row ? EX_OK : input_no_memory(file, text->row_bytes);
 }
 
 void input_text_end(struct input_file *file) {

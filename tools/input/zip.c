@@ -92,7 +92,7 @@ int input_zip_open(struct input_file *file, const char *member) {
     zip_stat_t facts;
     file->zip = calloc(1, sizeof *file->zip);
     if (!file->zip)
-        return fail(EX_OSERR, "%s: out of memory", file->name);
+        return input_no_memory(file, sizeof *file->zip);
     int code = open_archive(file);
     if (code == EX_OK)
         code = find_member(file, member, &place);
