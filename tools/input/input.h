@@ -167,9 +167,10 @@ bool input_comes_bit_by_bit(const char *path, const struct input_request *reques
 void input_release(struct input_file *file);
 
 /* EX_OK, or EX_IOERR after a message, if the file is not any more what it was when it was opened, by size and time of
- * modification; sums that rows are being appended to may have grown, since their header counts those rows last. To be asked when all of it has been read, before anything that was made of it is written or printed: a
- * mapped file is read where others can write to it. Whoever reads a place twice copies it first, since the second value
- * may be another one. True also of a file that was never opened. */
+ * modification; sums that rows are being appended to may have grown, since their header counts those rows last. To be
+ * asked when all of it has been read, before anything that was made of it is written or printed: a mapped file is read
+ * where others can write to it. Whoever reads a place twice copies it first, since the second value may be another one.
+ * True also of a file that was never opened. */
 int input_unchanged(const struct input_file *file);
 
 /* The table as the library wants it. */

@@ -7,8 +7,8 @@
 /* The format, if the request is for text, or the name of the file says so; or NULL. */
 const struct input_format *input_text_format(const struct input_file *file, const struct input_request *request);
 
-/* Reads the first line, which says how many columns there are, and what they are called, if it has anything but
- * numbers. EX_OK, or the exit code after a message. */
+/* Reads the first line, which says how many columns there are, and what they are called, if it has no numbers. EX_OK,
+ * or the exit code after a message. */
 int input_text_begin(struct input_file *file, const struct input_request *request);
 
 /* The next values, as input_some(). */
