@@ -38,9 +38,13 @@ static int open_buffer(struct array *array, PyObject *object, bool writable, con
     array->device = -1;
     array->type = type_of_format(buffer->format, buffer->itemsize);
     array->itemsize = buffer->itemsize;
-    for (int i = 0; i < buffer->ndim; i++) {
+    /* ctypes leaves out the strides of its arrays, though it is asked for them: their values lie side by side. */
+    Py_ssize_t below = buffer->itemsize;
+    for (int i = buffer->ndim - 1; i >= 0; i--) {
         array->shape[i] = buffer->shape[i];
-        array->stride[i] = buffer->strides[i];
+        array->stride[i] = buffer->strides ? buffer->strides[i] : below;
+        if (!buffer->strides)
+            below *= buffer->shape[i]; /* bytes of a type of ctypes, which fit */
     }
     return 0;
 }

@@ -93,8 +93,6 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
                              bool check) {
     uint64_t first = TABLE_NO_OVERFLOW;
     table_status status;
-    if (!table_types_supported(in->type, out->type))
-        return PyBool_FromLong(0);
     if (check)
         options->first_overflow = &first;
     Py_BEGIN_ALLOW_THREADS;
@@ -122,6 +120,8 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     int taken = side_open(&in, in_list, false, "columns");
     if (taken > 0)
         taken = side_open(&out, out_list, true, "out");
+    if (taken > 0 && !table_types_supported(in.table.type, out.table.type))
+        taken = 0;
     if (taken == 0)
         result = PyBool_FromLong(0);
     else if (taken > 0 && open_beside(&beside, &out.table, &options) == 0)

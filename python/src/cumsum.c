@@ -143,7 +143,7 @@ table_type table_type_promoted(table_type type) {
     }
 }
 
-static PyObject *empty_like(const struct module_state *state, const struct array *in) {
+PyObject *empty_for_sums(const struct module_state *state, PyObject *empty, const struct array *in) {
     table_type type = table_type_promoted(in->type);
     if (!type || !state->types[type])
         return Py_NewRef(Py_None);
@@ -156,7 +156,7 @@ static PyObject *empty_like(const struct module_state *state, const struct array
             PyTuple_SetItem(shape, i, extent);
     }
     if (shape)
-        result = PyObject_CallFunctionObjArgs(state->empty, shape, state->types[type], NULL);
+        result = PyObject_CallFunctionObjArgs(empty, shape, state->types[type], NULL);
     Py_XDECREF(shape);
     return result;
 }
@@ -183,7 +183,8 @@ static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObj
     if (array_open(&in, x, false, "x") != 0)
         return NULL;
     axis += axis < 0 ? in.dims : 0;
-    if (axis < 0 || axis >= in.dims || (sums = out ? Py_NewRef(out) : empty_like(state, &in)) == Py_None)
+    if (axis < 0 || axis >= in.dims ||
+        (sums = out ? Py_NewRef(out) : empty_for_sums(state, state->empty, &in)) == Py_None)
         result = Py_NewRef(Py_None);
     else if (sums && array_open(&out_array, sums, true, "out") == 0) {
         result = sum_opened(&in, &out_array, (int)axis, options, sums);

@@ -74,26 +74,19 @@ static int open_cupy(const struct module_state *state, struct array *array, PyOb
                : -1;
 }
 
-/* In a workspace that is given back at once: who gets it next queues behind this call. */
-static table_status queue_in_workspace(const struct module_state *state, const struct tables *tables,
-                                       struct tables_run *run) {
-    PyObject *workspace = NULL;
-    if (run->workspace_bytes) {
-        PyObject *bytes = PyLong_FromSize_t(run->workspace_bytes);
-        workspace = bytes ? PyObject_CallFunctionObjArgs(state->cupy[CUPY_ALLOC], bytes, NULL) : NULL;
-        Py_XDECREF(bytes);
-        const Py_ssize_t address = workspace ? number_of(workspace, state->cupy[CUPY_PTR]) : -1;
-        run->options.workspace = (void *)address;
-        run->options.workspace_bytes = run->workspace_bytes;
-        if (address == -1) {
-            Py_XDECREF(workspace);
-            return TABLE_ERROR_DEVICE_MEMORY;
-        }
-    }
-    const table_status status = tables_scan_without_gil(tables, run);
-    Py_XDECREF(workspace);
-    return status;
+static void *take(const void *context, size_t size, void **address) {
+    const struct module_state *state = context;
+    PyObject *bytes = PyLong_FromSize_t(size);
+    PyObject *taken = bytes ? PyObject_CallFunctionObjArgs(state->cupy[CUPY_ALLOC], bytes, NULL) : NULL;
+    Py_XDECREF(bytes);
+    const Py_ssize_t number = taken ? number_of(taken, state->cupy[CUPY_PTR]) : -1;
+    *address = (void *)number;
+    if (number == -1)
+        Py_CLEAR(taken);
+    return taken;
 }
+
+static void release(void *taken) { Py_DECREF((PyObject *)taken); }
 
 /* On CuPy's current stream. */
 static table_status queue(struct module_state *state, const struct tables *tables, struct tables_run *run) {
@@ -103,28 +96,8 @@ static table_status queue(struct module_state *state, const struct tables *table
     if (number == -1)
         return TABLE_ERROR_BACKEND;
     run->options.stream = (void *)number;
-    run->on_stream = true;
-    if (tables_workspace_as_before(tables, run, &state->memo)) {
-        const table_status status = queue_in_workspace(state, tables, run);
-        if (status != TABLE_ERROR_WORKSPACE)
-            return status;
-    }
-    const table_status status = tables_workspace(tables, run);
-    if (status != TABLE_OK)
-        return status;
-    tables_remember(tables, run, &state->memo);
-    return queue_in_workspace(state, tables, run);
-}
-
-/* A new array for the sums; Python's None if that is for the general way. */
-static PyObject *empty_like(const struct module_state *state, PyObject *x, table_type type) {
-    if (!type || !state->types[type])
-        return Py_NewRef(Py_None);
-    PyObject *shape = PyObject_GetAttr(x, state->cupy[CUPY_SHAPE]);
-    PyObject *made =
-        shape ? PyObject_CallFunctionObjArgs(state->cupy[CUPY_EMPTY], shape, state->types[type], NULL) : NULL;
-    Py_XDECREF(shape);
-    return made;
+    const struct tables_memory memory = {take, release, state};
+    return tables_queue(tables, run, &state->memo, &memory);
 }
 
 PyObject *cupy_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
@@ -137,7 +110,7 @@ PyObject *cupy_sum(struct module_state *state, PyObject *x, PyObject *out, long 
     axis += axis < 0 ? in.dims : 0;
     if (axis < 0 || axis >= in.dims || !device_is_current(state->cupy[CUPY_DEVICE], in.device))
         return Py_NewRef(Py_None);
-    PyObject *sums = out ? Py_NewRef(out) : empty_like(state, x, table_type_promoted(in.type));
+    PyObject *sums = out ? Py_NewRef(out) : empty_for_sums(state, state->cupy[CUPY_EMPTY], &in);
     if (!sums || sums == Py_None)
         return sums;
     bool done = false;

@@ -109,12 +109,15 @@ PyObject *core_digit_counts(PyObject *module, PyObject *tuple) {
     struct array arrays[2];
     table_view views[2];
     table_digit digit = {0};
-    Py_ssize_t chunk_length;
-    if (!PyArg_ParseTuple(tuple, "OOIIpn", &objects[0], &objects[1], &digit.first_bit, &digit.bits, &digit.descending,
+    Py_ssize_t first_bit, bits, chunk_length;
+    if (!PyArg_ParseTuple(tuple, "OOnnpn", &objects[0], &objects[1], &first_bit, &bits, &digit.descending,
                           &chunk_length))
         return NULL;
-    if (digit.bits < 1 || digit.bits > TABLE_DIGIT_BITS_MOST || chunk_length < 0)
-        return PyErr_Format(PyExc_ValueError, "bits must be 1 to %d, chunk_length not negative", TABLE_DIGIT_BITS_MOST);
+    if (bits < 1 || bits > TABLE_DIGIT_BITS_MOST || first_bit < 0 || first_bit >= 64 || chunk_length < 0)
+        return PyErr_Format(PyExc_ValueError, "bits must be 1 to %d, first_bit 0 to 63, chunk_length not negative",
+                            TABLE_DIGIT_BITS_MOST);
+    digit.first_bit = (unsigned)first_bit;
+    digit.bits = (unsigned)bits;
     if (open_columns(arrays, views, objects, names, 2, 2) != 0)
         return NULL;
     size_t chunks = table_digit_chunks(views[0].rows, (size_t)chunk_length, digit.bits);

@@ -48,6 +48,10 @@ extern const char core_cumsum_doc[];
 /* The type into which sums of a type go by default. 0 for none. */
 table_type table_type_promoted(table_type type);
 
+/* A new array for the sums of `in`, by empty(shape, dtype) of numpy or CuPy; Python's None if that is for the general
+ * way. */
+PyObject *empty_for_sums(const struct module_state *state, PyObject *empty, const struct array *in);
+
 /* tensors.c. tensors_sum(): NULL or Python's None if the call is one for the general way, which says what is wrong. */
 PyObject *tensors_sum(struct module_state *state, PyObject *x, PyObject *out, long axis,
                       const table_scan_options *options);

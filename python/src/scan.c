@@ -166,10 +166,12 @@ static PyObject *queue_opened(const struct tables *tables, struct tables_run *ru
         status = tables_workspace(tables, run);
         if (status == TABLE_OK && run->workspace_bytes)
             return PyLong_FromSize_t(run->workspace_bytes);
-        if (status != TABLE_OK)
-            return raise_status(status);
-    }
-    status = tables_scan_without_gil(tables, run);
+        if (status == TABLE_OK)
+            status = tables_scan_without_gil(tables, run);
+    } else
+        status = tables_scan_without_gil(tables, run);
+    if (status == TABLE_ERROR_OVERLAP)
+        return PyBool_FromLong(0);
     return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
 }
 
@@ -224,10 +226,10 @@ static PyObject *queue_arrays(struct array *arrays, PyObject *const *objects, in
 }
 
 /* scan_on_stream(x, out, axis, flags, start, first_overflow, skipped, stream, workspace): device arrays. False as
- * scan(), and where it would take many calls; the bytes of workspace that are needed, if `workspace` is None and the
- * call needs one; None when queued. start: None or a carry row for each table; first_overflow: None or an i64 for each
- * table, -1 afterwards if there was none; skipped: None or LAUNCHES_MOST zeros of i64, which add up to how many were
- * skipped; workspace: None or device memory. */
+ * scan(), where it would take many calls, and for arrays that share memory; the bytes of workspace that are needed, if
+ * `workspace` is None and the call needs one; None when queued. start: None or a carry row for each table;
+ * first_overflow: None or an i64 for each table, -1 afterwards if there was none; skipped: None or LAUNCHES_MOST zeros
+ * of i64, which add up to how many were skipped; workspace: None or device memory. */
 PyObject *core_scan_on_stream(PyObject *module, PyObject *tuple) {
     (void)module;
     static const char *const names[ARRAYS] = {"x", "out", "start", "first_overflow", "skipped", "workspace"};

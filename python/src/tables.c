@@ -242,12 +242,40 @@ static struct tables_memo memo_of(const struct tables *tables, const struct tabl
     return memo;
 }
 
-bool tables_workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo) {
+/* tables_workspace(), without asking where the tables differ from the last ones in nothing but where they are. True: so
+ * it was. If they need more for once, tables_scan() returns TABLE_ERROR_WORKSPACE, and nothing was done. */
+static bool workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo) {
     run->workspace_bytes = memo->bytes;
     const struct tables_memo now = memo_of(tables, run);
     return memo->in.type && tables_calls(tables) == 1 && memcmp(&now, memo, sizeof now) == 0;
 }
 
-void tables_remember(const struct tables *tables, const struct tables_run *run, struct tables_memo *memo) {
+static table_status queue_in_workspace(const struct tables *tables, struct tables_run *run,
+                                       const struct tables_memory *memory) {
+    void *taken = NULL;
+    if (run->workspace_bytes) {
+        taken = memory->take(memory->context, run->workspace_bytes, &run->options.workspace);
+        if (!taken)
+            return TABLE_ERROR_DEVICE_MEMORY;
+        run->options.workspace_bytes = run->workspace_bytes;
+    }
+    const table_status status = tables_scan_without_gil(tables, run);
+    if (taken)
+        memory->release(taken);
+    return status;
+}
+
+table_status tables_queue(const struct tables *tables, struct tables_run *run, struct tables_memo *memo,
+                          const struct tables_memory *memory) {
+    run->on_stream = true;
+    if (workspace_as_before(tables, run, memo)) {
+        const table_status status = queue_in_workspace(tables, run, memory);
+        if (status != TABLE_ERROR_WORKSPACE)
+            return status;
+    }
+    const table_status status = tables_workspace(tables, run);
+    if (status != TABLE_OK)
+        return status;
     *memo = memo_of(tables, run);
+    return queue_in_workspace(tables, run, memory);
 }

@@ -50,10 +50,17 @@ struct tables_memo {
     size_t bytes;
 };
 
-/* tables_workspace(), without asking where the tables differ from the last ones in nothing but where they are. True: so
- * it was. If they need more for once, tables_scan() returns TABLE_ERROR_WORKSPACE, and nothing was done. */
-bool tables_workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo);
-void tables_remember(const struct tables *tables, const struct tables_run *run, struct tables_memo *memo);
+/* Memory on the device from the library whose arrays are summed. take(): what release() gives back, and the address;
+ * NULL if there is none, perhaps with an exception. */
+struct tables_memory {
+    void *(*take)(const void *context, size_t bytes, void **address);
+    void (*release)(void *taken);
+    const void *context;
+};
+
+/* Queues a call on run->options.stream. Its workspace is given back at once: who gets it next queues behind it. */
+table_status tables_queue(const struct tables *tables, struct tables_run *run, struct tables_memo *memo,
+                          const struct tables_memory *memory);
 
 /* Both need no GIL. */
 table_status tables_scan(const struct tables *tables, struct tables_run *run);

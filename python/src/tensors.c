@@ -4,7 +4,7 @@
 #include "module.h"
 
 /* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
- * current_device() is the number of the library's current CUDA device. */
+ * Whether that was not so before. current_device() is the number of the library's current CUDA device. */
 PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
     struct module_state *state = PyModule_GetState(module);
     PyObject *type, *current_device;
@@ -13,11 +13,12 @@ PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
     int there = dlpack_exchange_of(type, &state->exchange);
     if (there < 0)
         return NULL;
-    if (there && state->exchange->view_object && !state->tensor) {
+    const bool news = there && state->exchange->view_object && !state->tensor;
+    if (news) {
         state->current_device = Py_NewRef(current_device);
         state->tensor = Py_NewRef(type);
     }
-    Py_RETURN_NONE;
+    return PyBool_FromLong(news);
 }
 
 /* Whether what an attribute or method says of the tensor is false; not if it fails. */
@@ -70,22 +71,23 @@ static PyObject *empty_like(const struct module_state *state, const struct dlpac
     return made && state->exchange->to_object(made, &tensor) == 0 ? tensor : NULL;
 }
 
-/* In a workspace that is given back at once: who gets it next queues behind this call. */
-static table_status queue_in_workspace(const struct module_state *state, const struct dlpack_tensor *like,
-                                       const struct tables *tables, struct tables_run *run) {
-    struct dlpack_versioned *workspace = NULL;
-    if (run->workspace_bytes) {
-        int64_t bytes = (int64_t)run->workspace_bytes;
-        workspace = allocate(state, like, TABLE_U8, 1, &bytes);
-        if (!workspace)
-            return TABLE_ERROR_DEVICE_MEMORY;
-        run->options.workspace = (char *)workspace->tensor.data + workspace->tensor.byte_offset;
-        run->options.workspace_bytes = run->workspace_bytes;
-    }
-    const table_status status = tables_scan_without_gil(tables, run);
-    if (workspace)
-        workspace->deleter(workspace);
-    return status;
+struct place {
+    const struct module_state *state;
+    const struct dlpack_tensor *like;
+};
+
+static void *take(const void *context, size_t size, void **address) {
+    const struct place *place = context;
+    int64_t bytes = (int64_t)size;
+    struct dlpack_versioned *taken = allocate(place->state, place->like, TABLE_U8, 1, &bytes);
+    if (taken)
+        *address = (char *)taken->tensor.data + taken->tensor.byte_offset;
+    return taken;
+}
+
+static void release(void *taken) {
+    struct dlpack_versioned *workspace = taken;
+    workspace->deleter(workspace);
 }
 
 /* On the library's current stream. */
@@ -93,17 +95,9 @@ static table_status queue(struct module_state *state, const struct dlpack_tensor
                           struct tables_run *run) {
     if (state->exchange->current_stream(like->device_type, like->device_id, &run->options.stream) != 0)
         return TABLE_ERROR_BACKEND;
-    run->on_stream = true;
-    if (tables_workspace_as_before(tables, run, &state->memo)) {
-        const table_status status = queue_in_workspace(state, like, tables, run);
-        if (status != TABLE_ERROR_WORKSPACE)
-            return status;
-    }
-    const table_status status = tables_workspace(tables, run);
-    if (status != TABLE_OK)
-        return status;
-    tables_remember(tables, run, &state->memo);
-    return queue_in_workspace(state, like, tables, run);
+    const struct place place = {state, like};
+    const struct tables_memory memory = {take, release, &place};
+    return tables_queue(tables, run, &state->memo, &memory);
 }
 
 /* None for the general way. */

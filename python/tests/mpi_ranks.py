@@ -82,6 +82,18 @@ def check_state(seed):
     assert given is None or given == wanted
 
 
+def check_state_beyond_row_0(seed):
+    x = values((3_000, 2), "f4", seed)
+    part = own(x, seed)
+    beyond, wanted = (tuplescan.State.begin("f4", 2, 100) for _ in range(2))
+    with fails(ValueError, "row"):
+        tuplescan.mpi.cumsum(x[part], state=beyond)
+    assert beyond == wanted
+    assert tuplescan.mpi.column_totals(x[part], state=beyond) is None
+    tuplescan.column_totals(x, state=wanted)
+    assert beyond == wanted
+
+
 def check_overflow(seed):
     x = np.full((1000, 3), 1, "i4")
     x[700:, 1] = 2**30
@@ -103,6 +115,8 @@ def check_errors(seed):
     other = tuplescan.State.begin("f4", 4)
     with fails(ValueError, "columns"):
         tuplescan.mpi.cumsum(x, state=other)
+    with fails(TypeError, "masked"):
+        tuplescan.mpi.cumsum(np.ma.array(x) if comm.rank == last else x)
     if comm.size > 1:
         with fails(ValueError, "ranks differ"):
             tuplescan.mpi.cumsum(x[:, : 2 if comm.rank == last else 3])
@@ -121,7 +135,8 @@ def check_part_of_the_ranks(seed):
     half.Free()
 
 
-for check in (check_bits, check_start_dtype_out, check_state, check_overflow, check_errors, check_part_of_the_ranks):
+for check in (check_bits, check_start_dtype_out, check_state, check_state_beyond_row_0, check_overflow, check_errors,
+              check_part_of_the_ranks):  # fmt: skip
     check(int(sys.argv[1]))
 passed = comm.gather(comm.rank)
 if comm.rank == 0:

@@ -143,6 +143,40 @@ def test_subclasses():
         np.testing.assert_array_equal(got.filled(-1), wanted.filled(-1))
 
 
+def test_masks():
+    x = np.ma.array(values((4, 3), "i4"), mask=values((4, 3), "?"))
+    for axis in (None, 0, 1):
+        wanted = np.cumsum(x, axis)
+        out, numpy_out = np.ma.zeros(wanted.shape, "i8"), np.ma.zeros(wanted.shape, "i8")
+        assert tuplescan.cumsum(x, axis, out=out) is out
+        np.cumsum(x, axis, out=numpy_out)
+        np.testing.assert_array_equal(out.mask, numpy_out.mask)
+        np.testing.assert_array_equal(out.data, numpy_out.data)
+    for axis in (0, 1):
+        longer = tuplescan.cumulative_sum(x, axis=axis, include_initial=True)
+        sums = tuplescan.cumsum(x, axis)
+        wanted = np.ma.concatenate([np.ma.zeros_like(np.ma.take(sums, [0], axis).filled(0)), sums], axis)
+        np.testing.assert_array_equal(longer.mask, wanted.mask)
+        np.testing.assert_array_equal(longer.filled(0), wanted.filled(0))
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (5000, 4), (300_000, 4), (50_000, 1)])
+def test_start_may_lie_anywhere(shape):
+    x, row = np.random.default_rng(1).random(shape), np.arange(shape[1]) + 0.5
+    memory = np.zeros(row.nbytes + 1, np.uint8)
+    unaligned = memory[1:].view("f8")
+    unaligned[:] = row
+    for reverse in (False, True):
+        wanted = tuplescan.cumsum(x, start=row, reverse=reverse)
+        same(tuplescan.cumsum(x, start=unaligned, reverse=reverse), wanted)
+        for at in (0, shape[0] // 2, -1):
+            out = np.zeros(shape)
+            out[at] = row
+            tuplescan.cumsum(x, out=out, start=out[at], reverse=reverse)
+            same(out, wanted)
+    same(tuplescan.column_totals(x, start=unaligned), tuplescan.column_totals(x, start=row))
+
+
 @pytest.mark.parametrize("x", [np.zeros(2, np.clongdouble), np.array([1, None]), np.array(["a"]), np.array([1], "M8[s]"),
                                np.array([1], "m8[s]"), np.zeros(2, "V4"), np.zeros(2, np.longdouble)])  # fmt: skip
 def test_types_that_are_refused(x):
@@ -184,6 +218,9 @@ def test_errors():
         tuplescan.cumsum(x, start=1.5)
     with pytest.raises(OverflowError):
         tuplescan.cumsum(x, dtype="u8", start=-1)
+    for start in (2**64, -(2**70)):
+        with pytest.raises(OverflowError, match="out of bounds"):
+            tuplescan.cumsum(x, dtype="u8", start=start)
     with pytest.raises(TypeError, match="data type"):
         tuplescan.cumsum(x, dtype="nonsense")
     with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):

@@ -49,6 +49,15 @@ def test_dtype_and_axis():
     same_bits(tuplescan.dask.cumsum(blocks.astype("i4"), dtype="i2"), tuplescan.cumsum(x.astype("i4"), dtype="i2"))
 
 
+def test_masked_blocks():
+    x = np.ma.array(rough((900, 2), "f4"), mask=rough((900, 2), "f4", 3) > 4)
+    got = tuplescan.dask.cumsum(da.from_array(x, (250, 1), asarray=False)).compute(scheduler="synchronous")
+    wanted = tuplescan.cumsum(x)
+    assert type(got) is np.ma.MaskedArray
+    np.testing.assert_array_equal(got.mask, x.mask)
+    assert got.filled(0).tobytes() == wanted.filled(0).tobytes()
+
+
 @pytest.mark.parametrize("scheduler", ["threads", "processes"])
 def test_schedulers(scheduler):
     x = rough((20_000, 3), "f4")

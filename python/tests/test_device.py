@@ -38,7 +38,13 @@ class Array:
         return self.values.tolist()
 
     def sum(self):
-        return self.values.sum()
+        return Array(np.asarray(self.values.sum()))
+
+    def __int__(self):
+        return int(self.values)
+
+    def copy(self):
+        return Array(self.values.copy())
 
     def view(self, dtype):
         return Array(self.values.view(dtype))
@@ -105,14 +111,13 @@ def lib(monkeypatch):
     cupy = types.ModuleType("cupy")
     cupy.ndarray = Array
     cupy.empty = empty
-    cupy.zeros = lambda shape, dtype: Array(np.zeros(shape, dtype))
     cupy.ascontiguousarray = lambda x: Array(np.ascontiguousarray(x.values))
-    cupy.flip = lambda x, axis: Array(np.flip(x.values, axis))
+    cupy.isnan = lambda x: Array(np.isnan(x.values))
+    cupy.where = lambda condition, *of: Array(np.where(condition.values, *map(plain, of)))
     cupy.moveaxis = lambda x, source, target: Array(np.moveaxis(x.values, source, target))
     cupy.broadcast_to = lambda x, shape: Array(np.broadcast_to(x.values, shape).copy())
     cupy.asarray = asarray
     cupy.asnumpy = plain
-    cupy.concatenate = lambda arrays, axis: Array(np.concatenate([x.values for x in arrays], axis))
     monkeypatch.setattr(gpu.CuPy, "stream", lambda self: Stream())
     monkeypatch.setattr(gpu.CuPy, "delay", lambda self, x: x)
     cupy.cuda = types.SimpleNamespace(
@@ -176,6 +181,62 @@ def test_dask(lib):
         assert got.tobytes() == tuplescan.cumsum(x, exclusive=exclusive).tobytes()
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("state", [False, True])
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "f4", "f8"])
+def test_nans_in_sums_of_any_type(lib, dtype, state):
+    for kind in ("f2", "f4", "f8"):
+        x = np.array([1, np.nan, 2, np.nan], kind)
+        states = [tuplescan.State(), tuplescan.State()] if state else [None, None]
+        got, count = tuplescan.nancumsum(lib.put(x), dtype=dtype, state=states[0], return_count=True)
+        gpu.same(lib.get(got), tuplescan.nancumsum(x, dtype=dtype, state=states[1]))
+        assert isinstance(count, Array) and int(count) == 2 and states[0] == states[1]
+    _, count = tuplescan.nancumsum(lib.put(np.array([1, 2], "i4")), return_count=True)
+    assert isinstance(count, Array) and int(count) == 0 and count.shape == ()
+
+
+def test_start_is_converted_as_on_the_cpu(lib):
+    x = np.random.default_rng(1).random((3000, 1)).astype("f2")
+    wanted = tuplescan.cumsum(x, start=1000.3)
+    for start in (1000.3, lib.put(np.array([1000.3]))):
+        gpu.same(lib.get(tuplescan.cumsum(lib.put(x), start=start)), wanted)
+        gpu.same(lib.get(tuplescan.column_totals(lib.put(x), start=start)), wanted[-1])
+        gpu.same(lib.get(tuplescan.cumsum(lib.put(x), start=start, state=tuplescan.State())), wanted)
+    whole = lib.put(np.ones((3, 2), "i4"))
+    for call, options in itertools.product(
+        (tuplescan.cumsum, tuplescan.column_totals), ({}, {"state": tuplescan.State()})
+    ):
+        for start in (1.7, [1.7, 1], lib.put(np.array([1.7, 1]))):
+            with pytest.raises(TypeError, match="start: cannot cast"):
+                call(whole, start=start, **options)
+        with pytest.raises(OverflowError, match="start"):
+            call(whole, start=2**64, **options)
+    own = lib.put(np.array([5, 7], "i8"))
+    gpu.same(lib.get(tuplescan.column_totals(whole, start=own)), np.array([8, 10]))
+    out = lib.put(np.array([[1, 2]] * 3))
+    assert tuplescan.cumsum(whole, out=out, start=out[1]) is out
+    gpu.same(lib.get(out), np.array([[2, 3], [3, 4], [4, 5]]))
+
+
+def test_out_that_overlaps(lib):
+    for shape in [(3001,), (2001, 2)]:
+        memory = gpu.values(shape, "f8")
+        wanted = tuplescan.cumsum(memory[:-1])
+        shared = lib.put(memory)
+        out = shared[1:]
+        assert tuplescan.cumsum(shared[:-1], out=out) is out
+        gpu.same(lib.get(out), wanted)
+
+
+def test_subclass(lib):
+    class Own(Array):
+        pass
+
+    x = np.ones((5, 3), "f4")
+    for out in (None, lib.put(np.zeros((5, 3), "f4")), Own(np.zeros((5, 3), "f4"))):
+        gpu.same(lib.get(tuplescan.cumsum(Own(x), out=out)), tuplescan.cumsum(x))
+
+
 def test_stream(lib):
     x = np.ones((5, 3), "f4")
     for stream in (0, Stream()):
@@ -214,6 +275,23 @@ def test_arrays_of_unknown_libraries_on_cuda(lib):
     gpu.same(out.values, tuplescan.cumsum(x, 1))
     longer = tuplescan.cumulative_sum(Foreign(x), axis=1, include_initial=True)
     gpu.same(lib.get(longer), tuplescan.cumulative_sum(x, axis=1, include_initial=True))
+
+
+def test_interface_alone(lib):
+    class Bare:
+        def __init__(self, values):
+            self.values, self.__cuda_array_interface__ = values, values.__array_interface__
+
+    x = np.arange(12, dtype="f4").reshape(4, 3)
+    gpu.same(lib.get(tuplescan.cumulative_sum(Bare(x), axis=0)), tuplescan.cumsum(x))
+    longer = tuplescan.cumulative_sum(Bare(x), axis=1, include_initial=True)
+    gpu.same(lib.get(longer), tuplescan.cumulative_sum(x, axis=1, include_initial=True))
+    gpu.same(lib.get(tuplescan.column_totals(Bare(x))), tuplescan.column_totals(x))
+    for call in (tuplescan.sort, tuplescan.histogram, tuplescan.bincount, tuplescan.digit_counts):
+        with pytest.raises(TypeError, match="on CUDA"):
+            call(Bare(x))
+    with pytest.raises(ValueError, match="dimension"):
+        tuplescan.column_totals(Bare(np.array(3.0)))
 
 
 def test_arrays_of_numba_give_such(lib, monkeypatch):

@@ -46,6 +46,33 @@ def test_dlpack(exporter, kind):
     assert _core.scan(exporter(x[:, ::2]), exporter(out[:, :2]), 0, 0, None, None) is False
 
 
+def test_dlpack_alone():
+    x = np.arange(12.0).reshape(4, 3)[::-1]
+    np.testing.assert_array_equal(tuplescan.cumulative_sum(Exporter(x), axis=1), np.cumsum(x, 1))
+    longer = tuplescan.cumulative_sum(Exporter(x), axis=0, include_initial=True)
+    np.testing.assert_array_equal(longer, tuplescan.cumulative_sum(x, axis=0, include_initial=True))
+    state = tuplescan.State()
+    tuplescan.cumulative_sum(Exporter(x), axis=0, state=state)
+    assert state.rows == 4
+    np.testing.assert_array_equal(tuplescan.column_totals(Exporter(x)), x.sum(0))
+    np.testing.assert_array_equal(tuplescan.sort(Exporter(x)), x)
+    np.testing.assert_array_equal(tuplescan.argsort(Exporter(x), 0), np.argsort(x, 0))
+    np.testing.assert_array_equal(tuplescan.histogram(Exporter(x), 3, weights=Exporter(x))[0],
+                                  np.histogram(x, 3, weights=x)[0])  # fmt: skip
+    keys = np.arange(5)
+    np.testing.assert_array_equal(tuplescan.bincount(Exporter(keys)), np.bincount(keys))
+    np.testing.assert_array_equal(tuplescan.digit_counts(Exporter(keys), 4), tuplescan.digit_counts(keys, 4))
+
+
+def test_strides_that_are_left_out():
+    """As those of ctypes' arrays are."""
+    table = (ctypes.c_double * 3 * 4)(*[(1, 2, 3)] * 4)
+    out = np.zeros((4, 3))
+    assert _core.scan(table, out, 0, 0, None, None) is None
+    np.testing.assert_array_equal(out, np.cumsum(np.asarray(table), 0))
+    np.testing.assert_array_equal(tuplescan.cumsum(table), out)
+
+
 def test_what_dlpack_says_is_read_only_is_not_written():
     out = np.zeros(3)
     out.flags.writeable = False

@@ -58,6 +58,66 @@ def test_state_goes_on():
         frames.cumsum([columns[0], columns[1].astype("f8")], state=tuplescan.State())
 
 
+RECORDS = np.zeros(3000, [("value", "f8"), ("time", "i4")])
+RECORDS["value"] = np.random.default_rng(2).random(3000)
+
+
+@pytest.mark.parametrize(
+    "columns, dtype",
+    [
+        ([RECORDS["value"], RECORDS["value"][::-1]], None),
+        ([np.broadcast_to(1.5, 3000)], None),
+        ([RECORDS["value"].copy(), RECORDS["value"] * 2], "f4"),
+        ([np.arange(3000), np.arange(3000)], "f4"),
+        ([RECORDS["value"].astype(">f8")], None),
+        ([RECORDS["value"].astype("f2")] * 2, None),
+        ([np.arange(3000, dtype="i4")] * 2, "i2"),
+    ],
+)
+def test_state_goes_on_with_columns_as_they_lie(columns, dtype):
+    start = np.arange(len(columns)) + 1
+    for exclusive in (False, True):
+        table, wanted = np.stack(columns, axis=1), tuplescan.State()
+        sums = tuplescan.cumsum(table, dtype=dtype, start=start, state=wanted, exclusive=exclusive)
+        state, pieces = tuplescan.State(), []
+        for begin, end in [(0, 0), (0, 700), (700, 700), (700, 1501), (1501, 3000)]:
+            options = {"exclusive": exclusive, "state": state, "start": None if end else start}
+            pieces.append(frames.cumsum([column[begin:end] for column in columns], dtype, **options))
+        assert state == wanted
+        for j, own in enumerate(sums.T):
+            got = np.concatenate([piece[j] for piece in pieces])
+            assert got.dtype == own.dtype and got.tobytes() == np.ascontiguousarray(own).tobytes()
+
+
+def test_state_of_no_rows_and_of_sums_that_fail(monkeypatch):
+    state = tuplescan.State()
+    frames.cumsum([np.zeros(0)], state=state)
+    assert (state.rows, state.columns) == (0, 1)
+    assert frames.cumsum([np.ones(3)], state=state)[0].tolist() == [1, 2, 3]
+    columns = [np.ones(200_000)[::1].astype(">f8")]
+    before, calls, scan = state.copy(), [], tuplescan._core.scan
+
+    def failing(*arguments):
+        calls.append(1)
+        if len(calls) > 1:
+            raise MemoryError
+        return scan(*arguments)
+
+    monkeypatch.setattr(tuplescan._core, "scan", failing)
+    with pytest.raises(MemoryError):
+        frames.cumsum(columns, state=state)
+    assert len(calls) == 2 and state == before
+
+
+def test_overflow_with_a_state_counts_from_the_first_row_of_all():
+    state = tuplescan.State()
+    columns = [np.zeros(10, "i2"), np.full(10, 2**14, "i2")]
+    frames.cumsum(columns[:1] * 2, "i2", state=state, check_overflow=True)
+    with pytest.raises(tuplescan.OverflowAt) as raised:
+        frames.cumsum(columns, "i2", state=state, check_overflow=True)
+    assert (raised.value.row, raised.value.column) == (11, 1) and state.rows == 20
+
+
 def test_overflow_is_the_first_row():
     columns = [np.full(10, 2**30, "i4"), np.full(10, 2**31, "u4"), np.full(10, 2**30, "i4")]
     with pytest.raises(tuplescan.OverflowAt) as raised:
@@ -74,6 +134,9 @@ def test_refused():
         frames.cumsum([np.zeros(3), np.zeros(4)])
     with pytest.raises(ValueError, match="2 values for 1"):
         frames.cumsum([np.zeros(3)], start=[1, 2])
+    with pytest.raises(ValueError, match="column 1: has masked values"):
+        frames.cumsum([np.zeros(2), np.ma.array([1.0, 2], mask=[0, 1])])
+    assert frames.cumsum([np.ma.array([1.0, 2])])[0].tolist() == [1, 3]
     assert frames.cumsum([]) == [] and frames.cumsum({}) == {}
 
 
@@ -86,6 +149,14 @@ def test_pandas():
     nullable.loc["x", "b"] = None
     with pytest.raises(ValueError, match="'b'"):
         frames.cumsum(nullable)
+    for values in (pandas.Categorical([1, 2]), pandas.date_range("2020", periods=2, tz="UTC")):
+        with pytest.raises(TypeError, match="'when'"):
+            frames.cumsum(pandas.DataFrame({"when": values}))
+
+    class Frame(pandas.DataFrame):
+        pass
+
+    pandas.testing.assert_frame_equal(frames.cumsum(Frame(frame)), frame.cumsum())
 
 
 def test_polars():

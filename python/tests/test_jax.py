@@ -163,6 +163,25 @@ def test_plain_call():
         jax.jit(lambda x: tuplescan.cumsum(x, start=1))(x)
 
 
+def test_types_of_plain_calls():
+    """Those that JAX has, in host memory and traced; what is checked is the type that is given."""
+    with jax.enable_x64(False):
+        x = jnp.asarray(np.full((2, 3), 2**30, "i4"))
+        for call in (tuplescan.cumsum, tuplescan.column_totals, lambda x: tuplescan.cumulative_sum(x, axis=0)):
+            assert call(x).dtype == "i4"
+        with pytest.raises(tuplescan.OverflowAt) as raised:
+            tuplescan.cumsum(x, check_overflow=True)
+        assert (raised.value.row, raised.value.column) == (1, 0)
+        for call in (tuplescan.cumsum, jax.jit(tuplescan.cumsum, static_argnames="dtype")):
+            with pytest.warns(UserWarning, match="float64"):
+                assert call(x, dtype="f8").dtype == "f4"
+        assert isinstance(tuplescan.column_totals(x), jax.Array)
+    with jax.enable_x64(True):
+        wide = jnp.asarray(np.full((2, 3), 2**30, "i4"))
+        assert tuplescan.cumsum(wide, check_overflow=True).dtype == "i8"
+        assert tuplescan.cumsum(wide, dtype="f8").dtype == "f8"
+
+
 def test_refused():
     for axis in (2, -3):
         with pytest.raises(ValueError, match="out of bounds"):

@@ -53,10 +53,38 @@ def test_sort_errors():
             call(np.zeros(3, "c8"))
         with pytest.raises(getattr(np, "exceptions", np).AxisError):
             call(np.zeros(3), 1)
-        with pytest.raises(getattr(np, "exceptions", np).AxisError):
-            call(np.zeros(()))
 
 
+def test_sort_of_one_value_and_of_subclasses():
+    with pytest.raises(getattr(np, "exceptions", np).AxisError):
+        tuplescan.sort(np.zeros(()))
+    for axis in (None, 0, -1):
+        assert tuplescan.argsort(np.array(5), axis).tolist() == [0]
+    with pytest.raises(getattr(np, "exceptions", np).AxisError):
+        tuplescan.argsort(np.array(5), 1)
+
+    class Subclass(np.ndarray):
+        pass
+
+    for x in (np.array([[3, 1], [2, 5]]).view(Subclass), np.array([[3, 1], [2, 5]]).view(np.matrix)):
+        for call, by_numpy in ((tuplescan.sort, np.sort), (tuplescan.argsort, np.argsort)):
+            for axis in (None, 0, -1):
+                got, wanted = call(x, axis), by_numpy(x, axis)
+                assert type(got) is type(wanted)
+                np.testing.assert_array_equal(got, wanted)
+
+
+def test_what_is_masked_has_no_order_and_counts_nothing():
+    x = np.ma.array([1.0, 2, 100, 4], mask=[0, 0, 1, 0])
+    for call in (tuplescan.sort, tuplescan.argsort, tuplescan.digit_counts):
+        with pytest.raises(TypeError, match="masked"):
+            call(x)
+    state, own = tuplescan.State(), tuplescan.State()
+    assert tuplescan.column_totals(x, state=state) == tuplescan.cumsum(x, state=own)[-1] == 7
+    assert state == own
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", ["?", "i1", "u1", "i4", "u4", "i8", "f2", "f4", "f8", ">f4"])
 def test_histogram(kind, layout):
@@ -77,8 +105,7 @@ def test_histogram(kind, layout):
         wanted, wanted_edges = np.histogram(x, bins, **options)
         np.testing.assert_array_equal(edges, wanted_edges)
         np.testing.assert_allclose(counts, wanted, rtol=1e-6)
-        if "weights" not in options:
-            assert counts.dtype == wanted.dtype
+        assert counts.dtype == wanted.dtype
     if kind == "?":
         np.testing.assert_array_equal(tuplescan.histogram(x, 2)[0], np.histogram(x.astype("u1"), 2)[0])
 
@@ -90,6 +117,26 @@ def test_histogram_at_the_edges_of_bins():
             np.testing.assert_array_equal(tuplescan.histogram(x, bins)[0], np.histogram(x, bins)[0])
     assert tuplescan.histogram([])[0].sum() == 0
     assert tuplescan.histogram([1, np.nan, 2], 2, (0, 4))[0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["?", "u1", "i8", "f2", "f4", ">f4", "f8"])
+def test_histogram_has_the_type_of_the_weights(kind):
+    x = np.linspace(0, 1, 50, dtype="f4")
+    weights = values((50,), kind)
+    for options in ({}, {"density": True}):
+        if options and kind == "?":
+            continue
+        counts, wanted = tuplescan.histogram(x, 3, weights=weights, **options)[0], np.histogram(
+            x, 3, weights=weights, **options)[0]  # fmt: skip
+        assert counts.dtype == wanted.dtype
+        np.testing.assert_allclose(counts, wanted, rtol=1e-2 if kind == "f2" else 1e-6)
+
+
+def test_edges_may_lie_anywhere():
+    memory = np.zeros(8 * 4 + 1, "u1")
+    edges = memory[1:].view("f8")
+    edges[:] = [0, 1, 2, 3]
+    assert tuplescan.histogram(np.array([0.5, 1.5, 1.75]), edges)[0].tolist() == [1, 2, 0]
 
 
 def test_histogram_errors():
@@ -123,7 +170,8 @@ def test_bincount_errors():
     assert tuplescan.bincount(np.array([], "i4"), minlength=3).tolist() == [0, 0, 0]
     assert tuplescan.bincount([1 << 21])[1 << 21] == 1
     for bad, exception in [
-        ([-1], ValueError), ([[1]], ValueError), (3, ValueError), (np.array([1.5]), TypeError)
+        ([-1], ValueError), ([[1]], ValueError), (3, ValueError), (np.array([1.5]), TypeError),
+        (np.array([]), TypeError)
     ]:  # fmt: skip
         with pytest.raises(exception):
             tuplescan.bincount(bad)
@@ -156,7 +204,7 @@ def test_digit_counts(kind):
 def test_digit_counts_errors():
     keys = np.zeros(3, "u4")
     assert tuplescan.digit_counts(keys[:0], 4).shape == (0, 16)
-    for bits, first in [(0, 0), (17, 0), (8, 32)]:
+    for bits, first in [(0, 0), (17, 0), (8, 32), (8, -1), (8, 2**32), (8, 2**64), (2**32 + 8, 0)]:
         with pytest.raises(ValueError, match="bit"):
             tuplescan.digit_counts(keys, bits, first)
     with pytest.raises(ValueError, match="chunk_length"):

@@ -1,5 +1,6 @@
 import concurrent.futures
 import copy
+import ctypes
 import pickle
 import random
 import tracemalloc
@@ -195,6 +196,7 @@ def test_damaged_pickles():
         tuplescan.cumsum(rough((777, 2), kind), state=state)
         saved = state.to_bytes()
         assert State.from_bytes(saved) == State.from_bytes(bytearray(saved)) == state
+        assert State.from_bytes((ctypes.c_ubyte * len(saved)).from_buffer_copy(saved)) == state
         for at in range(len(saved)):
             damaged = bytearray(saved)
             damaged[at] ^= 1 << at % 8
@@ -291,28 +293,48 @@ def test_threads_that_share_one_state():
     np.testing.assert_array_equal(state.sums(), 20 * x.sum(0))
 
 
+def test_initial_sums_of_threads_that_share_one_state():
+    """Each first row is the last one of the call before it."""
+    x, state = np.ones((2000, 1), "i8"), State()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        calls = range(400)
+        made = list(
+            pool.map(lambda _: tuplescan.cumulative_sum(x, axis=0, include_initial=True, state=state), calls)
+        )
+    assert sorted(sums[0, 0] for sums in made) == [len(x) * i for i in calls]
+    assert all(sums[1, 0] == sums[0, 0] + 1 for sums in made)
+
+
 def test_memory_of_wrong_size_is_refused():
     core = tuplescan._core
     x, out = np.ones((5, 2)), np.empty((5, 2))
     good = _state.memory_for("f8", 2)
-    for memory in (good[:-16], _state.memory_for("f8", 3), good.view("u8"), np.zeros(4), good[1:], 3):
-        with pytest.raises((ValueError, TypeError)):
-            core.scan(x, out, 0, False, None, memory, False)
-        with pytest.raises((ValueError, TypeError)):
-            core.column_totals(x, 8, None, None, memory)
-        with pytest.raises((ValueError, TypeError)):
-            core.state_begin(memory, 8, 2, 0)
-    core.state_begin(good, 8, 2, 0)
-    for call in (
-        lambda: core.state_sums(good, np.empty(3)),
-        lambda: core.state_sums(good, np.empty(2, "f4")),
-        lambda: core.state_facts(good[:-16]),
-        lambda: core.state_save(good, np.empty(60, "u1")),
-        lambda: core.state_load(b"123", good),
-        lambda: core.state_join(good, good[:64]),
-        lambda: core.scan(np.ones((3, 5, 2)), np.ones((3, 5, 2)), 1, False, None, good, False),
+    for memory, text in (
+        (good[:-16], "another size"),
+        (_state.memory_for("f8", 3), "another size"),
+        (good.view("u8"), "wrong type"),
+        (np.zeros(4), "wrong type"),
+        (good[1:], "another size"),
+        (3, "no array"),
     ):
-        with pytest.raises((ValueError, TypeError)):
+        for call in (
+            lambda memory=memory: core.scan(x, out, 0, 0, None, memory),
+            lambda memory=memory: core.column_totals(x, 8, None, None, memory),
+            lambda memory=memory: core.state_begin(memory, 8, 2, 0),
+        ):
+            with pytest.raises((ValueError, TypeError), match=text):
+                call()
+    core.state_begin(good, 8, 2, 0)
+    for call, text in (
+        (lambda: core.state_sums(good, np.empty(3)), "a value for each column"),
+        (lambda: core.state_sums(good, np.empty(2, "f4")), "wrong type"),
+        (lambda: core.state_facts(good[:-16]), "state"),
+        (lambda: core.state_save(good, np.empty(60, "u1")), "bytes: 60"),
+        (lambda: core.state_load(b"123", good), "another size"),
+        (lambda: core.state_join(good, good[:64]), "state"),
+        (lambda: core.scan(np.ones((3, 5, 2)), np.ones((3, 5, 2)), 1, 0, None, good), "one table"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=text):
             call()
 
 

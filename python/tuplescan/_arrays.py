@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._errors import OverflowAt
-from ._state import BFLOAT16, NUMBERS, TYPES, State, copy_of, memory_for
+from ._state import BFLOAT16, NUMBERS, TYPES, State, as_it_was_if_it_fails, copy_of, memory_for
 
 try:
     from numpy.lib.array_utils import normalize_axis_index
@@ -33,6 +33,11 @@ _PIECE_COLUMNS = 256
 _PIECE_ROWS = 64
 
 _core.numpy_is_here(np.ndarray, np.empty, {number: np.dtype(name) for number, name in TYPES.items()})
+
+
+def roots_of(x):
+    """The libraries that the type of x and those that it is derived from are of, the type's own first."""
+    return [of.__module__.partition(".")[0] for of in type(x).__mro__]
 
 
 # The bits of what _core.scan() is asked for.
@@ -93,14 +98,15 @@ def added_in(dtype):
 def row_to_start_with(start, shape, dtype):
     """`start` as a row of that shape; only what loses nothing of its kind is converted."""
     row = np.asarray(start)
-    if row.dtype.kind in "iu" and dtype.kind in "iu" and row.ndim == 0:
-        number, limits = row.item(), np.iinfo(dtype)
+    whole = row.dtype.kind in "iu" or isinstance(start, int)  # those beyond 64 bits are objects to numpy
+    if whole and dtype.kind in "iu" and row.ndim == 0:
+        number, limits = int(row), np.iinfo(dtype)
         if not limits.min <= number <= limits.max:
             raise OverflowError(f"start: {number} is out of bounds for {dtype}")
         row = np.array(number, dtype)
     elif row.dtype != dtype and not np.can_cast(row.dtype, added_in(dtype), "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
-    return np.ascontiguousarray(np.broadcast_to(row.astype(dtype, copy=False), shape)).reshape(shape)
+    return np.require(np.broadcast_to(row.astype(dtype, copy=False), shape), None, ["C", "A"]).reshape(shape)
 
 
 def _row_for(start, dtype):
@@ -146,7 +152,7 @@ def rows_at_once(columns):
     return max(_PIECE_ROWS, _BUFFER_VALUES // columns)
 
 
-def _sum_piece(x, out, dtype, start, options, memory=None):
+def sum_piece(x, out, dtype, start, options, memory=None):
     """Sums x along its first axis, in the order in which it lies, into out, through a buffer of some rows, by a state:
     the one in `memory`, or its own. Returns the first overflow, (row of the state, column of the piece), or None."""
     adding = added_in(dtype)
@@ -182,16 +188,6 @@ def _sum_piece(x, out, dtype, start, options, memory=None):
     return first
 
 
-def _sum_state_through_buffer(x, out, dtype, start, options, memory):
-    """The state is as it was if the sum fails."""
-    before = copy_of(memory)
-    try:
-        return _sum_piece(x, out, dtype, start, options, memory)
-    except BaseException:
-        memory[:] = before
-        raise
-
-
 def _sum_through_buffer(x, out, axis, dtype, start, options):
     x, out = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
     shape = x.shape[1:]
@@ -199,7 +195,7 @@ def _sum_through_buffer(x, out, axis, dtype, start, options):
     first = None
     for piece in _pieces(shape, max(_PIECE_COLUMNS, _BUFFER_VALUES // len(x))):
         at = (slice(None), *piece)
-        found = _sum_piece(x[at], out[at], dtype, None if start is None else start[piece], options)
+        found = sum_piece(x[at], out[at], dtype, None if start is None else start[piece], options)
         if found:
             found = (found[0], int(places[piece].reshape(-1)[found[1]]))
             first = min(first or found, found)
@@ -232,7 +228,8 @@ def _sum(x, out, axis, dtype, start, options, memory=None):
         last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
         x, out = x[last_first], out[last_first]
     if memory is not None:
-        return _sum_state_through_buffer(x, out, dtype, start, options, memory)
+        with as_it_was_if_it_fails(memory):
+            return sum_piece(x, out, dtype, start, options, memory)
     return _sum_through_buffer(x, out, axis, dtype, start, options)
 
 
@@ -278,19 +275,27 @@ def _prepared_out(out, shape):
     return out.view(np.ndarray)
 
 
-def _like_subclass(x, sums):
+def like_subclass(x, sums):
     """The result as numpy gives it for a subclass of ndarray."""
     wrapped = x.__array_wrap__(sums)
     return wrapped if isinstance(wrapped, np.ndarray) else sums
 
 
+def without_mask(x):
+    """x with 0 for what is masked, which is what it counts."""
+    return np.asarray(x.filled(0)) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+
+
 def _sum_masked(x, axis, dtype, out, start, state, options):
     """As numpy.ma has it: what is masked counts 0 and stays masked."""
-    sums = of_numpy(np.asarray(x.filled(0)), axis, dtype, out, start, None, state, options)
-    if out is not None:
-        return sums
+    sums = of_numpy(without_mask(x), axis, dtype, out, start, None, state, options)
     mask = np.ma.getmask(x)
-    return np.ma.array(sums, mask=mask.reshape(sums.shape) if mask is not np.ma.nomask else mask)
+    mask = mask if mask is np.ma.nomask else mask.reshape(sums.shape)
+    if out is None:
+        return np.ma.array(sums, mask=mask)
+    if isinstance(out, np.ma.MaskedArray):
+        out.mask = mask
+    return out
 
 
 def _without_nan(x, sums, options):
@@ -348,6 +353,8 @@ def of_numpy(x, axis, dtype, out, start, stream, state, options):
         values = _without_nan(values, sums, options)
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
+    if start is not None and np.may_share_memory(start, result):
+        start = start.copy()
     first = None
     with going_on(state, sums, rest, start) as memory:
         if sums in _PARTS:
@@ -359,4 +366,4 @@ def of_numpy(x, axis, dtype, out, start, stream, state, options):
         raise OverflowAt(values.shape[axis] - 1 - first[0] if backwards else first[0], first[1])
     if out is not None:
         return out
-    return result if subclass is None else _like_subclass(subclass, result)
+    return result if subclass is None else like_subclass(subclass, result)

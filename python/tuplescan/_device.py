@@ -1,4 +1,4 @@
-"""Arrays of libraries other than numpy: found by the module of their type, never imported here first. Arrays on CUDA
+"""Arrays of libraries other than numpy: found by the modules of their types, never imported here first. Arrays on CUDA
 are summed where they are, on their library's current stream, and nothing waits; their results are the library's."""
 
 import contextlib
@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _keys
 from ._errors import OverflowAt
-from ._state import NUMBERS, State
+from ._state import BFLOAT16, NUMBERS, State
 
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
 
@@ -20,13 +20,13 @@ _CALLS_MOST = 32
 
 def library_of(x):
     """What sums arrays such as x; None for what numpy.asarray() is to take."""
-    root = type(x).__module__.partition(".")[0]
-    if root == "torch":
-        return _Torch(sys.modules["torch"])
-    if root == "cupy":
-        return _CuPy(sys.modules["cupy"])
-    if root in ("jax", "jaxlib"):
-        return _Jax(sys.modules["jax"])
+    for root in _arrays.roots_of(x):
+        if root == "torch":
+            return _Torch(sys.modules["torch"])
+        if root == "cupy":
+            return _CuPy(sys.modules["cupy"])
+        if root in ("jax", "jaxlib"):
+            return _Jax(sys.modules["jax"])
     on_cuda = hasattr(x, "__cuda_array_interface__")
     if on_cuda or (hasattr(x, "__dlpack__") and not hasattr(x, "__array__")):
         return _ThroughCuPy() if on_cuda or x.__dlpack_device__()[0] in _DLPACK_CUDA else _Other()
@@ -37,20 +37,21 @@ def cumulative_sum(x, axis, dtype, include_initial, state):
     library = None if isinstance(x, np.ndarray) else library_of(x)
     if library is None:
         x = np.asanyarray(x)
-    if x.ndim == 0:
+    dims = x.ndim if library is None else library.seen(x).ndim
+    if dims == 0:
         raise ValueError("x must have at least one dimension")
     if axis is None:
-        if x.ndim != 1:
+        if dims != 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         axis = 0
-    axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
+    axis = _arrays.normalize_axis_index(operator.index(axis), dims)
     if not include_initial:
         return _core.cumsum(x, axis, dtype, state=state)
     if library is not None:
         if state is not None:
             raise ValueError("include_initial: with a state it is for arrays of numpy")
         return library.with_initial(x, axis, dtype)
-    return _with_initial(np.asarray(x), axis, dtype, state)
+    return _with_initial(x, axis, dtype, state)
 
 
 def _longer(shape, axis):
@@ -61,18 +62,23 @@ def _longer(shape, axis):
 
 
 def _with_initial(x, axis, dtype, state):
+    if isinstance(x, np.ma.MaskedArray):
+        sums = _with_initial(_arrays.without_mask(x), axis, dtype, state)
+        return np.ma.array(sums, mask=np.insert(np.ma.getmaskarray(x), 0, False, axis))
+    x = np.asarray(x)
     shape, first, behind = _longer(x.shape, axis)
     sums = _arrays.sums_type(x.dtype, dtype, None)
     result = np.empty(shape, sums)
-    begun = isinstance(state, State) and state.dtype is not None
     if state is None:
         with contextlib.suppress(BufferError):  # a type of numpy's that the buffer protocol does not have
             views = _arrays.typed(x), _arrays.typed(result)
             if _core.scan(*views, axis, _arrays.OFFSETS, None, None) is None:
                 return result
-    initial = state.sums() if begun else None
-    _arrays.of_numpy(x, axis, dtype, result[behind], None, None, state, _arrays.Options())
-    result[first] = initial.reshape(result[first].shape) if begun else 0
+    known = isinstance(state, State)
+    with state._lock if known else contextlib.nullcontext():  # nobody sums between these two
+        initial = state.sums() if known and state.dtype is not None else None
+        _arrays.of_numpy(x, axis, dtype, result[behind], None, None, state, _arrays.Options())
+    result[first] = 0 if initial is None else initial.reshape(result[first].shape)
     return result
 
 
@@ -86,13 +92,29 @@ class _OnHost:
     """Libraries whose arrays numpy can see without a copy."""
 
     def cumsum(self, x, axis, dtype, out, start, stream, state, options):
-        foreign = out is not None and not isinstance(out, np.ndarray)
-        into = self.to_numpy(out) if foreign else out
+        own = self.owns(out)
+        written = self.resolved(out) if own else out
+        into = self.to_numpy(written) if own else out
         values = self.to_numpy(self.resolved(x))
-        sums = _arrays.of_numpy(values, axis, self.numpy_type(dtype), into, start, stream, state, options)
-        if foreign:
-            return out
-        return sums if out is not None else self.from_numpy(sums)
+        try:
+            sums = _arrays.of_numpy(values, axis, self.numpy_type(dtype), into, start, stream, state, options)
+        finally:
+            if written is not out:
+                self.copy_into(out, written)
+        return out if out is not None else self.from_numpy(sums)
+
+    def column_totals(self, x, dtype, start, state):
+        values = self.to_numpy(self.resolved(x))
+        totals = _keys.totals_of_numpy(values, self.numpy_type(dtype), start, state)
+        return None if totals is None else self.from_numpy(np.asarray(totals))
+
+    def owns(self, x):
+        """Whether x is an array of this library that can be written."""
+        return False
+
+    def seen(self, x):
+        """x as an array that has dimensions and a type."""
+        return x
 
     def numpy_type(self, dtype):
         return dtype
@@ -101,14 +123,19 @@ class _OnHost:
         return x
 
     def with_initial(self, x, axis, dtype):
-        return self.from_numpy(_with_initial(self.to_numpy(x), axis, self.numpy_type(dtype), None))
+        return self.from_numpy(_with_initial(self.to_numpy(self.resolved(x)), axis, self.numpy_type(dtype), None))
 
 
 class _Other(_OnHost):
     """Anything with DLPack in host memory; the result is numpy's."""
 
+    def owns(self, x):
+        return hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)
+
     def to_numpy(self, x):
         return np.from_dlpack(x)
+
+    seen = to_numpy
 
     def from_numpy(self, sums):
         return sums
@@ -121,16 +148,24 @@ class _Jax(_OnHost):
         self.jax = jax
 
     def cumsum(self, x, axis, dtype, out, start, stream, state, options):
+        sums = dtype if out is not None else self.sums_type(x, dtype)
         if self.on_host(x):
-            return super().cumsum(x, axis, dtype, out, start, stream, state, options)
+            return super().cumsum(x, axis, sums, out, start, stream, state, options)
         given = {"out": out, "start": start, "check_overflow": options.check or None, "stream": stream, "state": state}
         for name, value in {**given, "nancumsum": options.skip_nan or None}.items():
             if value is not None:
                 raise TypeError(f"{name}: is not for JAX arrays on CUDA and inside of jit()")
         from . import jax as primitive
 
-        sums = self.jax.dtypes.canonicalize_dtype(_arrays.sums_type(np.dtype(x.dtype), dtype, None))
         return primitive.cumsum(x, axis, sums, exclusive=options.exclusive, reverse=options.reverse)
+
+    def sums_type(self, x, dtype):
+        """Of 32 bits where JAX has no more; it warns of an explicit type that it has not."""
+        sums = _arrays.sums_type(np.dtype(x.dtype), dtype, None)
+        return self.jax.dtypes.canonicalize_dtype(sums) if dtype is None else self.jax.numpy.empty(0, sums).dtype
+
+    def column_totals(self, x, dtype, start, state):
+        return super().column_totals(x, self.sums_type(x, dtype), start, state)
 
     def on_host(self, x):
         return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
@@ -155,10 +190,7 @@ def _bfloat16():
     return np.dtype(ml_dtypes.bfloat16)
 
 
-_NUMBERS = {
-    "uint8": 1, "uint16": 2, "uint32": 3, "uint64": 4, "int32": 5, "int64": 6, "float32": 7, "float64": 8, "int8": 9,
-    "int16": 10, "bool": 11, "float16": 12, "bfloat16": _arrays.BFLOAT16
-}  # fmt: skip
+_NUMBERS = {**{dtype.name: number for dtype, number in NUMBERS.items()}, "bfloat16": BFLOAT16}
 
 
 def _taken(name, into):
@@ -173,7 +205,7 @@ class _OnCuda(_OnHost):
         if not self.on_cuda(x):
             return super().cumsum(x, axis, dtype, out, start, stream, state, options)
         x = self.resolved(x)
-        if out is not None and not (type(out) is type(x) and self.on_cuda(out)):
+        if out is not None and not (self.owns(out) and self.on_cuda(out)):
             raise TypeError("out must be an array of x's library, on CUDA")
         if axis is None:
             x, axis = x.reshape(-1), 0
@@ -195,12 +227,12 @@ class _OnCuda(_OnHost):
         if options.check and sums != self.type_named(added_in):
             raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
         rest = tuple(x.shape[1:])
-        row = None if start is None else self.row(start, rest, added_in, x)
+        row = None if start is None else self.row(start, rest, sums, added_in, x)
+        if options.skip_nan:
+            x = self._without_nan(x, added_in, options)
         work, into = self._converted(x, sums, self.type_named(added_in))
         work = self.contiguous(work)
         result = self.empty(work.shape, into, x)
-        if not self.is_float(work):
-            options.skip_nan = False
         found = None
         with _arrays.going_on(state, np.dtype(added_in), rest, start) as memory:
             if self.length(x) == 0:
@@ -210,7 +242,7 @@ class _OnCuda(_OnHost):
                 self.wait()
                 found = _core.scan(self.typed(work), self.typed(result), 0, options.flags(), row, memory)
         if options.skip_nan:
-            options.skipped, found = found or 0, None
+            options.skipped, found = self.words(1, found or 0, x).sum(), None
         result = self.cast(result, sums)
         if out is not None:
             self.copy_into(out, result)
@@ -220,6 +252,10 @@ class _OnCuda(_OnHost):
 
     def column_totals(self, x, dtype, start, state, stream=None):
         """As tuplescan.column_totals(), for which the stream is waited for."""
+        if not self.on_cuda(x):
+            return super().column_totals(x, dtype, start, state)
+        if x.ndim == 0:
+            raise ValueError("x must have at least one dimension")
         x = self.resolved(x)
         with self.working_on(x, stream):
             sums, added_in = self.types_for(x, dtype, None)
@@ -230,7 +266,7 @@ class _OnCuda(_OnHost):
                 x = self.cast(x, sums)
             if not _taken(self.name_of(x), added_in):
                 x = self.cast(x, self.type_named(added_in))
-            row = None if start is None else _arrays.row_to_start_with(start, rest, kept).reshape(-1)
+            row = None if start is None else self.get(self.row(start, rest, sums, added_in, x))
             table = self.typed(self.contiguous(x).reshape(x.shape[0], math.prod(rest)))
             with _arrays.going_on(state, kept, rest, start) as memory:
                 known = memory is None or _core.state_facts(memory)[2] == 0
@@ -264,20 +300,18 @@ class _OnCuda(_OnHost):
             raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
         rest = tuple(x.shape[:axis]) + tuple(x.shape[axis + 1 :])
         if start is not None:
-            start = self.row(start, rest, added_in, x)
+            start = self.row(start, rest, sums, added_in, x)
+        if options.skip_nan:
+            x = self._without_nan(x, added_in, options)
         work, into = self._converted(x, sums, self.type_named(added_in))
         flags = options.flags(check=False)
-        if options.skip_nan and not (kind == "f" and self.is_float(work)):
-            if self.is_float(work):
-                raise TypeError("NaNs in sums of integers are not skipped on CUDA")
-            flags &= ~_arrays.SKIP_NAN
         count = math.prod(x.shape[:axis])
         in_place = out is not None and out.dtype == into and self.resolved(out) is out
         result = out if in_place else self.empty(work.shape, into, x)
         first = self.words(max(count, 1), -1, x) if options.check else None
         skipped = self.words(_CALLS_MOST, 0, x) if flags & _arrays.SKIP_NAN else None
         moved = not self._queue(work, result, axis, flags, start, first, skipped, stream)
-        if moved:  # columns that lie apart, or many tables that need a call each: one table of a copy
+        if moved:  # columns that lie apart, shared memory, or many tables that need a call each: one table of a copy
             front = self.contiguous(self.moved(work, axis, 0))
             sums_of_front = self.empty(front.shape, into, x)
             self._queue(front, sums_of_front, 0, flags, start, first, skipped, stream)
@@ -291,6 +325,33 @@ class _OnCuda(_OnHost):
         if skipped is not None:
             options.skipped = skipped.sum()
         return result if out is None else out
+
+    def _without_nan(self, x, added_in, options):
+        """x, with the NaNs replaced that cannot be skipped while summing, as on the CPU."""
+        if self.is_float(x) and np.dtype(added_in).kind == "f":
+            return x
+        options.skip_nan = False
+        if self.is_float(x):
+            x, options.skipped = self.without_nan(x)
+        else:
+            options.skipped = self.words(1, 0, x).sum()
+        return x
+
+    def row(self, start, rest, sums, added_in, like):
+        """A new row of the type in which is added, where `like` is, by the rule of _arrays.row_to_start_with()."""
+        if self.owns(start) and self.on_cuda(start):
+            if start.dtype != sums and not np.can_cast(self._in_numpy(start.dtype), added_in, "same_kind"):
+                raise TypeError(f"start: cannot cast {start.dtype} to {sums}")
+            start = self.copied(start, like)
+        else:
+            start = self.put(np.array(_arrays.row_to_start_with(start, rest, self._in_numpy(sums))), like)
+        row = self.cast(self.cast(start, sums), self.type_named(added_in))
+        return self.contiguous(self.broadcast(row, rest)).reshape(-1)
+
+    def _in_numpy(self, dtype):
+        """numpy's type; float32 for bfloat16, which is rounded afterwards."""
+        name = self.name_of_type(dtype)
+        return np.dtype("float32" if name == "bfloat16" else name)
 
     def _converted(self, x, sums, added_in):
         """x as the library takes it, and the type that it is summed into: that of the sums where it can be."""
@@ -333,7 +394,17 @@ class _OnCuda(_OnHost):
 class _Torch(_OnCuda):
     def __init__(self, torch):
         self.torch = torch
-        _core.tensors_are_here(torch.Tensor, torch.cuda.current_device)
+        self.news = _core.tensors_are_here(torch.Tensor, torch.cuda.current_device)
+
+    def cumsum(self, x, axis, dtype, out, start, stream, state, options):
+        others = (dtype, start, stream, state)
+        if self.news and not (options.check or options.skip_nan or any(other is not None for other in others)):
+            # Without numpy, which has not all types: the call could not do so before torch was known.
+            return _core.cumsum(x, axis, None, out, exclusive=options.exclusive, reverse=options.reverse)
+        return super().cumsum(x, axis, dtype, out, start, stream, state, options)
+
+    def owns(self, x):
+        return isinstance(x, self.torch.Tensor)
 
     def to_numpy(self, x):
         self._refuse_graph(x)
@@ -357,8 +428,8 @@ class _Torch(_OnCuda):
         return x.is_cuda
 
     def resolved(self, x):
-        """Without torch's flag that says that values are to be negated."""
-        return x.resolve_neg()
+        """Without torch's flags that say that values are to be negated, or conjugated."""
+        return x.resolve_conj().resolve_neg()
 
     def length(self, x):
         return x.numel()
@@ -424,15 +495,24 @@ class _Torch(_OnCuda):
     def copy_into(self, out, x):
         out.copy_(x)
 
-    def row(self, start, rest, dtype, like):
-        row = self.torch.as_tensor(start, dtype=self.type_named(dtype), device=like.device)
-        return row.broadcast_to(rest).contiguous().reshape(-1)
+    def copied(self, x, like):
+        return x.to(like.device, copy=True)
+
+    def broadcast(self, x, shape):
+        return x.broadcast_to(shape)
+
+    def without_nan(self, x):
+        missing = x.isnan()
+        return x.masked_fill(missing, 0), missing.sum()
 
 
 class _CuPy(_OnCuda):
     def __init__(self, cupy):
         self.cupy, cuda = cupy, cupy.cuda
         _core.cupy_is_here(cupy.ndarray, cupy.empty, cuda.alloc, cuda.runtime.getDevice, cuda.get_current_stream)
+
+    def owns(self, x):
+        return isinstance(x, self.cupy.ndarray)
 
     def on_cuda(self, x):
         return True
@@ -497,9 +577,19 @@ class _CuPy(_OnCuda):
     def copy_into(self, out, x):
         out[...] = x
 
-    def row(self, start, rest, dtype, like):
-        row = self.cupy.asarray(start, dtype)
-        return self.cupy.ascontiguousarray(self.cupy.broadcast_to(row, rest)).reshape(-1)
+    def copied(self, x, like):
+        return x.copy()
+
+    def broadcast(self, x, shape):
+        return self.cupy.broadcast_to(x, tuple(shape))
+
+    def without_nan(self, x):
+        missing = self.cupy.isnan(x)
+        return self.cupy.where(missing, x.dtype.type(0), x), missing.sum()
+
+    def row(self, start, rest, sums, added_in, like):
+        start = self.cupy.asarray(start) if hasattr(start, "__cuda_array_interface__") else start
+        return super().row(start, rest, sums, added_in, like)
 
 
 class _ThroughCuPy(_CuPy):

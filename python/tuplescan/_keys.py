@@ -6,11 +6,30 @@ import operator
 import numpy as np
 
 from . import _arrays, _core
-from ._state import NUMBERS, copy_of, memory_for
+from ._state import NUMBERS, as_it_was_if_it_fails, memory_for
 
 _BINS_MOST = 1 << 20
 _DIRECT = frozenset(np.dtype(name) for name in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"))
 _KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
+
+
+def _seen(a):
+    """As numpy sees an array in host memory, also one that has DLPack alone."""
+    if isinstance(a, np.ndarray):
+        return a
+    from . import _device
+
+    library = _device.library_of(a)
+    if isinstance(library, _device._OnCuda) and library.on_cuda(a):
+        raise TypeError(f"{type(a)!r}: arrays on CUDA are neither sorted nor counted here")
+    return np.asarray(a) if library is None else library.to_numpy(library.resolved(a))
+
+
+def _without_a_mask(a):
+    values = _seen(a)
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError("masked arrays have no order here: give a.compressed(), or a.filled() with a value")
+    return values
 
 
 def column_totals(x, dtype=None, *, start=None, state=None):
@@ -19,7 +38,7 @@ def column_totals(x, dtype=None, *, start=None, state=None):
     Parameters
     ----------
     x : array of shape (n, ...)
-        Of any type that cumsum() takes.
+        Of any type that cumsum() takes. What is masked counts 0.
     dtype : dtype, optional
         The type of the sums, as for cumsum().
     start : scalar or array, optional
@@ -30,7 +49,7 @@ def column_totals(x, dtype=None, *, start=None, state=None):
 
     Returns
     -------
-    array of shape x.shape[1:], of x's library on CUDA; None if the state begins beyond row 0, where the sums are not known.
+    array of shape x.shape[1:], of x's library; None if the state begins beyond row 0, where the sums are not known.
 
     Raises
     ------
@@ -40,9 +59,14 @@ def column_totals(x, dtype=None, *, start=None, state=None):
         from . import _device
 
         library = _device.library_of(x)
-        if isinstance(library, _device._OnCuda) and library.on_cuda(x) and x.ndim:
+        if library is not None:
             return library.column_totals(x, dtype, start, state)
-    values = np.asarray(x)
+    return totals_of_numpy(x, dtype, start, state)
+
+
+def totals_of_numpy(x, dtype, start, state):
+    """column_totals() of what numpy.asarray() takes."""
+    values = _arrays.without_mask(x)
     if values.ndim == 0:
         raise ValueError("x must have at least one dimension")
     sums = _arrays.sums_type(values.dtype, dtype, None)
@@ -70,15 +94,11 @@ def _totals(values, sums, start, memory):
         if _core.column_totals(table, NUMBERS[adding], totals, row, memory) is None:
             return totals
     memory = memory_for(adding, columns) if memory is None else memory
-    before = copy_of(memory)
-    try:
+    with as_it_was_if_it_fails(memory):
         for i in range(0, max(len(values), 1), rows := _arrays.rows_at_once(columns)):
             part = np.array(values[i : i + rows].astype(sums, copy=False), adding, order="C")
             _core.column_totals(part.reshape(len(part), columns), NUMBERS[adding], totals, row, memory)
             row = None  # the state has it
-    except BaseException:
-        memory[:] = before
-        raise
     return totals
 
 
@@ -107,8 +127,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     ------
     TypeError, ValueError for what numpy.histogram() refuses, complex weights, more than 2^20 bins.
     """
-    values = np.asarray(a)
-    weight_values = None if weights is None else np.asarray(weights)
+    values = np.asarray(_seen(a))
+    weight_values = None if weights is None else np.asarray(_seen(weights))
     if weight_values is not None and weight_values.shape != values.shape:
         raise ValueError("weights should have the same shape as a.")
     values = values.reshape(-1)
@@ -124,11 +144,13 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         np.ascontiguousarray(values, looked_up),
         weight_values,
         len(edges) - 1,
-        np.ascontiguousarray(edges, looked_up),
+        np.require(edges, looked_up, ["C", "A"]),
         0,
     )
+    if weight_values is not None:
+        counts = counts.astype(weight_values.dtype, copy=False)
     if density:
-        return counts / np.diff(edges) / counts.sum(), edges
+        return counts / np.diff(edges).astype(float) / counts.sum(), edges
     return counts, edges
 
 
@@ -167,10 +189,11 @@ def bincount(x, weights=None, minlength=0):
     ------
     TypeError, ValueError as numpy.bincount().
     """
-    values = np.asarray(x)
+    values = np.asarray(_seen(x))
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth")
-    if values.size and not np.can_cast(values.dtype, np.int64, "safe") and values.dtype != np.uint64:
+    counted = np.can_cast(values.dtype, np.int64, "safe") or values.dtype == np.uint64
+    if not counted and (values.size or isinstance(x, np.ndarray)):  # an empty list is of floats to numpy
         raise TypeError(f"Cannot cast array data from {values.dtype!r} to dtype('int64') according to the rule 'safe'")
     minlength = operator.index(minlength)
     if minlength < 0:
@@ -190,7 +213,7 @@ def bincount(x, weights=None, minlength=0):
 
 def _sortable(a, axis):
     """The array as lines along `axis`, in a copy of native keys."""
-    values = np.asarray(a)
+    values = np.asarray(_without_a_mask(a))
     if axis is None:
         values, axis = values.reshape(-1), 0
     elif values.ndim == 0:
@@ -203,6 +226,11 @@ def _sortable(a, axis):
     if keys.kind == "f":
         np.copyto(lines, np.nan, where=np.isnan(lines))  # NaNs come last, whatever their sign
     return values, axis, lines
+
+
+def _wrapped(a, result):
+    """Of a's type, if that is a subclass of numpy's."""
+    return _arrays.like_subclass(a, result) if isinstance(a, np.ndarray) and type(a) is not np.ndarray else result
 
 
 def sort(a, axis=-1, kind=None, *, descending=False):
@@ -226,12 +254,12 @@ def sort(a, axis=-1, kind=None, *, descending=False):
 
     Raises
     ------
-    TypeError for other types, AxisError.
+    TypeError for other types and masked arrays, AxisError.
     """
     values, axis, lines = _sortable(a, axis)
     for line in lines.reshape(-1, lines.shape[-1]) if lines.size else ():
         _core.sort(line, descending)
-    return np.moveaxis(lines.astype(values.dtype.newbyteorder("="), copy=False), -1, axis)
+    return _wrapped(a, np.moveaxis(lines.astype(values.dtype.newbyteorder("="), copy=False), -1, axis))
 
 
 def argsort(a, axis=-1, kind=None, *, descending=False):
@@ -253,14 +281,18 @@ def argsort(a, axis=-1, kind=None, *, descending=False):
     ------
     TypeError, AxisError as sort().
     """
-    _, axis, lines = _sortable(a, axis)
+    values = _without_a_mask(a)
+    if axis is not None and values.ndim == 0:  # to numpy this is one place, unlike in sort()
+        axis = _arrays.normalize_axis_index(operator.index(axis), 1)
+        values = np.asarray(values).reshape(1)
+    _, axis, lines = _sortable(values, axis)
     if lines.dtype.kind == "f":
         lines += 0.0  # makes -0.0 +0.0
     order = np.empty(lines.shape, np.uint64)
     if lines.size:
         for line, places in zip(lines.reshape(-1, lines.shape[-1]), order.reshape(-1, lines.shape[-1])):
             _core.argsort(line, places, descending)
-    return np.moveaxis(order.view(np.int64), -1, axis)
+    return _wrapped(a, np.moveaxis(order.view(np.int64), -1, axis))
 
 
 def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False):
@@ -289,12 +321,14 @@ def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False)
     ------
     TypeError for other types, ValueError for bits that the keys do not have.
     """
-    values = np.asarray(keys)
+    values = np.asarray(_without_a_mask(keys))
     if values.ndim != 1:
         raise ValueError("keys must have one dimension")
     native = values.dtype.newbyteorder("=")
     if native not in _DIRECT:
         raise TypeError(f"{values.dtype!r} has no digits here")
+    if not 0 <= first_bit < 64 or not 1 <= bits <= 16:
+        raise ValueError(f"bits: {bits} from bit {first_bit} on are no 1 to 16 bits of keys")
     values = np.require(values, native, ["C", "A"])
     chunks = _core.digit_counts(values, None, first_bit, bits, descending, chunk_length)
     counters = np.zeros((chunks, 1 << bits), np.uint64 if len(values) >> 32 else np.uint32)

@@ -39,6 +39,18 @@ def copy_of(memory):
     return copied
 
 
+@contextlib.contextmanager
+def as_it_was_if_it_fails(memory):
+    """For what feeds a state in several calls. The memory may be None."""
+    before = None if memory is None else copy_of(memory)
+    try:
+        yield
+    except BaseException:
+        if memory is not None:
+            memory[:] = before
+        raise
+
+
 class State:
     """A sum that goes on: how far it has come, for cumsum(), cumulative_sum() and column_totals() to go on from.
 
@@ -71,7 +83,7 @@ class State:
 
     def __init__(self):
         self._memory = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @classmethod
     def begin(cls, dtype, columns, first_row=0):
@@ -176,8 +188,8 @@ class State:
 
     @contextlib.contextmanager
     def _going_on(self, dtype, columns, start):
-        """The memory for a call that sums so many columns into that type, which the state keeps if the call succeeds;
-        otherwise the state is as it was. `start`: whether the call has one."""
+        """The memory for a call that sums so many columns into that type, which the state keeps if the call begins the
+        sum and succeeds; otherwise the state is as it was. `start`: whether the call has one."""
         if columns == 0:
             raise ValueError("state: is for at least one column")
         with self._lock:
@@ -194,7 +206,8 @@ class State:
                 if start:
                     raise ValueError("start: is for a state that has not begun")
             yield memory
-            self._memory = memory
+            if _core.state_facts(memory)[0]:
+                self._memory = memory
 
     def copy(self):
         """A state that goes on by itself."""

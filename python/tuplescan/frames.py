@@ -6,9 +6,11 @@ import collections.abc
 import numpy as np
 
 from . import _core
-from ._arrays import added_in, going_on, row_to_start_with, sums_type, typed
+from ._arrays import (Options, add_no_rows, added_in, going_on, roots_of, row_to_start_with, rows_at_once, sum_piece,
+                      sums_type, typed)  # fmt: skip
 from ._arrays import cumsum as _cumsum
 from ._errors import OverflowAt
+from ._state import as_it_was_if_it_fails
 
 
 def _from_pandas(frame):
@@ -18,6 +20,8 @@ def _from_pandas(frame):
     for j, name in enumerate(frame.columns):
         series = frame.iloc[:, j]
         if not isinstance(series.dtype, np.dtype):
+            if not hasattr(series.dtype, "numpy_dtype"):
+                raise TypeError(f"column {name!r}: {series.dtype!r} is not summed here")
             if series.isna().any():
                 raise ValueError(f"column {name!r}: has missing values; fill them first, with 0 for instance")
             columns.append(series.to_numpy(series.dtype.numpy_dtype))
@@ -74,9 +78,10 @@ _LIBRARIES = {
 
 def _taken_apart(frame):
     """The columns of a frame as arrays, and what makes one of its kind of their sums."""
-    has, take = _LIBRARIES.get(type(frame).__module__.partition(".")[0], (None, None))
-    if has and hasattr(frame, has) and len(getattr(frame, "shape", (0, 0))) == 2:
-        return take(frame)
+    for root in roots_of(frame):
+        has, take = _LIBRARIES.get(root, (None, None))
+        if has and hasattr(frame, has) and len(getattr(frame, "shape", (0, 0))) == 2:
+            return take(frame)
     if isinstance(frame, collections.abc.Mapping):
         return list(frame.values()), lambda sums: dict(zip(frame, sums))
     if isinstance(frame, collections.abc.Sequence) and not isinstance(frame, (str, bytes)):
@@ -93,18 +98,24 @@ def _groups(arrays, kinds):
 
 
 def _sum_group(columns, kind, options, memory):
-    """New columns, and the first overflow, (row, number of the column), or None. Of types that the library has not, each
-    column goes through a buffer."""
+    """New columns, and the first overflow, (row, number of the column), or None. What the library does not take as it
+    lies goes through a buffer."""
     exclusive, start, check = options
     sums = list(np.empty((len(columns), len(columns[0])), kind))
-    if len(columns[0]):
-        try:
-            begin = None if start is None else start.astype(added_in(kind), copy=False)
-            found = _core.scan_columns([*map(typed, columns)], [*map(typed, sums)], exclusive, begin, memory, check)
-        except BufferError:
-            found = False
-        if found is not False:
-            return sums, found
+    if len(columns[0]) == 0:
+        if memory is not None:
+            add_no_rows(memory, kind, (len(columns),), start)
+        return sums, None
+    try:
+        begin = None if start is None else start.astype(added_in(kind), copy=False)
+        found = _core.scan_columns([*map(typed, columns)], [*map(typed, sums)], exclusive, begin, memory, check)
+    except BufferError:
+        found = False
+    if found is not False:
+        return sums, found
+    if memory is not None:
+        with as_it_was_if_it_fails(memory):
+            return sums, _sum_pieces(columns, sums, kind, start, Options(exclusive, check=check), memory)
     first = None
     for j, (column, own) in enumerate(zip(columns, sums)):
         begin = None if start is None else start[j]
@@ -115,8 +126,25 @@ def _sum_group(columns, kind, options, memory):
     return sums, first
 
 
+def _sum_pieces(columns, sums, kind, start, options, memory):
+    """Some rows at a time as a table, on from the state in the memory."""
+    first, rows = None, rows_at_once(len(columns))
+    for i in range(0, len(columns[0]), rows):
+        table = np.stack([column[i : i + rows] for column in columns], axis=1)
+        out = np.empty(table.shape, kind)
+        found = sum_piece(table, out, kind, start, options, memory)
+        first = first or found
+        start = None  # the state has it
+        for own, made in zip(sums, out.T):
+            own[i : i + rows] = made
+    return first
+
+
 def _prepared(frame, dtype):
     columns, rebuilt = _taken_apart(frame)
+    for j, column in enumerate(columns):
+        if np.ma.is_masked(column):
+            raise ValueError(f"column {j}: has masked values; fill them first, with 0 for instance")
     arrays = [np.asarray(column) for column in columns]
     for j, array in enumerate(arrays):
         if array.ndim != 1 or len(array) != len(arrays[0]):
@@ -157,8 +185,8 @@ def cumsum(frame, dtype=None, *, exclusive=False, start=None, check_overflow=Fal
     if start is not None and len(start) != len(arrays):
         raise ValueError(f"start: has {len(start)} values for {len(arrays)} columns")
     groups = _groups(arrays, kinds)
-    if state is not None and (len(groups) != 1 or added_in(kinds[0]) != kinds[0] or arrays[0].dtype.byteorder == ">"):
-        raise ValueError("state: is for columns of one type, summed in one type of 32 or 64 bits")
+    if state is not None and len(groups) != 1:
+        raise ValueError("state: is for columns of one type")
     sums, first = [None] * len(arrays), None
     for (_, kind), members in groups:
         begin = None if start is None else np.array([row_to_start_with(start[j], (), kind) for j in members], kind)

@@ -48,6 +48,8 @@ def _agreed(comm, call, *arguments):
 
 
 def _look_at(x, dtype, out, start, state):
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("x: masked arrays are not summed by ranks; give x.filled(0)")
     x = np.asarray(x)
     if x.ndim == 0:
         raise ValueError("x must have at least one dimension")
@@ -74,7 +76,8 @@ def _states(comm, x, sums, start, state):
         return range_
 
     rows = comm.allgather(len(x))
-    first_row = comm.bcast(None if comm.rank else 0 if state is None else state.rows) + sum(rows[: comm.rank])
+    before = comm.bcast(None if comm.rank else 0 if state is None else state.first_row + state.rows)
+    first_row = before + sum(rows[: comm.rank])
     range_ = _agreed(comm, own)
     return comm.exscan(range_, op=_joined), range_
 
@@ -163,7 +166,7 @@ def column_totals(x, dtype=None, *, comm=None, start=None, state=None):
 
     Returns
     -------
-    array of shape x.shape[1:]
+    array of shape x.shape[1:]; None if rank 0's state begins beyond row 0, where the sums are not known
 
     Raises
     ------
@@ -176,4 +179,6 @@ def column_totals(x, dtype=None, *, comm=None, start=None, state=None):
     end = _last(comm, *_states(comm, x, sums, start, state))
     if state is not None:
         state._become(end)
+    if end.first_row:
+        return None
     return end.sums().astype(sums, copy=False).reshape(x.shape[1:])
