@@ -2,6 +2,8 @@
 pytest python/tests/torch_by_hand.py where torch and the package are installed, or tools/test-python.sh torch."""
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -169,6 +171,56 @@ def test_vmap_and_functional_gradients(device):
     assert torch.equal(tangent, tuplescan.torch.cumsum(whole + 1))
 
 
+def dual(cumsum):
+    def tangent(x):
+        with torch.autograd.forward_ad.dual_level():
+            return torch.autograd.forward_ad.unpack_dual(cumsum(torch.autograd.forward_ad.make_dual(x, x + 1))).tangent
+
+    return tangent
+
+
+func = torch.func
+TRANSFORMS = {
+    "grad": lambda cumsum: func.grad(lambda x: (cumsum(x) ** 3).sum()),
+    "jvp": lambda cumsum: lambda x: func.jvp(cumsum, (x,), (x + 1,)),
+    "jacfwd": lambda cumsum: func.jacfwd(cumsum),
+    "jacrev": lambda cumsum: func.jacrev(cumsum),
+    "hessian": lambda cumsum: func.hessian(lambda x: (cumsum(x) ** 3).sum()),
+    "reverse over reverse": lambda cumsum: func.jacrev(func.jacrev(lambda x: (cumsum(x) ** 3).sum())),
+    "forward over forward": lambda cumsum: func.jacfwd(func.jacfwd(lambda x: (cumsum(x) ** 3).sum())),
+    "reverse over forward": lambda cumsum: func.jacrev(func.jacfwd(lambda x: (cumsum(x) ** 3).sum())),
+    "vmap of grad": lambda cumsum: lambda x: func.vmap(func.grad(lambda y: (cumsum(y) ** 3).sum()))(x.outer(x)),
+    "dual": dual,
+}
+
+
+@on_each_device
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms(name, compiled, device):
+    x = values((5,), torch.float64, device)
+    wanted = TRANSFORMS[name](lambda x: x.cumsum(0))(x)
+    for cumsum in (tuplescan.torch.cumsum, lambda x: torch.ops.tuplescan.cumsum(x, 0, None, False, False)):
+        transform = TRANSFORMS[name](cumsum)
+        if compiled:  # dual numbers break the graph, torch's own as well
+            transform = torch.compile(lambda x, of=transform: of(x), fullgraph=name != "dual", backend="aot_eager")
+        torch.testing.assert_close(transform(x), wanted)
+        torch._dynamo.reset()
+
+
+@on_each_device
+def test_forward_over_reverse_of_dual_numbers(device):
+    x = values((5,), torch.float64, device, requires_grad=True)
+    with torch.autograd.forward_ad.dual_level():
+        number = torch.autograd.forward_ad.make_dual(x, torch.ones_like(x))
+        (gradient,) = torch.autograd.grad((tuplescan.torch.cumsum(number) ** 3).sum(), number, create_graph=True)
+        tangent = torch.autograd.forward_ad.unpack_dual(gradient).tangent
+        whole = tuplescan.torch.cumsum(number, dtype=torch.int64)
+        assert torch.autograd.forward_ad.unpack_dual(whole).tangent is None
+    hessian = torch.func.hessian(lambda x: (x.cumsum(0) ** 3).sum())(x.detach())
+    torch.testing.assert_close(tangent.detach(), hessian.sum(1))
+
+
 @on_each_device
 def test_autocast_as_torch_has_it(device):
     for dtype in (torch.bfloat16, torch.float16):
@@ -283,6 +335,41 @@ def test_plain_call(device):
             tuplescan.cumsum(x, out=out)
     with pytest.raises(ValueError, match="axis"):
         tuplescan.cumsum(x, 2)
+
+
+@on_each_device
+def test_flags_and_subclasses(device):
+    class Own(torch.Tensor):
+        pass
+
+    z = values((30, 4), torch.complex64, device)
+    x, negated = values((30, 4), torch.float32, device), z.conj().imag
+    if device == "cpu":  # complex numbers are not summed on CUDA
+        assert torch.equal(tuplescan.cumsum(z.conj()), tuplescan.cumsum(z).conj().resolve_conj())
+        assert torch.equal(tuplescan.column_totals(z.conj()), tuplescan.cumsum(z.conj())[-1])
+    assert torch.equal(tuplescan.column_totals(negated), tuplescan.cumsum(negated)[-1])
+    longer = tuplescan.cumulative_sum(negated, axis=0, include_initial=True)
+    assert torch.equal(longer[1:], tuplescan.cumsum(negated)) and not longer[0].any()
+    out = torch.zeros(30, 4, dtype=torch.complex64, device=device)
+    tuplescan.cumsum(x, out=out.conj().imag)
+    assert torch.equal(out.imag, -tuplescan.cumsum(x))
+    sums = tuplescan.cumsum(x.as_subclass(Own), out=torch.empty(30, 4, device=device))
+    assert torch.equal(sums, tuplescan.cumsum(x))
+    assert isinstance(tuplescan.cumsum(x.as_subclass(Own), 1), torch.Tensor)
+    assert torch.equal(tuplescan.column_totals(x), tuplescan.cumsum(x)[-1])
+    for call in (tuplescan.column_totals, tuplescan.sort):
+        with pytest.raises(TypeError, match="gradients"):
+            call(values((3,), torch.float32, requires_grad=True))
+
+
+@pytest.mark.skipif(not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"), reason="bfloat16 goes by numpy")
+@pytest.mark.parametrize("name", ["tuplescan", "tuplescan.torch"])
+def test_first_call_of_a_process(name):
+    code = (
+        "import sys, torch; sys.modules['ml_dtypes'] = None; import tuplescan, tuplescan.torch; "
+        f"assert {name}.cumsum(torch.ones(5, dtype=torch.bfloat16)).tolist() == [1, 2, 3, 4, 5]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_plain_call_takes_types_of_torch():

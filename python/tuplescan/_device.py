@@ -186,7 +186,7 @@ def _bfloat16():
     try:
         import ml_dtypes
     except ImportError:
-        raise TypeError("x: bfloat16 that does not lie side by side in host memory wants ml_dtypes") from None
+        raise TypeError("x: what is asked of bfloat16 in host memory wants ml_dtypes") from None
     return np.dtype(ml_dtypes.bfloat16)
 
 

@@ -2,6 +2,9 @@
 autocast, and captured by CUDA graphs. For tensors in host memory and on CUDA."""
 
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
 
 import tuplescan
 
@@ -47,46 +50,61 @@ def _sums(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: bool,
     return sums
 
 
-_cumsum = torch.library.custom_op("tuplescan::cumsum", _sums, mutates_args=())
+_library = torch.library.Library("tuplescan", "FRAGMENT")
+_library.define("cumsum(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
+                tags=(torch.Tag.pt2_compliant_tag,))  # fmt: skip
+_library.impl("cumsum", _sums, "CompositeExplicitAutograd")
+_cumsum = torch.ops.tuplescan.cumsum.default
 
 
-@_cumsum.register_fake
+@torch.library.register_fake("tuplescan::cumsum", lib=_library)
 def _empty(x, dim, dtype, exclusive, reverse):
     return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
 
 
-def _remember(ctx, inputs, output):
-    x, ctx.dim, _, ctx.exclusive, ctx.reverse = inputs
-    ctx.x_dtype = x.dtype
+def _below_autograd(keyset, *arguments):
+    with torch._C._AutoDispatchBelowAutograd():
+        return _cumsum.redispatch(keyset & torch._C._after_autograd_keyset, *arguments)
 
 
-def _backward(ctx, gradient):
+class _Sums(_SingleLevelFunction):
     """Each value is in the sums from its own on, so that its gradient is the sum from the other end."""
-    sums = _differentiable(gradient, ctx.dim, None, ctx.exclusive, not ctx.reverse)
-    return sums.to(ctx.x_dtype), None, None, None, None
 
-
-_cumsum.register_autograd(_backward, setup_context=_remember)
-
-
-class _Sums(torch.autograd.Function):
-    """The operator for torch.func and forward-mode gradients, which operators of libraries do not have."""
-
-    generate_vmap_rule = True
-    forward = staticmethod(_cumsum)
-    backward = staticmethod(_backward)
+    @staticmethod
+    def forward(keyset, *arguments):
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):  # for the transforms around this one
+            return _below_autograd(keyset, *arguments)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        _remember(ctx, inputs, output)
-        ctx.dtype = output.dtype
+        _, x, ctx.dim, _, ctx.exclusive, ctx.reverse = inputs
+        ctx.x_dtype = x.dtype
 
     @staticmethod
-    def jvp(ctx, tangent, *_):
-        return _differentiable(tangent, ctx.dim, ctx.dtype, ctx.exclusive, ctx.reverse)
+    def backward(ctx, gradient):
+        sums = _cumsum(gradient, ctx.dim, None, ctx.exclusive, not ctx.reverse)
+        return None, sums.to(ctx.x_dtype), None, None, None, None
 
 
-# As torch.autograd.Function.apply() asks; a torch that has it no more goes the longer way always.
+def _with_gradients(keyset, x, dim, dtype, exclusive, reverse):
+    """What autograd calls, once for each transform of torch.func, also where a compiled graph is made. torch's own for
+    operators of libraries has no forward mode, and loses tangents without a word."""
+    primal, tangent = forward_ad.unpack_dual(x, level=0)  # the one level that torch has
+    if tangent is not None:
+        sums = _cumsum(primal, dim, dtype, exclusive, reverse)
+        if not (sums.is_floating_point() or sums.is_complex()):
+            return sums
+        return forward_ad.make_dual(sums, _cumsum(tangent, dim, sums.dtype, exclusive, reverse), level=0)
+    if not (x.requires_grad and torch.is_grad_enabled()):
+        return _below_autograd(keyset, x, dim, dtype, exclusive, reverse)
+    with enable_single_level_autograd_function():
+        return _Sums.apply(keyset, x, dim, dtype, exclusive, reverse)
+
+
+_library.impl("cumsum", _with_gradients, "Autograd", with_keyset=True)
+
+
+# Whether one of torch.func is at work; a torch that does not tell goes the longer way always.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 
@@ -103,37 +121,28 @@ def _nobody_asks(x):
         and not (x.requires_grad and torch.is_grad_enabled())
         and not torch.is_autocast_enabled(x.device.type)
         and not torch.jit.is_tracing()
-        and getattr(torch.autograd.forward_ad, "_current_level", 0) < 0
+        and getattr(forward_ad, "_current_level", 0) < 0
         and _dispatch_modes() == _function_modes() == 0
     )
 
 
-def _differentiable(*arguments):
-    """The operator, or the longer way where only that will do, which takes some 30 us more."""
-    if not torch.compiler.is_compiling() and (
-        _transforms_active() or getattr(torch.autograd.forward_ad, "_current_level", 0) >= 0
-    ):
-        return _Sums.apply(*arguments)
-    return torch.ops.tuplescan.cumsum.default(*arguments)
-
-
 def _at_once(x, *arguments):
-    """_differentiable() for those who call from outside: without the operator, which takes some 20 us, where it is not
-    wanted."""
+    """The sums without the operator, which takes some 20 us, where it is not wanted."""
     if torch.compiler.is_compiling() or _transforms_active() or not _nobody_asks(x):
-        return _differentiable(x, *arguments)
+        return _cumsum(x, *arguments)
     return _sums(x, *arguments)
 
 
-@_cumsum.register_vmap
 def _batched(info, in_dims, x, dim, dtype, exclusive, reverse):
     """The axis of the batch is one more axis where it lies, and nothing is moved."""
     batch, dim = in_dims[0], dim % (x.dim() - 1)
     return _cumsum(x, dim + (batch <= dim), dtype, exclusive, reverse), batch
 
 
+torch.library.register_vmap("tuplescan::cumsum", _batched, lib=_library)
+
 # torch's own cumsum under autocast, on CUDA alone.
-_cumsum.register_autocast("cuda", torch.float32)
+torch.library.register_autocast("tuplescan::cumsum", "cuda", torch.float32, lib=_library)
 
 
 def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
