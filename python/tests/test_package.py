@@ -135,6 +135,24 @@ def test_stubs_have_the_parameters():
     assert all(hasattr(tuplescan.State, name) for name in declared)
 
 
+@pytest.mark.parametrize("name", ["dask", "frames", "jax", "mpi", "torch"])
+def test_stubs_of_submodules(name):
+    """By their text, since not every package that they want is here."""
+
+    def functions(suffix):
+        module = ast.parse((pathlib.Path(tuplescan.__file__).parent / name).with_suffix(suffix).read_text())
+        return {of.name: of for of in module.body if isinstance(of, ast.FunctionDef) and not of.name.startswith("_")}
+
+    stubs = functions(".pyi")
+    assert stubs and stubs.keys() == functions(".py").keys()
+    for function, stub in zip(functions(".py").values(), stubs.values()):
+        arguments = stub.args
+        assert stub.returns and all(argument.annotation for argument in arguments.args + arguments.kwonlyargs)
+        for argument in arguments.args + arguments.kwonlyargs:
+            argument.annotation = None
+        assert ast.unparse(arguments) == ast.unparse(function.args)
+
+
 @pytest.mark.skipif(not (TREE / "README.md").exists(), reason="the tests alone were copied")
 def test_readme():
     examples = re.findall(r"```python\n(.*?)```", (TREE / "README.md").read_text(), re.S)

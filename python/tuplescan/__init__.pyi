@@ -90,12 +90,14 @@ def cumulative_sum(
 # None for a state that begins beyond row 0.
 @overload
 def column_totals(
-    x: ArrayLike, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: None = None
+    x: NDArray[Any], dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: None = None
 ) -> NDArray[Any]: ...
 @overload
 def column_totals(
-    x: ArrayLike, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: State
+    x: NDArray[Any], dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: State | None
 ) -> NDArray[Any] | None: ...
+@overload
+def column_totals(x: Any, dtype: Any = None, *, start: Any = None, state: State | None = None) -> Any: ...
 def histogram(
     a: ArrayLike,
     bins: SupportsIndex | str | ArrayLike = 10,
@@ -142,3 +144,17 @@ def nancumsum(
     state: State | None = None,
     return_count: Literal[True],
 ) -> tuple[Any, Any]: ...
+@overload
+def nancumsum(
+    x: Any,
+    axis: SupportsIndex | None = 0,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: Any = None,
+    stream: _CudaStream | int | None = None,
+    state: State | None = None,
+    return_count: bool,
+) -> Any: ...

@@ -1,0 +1,6 @@
+from typing import Any, SupportsIndex
+
+from numpy.typing import DTypeLike
+
+# A dask.array.Array gives one: Any, so that who reads stubs need not have dask.
+def cumsum(x: Any, axis: SupportsIndex = 0, dtype: DTypeLike | None = None, *, exclusive: bool = False) -> Any: ...

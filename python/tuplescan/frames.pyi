@@ -1,0 +1,17 @@
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import State
+
+# A frame gives one of its own kind: Any.
+def cumsum(
+    frame: Any,
+    dtype: DTypeLike | None = None,
+    *,
+    exclusive: bool = False,
+    start: Sequence[ArrayLike] | NDArray[Any] | None = None,
+    check_overflow: bool = False,
+    state: State | None = None,
+) -> Any: ...

@@ -1,0 +1,28 @@
+from typing import Any
+
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import State
+
+# comm is an mpi4py.MPI.Intracomm: Any, so that who reads stubs need not have MPI.
+def cumsum(
+    x: ArrayLike,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    comm: Any = None,
+    exclusive: bool = False,
+    start: ArrayLike | None = None,
+    check_overflow: bool = False,
+    state: State | None = None,
+) -> NDArray[Any]: ...
+
+# None for a state that begins beyond row 0, which may be another rank's.
+def column_totals(
+    x: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    comm: Any = None,
+    start: ArrayLike | None = None,
+    state: State | None = None,
+) -> NDArray[Any] | None: ...
