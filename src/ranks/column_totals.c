@@ -1,7 +1,21 @@
 /* The totals: the ranges of all ranks, joined. */
+#include <stdio.h>
+
 #include "call.h"
 
+enum { TEXT = 256 };
+
 static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"reverse", "skip_nan"};
+
+static table_status look_at_type(table_type out_type) {
+    const table_type sums = table_sum_type(out_type);
+    char text[TEXT];
+    if (out_type == sums)
+        return TABLE_OK;
+    snprintf(text, sizeof text, "totals of %s are not kept; out_type %s is what its sums are kept in",
+             table_type_name(out_type), table_type_name(sums));
+    return table_error_set(TABLE_ERROR_TYPE, text);
+}
 
 /* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
  * looked at when it is summed, before anything is written. */
@@ -18,7 +32,8 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
     size_t bytes;
     options.report = NULL;
     options.backend = TABLE_BACKEND_AUTO;
-    return table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);
+    const table_status status = table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);
+    return status == TABLE_OK ? look_at_type(out_type) : status;
 }
 
 static table_status work(struct ranks_call *call, const table_view *in, void *totals) {
