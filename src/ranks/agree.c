@@ -72,6 +72,7 @@ table_status together_agree(const struct together *all, struct plea *plea) {
         values[DETAILS + i] = plea->details[i];
     for (unsigned i = 0; i < COMMONS; i++)
         words.commons[i] = (struct common){values[i], ~values[i]};
+    plea->rows.asks_before = true; /* whatever the call: others may make another one */
     const table_status status = all->by->survey(all, &words.failed, sizeof words / sizeof(uint64_t), &plea->rows);
     if (status != TABLE_OK)
         return status;

@@ -54,7 +54,6 @@ table_status ranks_agree(struct ranks_call *call, const table_view *in) {
         call->plea.status = make_room(call);
     if (call->plea.status == TABLE_OK)
         call->plea.status = count_rows(call, in);
-    call->plea.rows.asks_before = true;
     return together_agree(call->all, &call->plea);
 }
 

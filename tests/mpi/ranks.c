@@ -31,7 +31,9 @@ bool same_text(const struct ranks *ranks, const char *text) {
     char first[256] = "";
     snprintf(first, sizeof first, "%s", text);
     MPI_Bcast(first, sizeof first, MPI_CHAR, 0, ranks->comm);
-    return strcmp(first, text) == 0;
+    int same = strcmp(first, text) == 0;
+    MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, ranks->comm); /* waits for all ranks */
+    return same != 0;
 }
 
 void test_communicators(const struct ranks *ranks) {

@@ -4,7 +4,7 @@
 
 #include "ranks/ranks.h"
 
-enum { ROWS = 700, COLUMNS = 3 };
+enum { ROWS = 700, COLUMNS = 3, TEXT = 256 };
 
 /* A call that is right on all ranks, of which one makes something wrong. */
 struct call {
@@ -114,15 +114,67 @@ static void test_wrong_calls(const struct ranks *ranks) {
     }
 }
 
-static void test_other_calls(const struct ranks *ranks) {
+/* The kinds of calls, by the names that errors give them. */
+static const char *const kinds[] = {"prefix_sum", "column_totals",
+#ifndef TEST_RANKS_OF_NCCL
+                                    "histogram", "digit_counts"
+#endif
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static table_status call_of_kind(const struct ranks *ranks, unsigned kind, bool is_right) {
     struct call call = right_call();
-    if (ranks->count == 1)
-        return;
-    const table_status status = ranks->rank == ranks->count - 1
-                                    ? totals_over(ranks, &call.in, TABLE_F32, row, NULL)
-                                    : sum_over(ranks, &call.in, &call.out, &call.options, false);
-    check_told(ranks, status, TABLE_ERROR_RANKS, "the call: prefix_sum on one, column_totals on another");
-    check_untouched();
+    const table_view *const in = is_right ? &call.in : NULL;
+#ifndef TEST_RANKS_OF_NCCL
+    static _Thread_local uint64_t counts[3][2];
+    const table_view keys = {values, ROWS, 1, 0, TABLE_F32}, result = {counts, 1, 2, 0, TABLE_U64};
+    const table_bins bins = {.kind = TABLE_BINS_EVEN, .count = 2, .high = 1};
+    const table_digit digit = {.bits = 1};
+    if (kind == 2)
+        return table_histogram_mpi(is_right ? &keys : NULL, &bins, &result, NULL, ranks->comm);
+    if (kind == 3)
+        return table_digit_counts_mpi(is_right ? &keys : NULL, &digit, counts[0], counts[1], counts[2], NULL,
+                                      ranks->comm);
+#endif
+    return kind == 0 ? sum_over(ranks, in, &call.out, &call.options, false)
+                     : totals_over(ranks, in, TABLE_F32, row, NULL);
+}
+
+/* The first rank makes one call, all others another one, and each of them is right or wrong. Kinds come last first, so
+ * that nobody is helped out by a message that is left of a call before. */
+static void test_other_calls(const struct ranks *ranks) {
+    for (unsigned i = 0; i < KINDS * KINDS * 4 && ranks->count > 1; i++) {
+        const unsigned first = KINDS - 1 - i / 4 / KINDS, others = i / 4 % KINDS;
+        const bool is_first = ranks->rank == 0, first_right = i & 1, others_right = i & 2;
+        char differ[TEXT];
+        check_note("%s on the first rank, %s, %s on others, %s", kinds[first], first_right ? "right" : "wrong",
+                   kinds[others], others_right ? "right" : "wrong");
+        const table_status status =
+            call_of_kind(ranks, is_first ? first : others, is_first ? first_right : others_right);
+        snprintf(differ, sizeof differ, "the call: %s on one, %s on another", kinds[first < others ? first : others],
+                 kinds[first < others ? others : first]);
+        if (!first_right || !others_right)
+            check_told(ranks, status, TABLE_ERROR_ARGUMENT, first_right ? "rank 1: " : "rank 0: ");
+        else if (first != others)
+            check_told(ranks, status, TABLE_ERROR_RANKS, differ);
+        else
+            CHECK(status == TABLE_OK);
+        if (!first_right || !others_right || first != others)
+            check_untouched();
+    }
+}
+
+/* Totals are kept in the types of sums, and are as wide: nothing is written behind a row of narrower ones. */
+static void test_narrow_totals(const struct ranks *ranks) {
+    static const table_type narrow[] = {TABLE_F16, TABLE_BF16};
+    for (unsigned i = 0; i < 2; i++) {
+        uint16_t totals[2 * COLUMNS];
+        const table_view in = {values, ROWS, COLUMNS, 0, narrow[i]};
+        memset(totals, 0x5a, sizeof totals);
+        check_told(ranks, totals_over(ranks, &in, narrow[i], totals, NULL), TABLE_ERROR_TYPE, "f32 is what");
+        for (unsigned j = 0; j < 2 * COLUMNS; j++)
+            CHECK(totals[j] == 0x5a5a);
+    }
 }
 
 /* One row of offsets more is the last rank's, and nobody else's. */
@@ -182,6 +234,7 @@ void test_errors_of_ranks(int world) {
         check_note("%d ranks", count);
         test_wrong_calls(&ranks);
         test_other_calls(&ranks);
+        test_narrow_totals(&ranks);
         test_offsets(&ranks);
         test_wrong_beginnings(&ranks);
         test_failing_work(&ranks);

@@ -36,7 +36,7 @@ table_status sum_over(const struct ranks *ranks, const table_view *in, const tab
 table_status totals_over(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
                          const table_scan_options *options);
 
-/* Whether the first rank has the same text. */
+/* Whether the first rank has the same text; of no rank before all have come. */
 bool same_text(const struct ranks *ranks, const char *text);
 
 /* Requires that all ranks have been told `status`, in the same words, in which `word` is. */
