@@ -5,6 +5,7 @@
 
 #include "checked.h"
 #include "devices_parts.h"
+#include "offsets.h"
 #include "status.h"
 
 static double now(void) {
@@ -30,20 +31,11 @@ static table_status choose_device(const table_part *given, struct call *call) {
     return TABLE_OK;
 }
 
-/* With offsets the last part has the whole table's additional row. All others have what stands above the rows of
- * theirs, or, in reverse, the sums from each row on. */
-static void take_offsets(table_scan_options *options, bool is_last) {
-    if (options->offsets != 1 || options->exclusive || is_last)
-        return;
-    options->offsets = 0;
-    options->exclusive = !options->reverse;
-}
-
 static table_status look_at_part(const table_part *given, const table_scan_options *options, bool is_last,
                                  struct call *call) {
     table_scan_options inner = *options;
     inner.backend = given->backend;
-    take_offsets(&inner, is_last);
+    offsets_of_part(&inner, is_last);
     for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
         if (given->reserved[i] != 0)
             return status_fail(TABLE_ERROR_ARGUMENT, "reserved[%d] is not 0", i);

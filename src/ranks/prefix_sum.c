@@ -3,20 +3,15 @@
 #include <string.h>
 
 #include "call.h"
+#include "offsets.h"
 #include "thread.h"
 
 enum { TEXT = 256 };
 
 static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse", "offsets", "skip_nan"};
 
-/* With offsets the last rank has the whole table's additional row. All others have what stands above the rows of
- * theirs, or, in reverse, the sums from each row on. */
-static void take_offsets(const struct together *all, table_scan_options *options) {
-    if (options->offsets != 1 || options->exclusive || all->rank == all->ranks - 1)
-        return;
-    options->offsets = 0;
-    options->exclusive = !options->reverse;
-}
+/* Whether this rank has the whole table's last rows. */
+static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
 
 /* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
  * stream form is to have everything looked at; these forms know no tables that are taken through a device, and are
@@ -34,7 +29,7 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
     if (options.backend == TABLE_BACKEND_CUDA)
         options.backend = TABLE_BACKEND_AUTO;
     options.state = NULL;
-    take_offsets(call->all, &options);
+    offsets_of_part(&options, has_last_rows(call->all));
     table_status status = table_prefix_sum_workspace(in, out, &options, &bytes);
     if (status != TABLE_OK || !call->options.state)
         return status;
@@ -75,7 +70,7 @@ static void *scan_rows(void *argument) {
     options.carry_out = NULL;
     options.first_overflow = call->plea.wants_overflow ? &scanning->first_overflow : NULL;
     options.skipped = call->plea.wants_skipped ? &scanning->skipped : NULL;
-    take_offsets(call->all, &options);
+    offsets_of_part(&options, has_last_rows(call->all));
     scanning->status = table_prefix_sum(scanning->in, scanning->out, &options);
     if (scanning->status != TABLE_OK)
         snprintf(scanning->detail, sizeof scanning->detail, "%s", table_error_detail());
