@@ -92,6 +92,7 @@ static int make_large_type(size_t blocks, size_t rest, MPI_Datatype *type) {
 static table_status mpi_open(struct together *all, size_t state_bytes) {
     struct mpi_link *link = (struct mpi_link *)all;
     MPI_Datatype type;
+    state_bytes = together_state_step(state_bytes); /* MPI may keep several side by side */
     const int code = state_bytes <= LARGE ? MPI_Type_contiguous((int)state_bytes, MPI_BYTE, &type)
                                           : make_large_type(state_bytes / LARGE, state_bytes % LARGE, &type);
     if (code != MPI_SUCCESS)

@@ -113,7 +113,7 @@ static table_status nccl_survey(const struct together *all, uint64_t *words, int
 
 static table_status nccl_open(struct together *all, size_t state_bytes) {
     struct nccl_link *link = (struct nccl_link *)all;
-    link->state_bytes = (state_bytes + TABLE_STATE_ALIGNMENT - 1) / TABLE_STATE_ALIGNMENT * TABLE_STATE_ALIGNMENT;
+    link->state_bytes = together_state_step(state_bytes);
     return link->state_bytes <= link->message ? TABLE_OK : make_room(link, link->state_bytes);
 }
 

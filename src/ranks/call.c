@@ -16,11 +16,9 @@ void ranks_begin(struct ranks_call *call, struct together *all, const table_scan
 }
 
 static void *allocate_state(size_t bytes) {
-    const size_t unit = TABLE_STATE_ALIGNMENT;
-    void *state = bytes > SIZE_MAX - unit ? NULL : aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
-    if (state)
-        memset(state, 0, bytes);
-    return state;
+    const size_t room = together_state_step(bytes);
+    void *state = room < bytes ? NULL : aligned_alloc(TABLE_STATE_ALIGNMENT, room);
+    return state ? memset(state, 0, room) : NULL;
 }
 
 static table_status make_room(struct ranks_call *call) {
@@ -84,15 +82,17 @@ table_status ranks_make_range(struct ranks_call *call, const table_view *in, boo
     if (status == TABLE_OK && is_asked)
         status = table_column_totals(in, call->sums, NULL, &options);
     if (status != TABLE_OK)
-        memset(call->range, 0, call->state_bytes);
+        ranks_lose(call->range, call->state_bytes, status);
     return status;
 }
 
 table_status ranks_find_lost(struct ranks_call *call) {
-    call->is_lost = ranks_state_is_lost(call->before);
-    if (!call->is_lost)
+    const table_status status = ranks_lost(call->before);
+    call->is_lost = status != TABLE_OK;
+    if (status == TABLE_OK)
         return TABLE_OK;
-    return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory to join the states of the ranks");
+    return table_error_set(status, status == TABLE_ERROR_HOST_MEMORY ? "no memory to join the states of the ranks"
+                                                                     : "the states of the ranks do not join");
 }
 
 table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {

@@ -31,14 +31,14 @@ table_status ranks_agree(struct ranks_call *call, const table_view *in);
 
 /* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
  * whether anybody will ask for that range; otherwise its rows are not looked at. skipped: NULL, or how many values were
- * no numbers. When something fails, call->range is zero, and the rank takes part in what comes next. */
+ * no numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
 table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, uint64_t *skipped);
 
 /* Makes `state` what the sum begins with: the first rank's options->state, or zeros. */
 void ranks_beginning(const struct ranks_call *call, void *state);
 
-/* Whether call->before is zero, as a rank that failed has made it; TABLE_OK, or the error of this rank if no rank has
- * one of its own: then there was no memory for a join. */
+/* Whether call->before is lost, as a rank that failed has made it; TABLE_OK, or the error of this rank if no rank has
+ * one of its own: then a join has failed. */
 table_status ranks_find_lost(struct ranks_call *call);
 
 /* Writes what the caller is to be told of the end of the sum, call->before, unless that is lost. */

@@ -8,9 +8,18 @@
 
 #include "state.h"
 
-bool ranks_state_is_lost(const void *state) {
-    static const struct sum_state none;
-    return memcmp(state, &none, sizeof none) == 0;
+void ranks_lose(void *state, size_t bytes, table_status reason) {
+    struct sum_state *header = state;
+    memset(state, 0, bytes);
+    header->flags = (uint32_t)reason;
+}
+
+/* One that has not even begun is no state to join. */
+table_status ranks_lost(const void *state) {
+    const struct sum_state *header = state;
+    if (header->magic != 0)
+        return TABLE_OK;
+    return header->flags ? (table_status)header->flags : TABLE_ERROR_STATE;
 }
 
 /* The rows of a state from `slot` on, those of the levels in the mask: as they are in `from`; zeros if it is NULL. */
@@ -44,16 +53,24 @@ static void put_state(struct sum_state *to, const struct sum_state *from, const 
 void ranks_join(const void *left_state, void *right_state, size_t bytes) {
     const struct sum_state *left = left_state;
     struct sum_state *right = right_state;
-    const bool is_lost = ranks_state_is_lost(left) || ranks_state_is_lost(right);
-    struct sum_state *joined = is_lost ? NULL : calloc(1, bytes);
-    if (joined)
+    struct sum_state *joined = NULL;
+    table_status status = ranks_lost(left);
+    if (status == TABLE_OK)
+        status = ranks_lost(right);
+    if (status == TABLE_OK) {
+        joined = calloc(1, bytes);
+        status = joined ? TABLE_OK : TABLE_ERROR_HOST_MEMORY;
+    }
+    if (status == TABLE_OK) {
         put_state(joined, left, left);
-    if (joined && table_state_join(joined, right) == TABLE_OK) {
+        status = table_state_join(joined, right);
+    }
+    if (status == TABLE_OK) {
         const struct sum_state old = *right;
         put_state(right, NULL, &old);
         put_state(right, joined, joined);
     } else {
-        memset(right, 0, bytes);
+        ranks_lose(right, bytes, status);
     }
     free(joined);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "join.h"
 #include "offsets.h"
 #include "thread.h"
 
@@ -121,7 +122,7 @@ static table_status scan_among_others(struct ranks_call *call, struct scanning *
 static table_status put_end(struct ranks_call *call, table_status *status) {
     const struct together *all = call->all;
     if (*status != TABLE_OK)
-        memset(call->before, 0, call->state_bytes);
+        ranks_lose(call->before, call->state_bytes, *status);
     if (!call->plea.wants_end)
         return TABLE_OK;
     const int last = together_place(all, all->ranks - 1);

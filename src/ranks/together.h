@@ -23,7 +23,8 @@ struct transport {
     /* words[i] = the greatest over all ranks, of at most SURVEY_WORDS; and the sums of the tally, all modulo 2^64. */
     table_status (*survey)(const struct together *all, uint64_t *words, int count, struct tally *tally);
 
-    /* Gets ready for states of so many bytes, which are told as one thing. Local. */
+    /* Gets ready for states of so many bytes, which are told as one thing, in memory of together_state_step() bytes.
+     * Local. */
     table_status (*open)(struct together *all, size_t state_bytes);
 
     /* before = the ranges of all ranks before this one in the order of the sum, joined by ranks_join(); unspecified on
@@ -43,6 +44,11 @@ struct together {
     int rank, ranks;
     bool backwards; /* whether the sum begins with the last rank's last row */
 };
+
+/* The bytes from one state to the next where they lie side by side, each of them aligned. */
+static inline size_t together_state_step(size_t state_bytes) {
+    return (state_bytes + TABLE_STATE_ALIGNMENT - 1) / TABLE_STATE_ALIGNMENT * TABLE_STATE_ALIGNMENT;
+}
 
 /* The rank's place in the order of the sum; and the rank at a place. */
 static inline int together_place(const struct together *all, int rank) {

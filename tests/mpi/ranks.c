@@ -58,6 +58,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     seed = process == 0 ? run_seed() : 0;
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    test_joins();
     test_errors_of_ranks(world);
     test_sums_of_ranks(world, seed);
     test_totals_of_ranks(world, seed);

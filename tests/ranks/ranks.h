@@ -57,6 +57,7 @@ void test_communicators(const struct ranks *ranks);
 
 #ifndef TEST_RANKS_OF_NCCL
 void test_keys_of_ranks(int world, uint64_t seed);
+void test_joins(void);
 #endif
 
 #endif
