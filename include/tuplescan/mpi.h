@@ -54,8 +54,9 @@ TABLE_BEGIN
 TABLE_API table_status table_prefix_sum_mpi(const table_view *in, const table_view *out,
                                             const table_scan_options *options, MPI_Comm comm);
 
-/* As table_column_totals() of the whole table, on each rank. totals: NULL on a rank that does not want them. The
- * beginning and the end are as above. */
+/* As table_column_totals() of the whole table, on each rank. totals: NULL on a rank that does not want them, and on all
+ * of them if the state is that of a range that begins beyond row 0 (ARGUMENT). The beginning and the end are as above.
+ */
 TABLE_API table_status table_column_totals_mpi(const table_view *in, table_type out_type, void *totals,
                                                const table_scan_options *options, MPI_Comm comm);
 

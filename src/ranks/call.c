@@ -1,9 +1,12 @@
 #include "call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "join.h"
+
+enum { TEXT = 256 };
 
 void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options) {
     *call = (struct ranks_call){.all = all};
@@ -35,15 +38,26 @@ static table_status make_room(struct ranks_call *call) {
     return call->all->by->open(call->all, call->state_bytes);
 }
 
-/* The rows that this rank adds to the count: on the first one also those that were summed before. */
+static table_status fail_for_range(table_status status, const char *what, const table_state_facts *facts) {
+    char text[TEXT];
+    snprintf(text, sizeof text, "%s begins at row %llu, and the sums above it are not known", what,
+             (unsigned long long)facts->first_row);
+    return table_error_set(status, text);
+}
+
+/* The rows that this rank adds to the count: on the first one also those above the range of the state, and those that
+ * it has summed. */
 static table_status count_rows(struct ranks_call *call, const table_view *in) {
-    uint64_t before = 0;
+    const void *state = call->is_first ? call->options.state : NULL;
+    table_state_facts facts = {0};
     table_status status = TABLE_OK;
-    if (call->is_first && call->options.state)
-        status = table_state_check(call->options.state, call->state_bytes, call->sums, call->plea.columns);
-    if (status == TABLE_OK && call->is_first && call->options.state)
-        status = table_state_rows(call->options.state, &before);
-    call->plea.rows.own = in->rows + before;
+    if (state)
+        status = table_state_check(state, call->state_bytes, call->sums, call->plea.columns);
+    if (state && status == TABLE_OK)
+        status = table_state_describe(state, call->state_bytes, &facts);
+    if (status == TABLE_OK && facts.first_row != 0 && call->plea.call == RANKS_CALL_PREFIX_SUM)
+        status = fail_for_range(TABLE_ERROR_STATE, "options->state", &facts);
+    call->plea.rows.own = in->rows + facts.first_row + facts.rows;
     return status;
 }
 
@@ -95,8 +109,14 @@ table_status ranks_find_lost(struct ranks_call *call) {
                                                                      : "the states of the ranks do not join");
 }
 
+/* A range has no sums: all ranks see that, if one of them wants some. */
 table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
+    table_state_facts facts;
     table_status status = ranks_find_lost(call);
+    if (status == TABLE_OK)
+        status = table_state_describe(call->before, call->state_bytes, &facts);
+    if (status == TABLE_OK && facts.first_row != 0 && call->plea.wants_end)
+        status = fail_for_range(TABLE_ERROR_ARGUMENT, "totals: options->state", &facts);
     if (status == TABLE_OK && row)
         status = table_state_sums(call->before, row);
     if (status == TABLE_OK && state)

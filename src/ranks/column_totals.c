@@ -63,7 +63,8 @@ table_status ranks_column_totals(struct together *all, const table_view *in, tab
                               .out = out_type,
                               .details = {own->reverse != 0, own->skip_nan != 0},
                               .detail_names = DETAIL_NAMES,
-                              .wants_skipped = own->skipped != NULL};
+                              .wants_skipped = own->skipped != NULL,
+                              .wants_end = totals != NULL};
     table_status status = ranks_agree(&call, in);
     if (status == TABLE_OK)
         status = work(&call, in, totals);

@@ -62,6 +62,7 @@ int main(int argc, char **argv) {
     test_errors_of_ranks(world);
     test_sums_of_ranks(world, seed);
     test_totals_of_ranks(world, seed);
+    test_ranges_of_ranks(world, seed);
     test_keys_of_ranks(world, seed);
     MPI_Finalize();
     return 0;

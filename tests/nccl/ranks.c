@@ -159,6 +159,7 @@ static void *run_rank(void *number) {
     test_errors_of_ranks(world);
     test_sums_of_ranks(world, seed);
     test_totals_of_ranks(world, seed);
+    test_ranges_of_ranks(world, seed);
 #ifdef EMULATOR_NCCL_H
     test_failures();
 #endif

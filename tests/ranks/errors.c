@@ -208,6 +208,22 @@ static void test_wrong_beginnings(const struct ranks *ranks) {
     call.options.carry_in = NULL;
     CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 5) == TABLE_OK);
     check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_STATE, "row 5");
+    check_untouched();
+}
+
+/* Totals of a range that begins beyond row 0 are not known, whichever rank wants them. */
+static void test_totals_of_range(const struct ranks *ranks) {
+    for (int guilty = 0; guilty < ranks->count; guilty++) {
+        struct call call = right_call();
+        char begun[sizeof state];
+        CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 5) == TABLE_OK);
+        memcpy(begun, state, sizeof state);
+        row[0] = -1;
+        call.options.state = state;
+        check_told(ranks, totals_over(ranks, &call.in, TABLE_F32, ranks->rank == guilty ? row : NULL, &call.options),
+                   TABLE_ERROR_ARGUMENT, "totals: options->state begins at row 5");
+        CHECK(row[0] == -1 && memcmp(begun, state, sizeof state) == 0);
+    }
 }
 
 /* Work fails on one rank, when all have agreed: totals of what is nowhere; and a backend that is not there. */
@@ -237,6 +253,7 @@ void test_errors_of_ranks(int world) {
         test_narrow_totals(&ranks);
         test_offsets(&ranks);
         test_wrong_beginnings(&ranks);
+        test_totals_of_range(&ranks);
         test_failing_work(&ranks);
         test_communicators(&ranks);
         group_close(&ranks);

@@ -44,6 +44,7 @@ void check_told(const struct ranks *ranks, table_status status, table_status wan
 
 void test_sums_of_ranks(int world, uint64_t seed);
 void test_totals_of_ranks(int world, uint64_t seed);
+void test_ranges_of_ranks(int world, uint64_t seed);
 void test_errors_of_ranks(int world);
 
 /* For a program whose arguments are ROWS COLUMNS [REPEAT]. */

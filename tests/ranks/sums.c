@@ -262,6 +262,28 @@ static void check_totals(const struct ranks *ranks, const struct spread *spread)
     close_whole(&whole);
 }
 
+/* A range that begins anywhere: it has the bytes that one process makes of it. Some other ranks are told them, too. */
+static void check_range(const struct ranks *ranks, const struct spread *spread) {
+    struct whole whole = open_whole(spread);
+    const uint64_t first = spread->seed % 3000;
+    const bool begins = ranks->rank == first_rank(ranks, spread), is_told = begins || spread->seed >> ranks->rank & 1;
+    const table_view all = view_of(spread, whole.in, spread->in_type, 0, spread->rows);
+    const table_view in =
+        view_of(spread, whole.in, spread->in_type, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1]);
+    void *state = memory(whole.state_bytes);
+    memset(state, 0x5a, whole.state_bytes);
+    CHECK(table_state_begin(whole.end_state, spread->sum_type, spread->columns, first) == TABLE_OK);
+    if (begins)
+        memcpy(state, whole.end_state, whole.state_bytes);
+    table_scan_options options = {.reverse = spread->reverse, .skip_nan = spread->skip_nan, .state = whole.end_state};
+    CHECK(table_column_totals(&all, spread->sum_type, NULL, &options) == TABLE_OK);
+    options.state = is_told ? state : NULL;
+    CHECK(totals_over(ranks, &in, spread->sum_type, NULL, &options) == TABLE_OK);
+    CHECK(!is_told || same_states(spread, state, whole.end_state, whole.state_bytes));
+    free(state);
+    close_whole(&whole);
+}
+
 static void note(const struct ranks *ranks, const struct spread *spread) {
     check_note("%s -> %s, %zu x %zu over %d ranks, this one %d from row %zu to %zu, %zu rows before, exclusive %d, "
                "reverse %d, offsets %d, skip_nan %d, carry %d, state %d, in place %d, pattern %d",
@@ -289,3 +311,5 @@ static void check_rounds(int world, uint64_t seed, unsigned rounds,
 void test_sums_of_ranks(int world, uint64_t seed) { check_rounds(world, seed, 210, check_sums); }
 
 void test_totals_of_ranks(int world, uint64_t seed) { check_rounds(world, seed + 1, 70, check_totals); }
+
+void test_ranges_of_ranks(int world, uint64_t seed) { check_rounds(world, seed + 2, 35, check_range); }
