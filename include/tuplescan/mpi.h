@@ -7,9 +7,9 @@
  * All calls are collective: each rank of the communicator makes the same call, with the same columns, types, bins or
  * digit, and options->exclusive, reverse, offsets and skip_nan. All other options, the backend, the strategy and the
  * number of threads among them, are each rank's own. The tables lie where table_prefix_sum() of the rank takes them, in
- * host or device memory; carries, totals, states, skipped and first_overflow are host memory. What ranks tell each
- * other are states (tuplescan/state.h), made by reading the rank's rows once: table_state_bytes() bytes, whatever the
- * rows; docs/machines.md has what that costs. MPI is given host memory alone.
+ * host or device memory; carries, totals, states, skipped and first_overflow are host memory (BACKEND). What ranks tell
+ * each other are states (tuplescan/state.h), made by reading the rank's rows once: table_state_bytes() bytes, whatever
+ * the rows; docs/machines.md has what that costs. MPI is given host memory alone.
  *
  * The beginning is that of the rank whose rows the sum begins with, rank 0, or with options->reverse the last rank: of
  * the options carry_in and the state that goes on those of that rank alone are read. The end is everybody's: each rank
@@ -49,8 +49,9 @@ TABLE_BEGIN
  *   report          of this rank's scan alone
  * stream, workspace and tables must be 0 (ARGUMENT).
  *
- * The rank that the sum begins with does not wait for others: it sums in a thread of its own while this one is in MPI,
- * unless its backend is CUDA by force. With reverse the ranks are put in the other order by an MPI_Comm_split(). */
+ * Where the CPU sums, which it does tables in host memory unless the backend is CUDA by force, the rank that the sum
+ * begins with does not wait for others: it sums in a thread of its own while this one is in MPI. With reverse the ranks
+ * are put in the other order by an MPI_Comm_split(). */
 TABLE_API table_status table_prefix_sum_mpi(const table_view *in, const table_view *out,
                                             const table_scan_options *options, MPI_Comm comm);
 
@@ -61,13 +62,14 @@ TABLE_API table_status table_column_totals_mpi(const table_view *in, table_type 
                                                const table_scan_options *options, MPI_Comm comm);
 
 /* As table_histogram() of the values of all ranks, on each rank: counts for the table as a whole, without weights
- * (ARGUMENT). values, result and outside are host memory. Errors leave result and outside unspecified. */
+ * (ARGUMENT). values, result and outside are host memory (BACKEND). Errors leave result and outside unspecified. */
 TABLE_API table_status table_histogram_mpi(const table_view *values, const table_bins *bins, const table_view *result,
                                            const table_histogram_options *options, MPI_Comm comm);
 
 /* How many keys have each digit d: on this rank, counts[d]; on all ranks before it, before[d]; on all ranks, totals[d].
  * So the keys of this rank with digit d go, in their order, to the places of a stable sort from
- * totals[0] + ... + totals[d - 1] + before[d] on. Each has 2^bits words of host memory, and so is that of the keys. */
+ * totals[0] + ... + totals[d - 1] + before[d] on. Each has 2^bits words of host memory, and so is that of the keys
+ * (BACKEND). */
 TABLE_API table_status table_digit_counts_mpi(const table_view *keys, const table_digit *digit, uint64_t *counts,
                                               uint64_t *before, uint64_t *totals, const table_pipeline_options *options,
                                               MPI_Comm comm);

@@ -1,11 +1,14 @@
 /* Histograms and digit counts of what all ranks have: counts of each, and their sums. */
 #include <tuplescan/mpi.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agree.h"
 #include "link.h"
+
+enum { TEXT = 256 };
 
 static const char *const BINS_NAME = "the bins", *const DIGIT_NAME = "the digit";
 
@@ -38,16 +41,24 @@ struct histogram {
 };
 enum { VALUES, OUTSIDE, BINS = OUTSIDE + TABLE_OUTSIDE_WORDS };
 
+/* The CPU says of what is in device memory that it cannot reach it. */
+static const table_pipeline_options on_host = {.backend = TABLE_BACKEND_CPU};
+
 static table_status count_values(const table_view *values, const table_bins *bins, const table_view *result,
                                  const table_histogram_options *options, struct histogram *histogram) {
-    table_histogram_options inner = {0};
+    table_histogram_options inner = {0}, looked_at;
     uint64_t outside[TABLE_OUTSIDE_WORDS];
+    size_t bytes;
     if (options)
         inner = *options;
     if (inner.per_chunk || inner.weights)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options: per_chunk and weights are not for ranks");
+    looked_at = inner;
+    looked_at.run = on_host;
     inner.outside = outside;
-    const table_status status = table_histogram(values, bins, result, &inner);
+    table_status status = table_histogram_workspace(values, bins, result, &looked_at, &bytes);
+    if (status == TABLE_OK)
+        status = table_histogram(values, bins, result, &inner);
     if (status != TABLE_OK)
         return status;
     histogram->count = BINS + bins->count;
@@ -101,50 +112,83 @@ table_status table_histogram_mpi(const table_view *values, const table_bins *bin
     return status;
 }
 
+/* What the caller is to be told of its digits; and the counts of this rank, until all agree. */
+struct digits {
+    uint64_t *counts, *before, *totals, *own;
+    size_t count;
+};
+
 /* All keys of this rank are one chunk. */
-static table_status count_digits(const table_view *keys, const table_digit *digit, uint64_t *counts,
-                                 const table_pipeline_options *options) {
-    if (!keys || !digit || !counts)
-        return table_error_set(TABLE_ERROR_ARGUMENT, "keys, digit or counts is a null pointer");
-    const size_t chunk = keys->rows ? keys->rows : 1;
-    const size_t columns = digit->bits <= TABLE_DIGIT_BITS_MOST ? (size_t)1 << digit->bits : 1;
-    const table_view counters = {.data = counts, .rows = keys->rows != 0, .columns = columns, .type = TABLE_U64};
-    const table_status status = table_digit_counts(keys, digit, chunk, &counters, options);
-    if (status == TABLE_OK && keys->rows == 0)
-        memset(counts, 0, columns * sizeof *counts);
-    return status;
+static table_view counters_at(uint64_t *counts, const struct digits *digits, const table_view *keys) {
+    return (table_view){.data = counts, .rows = keys->rows != 0, .columns = digits->count, .type = TABLE_U64};
 }
 
-static table_status spread_digits(const struct mpi_link *link, const uint64_t *counts, size_t digits, uint64_t *before,
-                                  uint64_t *totals) {
+static table_status look_at_places(const table_view *keys, const table_digit *digit, const struct digits *digits) {
+    static const char *const names[] = {"counts", "before", "totals"};
+    uint64_t *const places[] = {digits->counts, digits->before, digits->totals};
+    for (int i = 0; i < 3; i++) {
+        const table_view counters = counters_at(places[i], digits, keys);
+        char text[TEXT];
+        size_t bytes;
+        const table_status status =
+            table_digit_counts_workspace(keys, digit, keys->rows ? keys->rows : 1, &counters, &on_host, &bytes);
+        if (status == TABLE_OK)
+            continue;
+        snprintf(text, sizeof text, "%s, as counters: %.200s", names[i], table_error_detail());
+        return table_error_set(status, text);
+    }
+    return TABLE_OK;
+}
+
+static table_status count_digits(const table_view *keys, const table_digit *digit,
+                                 const table_pipeline_options *options, struct digits *digits) {
+    if (!keys || !digit || !digits->counts || !digits->before || !digits->totals)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "keys, digit, counts, before or totals is a null pointer");
+    digits->count = digit->bits <= TABLE_DIGIT_BITS_MOST ? (size_t)1 << digit->bits : 1;
+    table_status status = look_at_places(keys, digit, digits);
+    if (status != TABLE_OK)
+        return status;
+    digits->own = calloc(digits->count, sizeof *digits->own);
+    if (!digits->own)
+        return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory for the counts of the digits");
+    const table_view counters = counters_at(digits->own, digits, keys);
+    return table_digit_counts(keys, digit, keys->rows ? keys->rows : 1, &counters, options);
+}
+
+static table_status spread_digits(const struct mpi_link *link, const struct digits *all) {
+    uint64_t *const before = all->before;
+    const size_t digits = all->count;
     if (link->all.rank == 0)
         memset(before, 0, digits * sizeof *before);
-    const int code = MPI_Exscan(counts, before, (int)digits, MPI_UINT64_T, MPI_SUM, link->comm);
+    const int code = MPI_Exscan(all->own, before, (int)digits, MPI_UINT64_T, MPI_SUM, link->comm);
     if (code != MPI_SUCCESS)
         return mpi_failed("MPI_Exscan()", code);
     if (link->all.rank == 0) /* MPI does not say what it leaves there */
         memset(before, 0, digits * sizeof *before);
-    memcpy(totals, counts, digits * sizeof *totals);
-    return add_up(link, totals, digits);
+    memcpy(all->counts, all->own, digits * sizeof *all->counts);
+    memcpy(all->totals, all->own, digits * sizeof *all->totals);
+    return add_up(link, all->totals, digits);
 }
 
 table_status table_digit_counts_mpi(const table_view *keys, const table_digit *digit, uint64_t *counts,
                                     uint64_t *before, uint64_t *totals, const table_pipeline_options *options,
                                     MPI_Comm comm) {
+    struct digits digits = {.counts = counts, .before = before, .totals = totals};
     struct mpi_link link;
     table_status status = mpi_link_begin(&link, comm);
     if (status != TABLE_OK)
         return status;
-    struct plea plea = {.status = count_digits(keys, digit, counts, options),
+    struct plea plea = {.status = count_digits(keys, digit, options, &digits),
                         .call = RANKS_CALL_DIGIT_COUNTS,
                         .detail_names = &DIGIT_NAME};
-    if (plea.status == TABLE_OK && (!before || !totals))
-        plea.status = table_error_set(TABLE_ERROR_ARGUMENT, "before or totals is a null pointer");
     if (plea.status == TABLE_OK) {
-        plea.columns = (size_t)1 << digit->bits;
+        plea.columns = digits.count;
         plea.in = keys->type;
         plea.details[0] = (uint64_t)digit->first_bit << 1 | (digit->descending != 0);
     }
     status = together_agree(&link.all, &plea);
-    return status == TABLE_OK ? spread_digits(&link, counts, plea.columns, before, totals) : status;
+    if (status == TABLE_OK)
+        status = spread_digits(&link, &digits);
+    free(digits.own);
+    return status;
 }

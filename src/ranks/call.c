@@ -18,6 +18,21 @@ void ranks_begin(struct ranks_call *call, struct together *all, const table_scan
         call->options.carry_in = NULL;
 }
 
+/* A table of no rows on the host, for the CPU, which says of what is in device memory that it cannot reach it. */
+table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
+                                 void *carry_out) {
+    uint64_t places[2];
+    const table_view none = {.data = &places[0], .columns = in->columns, .type = in->type};
+    const table_view no_sums = {.data = &places[1], .columns = in->columns, .type = out_type};
+    table_scan_options options = call->options;
+    size_t bytes;
+    options.backend = TABLE_BACKEND_CPU;
+    options.offsets = 0;
+    options.report = NULL;
+    options.carry_out = carry_out;
+    return table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);
+}
+
 static void *allocate_state(size_t bytes) {
     const size_t room = together_state_step(bytes);
     void *state = room < bytes ? NULL : aligned_alloc(TABLE_STATE_ALIGNMENT, room);

@@ -16,15 +16,21 @@ struct ranks_call {
     struct plea plea;
     table_type sums; /* what states are of */
     size_t state_bytes;
-    bool is_first; /* in the order of the sum */
-    void *range;   /* the state of this rank's rows */
-    void *before;  /* that of all rows before them; later of other rows */
-    void *aside;   /* on the first of several ranks: what the transport leaves there means nothing */
-    bool is_lost;  /* `before` is */
+    bool is_first;   /* in the order of the sum */
+    bool is_on_host; /* prefix sums: the tables are */
+    void *range;     /* the state of this rank's rows */
+    void *before;    /* that of all rows before them; later of other rows */
+    void *aside;     /* on the first of several ranks: what the transport leaves there means nothing */
+    bool is_lost;    /* `before` is */
 };
 
 /* The order of the sum is known from then on, and options that are not this rank's are gone. */
 void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options);
+
+/* Whether types, columns and options are possible, apart from what the rank's own tables have to do with them, and all
+ * memory that the options name is the host's. */
+table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
+                                 void *carry_out);
 
 /* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. All ranks get the same status. */
 table_status ranks_agree(struct ranks_call *call, const table_view *in);

@@ -19,21 +19,23 @@ static table_status look_at_type(table_type out_type) {
 
 /* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
  * looked at when it is summed, before anything is written. */
-static table_status look_at_call(const struct ranks_call *call, const table_view *in, table_type out_type) {
-    table_scan_options options = call->options;
+static table_status look_at_call(const struct ranks_call *call, const table_view *in, table_type out_type,
+                                 void *totals) {
+    const table_scan_options *options = &call->options;
+    char text[TEXT];
     if (!in)
         return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
-    if (options.exclusive || options.offsets || options.tables > 1 || options.carry_out || options.first_overflow ||
-        options.stream || options.workspace || options.workspace_bytes)
+    if (options->exclusive || options->offsets || options->tables > 1 || options->carry_out ||
+        options->first_overflow || options->stream || options->workspace || options->workspace_bytes)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take backend, strategy, threads, carry_in, "
                                                      "state, reverse, skip_nan and skipped, and no others");
-    const table_view none = {.columns = in->columns, .type = in->type};
-    const table_view no_sums = {.columns = in->columns, .type = out_type};
-    size_t bytes;
-    options.report = NULL;
-    options.backend = TABLE_BACKEND_AUTO;
-    const table_status status = table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);
-    return status == TABLE_OK ? look_at_type(out_type) : status;
+    table_status status = ranks_look_at_words(call, in, out_type, NULL);
+    if (status == TABLE_OK)
+        status = look_at_type(out_type);
+    if (status != TABLE_OK || (status = ranks_look_at_words(call, in, out_type, totals)) == TABLE_OK)
+        return status;
+    snprintf(text, sizeof text, "totals, as a carry out: %.200s", table_error_detail());
+    return table_error_set(status, text);
 }
 
 static table_status work(struct ranks_call *call, const table_view *in, void *totals) {
@@ -56,7 +58,7 @@ table_status ranks_column_totals(struct together *all, const table_view *in, tab
     struct ranks_call call;
     ranks_begin(&call, all, options);
     const table_scan_options *own = &call.options;
-    call.plea = (struct plea){.status = look_at_call(&call, in, out_type),
+    call.plea = (struct plea){.status = look_at_call(&call, in, out_type, totals),
                               .call = RANKS_CALL_COLUMN_TOTALS,
                               .columns = in ? in->columns : 0,
                               .in = in ? in->type : 0,

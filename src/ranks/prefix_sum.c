@@ -14,10 +14,24 @@ static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse", 
 /* Whether this rank has the whole table's last rows. */
 static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
 
+/* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
+ * caller's, whose last one is left as it was. */
+static table_status find_side(struct ranks_call *call, const table_view *in, const table_view *out,
+                              table_scan_options *options) {
+    char last[TEXT];
+    size_t bytes;
+    snprintf(last, sizeof last, "%s", table_error_detail());
+    options->backend = TABLE_BACKEND_CPU;
+    const table_status status = table_prefix_sum_workspace(in, out, options, &bytes);
+    call->is_on_host = status == TABLE_OK;
+    return status == TABLE_ERROR_BACKEND ? table_error_set(TABLE_OK, last) : status;
+}
+
 /* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
  * stream form is to have everything looked at; these forms know no tables that are taken through a device, and are
- * asked about the side that such tables are on. Nor do they know a state on the host beside tables on a device. */
-static table_status look_at_call(const struct ranks_call *call, const table_view *in, const table_view *out) {
+ * asked about the side that such tables are on. Nor do they know a state on the host beside tables on a device: it is
+ * left out where there are no tables on the host, which it could share memory with. */
+static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
     size_t bytes;
     if (options.tables > 1)
@@ -32,11 +46,10 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
     options.state = NULL;
     offsets_of_part(&options, has_last_rows(call->all));
     table_status status = table_prefix_sum_workspace(in, out, &options, &bytes);
-    if (status != TABLE_OK || !call->options.state)
-        return status;
+    if (status == TABLE_OK)
+        status = ranks_look_at_words(call, in, out->type, options.carry_out);
     options.state = call->options.state;
-    status = table_prefix_sum_workspace(in, out, &options, &bytes);
-    return status == TABLE_ERROR_BACKEND ? TABLE_OK : status;
+    return status == TABLE_OK ? find_side(call, in, out, &options) : status;
 }
 
 static void describe_call(struct ranks_call *call, const table_view *in, const table_view *out) {
@@ -78,10 +91,9 @@ static void *scan_rows(void *argument) {
     return NULL;
 }
 
-/* Whether the CPU alone can sum. A device takes longer to serve one more thread than the exchange takes. */
+/* Whether the CPU is going to sum. A device takes longer to serve one more thread than the exchange takes. */
 static bool is_for_cpu(const struct ranks_call *call) {
-    return call->options.backend == TABLE_BACKEND_CPU ||
-           (call->options.backend == TABLE_BACKEND_AUTO && table_devices(NULL, 0) == 1);
+    return call->is_on_host && call->options.backend != TABLE_BACKEND_CUDA;
 }
 
 /* The first rank knows what it begins with. It sums in a thread of its own, while this one, from which alone MPI may be

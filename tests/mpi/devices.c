@@ -1,5 +1,6 @@
 /* Tables in the memory of devices, spread over ranks, each of which takes the device of its number. Without arguments a
  * test: the bits of one process on the CPU. With ROWS COLUMNS [REPEAT] what the call takes: ranks/times.c. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,102 @@ static void check_table(const struct ranks *ranks, struct random *random) {
     free(expected);
 }
 
+/* What must be host memory, and is a device's on one rank: all are told, before anything is written. */
+static void check_refused(const char *name, table_status status) {
+    check_note("%s on a device: %s", name, table_status_name(status));
+    CHECK(status == TABLE_ERROR_BACKEND && strstr(table_error_detail(), name) != NULL);
+    CHECK(strncmp(table_error_detail(), "rank 0: ", 8) == 0);
+}
+
+static void check_words_of_sums(const struct ranks *ranks, void *word) {
+    uint64_t values[4] = {1, 2, 3, 4}, sums[4] = {0};
+    void *const mine = ranks->rank == 0 ? word : NULL;
+    const table_view in = {values, 4, 1, 0, TABLE_U64}, out = {sums, 4, 1, 0, TABLE_U64};
+    const table_view floats = {values, 4, 1, 0, TABLE_F64}, float_sums = {sums, 4, 1, 0, TABLE_F64};
+    const MPI_Comm comm = ranks->comm;
+    check_refused("options->first_overflow",
+                  table_prefix_sum_mpi(&in, &out, &(table_scan_options){.first_overflow = mine}, comm));
+    check_refused("options->state", table_prefix_sum_mpi(&in, &out, &(table_scan_options){.state = mine}, comm));
+    check_refused("options->carry_in", table_prefix_sum_mpi(&in, &out, &(table_scan_options){.carry_in = mine}, comm));
+    check_refused("options->carry_out",
+                  table_prefix_sum_mpi(&in, &out, &(table_scan_options){.carry_out = mine}, comm));
+    check_refused(
+        "options->skipped",
+        table_prefix_sum_mpi(&floats, &float_sums, &(table_scan_options){.skip_nan = 1, .skipped = mine}, comm));
+    check_refused(
+        "options->skipped",
+        table_column_totals_mpi(&floats, TABLE_F64, sums, &(table_scan_options){.skip_nan = 1, .skipped = mine}, comm));
+    check_refused("options->state",
+                  table_column_totals_mpi(&in, TABLE_U64, sums, &(table_scan_options){.state = mine}, comm));
+    check_refused("totals", table_column_totals_mpi(&in, TABLE_U64, mine, NULL, comm));
+    for (int i = 0; i < 4; i++)
+        CHECK(sums[i] == 0);
+}
+
+static void check_words_of_keys(const struct ranks *ranks, void *word) {
+    uint32_t values[4] = {0, 1, 1, 0};
+    uint64_t counts[3][2] = {{0}}, outside[TABLE_OUTSIDE_WORDS];
+    const bool guilty = ranks->rank == 0;
+    const table_view keys = {values, 4, 1, 0, TABLE_U32}, device = {word, 4, 1, 0, TABLE_U32};
+    const table_view result = {counts, 1, 2, 0, TABLE_U64}, device_result = {word, 1, 2, 0, TABLE_U64};
+    const table_bins bins = {.kind = TABLE_BINS_INTEGER, .count = 2};
+    const table_digit digit = {.bits = 1};
+    const table_histogram_options options = {.outside = guilty ? word : outside};
+    const MPI_Comm comm = ranks->comm;
+    check_refused("", table_histogram_mpi(guilty ? &device : &keys, &bins, &result, NULL, comm));
+    check_refused("result", table_histogram_mpi(&keys, &bins, guilty ? &device_result : &result, NULL, comm));
+    check_refused("options->outside", table_histogram_mpi(&keys, &bins, &result, &options, comm));
+    check_refused(
+        "", table_digit_counts_mpi(guilty ? &device : &keys, &digit, counts[0], counts[1], counts[2], NULL, comm));
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"counts", "before", "totals"};
+        uint64_t *const places[3] = {guilty && i == 0 ? word : counts[0], guilty && i == 1 ? word : counts[1],
+                                     guilty && i == 2 ? word : counts[2]};
+        check_refused(names[i], table_digit_counts_mpi(&keys, &digit, places[0], places[1], places[2], NULL, comm));
+    }
+}
+
+static void check_words(const struct ranks *ranks) {
+    static const char zeros[1024];
+    void *word = on_device(zeros, sizeof zeros);
+    check_words_of_sums(ranks, word);
+    check_words_of_keys(ranks, word);
+    CHECK(cudaFree(word) == cudaSuccess);
+}
+
+/* The first rank sums in a thread of its own where the CPU sums, although there is a device; and a call that does not
+ * fail leaves the text of one that did. */
+static unsigned threads_started;
+
+bool __real_thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
+bool __wrap_thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
+bool __wrap_thread_start(pthread_t *thread, void *(*work)(void *), void *argument) {
+    threads_started++;
+    return __real_thread_start(thread, work, argument);
+}
+
+static void check_early(const struct ranks *ranks) {
+    enum { ROWS = 3 };
+    float values[ROWS] = {1, 2, 3}, carry;
+    void *device = on_device(values, sizeof values), *state = new_state(1);
+    const table_scan_options options = {.threads = 1, .state = state, .carry_out = &carry};
+    for (int i = 0; i < 3; i++) {
+        const bool on_host = i != 1, early = i == 0 && ranks->rank == 0 && ranks->count > 1;
+        const table_view table = rows_of(on_host ? (void *)values : device, ROWS, 1);
+        table_scan_options own = options;
+        own.backend = i == 2 ? TABLE_BACKEND_CUDA : TABLE_BACKEND_AUTO;
+        CHECK(table_state_begin(state, TABLE_F32, 1, 0) == TABLE_OK);
+        CHECK(table_prefix_sum(NULL, NULL, NULL) == TABLE_ERROR_ARGUMENT);
+        threads_started = 0;
+        check_note("tables %s, backend %d", on_host ? "on the host" : "on a device", (int)own.backend);
+        CHECK(table_prefix_sum_mpi(&table, &table, &own, ranks->comm) == TABLE_OK);
+        CHECK(strcmp(table_error_detail(), "in is a null pointer") == 0);
+        CHECK(threads_started == (early ? 1 : 0));
+    }
+    free(state);
+    CHECK(cudaFree(device) == cudaSuccess);
+}
+
 table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
                       const table_scan_options *options, bool on_device) {
     (void)on_device;
@@ -114,6 +211,8 @@ int main(int argc, char **argv) {
     if (argc > 2) {
         time_tables(&ranks, argc, argv);
     } else {
+        check_words(&ranks);
+        check_early(&ranks);
         for (unsigned i = 0; i < 20 * run_rounds() / run_few() + 5; i++) {
             const uint64_t next = random_bits(&random);
             struct random same = {next};

@@ -62,10 +62,15 @@ static void check_digits(const struct ranks *ranks, const size_t *cuts) {
     count_range(&digit, 0, cuts[ranks->count], wanted);
     CHECK(memcmp(totals, wanted, sizeof totals) == 0);
     const table_digit wide = {.bits = 17};
+    const bool is_last = ranks->rank == ranks->count - 1;
+    memset(counts, 0x5a, sizeof counts);
+    memcpy(wanted, counts, sizeof wanted);
     check_told(ranks,
-               table_digit_counts_mpi(&mine, ranks->rank == ranks->count - 1 ? &wide : &digit, counts, before, totals,
-                                      NULL, ranks->comm),
+               table_digit_counts_mpi(&mine, is_last ? &wide : &digit, counts, before, totals, NULL, ranks->comm),
                TABLE_ERROR_ARGUMENT, "bits");
+    check_told(ranks, table_digit_counts_mpi(&mine, &digit, counts, before, is_last ? NULL : totals, NULL, ranks->comm),
+               TABLE_ERROR_ARGUMENT, "null pointer");
+    CHECK(memcmp(counts, wanted, sizeof counts) == 0);
 }
 
 void test_keys_of_ranks(int world, uint64_t seed) {
