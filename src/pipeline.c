@@ -202,6 +202,8 @@ static table_status put_start(const struct backend *backend, const struct plan *
     table_status status = run_either(backend, plan, &begin, workspace);
     if (status == TABLE_OK)
         status = put_offsets(backend, plan, scan, begin.carry_out, workspace);
+    if (status == TABLE_OK && scan->state && !plan->state_reached)
+        status = backend->wait(scan); /* until the host has the state again, which is copied from there */
     if (scan->state) {
         scan->carry_in = NULL;
         scan->begins = false;

@@ -391,6 +391,25 @@ static void test_graph_goes_on(void **state) {
     check_graph_goes_on(TABLE_F32, table_rows(), false);
 }
 
+/* A sum on a device that begins with a carry, whose state lies on the host, and whose first row is the offsets' own. */
+static void check_host_state(void) {
+    enum { ROUNDS = 20, ROWS = 3 };
+    const table_view all = {device_sums, ROWS, 1, 0, TABLE_U32}, in = {device_sums + 1, ROWS - 1, 1, 0, TABLE_U32};
+    static _Alignas(TABLE_STATE_ALIGNMENT) char kept[64 + 2 * sizeof(uint32_t)];
+    const uint32_t start = 100, values[ROWS] = {0, 1, 2}, expected[ROWS] = {100, 101, 103};
+    const table_scan_options options = {.offsets = 1, .carry_in = &start, .state = kept};
+    uint32_t found[ROWS];
+    for (int round = 0; round < ROUNDS; round++) {
+        memset(kept, 0, sizeof kept);
+        assert_int_equal(cudaMemcpy(device_sums, values, sizeof values, cudaMemcpyHostToDevice), cudaSuccess);
+        assert_int_equal(table_prefix_sum(&in, &all, &options), TABLE_OK);
+        assert_int_equal(cudaMemcpy(found, device_sums, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+        assert_memory_equal(found, expected, sizeof found);
+        assert_int_equal(table_state_sums(kept, found), TABLE_OK);
+        assert_int_equal(found[0], expected[ROWS - 1]);
+    }
+}
+
 static void test_two_sides(void **state) {
     const table_view host_view = {host_values, table_rows(), COLUMNS, 0, TABLE_U32};
     table_scan_options options = {0};
@@ -404,6 +423,7 @@ static void test_two_sides(void **state) {
     options.backend = TABLE_BACKEND_CUDA;
     assert_int_equal(table_prefix_sum_workspace(&host_view, &host_view, &options, &bytes), TABLE_ERROR_BACKEND);
     assert_int_equal(bytes, 12345);
+    check_host_state();
 }
 
 static void test_workspace(void **state) {
