@@ -28,21 +28,44 @@ static table_status checked(const char *name, cudaError_t error) {
     return failed(name, cudaGetErrorString(error));
 }
 
-/* A communicator that does not block is still at it: nccl_wait() sees how it ends. */
+/* What is not ready is no error that the caller should find. */
+static cudaError_t query(cudaStream_t stream) {
+    const cudaError_t error = cudaStreamQuery(stream);
+    if (error == cudaErrorNotReady)
+        cudaGetLastError();
+    return error;
+}
+
 static table_status nccl_checked(const char *name, ncclResult_t result) {
     return result == ncclSuccess || result == ncclInProgress ? TABLE_OK : failed(name, ncclGetErrorString(result));
 }
 
-/* For the stream, unless the communicator fails first, whose operation might never end. */
-static table_status nccl_wait(const struct nccl_link *link) {
+/* Until the communicator is at nothing any more that it was asked for. */
+static table_status settle(const struct nccl_link *link) {
     for (;;) {
         ncclResult_t result = ncclSuccess;
         table_status status = nccl_checked("ncclCommGetAsyncError()", ncclCommGetAsyncError(link->comm, &result));
         if (status == TABLE_OK)
             status = nccl_checked("the communicator", result);
+        if (status != TABLE_OK || result != ncclInProgress)
+            return status;
+        sched_yield();
+    }
+}
+
+/* A communicator that does not block may put its kernels on the stream later; nothing else is to come there before. */
+static table_status nccl_done(const struct nccl_link *link, const char *name, ncclResult_t result) {
+    const table_status status = nccl_checked(name, result);
+    return status == TABLE_OK && result == ncclInProgress ? settle(link) : status;
+}
+
+/* For the stream, unless the communicator fails first, whose operation might never end. */
+static table_status nccl_wait(const struct nccl_link *link) {
+    for (;;) {
+        const table_status status = settle(link);
         if (status != TABLE_OK)
             return status;
-        const cudaError_t error = result == ncclInProgress ? cudaErrorNotReady : cudaStreamQuery(link->stream);
+        const cudaError_t error = query(link->stream);
         if (error != cudaErrorNotReady)
             return checked("cudaStreamQuery()", error);
         sched_yield();
@@ -83,8 +106,8 @@ static table_status gather(const struct nccl_link *link, const void *mine, size_
     table_status status =
         checked("copying to the device", cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, link->stream));
     if (status == TABLE_OK)
-        status = nccl_checked("ncclAllGather()",
-                              ncclAllGather(device, link->device, bytes, ncclUint8, link->comm, link->stream));
+        status = nccl_done(link, "ncclAllGather()",
+                           ncclAllGather(device, link->device, bytes, ncclUint8, link->comm, link->stream));
     if (status == TABLE_OK)
         status = checked("copying from the device",
                          cudaMemcpyAsync(link->host, link->device, bytes * (size_t)link->all.ranks, cudaMemcpyDefault,
@@ -153,8 +176,8 @@ static table_status nccl_tell(const struct together *all, void *memory, size_t b
     table_status status = checked("copying to the device",
                                   cudaMemcpyAsync(link->device, link->host, bytes, cudaMemcpyDefault, link->stream));
     if (status == TABLE_OK)
-        status = nccl_checked("ncclBroadcast()", ncclBroadcast(link->device, link->device, bytes, ncclUint8, rank,
-                                                               link->comm, link->stream));
+        status = nccl_done(link, "ncclBroadcast()",
+                           ncclBroadcast(link->device, link->device, bytes, ncclUint8, rank, link->comm, link->stream));
     if (status == TABLE_OK)
         status = checked("copying from the device",
                          cudaMemcpyAsync(link->host, link->device, bytes, cudaMemcpyDefault, link->stream));
@@ -178,7 +201,7 @@ static const struct transport nccl_transport = {
 
 static table_status open_device(struct nccl_link *link) {
     int device = -1, before = -1;
-    table_status status = nccl_checked("ncclCommCuDevice()", ncclCommCuDevice(link->comm, &device));
+    table_status status = nccl_done(link, "ncclCommCuDevice()", ncclCommCuDevice(link->comm, &device));
     if (status == TABLE_OK)
         status = checked("cudaGetDevice()", cudaGetDevice(&before));
     if (status == TABLE_OK && device != before) {
@@ -192,9 +215,9 @@ table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
     *link = (struct nccl_link){.all = {.by = &nccl_transport}, .comm = comm, .device_before = -1};
     if (!comm)
         return table_error_set(TABLE_ERROR_ARGUMENT, "comm is a null pointer");
-    table_status status = nccl_checked("ncclCommUserRank()", ncclCommUserRank(comm, &link->all.rank));
+    table_status status = nccl_done(link, "ncclCommUserRank()", ncclCommUserRank(comm, &link->all.rank));
     if (status == TABLE_OK)
-        status = nccl_checked("ncclCommCount()", ncclCommCount(comm, &link->all.ranks));
+        status = nccl_done(link, "ncclCommCount()", ncclCommCount(comm, &link->all.ranks));
     if (status == TABLE_OK)
         status = open_device(link);
     return status == TABLE_OK ? make_room(link, MESSAGE_LEAST) : status;
@@ -203,7 +226,7 @@ table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
 /* What a communicator that failed has left on the stream may run at any time, or never: its memory is not for others.
  */
 void nccl_link_close(struct nccl_link *link) {
-    const bool is_busy = link->stream && cudaStreamQuery(link->stream) == cudaErrorNotReady;
+    const bool is_busy = link->stream && query(link->stream) == cudaErrorNotReady;
     if (!is_busy) {
         device_memory_release(link->device);
         pinned_release(link->host);

@@ -40,6 +40,7 @@ int first_devices() {
 }
 
 thread_local int device_now = 0;
+thread_local int last_error = cudaSuccess;
 
 struct runtime_state {
     std::set<emulator_stream *> streams;
@@ -50,7 +51,6 @@ struct runtime_state {
     unsigned processors = 4, major = 9;
     size_t memory_rate = 0;
     int sticky = cudaSuccess; /* a kernel's failure: all calls fail from then on */
-    int last = cudaSuccess;
     uint64_t calls = 0, fail_at = 0;
     int fail_with = cudaSuccess;
     emulator::random_numbers random = {1};
@@ -68,7 +68,7 @@ std::recursive_mutex &calls() {
 
 cudaError_t keep(int error) {
     if (error != cudaSuccess)
-        state().last = error;
+        last_error = error;
     return static_cast<cudaError_t>(error);
 }
 
@@ -188,7 +188,7 @@ int runtime_call(const char *) {
     runtime_state &all = state();
     all.calls++;
     if (all.fail_at != 0 && all.calls == all.fail_at)
-        return all.last = all.fail_with;
+        return last_error = all.fail_with;
     return all.sticky;
 }
 
@@ -223,7 +223,7 @@ int enqueue(void *handle, std::function<void()> work) {
 
 void emulator_clear(void) {
     runtime_state &all = state();
-    all.sticky = all.last = cudaSuccess;
+    all.sticky = last_error = cudaSuccess;
     all.fail_at = all.calls = 0;
     emulator::report_clear();
 }
@@ -282,12 +282,10 @@ const char *cudaGetErrorString(cudaError_t error) {
             return std::get<2>(each);
     return "unknown error";
 }
-cudaError_t cudaPeekAtLastError(void) {
-    return static_cast<cudaError_t>(state().sticky ? state().sticky : state().last);
-}
+cudaError_t cudaPeekAtLastError(void) { return static_cast<cudaError_t>(state().sticky ? state().sticky : last_error); }
 cudaError_t cudaGetLastError(void) {
     const cudaError_t last = cudaPeekAtLastError();
-    state().last = cudaSuccess;
+    last_error = cudaSuccess;
     return last;
 }
 
@@ -422,8 +420,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     CALL("cudaStreamQuery");
     emulator_stream &of = stream_of(stream);
+    const bool waiting = !of.work.empty();
     drain(of, of.done + 1);
-    return of.work.empty() ? keep(state().sticky) : cudaErrorNotReady;
+    return keep(waiting ? cudaErrorNotReady : state().sticky);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
     CALL("cudaStreamIsCapturing");
@@ -528,7 +527,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     const bool waiting = event->stream && event->stream->done < event->after;
     if (waiting)
         drain(*event->stream, event->stream->done + 1);
-    return waiting ? cudaErrorNotReady : keep(state().sticky);
+    return keep(waiting ? cudaErrorNotReady : state().sticky);
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
     CALL("cudaEventElapsedTime");

@@ -23,7 +23,7 @@ struct allocation {
 
 char lock;
 std::map<const unsigned char *, allocation> allocations;
-size_t bytes_in_use = 0, bytes_limit = SIZE_MAX;
+size_t bytes_in_use = 0, bytes_limit = SIZE_MAX; /* of devices */
 unsigned changes = 1;
 bool reachable = false;
 
@@ -64,7 +64,8 @@ void check_guards(const unsigned char *base, size_t bytes) {
 int memory_make(void **memory, size_t bytes, bool device) {
     locked guard;
     *memory = nullptr;
-    if (bytes_in_use > bytes_limit || bytes > bytes_limit - bytes_in_use || bytes > SIZE_MAX - 4 * GUARD)
+    const size_t left = bytes_limit > bytes_in_use ? bytes_limit - bytes_in_use : 0;
+    if ((device && bytes > left) || bytes > SIZE_MAX - 4 * GUARD)
         return cudaErrorMemoryAllocation;
     const size_t whole = (bytes + 2 * GUARD + GUARD - 1) / GUARD * GUARD;
     unsigned char *base = static_cast<unsigned char *>(aligned_alloc(GUARD, whole));
@@ -78,7 +79,7 @@ int memory_make(void **memory, size_t bytes, bool device) {
     if (device && !reachable)
         asan_poison(base + GUARD, bytes);
     allocations[base + GUARD] = {bytes, device, current_device()};
-    bytes_in_use += bytes;
+    bytes_in_use += device ? bytes : 0;
     changes++;
     *memory = base + GUARD;
     return cudaSuccess;
@@ -94,7 +95,7 @@ int memory_free(void *memory, bool device) {
         if (found == allocations.end() || found->second.device != device)
             return cudaErrorInvalidValue;
         bytes = found->second.bytes;
-        bytes_in_use -= bytes;
+        bytes_in_use -= device ? bytes : 0;
         allocations.erase(found);
         changes++;
     }

@@ -65,6 +65,7 @@ table_status sum_over(const struct ranks *ranks, const table_view *in, const tab
     device_out.data = to_device(out->data, bytes_of(out)); /* has in's values, too, if it is in */
     device_in.data = in->data == out->data ? device_out.data : to_device(in->data, bytes_of(in));
     const table_status status = table_prefix_sum_nccl(&device_in, &device_out, options, ranks->comm);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
     CHECK(out->rows == 0 ||
           cudaMemcpy(out->data, device_out.data, bytes_of(out), cudaMemcpyDeviceToHost) == cudaSuccess);
     CHECK(in->data == out->data || cudaFree(device_in.data) == cudaSuccess);

@@ -1,6 +1,7 @@
 #include "nccl.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* What the ranks of a communicator share. */
@@ -10,10 +11,24 @@ struct world {
     const void *from[];
 };
 
+enum { POLLS = 3 };
+
+/* Bytes of each rank to all, or of one of them. */
+struct operation {
+    const void *from;
+    void *to;
+    size_t bytes;
+    int root; /* -1: an all-gather */
+    cudaStream_t stream;
+};
+
 struct ncclComm {
     struct world *world;
     int rank, device;
     unsigned fails_after; /* operations; 0: never */
+    unsigned operations;  /* how many were begun */
+    struct operation pending;
+    unsigned polls; /* of ncclCommGetAsyncError() until it is done; 0: nothing is pending */
     ncclResult_t error;
 };
 
@@ -61,11 +76,6 @@ ncclResult_t ncclCommCuDevice(ncclComm_t comm, int *device) {
     return ncclSuccess;
 }
 
-ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
-    *error = comm->error;
-    return ncclSuccess;
-}
-
 const char *ncclGetErrorString(ncclResult_t result) {
     return result == ncclSuccess       ? "no error"
            : result == ncclRemoteError ? "remote process exited or there was a network error"
@@ -74,53 +84,67 @@ const char *ncclGetErrorString(ncclResult_t result) {
 
 void nccl_stub_fail(ncclComm_t comm, unsigned after) {
     comm->fails_after = after;
+    comm->polls = 0;
     comm->error = ncclSuccess;
 }
 
-/* Whether the operation is to be done, on the communicator's own device, after what its stream was given. */
-static ncclResult_t begin(ncclComm_t comm, const void *from, const void *to, ncclDataType_t type, cudaStream_t stream) {
-    struct cudaPointerAttributes attributes[2];
+/* Device memory of the communicator's own device, or page-locked memory of the host. */
+static bool is_reached(ncclComm_t comm, const void *memory) {
+    struct cudaPointerAttributes attributes;
+    return cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
+           (attributes.type == cudaMemoryTypeHost ||
+            (attributes.type == cudaMemoryTypeDevice && attributes.device == comm->device));
+}
+
+static cudaError_t copy_from(ncclComm_t comm, int rank, void *to, size_t bytes) {
+    const void *from = comm->world->from[rank];
+    return from == to ? cudaSuccess : cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+}
+
+/* Does the operation, on the communicator's own device, after what its stream has been given by now. */
+static ncclResult_t run(ncclComm_t comm, const struct operation *operation) {
+    cudaError_t error = cudaSuccess;
     int device = -1;
+    if (cudaGetDevice(&device) != cudaSuccess || device != comm->device || !is_reached(comm, operation->from) ||
+        !is_reached(comm, operation->to) || cudaStreamSynchronize(operation->stream) != cudaSuccess)
+        return ncclInvalidArgument;
+    comm->world->from[comm->rank] = operation->from;
+    pthread_barrier_wait(&comm->world->barrier);
+    for (int rank = 0; rank < comm->world->count && error == cudaSuccess; rank++)
+        if (operation->root < 0)
+            error = copy_from(comm, rank, (char *)operation->to + (size_t)rank * operation->bytes, operation->bytes);
+        else if (rank == operation->root && rank != comm->rank)
+            error = copy_from(comm, rank, operation->to, operation->bytes);
+    pthread_barrier_wait(&comm->world->barrier);
+    return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+/* Every other operation is still to be done when the call returns. */
+static ncclResult_t start(ncclComm_t comm, const struct operation *operation) {
     if (comm->fails_after > 0 && --comm->fails_after == 0)
         comm->error = ncclRemoteError;
     if (comm->error != ncclSuccess)
-        return ncclInProgress;
-    if (type != ncclUint8 || cudaGetDevice(&device) != cudaSuccess || device != comm->device ||
-        cudaPointerGetAttributes(&attributes[0], from) != cudaSuccess || attributes[0].device != device ||
-        cudaPointerGetAttributes(&attributes[1], to) != cudaSuccess || attributes[1].device != device ||
-        attributes[0].type != cudaMemoryTypeDevice || attributes[1].type != cudaMemoryTypeDevice ||
-        cudaStreamSynchronize(stream) != cudaSuccess)
-        return ncclInvalidArgument;
-    comm->world->from[comm->rank] = from;
-    pthread_barrier_wait(&comm->world->barrier);
-    return ncclSuccess;
+        return comm->error == ncclInProgress ? ncclInvalidArgument : ncclInProgress;
+    if (comm->operations++ % 2 == 0)
+        return run(comm, operation);
+    comm->pending = *operation;
+    comm->polls = POLLS;
+    return comm->error = ncclInProgress;
 }
 
-static ncclResult_t end(ncclComm_t comm) {
-    pthread_barrier_wait(&comm->world->barrier);
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
+    if (comm->polls > 0 && --comm->polls == 0)
+        comm->error = run(comm, &comm->pending);
+    *error = comm->error;
     return ncclSuccess;
 }
 
 ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type, ncclComm_t comm,
                            cudaStream_t stream) {
-    const ncclResult_t begun = begin(comm, from, to, type, stream);
-    if (begun != ncclSuccess)
-        return begun;
-    cudaError_t error = cudaSuccess;
-    for (int rank = 0; rank < comm->world->count; rank++)
-        if (comm->world->from[rank] != (char *)to + (size_t)rank * count && error == cudaSuccess)
-            error = cudaMemcpy((char *)to + (size_t)rank * count, comm->world->from[rank], count, cudaMemcpyDefault);
-    const ncclResult_t ended = end(comm);
-    return error == cudaSuccess ? ended : ncclUnhandledCudaError;
+    return type == ncclUint8 ? start(comm, &(struct operation){from, to, count, -1, stream}) : ncclInvalidArgument;
 }
 
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
                            cudaStream_t stream) {
-    const ncclResult_t begun = begin(comm, from, to, type, stream);
-    if (begun != ncclSuccess)
-        return begun;
-    const cudaError_t error =
-        comm->rank == root ? cudaSuccess : cudaMemcpy(to, comm->world->from[root], count, cudaMemcpyDefault);
-    const ncclResult_t ended = end(comm);
-    return error == cudaSuccess ? ended : ncclUnhandledCudaError;
+    return type == ncclUint8 ? start(comm, &(struct operation){from, to, count, root, stream}) : ncclInvalidArgument;
 }
