@@ -7,10 +7,13 @@
  *   Ranks    of one process are called by a thread each. Not between ncclGroupStart() and ncclGroupEnd().
  *   Streams  The calls wait for what they put on streams of their own. Other operations of the communicator are done,
  *            or are put on streams before or after such a call in the same order on all ranks, as NCCL wants it anyway.
- *   States   go to the communicator's device and back; each rank is sent those of all others (NCCL has no scan), and
- *            joins those of the ranks before it. The tables may lie anywhere, also in host memory.
+ *   States   go to the communicator's device and back, or where that has no memory left, from and to page-locked
+ *            memory; each rank is sent those of all others (NCCL has no scan), and joins those of the ranks before it.
+ *            The tables may lie anywhere, also in host memory.
  *   Waiting  is for the communicator, too: when NCCL says that it has failed, the call returns. A rank that is gone
- *            without NCCL noticing leaves others waiting, until somebody calls ncclCommAbort(). */
+ *            without NCCL noticing leaves others waiting, until somebody calls ncclCommAbort(). So does a rank that
+ *            cannot even begin, and returns alone: one with no communicator, with no stream of its device (NCCL), or
+ *            without 512 bytes of page-locked memory for each rank (HOST_MEMORY). */
 #ifndef TUPLESCAN_NCCL_H
 #define TUPLESCAN_NCCL_H
 
@@ -27,6 +30,10 @@ TABLE_API table_status table_prefix_sum_nccl(const table_view *in, const table_v
 /* As table_column_totals_mpi(). */
 TABLE_API table_status table_column_totals_nccl(const table_view *in, table_type out_type, void *totals,
                                                 const table_scan_options *options, ncclComm_t comm);
+
+/* As table_trim_memory(), of what the calls of this header keep for later ones beside that, and within the same limits.
+ */
+TABLE_API void table_trim_memory_nccl(void);
 
 TABLE_END
 

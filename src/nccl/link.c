@@ -72,25 +72,32 @@ static table_status nccl_wait(const struct nccl_link *link) {
     }
 }
 
-/* Room for a message of each rank, or as much as there was. */
+static void release(const struct nccl_link *link) {
+    if (link->device != link->host)
+        device_memory_release(link->device);
+    pinned_release(link->host);
+}
+
+/* Room for a message of each rank, or as much as there was. NCCL takes page-locked memory as well, and is given it
+ * where the device has no memory left: a rank that could not even say so would keep all others waiting. */
 static table_status make_room(struct nccl_link *link, size_t bytes) {
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (bytes > SIZE_MAX / (size_t)link->all.ranks)
         return table_error_set(TABLE_ERROR_TOO_LARGE, "the states of all ranks do not fit in size_t");
     const size_t all = bytes * (size_t)link->all.ranks;
-    void *device, *host = NULL;
+    void *device, *host;
     const cudaError_t error = device_memory_allocate(all, &device);
-    if (error == cudaSuccess)
-        host = pinned_allocate(all);
-    if (!host) {
+    if (error == cudaErrorMemoryAllocation)
         cudaGetLastError();
+    else if (error != cudaSuccess)
+        return checked("allocating device memory", error);
+    host = pinned_allocate(all);
+    if (!host) {
         device_memory_release(device);
-        return table_error_set(error == cudaSuccess ? TABLE_ERROR_HOST_MEMORY : TABLE_ERROR_DEVICE_MEMORY,
-                               "no memory for the states of all ranks");
+        return table_error_set(TABLE_ERROR_HOST_MEMORY, "no page-locked memory for the states of all ranks");
     }
-    device_memory_release(link->device);
-    pinned_release(link->host);
-    link->device = device;
+    release(link);
+    link->device = device ? device : host;
     link->host = host;
     link->message = bytes;
     return TABLE_OK;
@@ -98,20 +105,21 @@ static table_status make_room(struct nccl_link *link, size_t bytes) {
 
 static void *message_of(void *memory, int rank, size_t bytes) { return (char *)memory + (size_t)rank * bytes; }
 
+static table_status copy(const struct nccl_link *link, const char *name, void *to, const void *from, size_t bytes) {
+    return to == from ? TABLE_OK : checked(name, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, link->stream));
+}
+
 /* Makes link->host the messages of all ranks, side by side, for which there is room: of one size on all of them. */
 static table_status gather(const struct nccl_link *link, const void *mine, size_t bytes) {
     void *const host = message_of(link->host, link->all.rank, bytes);
     void *const device = message_of(link->device, link->all.rank, bytes);
     memcpy(host, mine, bytes);
-    table_status status =
-        checked("copying to the device", cudaMemcpyAsync(device, host, bytes, cudaMemcpyDefault, link->stream));
+    table_status status = copy(link, "copying to the device", device, host, bytes);
     if (status == TABLE_OK)
         status = nccl_done(link, "ncclAllGather()",
                            ncclAllGather(device, link->device, bytes, ncclUint8, link->comm, link->stream));
     if (status == TABLE_OK)
-        status = checked("copying from the device",
-                         cudaMemcpyAsync(link->host, link->device, bytes * (size_t)link->all.ranks, cudaMemcpyDefault,
-                                         link->stream));
+        status = copy(link, "copying from the device", link->host, link->device, bytes * (size_t)link->all.ranks);
     return status == TABLE_OK ? nccl_wait(link) : status;
 }
 
@@ -173,14 +181,12 @@ static table_status nccl_whole(const struct together *all, const void *range, vo
 static table_status nccl_tell(const struct together *all, void *memory, size_t bytes, int rank) {
     const struct nccl_link *link = (const struct nccl_link *)all;
     memcpy(link->host, memory, bytes);
-    table_status status = checked("copying to the device",
-                                  cudaMemcpyAsync(link->device, link->host, bytes, cudaMemcpyDefault, link->stream));
+    table_status status = copy(link, "copying to the device", link->device, link->host, bytes);
     if (status == TABLE_OK)
         status = nccl_done(link, "ncclBroadcast()",
                            ncclBroadcast(link->device, link->device, bytes, ncclUint8, rank, link->comm, link->stream));
     if (status == TABLE_OK)
-        status = checked("copying from the device",
-                         cudaMemcpyAsync(link->host, link->device, bytes, cudaMemcpyDefault, link->stream));
+        status = copy(link, "copying from the device", link->host, link->device, bytes);
     if (status == TABLE_OK)
         status = nccl_wait(link);
     if (status == TABLE_OK)
@@ -227,10 +233,8 @@ table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
  */
 void nccl_link_close(struct nccl_link *link) {
     const bool is_busy = link->stream && query(link->stream) == cudaErrorNotReady;
-    if (!is_busy) {
-        device_memory_release(link->device);
-        pinned_release(link->host);
-    }
+    if (!is_busy)
+        release(link);
     if (!is_busy && link->stream)
         stream_close(link->stream);
     if (link->device_before >= 0 && cudaSetDevice(link->device_before) != cudaSuccess)

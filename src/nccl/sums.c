@@ -1,6 +1,9 @@
 /* The calls of tuplescan/nccl.h. */
 #include <tuplescan/nccl.h>
 
+#include "../cuda/memory.h"
+#include "../cuda/pinned.h"
+#include "../cuda/stream.h"
 #include "call.h"
 #include "link.h"
 
@@ -22,4 +25,10 @@ table_status table_column_totals_nccl(const table_view *in, table_type out_type,
         status = ranks_column_totals(&link.all, in, out_type, totals, options);
     nccl_link_close(&link);
     return status;
+}
+
+void table_trim_memory_nccl(void) {
+    device_memory_trim();
+    pinned_trim();
+    stream_trim();
 }

@@ -101,6 +101,10 @@ void test_communicators(const struct ranks *ranks) {
     int device = -1;
     const table_view table = {&value, 1, 1, 0, TABLE_F32};
     CHECK(table_prefix_sum_nccl(&table, &table, NULL, NULL) == TABLE_ERROR_ARGUMENT);
+    void *row = to_device(&value, sizeof value);
+    const table_scan_options options = {.carry_out = row};
+    check_told(ranks, table_prefix_sum_nccl(&table, &table, &options, ranks->comm), TABLE_ERROR_BACKEND, "carry_out");
+    CHECK(cudaFree(row) == cudaSuccess);
     /* The communicator's device is taken, and the caller's is put back. */
     CHECK(cudaSetDevice((thread + 1) % world) == cudaSuccess);
     CHECK(table_prefix_sum_nccl(&table, &table, NULL, ranks->comm) == TABLE_OK);
@@ -109,6 +113,31 @@ void test_communicators(const struct ranks *ranks) {
 }
 
 #ifdef EMULATOR_NCCL_H
+/* Devices that have no memory left: the ranks tell each other what they have to nevertheless, and the CPU sums. And
+ * what calls keep is given back. */
+static void test_full_devices(void) {
+    const struct ranks ranks = {comms[world][0][thread], thread, world};
+    float value = 1, last = 0;
+    const table_view table = {&value, 1, 1, 0, TABLE_F32};
+    const table_scan_options options = {.carry_out = &last};
+    greatest_over(&ranks, 0); /* the others have nothing in hand */
+    if (thread == 0) {
+        CHECK(emulator_objects() > 0);
+        table_trim_memory_nccl();
+        CHECK(emulator_objects() == 0);
+        emulator_memory_limit(0);
+    }
+    greatest_over(&ranks, 0);
+    check_note("devices without memory");
+    CHECK(table_prefix_sum_nccl(&table, &table, &options, ranks.comm) == TABLE_OK);
+    CHECK(value == (float)(thread + 1) && last == (float)world);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    greatest_over(&ranks, 0);
+    if (thread == 0)
+        emulator_memory_limit(SIZE_MAX);
+    greatest_over(&ranks, 0);
+}
+
 /* A rank that is gone: nobody waits for ever, wherever the call is. */
 static void test_failures(void) {
     const struct ranks ranks = {comms[world][0][thread], thread, world};
@@ -162,6 +191,7 @@ static void *run_rank(void *number) {
     test_totals_of_ranks(world, seed);
     test_ranges_of_ranks(world, seed);
 #ifdef EMULATOR_NCCL_H
+    test_full_devices();
     test_failures();
 #endif
     return NULL;
