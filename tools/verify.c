@@ -114,7 +114,7 @@ static int make_room(struct comparison *comparison, size_t most, const struct st
     const struct table_layout *in = &comparison->input->layout, *out = &comparison->scanned->layout;
     const uint64_t above = state ? state->facts.rows : 0;
     const uint64_t rows = comparison->input->rows_known ? above + in->rows : UINT64_MAX;
-    const size_t unit = rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT;
+    const size_t unit = rows == 0 ? 1 : rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; /* SCANNED may have more */
     const size_t out_row = out->columns * table_type_size(out->type);
     size_t row, needed, own;
     if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||

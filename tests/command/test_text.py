@@ -56,6 +56,22 @@ class Text(CommandTest):
                 self.run_command("verify", "in.csv", "out.csv", "-q", "--type", name)
                 self.run_command("verify", "plain.npy", "out.csv", "-q")
 
+    def test_a_table_without_rows(self):
+        """Has no line that would say its columns; whoever knows them does."""
+        self.save("none.npy", numpy.zeros((0, 3), "f8"))
+        for name in ("sums.csv", "sums.txt", "sums.tsv"):
+            self.run_command("scan", "none.npy", "-qo", name)
+            self.assertEqual(self.read(name), b"")
+            self.run_command("verify", "none.npy", name)
+        self.run_command("scan", "none.npy", "--offsets", "-qfo", "sums.csv")
+        self.assert_refused(DATA, "verify", "none.npy", "sums.csv", says=["has"])
+        self.write("sums.csv", b"")
+        self.run_command("scan", "sums.csv", "--input-format", "csv", "--columns", 3, "-qo", "out.npy")
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.zeros((0, 3), "f8"))
+        self.assert_refused(DATA, "scan", "sums.csv", "-o", "no.npy", says="has no lines")
+        self.assert_refused(DATA, "scan", "sums.csv", "--input-format", "csv", "--columns", 3, "--field", "a", "-o",
+                            "no.npy", says="has no lines")
+
     def test_numbers_that_are_hard_to_round(self):
         """Halfway between two floats, a little beside it, many digits; against the same numbers in exact arithmetic."""
         words = ["8.5", "0.1", "1e23", "9007199254740993", "9007199254740993.0000000000000000000000000000001",

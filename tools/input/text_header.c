@@ -143,13 +143,20 @@ int text_read_first_line(struct input_file *file, const struct input_request *re
     int code = text_next_line(file, true, &line, &found);
     if (code != EX_OK)
         return code;
-    if (found && line.end - line.at >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) { /* UTF-8's mark */
+    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
+    if (!found && request->columns && !picks) { /* no rows, of columns that somebody else knows */
+        text->fields = *columns = request->columns;
+        return EX_OK;
+    }
+    if (!found)
+        return fail(EX_DATAERR, "%s: has no lines", file->name);
+    if (line.end - line.at >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) { /* UTF-8's mark */
         line.start = line.at += 3;
         text->start += 3;
     }
     text_skip_blanks(&line);
-    if (!found || line.at == line.end)
-        return fail(EX_DATAERR, "%s: %s", file->name, found ? "line 1: is empty" : "has no lines");
+    if (line.at == line.end)
+        return fail(EX_DATAERR, "%s: line 1: is empty", file->name);
     if (memchr(line.at, '\r', (size_t)(line.end - line.at)))
         return fail(EX_DATAERR, "%s: line 1: has a carriage return in it; lines end with \\n or \\r\\n", file->name);
     struct text_line names = line;
@@ -160,7 +167,6 @@ int text_read_first_line(struct input_file *file, const struct input_request *re
     code = has_names ? EX_OK : look_for_names(file, line, &has_names);
     if (code != EX_OK)
         return code;
-    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
     if (picks && !has_names)
         return fail(EX_USAGE, "%s: --field: its first line has numbers, and no names", file->name);
     if (picks)
