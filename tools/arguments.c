@@ -210,7 +210,7 @@ static const struct rule {
     {"output-format", 0, WRITES_TABLE | FOR_VERIFY, take_format, AT(output_format), 0},
     {"out-type", 0, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_INFO | FOR_COUNT | FOR_RANKS, take_type, AT(out_type), 0},
     {"exclusive", 0, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_RANKS, take_flag, AT(exclusive), 0},
-    {"reverse", 0, FOR_SCAN | FOR_VERIFY | FOR_RANKS, take_flag, AT(reverse), 0},
+    {"reverse", 0, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS, take_flag, AT(reverse), 0},
     {"offsets", 0, FOR_SCAN | FOR_VERIFY | FOR_RANKS, take_flag, AT(offsets), 0},
     {"skip-nan", 0, FOR_SCAN | FOR_VERIFY | FOR_RANKS, take_flag, AT(skip_nan), 0},
     {"carry-in", 0, FOR_SCAN | FOR_VERIFY | FOR_SUM | FOR_RANKS, take_text, AT(carry_in), 0},

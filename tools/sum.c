@@ -22,10 +22,15 @@ static const char help[] =
     "always finds it.\n"
     "Floats are as exact as the running sums are.\n"
     "\n"
-    "  --exclusive           SCANNED was made with --exclusive, or with --offsets. Sums of --reverse are not for sum\n"
-    "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive\n"
+    "  --exclusive           SCANNED was made with --exclusive, or with --offsets and not --reverse\n"
+    "  --reverse             SCANNED was made with --reverse, which its values do not show: it has to be said. The "
+    "rows\n"
+    "                        above A are not read then\n"
+    "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive; with\n"
+    "                        --reverse when B is the number of rows\n"
     "  --continue STATE      the state that scan went on from, as it was before: a copy of it. Needed when A is 0\n"
-    "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows\n"
+    "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows; with\n"
+    "                        --exclusive --reverse when A is 0\n"
     "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter\n"
     "                        describe SCANNED, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
@@ -43,7 +48,7 @@ struct range {
     struct arguments arguments;
     table_type type;  /* what the sums are kept in: not always that of the file */
     size_t row_bytes; /* of the file */
-    void *from, *to;  /* sums before the rows A and B; NULL: zeros */
+    void *from, *to;  /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
     size_t wrapped;   /* the first column whose running sums are seen to have wrapped, or the number of columns */
 };
 
@@ -63,39 +68,52 @@ static int make_sums(const struct range *range, void **row) {
     return *row ? EX_OK : fail(EX_OSERR, "out of memory");
 }
 
-/* *sums = the sums of all rows before `row`: a row of SCANNED, or one of the carries at the ends. NULL: zeros. free()
- * it. */
-static int row_before(struct range *range, size_t row, void **sums) {
+/* The sums above the first row of SCANNED, which is not exclusive and goes downwards. */
+static int row_above_all(const struct range *range, void **sums) {
     const struct arguments *arguments = &range->arguments;
+    const size_t columns = range->scanned.layout.columns;
+    struct state_file state = STATE_FILE_NONE;
+    if (!arguments->state)
+        return read_row(arguments->carry_in, range->type, columns, sums);
+    const int code = state_file_sums(&state, arguments->state, range->scanned.name, range->type, columns, sums);
+    state_file_close(&state);
+    return code;
+}
+
+/* The sums of all rows, which exclusive ones lack. */
+static int row_of_all(const struct range *range, void **sums) {
+    const struct arguments *arguments = &range->arguments;
+    if (!arguments->carry_out)
+        return fail(EX_USAGE, "%s: being exclusive, it lacks the sums %s row; --carry-out says where they are",
+                    range->scanned.name, arguments->reverse ? "from its first" : "through its last");
+    return read_row(arguments->carry_out, range->type, range->scanned.layout.columns, sums);
+}
+
+/* *sums = the sums of all rows before `row`, or, with --reverse, from `row` on: a row of SCANNED, or one of the carries
+ * at the ends. NULL: zeros. free() it. */
+static int sums_at(struct range *range, size_t row, void **sums) {
+    const bool reverse = range->arguments.reverse, exclusive = range->arguments.exclusive;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
+    const size_t below = exclusive != reverse ? 0 : 1; /* whether its place is that of the row above */
     size_t got = 0;
-    struct state_file state = STATE_FILE_NONE;
-    if (!arguments->exclusive && row == 0 && arguments->state) {
-        const int code = state_file_sums(&state, arguments->state, scanned->name, range->type, layout->columns, sums);
-        state_file_close(&state);
-        return code;
-    }
-    if (!arguments->exclusive && row == 0)
-        return read_row(arguments->carry_in, range->type, layout->columns, sums);
+    if (row < below)
+        return reverse ? row_of_all(range, sums) : row_above_all(range, sums);
     *sums = memory_allocate(range->row_bytes);
     if (!*sums)
         return fail(EX_OSERR, "out of memory");
-    int code = input_go_to(scanned, arguments->exclusive ? row : row - 1);
+    int code = input_go_to(scanned, row - below);
     if (code == EX_OK)
         code = input_read(scanned, *sums, range->row_bytes, &got);
     if (code == EX_OK && got > 0 && layout->type != range->type)
         return make_sums(range, sums);
     if (code != EX_OK || got > 0)
         return code;
-    if (!arguments->exclusive || row > layout->rows)
+    if (below > 0 || row > layout->rows)
         return no_such_row(range);
-    if (!arguments->carry_out)
-        return fail(EX_USAGE,
-                    "%s: being exclusive, it lacks the sums through its last row; --carry-out says where they are",
-                    scanned->name);
     free(*sums);
-    return read_row(arguments->carry_out, range->type, layout->columns, sums);
+    *sums = NULL;
+    return reverse ? read_row(range->arguments.carry_in, range->type, layout->columns, sums) : row_of_all(range, sums);
 }
 
 /* wrapped: the first column whose running sums are seen to have wrapped, or the number of columns. */
@@ -148,18 +166,25 @@ static int walk_from_the_top(struct range *range, size_t count) {
     return code;
 }
 
+/* *from and *to, whose difference the sums are. What comes first in the file is read first. */
+static int read_ends(struct range *range) {
+    const struct arguments *arguments = &range->arguments;
+    const bool reverse = arguments->reverse;
+    int code = sums_at(range, arguments->rows_from, reverse ? &range->to : &range->from);
+    const bool walks = !reverse && !range->from && table_kind_of(range->scanned.layout.type) == TABLE_UNSIGNED;
+    if (code == EX_OK && walks)
+        return walk_from_the_top(range, arguments->rows_to);
+    return code == EX_OK ? sums_at(range, arguments->rows_to, reverse ? &range->from : &range->to) : code;
+}
+
 static int subtract(struct range *range, char *sums) {
-    const struct table_layout *layout = &range->scanned.layout;
-    const size_t to = range->arguments.rows_to;
-    int code = row_before(range, range->arguments.rows_from, &range->from);
-    const bool walks = !range->from && table_kind_of(layout->type) == TABLE_UNSIGNED;
-    if (code == EX_OK)
-        code = walks ? walk_from_the_top(range, to) : row_before(range, to, &range->to);
+    const size_t columns = range->scanned.layout.columns;
+    const int code = read_ends(range);
     if (code != EX_OK)
         return code;
     if (range->from)
-        range->wrapped = row_overflow(range->type, range->from, range->to, layout->columns);
-    row_subtract(range->type, sums, range->to, range->from ? range->from : sums, layout->columns);
+        range->wrapped = row_overflow(range->type, range->from, range->to, columns);
+    row_subtract(range->type, sums, range->to, range->from ? range->from : sums, columns);
     return EX_OK;
 }
 
@@ -218,6 +243,8 @@ int sum_main(int argc, char **argv) {
         return code;
     if (range.arguments.state && range.arguments.carry_in)
         return fail(EX_USAGE, "--carry-in and --continue: only one of them");
+    if (range.arguments.state && range.arguments.reverse)
+        return fail(EX_USAGE, "--reverse and --continue: only one of them");
     if (!range.arguments.has_rows)
         return fail(EX_USAGE, "--rows A:B is missing");
     code = run(&range);

@@ -1,4 +1,5 @@
 """tuplescan info, gen, verify and sum."""
+import itertools
 import json
 import resource
 import subprocess
@@ -196,6 +197,48 @@ class Sum(CommandTest):
                         self.assertEqual(found.stdout.decode().split(), expected, (a, b, options, given))
                 found = json.loads(self.run_command("sum", "out.npy", "--rows", "3:", "--json", *options, *ends).stdout)
                 self.assertEqual((found["sums"], found["to"]), ([int(v) for v in table[3:].sum(axis=0)], 500))
+
+    def test_sums_from_the_end(self):
+        """The rows from A on less those from B on, bit for bit; behind the last row there is the carry, or zeros."""
+        for dtype, name in (("<i8", "i64"), ("<f4", "f32"), ("<f2", "f16")):
+            kept = numpy.dtype("<f4" if name == "f16" else dtype)
+            table = (RNG.standard_normal((1500, 3)) * 100).astype(dtype)
+            carry = numpy.array([[1000, -5, 0]], kept)
+            self.save("in.npy", table)
+            self.save("carry.npy", carry)
+            for given, options in itertools.product(([], ["--carry-in", "carry.npy"]),
+                                                    ([], ["--exclusive"], ["--offsets"])):
+                start = carry if given else numpy.zeros((1, 3), kept)
+                self.run_command("scan", "in.npy", "--reverse", "-fqo", "out.npy", "--carry-out", "all.bin", *given,
+                                 *options)
+                self.run_command("scan", "in.npy", "--reverse", "-fqo", "out.bin", *given, *options)
+                below = running_sums(table[::-1], "f32" if name == "f16" else name, start[0])[::-1]
+                if name == "f16":  # what the file has; the carries are not rounded
+                    below = below.astype("<f2").astype("<f4")
+                    if "--offsets" in options:
+                        start = start.astype("<f2").astype("<f4")
+                    if "--exclusive" in options:
+                        below[0] = numpy.fromfile(self.path("all.bin"), kept)
+                        start = start.astype("<f2").astype("<f4")
+                sums = numpy.vstack([below, start])
+                exclusive = options == ["--exclusive"]
+                ends = given + (["--exclusive", "--carry-out", "all.bin"] if exclusive else [])
+                raw = ["--type", name, "--columns", 3]
+                for a, b in [(0, 1500), (0, 1), (1499, 1500), (17, 1311), (511, 1024), (5, 5), (0, 0), (1500, 1500)]:
+                    expected = sums[a] - sums[b] if a < b else numpy.zeros(3, kept)
+                    for file, how in (("out.npy", []), ("out.bin", raw), ("-", raw)):
+                        done = self.run_command("sum", file, "--reverse", "--rows", "%d:%d" % (a, b), *how, *ends,
+                                                input=self.read("out.bin") if file == "-" else None)
+                        found = numpy.array([kept.type(v) for v in done.stdout.split()], kept)
+                        self.assert_same(found, expected)
+                found = json.loads(self.run_command("sum", "out.npy", "--reverse", "--rows", "3:", "--json", *ends).stdout)
+                self.assert_same(numpy.array(found["sums"], kept), sums[3] - sums[1500])
+        self.assert_refused(USAGE, "sum", "out.npy", "--reverse", "--rows", "0:2000", says=["has 1501 rows"])
+        self.assert_refused(USAGE, "sum", "-", *raw, "--reverse", "--rows", "0:2000", input=self.read("out.bin"),
+                            says=["has 1501 rows"])
+        self.assert_refused(USAGE, "sum", "out.npy", "--reverse", "--exclusive", "--rows", ":5",
+                            says=["from its first row", "--carry-out"])
+        self.assert_refused(USAGE, "sum", "out.npy", "--reverse", "--continue", "x", "--rows", ":5", says="--continue")
 
     def test_special_floats_and_an_odd_beginning(self):
         sums = numpy.array([[1, 2, numpy.inf], [3, numpy.nan, numpy.inf], [-numpy.inf, 5, -numpy.inf]], "f4")
