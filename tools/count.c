@@ -1,4 +1,5 @@
 /* tuplescan count: the digits of keys, chunk by chunk, as a table. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,7 +38,8 @@ static const char help[] =
     "  --member NAME, --tensor NAME\n"
     "                        which table of a .npz or a safetensors file, as for scan\n"
     "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
+    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
@@ -52,8 +54,11 @@ struct count_job {
     struct atomic_file output;
     struct table_layout layout;
     const struct output_format *format;
-    void *counters;
+    size_t chunk;   /* keys */
+    char *counters; /* room for counter_rows rows of row_bytes each */
+    size_t counter_rows, row_bytes;
     table_digit digit;
+    struct memory_budget budget;
     table_pipeline_report report, rank_report;
     struct stopwatch watch;
 };
@@ -72,40 +77,131 @@ static int check_arguments(struct count_job *job) {
     return check_outputs(arguments, NULL, NULL);
 }
 
-static int read_keys(struct count_job *job) {
+/* The layout of the counters of so many keys. */
+static int lay_out(struct count_job *job, uint64_t keys) {
+    const table_type type = job->arguments.out_type ? job->arguments.out_type : TABLE_U64;
+    if (type == TABLE_U32 && keys > UINT32_MAX)
+        return fail(EX_DATAERR, "%s: has more than the 2^32 - 1 keys that u32 counts; --out-type u64 counts all",
+                    job->input.name);
+    const size_t chunks = table_digit_chunks((size_t)keys, job->chunk, job->digit.bits);
+    return layout_set(&job->layout, type, chunks, (size_t)1 << job->digit.bits)
+               ? EX_OK
+               : fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
+}
+
+static int open_input(struct count_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const table_type type = arguments->out_type ? arguments->out_type : TABLE_U64;
-    const int code = open_keys(&job->input, arguments->operands[0], arguments);
+    const int code = open_keys_to_count(&job->input, arguments->operands[0], arguments);
     if (code != EX_OK)
         return code;
-    const table_view keys = keys_view(&job->input);
-    const size_t width = 8 * table_type_size(keys.type);
+    const table_type type = job->input.layout.type;
+    const size_t width = 8 * table_type_size(type);
     if (job->digit.first_bit >= width)
         return fail(EX_USAGE, "--first-bit %u: keys of %s have the bits 0 to %zu", job->digit.first_bit,
-                    table_type_name(keys.type), width - 1);
-    if (!layout_set(&job->layout, type, table_digit_chunks(keys.rows, arguments->chunk, job->digit.bits),
-                    (size_t)1 << job->digit.bits))
-        return fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
+                    table_type_name(type), width - 1);
+    job->chunk = arguments->chunk ? arguments->chunk : table_digit_chunk_length(job->digit.bits);
     job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
+    return lay_out(job, keys_view(&job->input).rows);
+}
+
+/* Room for `rows` rows of counters in all: if nobody knows how many there will be, for more than that. */
+static int make_room(struct count_job *job, size_t rows) {
+    const size_t most = memory_left(&job->budget) / job->row_bytes;
+    size_t room = job->counter_rows ? 2 * job->counter_rows : rows;
+    if (rows <= job->counter_rows)
+        return EX_OK;
+    room = room < rows ? rows : room;
+    room = room < most ? room : most;
+    void *counters = room < rows             ? NULL
+                     : job->counter_rows > 0 ? realloc(job->counters, room * job->row_bytes)
+                                             : memory_allocate(room * job->row_bytes);
+    if (!counters)
+        return fail(EX_OSERR,
+                    "%s: out of memory for %zu rows of %zu bytes of counters; --memory says how much may be "
+                    "used",
+                    job->input.name, rows, job->row_bytes);
+    job->counters = counters;
+    job->counter_rows = room;
     return EX_OK;
 }
 
-static int count(struct count_job *job) {
+static void add_row(table_type type, void *to, const void *from, size_t columns) {
+    for (size_t i = 0; i < columns; i++) {
+        if (type == TABLE_U32)
+            ((uint32_t *)to)[i] += ((const uint32_t *)from)[i];
+        else
+            ((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+    }
+}
+
+/* Counts keys from `place` on, of whole chunks, or of one whose first keys may have been counted. */
+static int count_keys(struct count_job *job, const table_view *keys, uint64_t place, void *spare) {
     const struct arguments *arguments = &job->arguments;
-    const table_view keys = keys_view(&job->input);
-    if (job->layout.bytes <= memory_there(arguments->memory))
-        job->counters = memory_allocate(job->layout.bytes);
-    if (!job->counters)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counters; --memory says how much may be used",
-                    job->input.name, job->layout.bytes);
+    const size_t first = (size_t)(place / job->chunk), rows = table_digit_chunks(keys->rows, job->chunk, 1);
+    const bool goes_on = place % job->chunk > 0;
+    table_pipeline_report report = {0};
+    const table_pipeline_options options = {
+        .backend = arguments->backend, .threads = arguments->threads, .report = &report};
+    const int code = make_room(job, first + rows);
+    if (code != EX_OK)
+        return code;
+    char *const row = job->counters + first * job->row_bytes;
+    const table_view counters = {
+        .data = goes_on ? spare : row, .rows = rows, .columns = job->layout.columns, .type = job->layout.type};
+    const table_status status = table_digit_counts(keys, &job->digit, job->chunk, &counters, &options);
+    if (status != TABLE_OK)
+        return fail_status(job->input.name, status);
+    if (goes_on && rows > 0)
+        add_row(job->layout.type, row, spare, job->layout.columns);
+    add_report(&job->report, &report);
+    return EX_OK;
+}
+
+/* Keys of the next piece: whole chunks, or what is left of one. */
+static size_t next_piece(const struct count_job *job, const struct key_pieces *pieces) {
+    const size_t begun = (size_t)(pieces->done % job->chunk), most = pieces->most;
+    return begun > 0 ? job->chunk - begun : job->chunk < most ? most / job->chunk * job->chunk : most;
+}
+
+static int count_pieces(struct count_job *job, struct key_pieces *pieces, void *spare) {
+    bool over = false;
+    int code = EX_OK;
+    while (code == EX_OK && !over) {
+        const uint64_t place = pieces->done;
+        table_view keys;
+        code = keys_next(pieces, next_piece(job, pieces), &keys, &over);
+        if (code == EX_OK)
+            code = lay_out(job, pieces->done);
+        if (code == EX_OK)
+            code = count_keys(job, &keys, place, spare);
+    }
+    return code;
+}
+
+static int rank_keys(struct count_job *job) {
     const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, job->layout.type};
-    table_pipeline_options options = {
-        .backend = arguments->backend, .threads = arguments->threads, .report = &job->report};
-    table_status status = table_digit_counts(&keys, &job->digit, arguments->chunk, &counters, &options);
-    options.report = &job->rank_report;
-    if (status == TABLE_OK && arguments->ranks)
-        status = table_chunk_ranks(&counters, &counters, NULL, NULL, &options);
+    const table_pipeline_options options = {
+        .backend = job->arguments.backend, .threads = job->arguments.threads, .report = &job->rank_report};
+    const table_status status = table_chunk_ranks(&counters, &counters, NULL, NULL, &options);
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+}
+
+/* There is memory for the counters before anything is counted, as far as anybody knows how many there are. */
+static int count(struct count_job *job) {
+    struct key_pieces pieces = {0};
+    job->row_bytes = job->layout.columns * table_type_size(job->layout.type);
+    job->budget.most = memory_there(job->arguments.memory);
+    int code = keys_begin(&pieces, &job->input, &job->budget);
+    if (code == EX_OK)
+        code = memory_charge(&job->budget, job->input.name, job->row_bytes);
+    if (code == EX_OK)
+        code = make_room(job, job->layout.rows ? job->layout.rows : 1);
+    void *const spare = code == EX_OK ? malloc(job->row_bytes) : NULL;
+    if (code == EX_OK)
+        code = spare ? count_pieces(job, &pieces, spare) : fail(EX_OSERR, "out of memory");
+    free(pieces.buffer);
+    free(spare);
+    return code == EX_OK && job->arguments.ranks ? rank_keys(job) : code;
 }
 
 static void print_json(const struct count_job *job) {
@@ -136,7 +232,7 @@ static void free_tables(struct count_job *job) {
 
 static int calculate(struct count_job *job) {
     const struct arguments *arguments = &job->arguments;
-    int code = read_keys(job);
+    int code = open_input(job);
     stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);

@@ -37,7 +37,8 @@ static const char help[] =
     "  --member NAME, --tensor NAME\n"
     "                        which table of a .npz or a safetensors file, as for scan\n"
     "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
+    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
@@ -115,7 +116,7 @@ static int find_range(struct hist_job *job) {
 
 static int read_edges(struct hist_job *job) {
     const table_type type = job->input.layout.type;
-    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true);
+    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true, &job->arguments);
     if (code != EX_OK)
         return code;
     const table_view edges = keys_view(&job->edges);
@@ -156,7 +157,7 @@ static int read_weights(struct hist_job *job) {
     char list[LIST_TEXT];
     if (!path)
         return EX_OK;
-    int code = open_beside_keys(&job->weights, path, TABLE_F64, false);
+    int code = open_beside_keys(&job->weights, path, TABLE_F64, false, &job->arguments);
     if (code != EX_OK)
         return code;
     const table_view weights = keys_view(&job->weights), values = keys_view(&job->input);
@@ -194,69 +195,89 @@ static int fail_histogram(const struct hist_job *job, table_status status) {
     return fail_status(job->input.name, status);
 }
 
+static table_histogram_options options_of(const struct hist_job *job, const table_view *weights) {
+    const struct arguments *arguments = &job->arguments;
+    return (table_histogram_options){.run = {.backend = arguments->backend, .threads = arguments->threads},
+                                     .per_chunk = arguments->chunk > 0,
+                                     .chunk_length = arguments->chunk,
+                                     .weights = arguments->weights ? weights : NULL};
+}
+
 /* The histogram of these values into `rows`, of the job's layout. */
 static int count_values(struct hist_job *job, const table_view *values, void *rows, uint64_t *outside) {
-    const struct arguments *arguments = &job->arguments;
     const table_view result = {rows, job->layout.rows, job->bins.count, 0, job->layout.type};
-    const table_view weights = arguments->weights ? keys_view(&job->weights) : (table_view){0};
-    const table_histogram_options options = {
-        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &job->report},
-        .per_chunk = arguments->chunk > 0,
-        .chunk_length = arguments->chunk,
-        .weights = arguments->weights ? &weights : NULL,
-        .outside = outside};
+    const table_view weights = keys_view(&job->weights);
+    table_pipeline_report report = {0};
+    table_histogram_options options = options_of(job, &weights);
+    options.run.report = &report;
+    options.outside = outside;
     const table_status status = table_histogram(values, &job->bins, &result, &options);
+    add_report(&job->report, &report);
     return status == TABLE_OK ? EX_OK : fail_histogram(job, status);
 }
 
-/* Adds the counts of a piece to those of the pieces before it, and the times. */
-static void add_piece(struct hist_job *job, const uint64_t *counts, const uint64_t *outside,
-                      const table_pipeline_report *before) {
-    table_pipeline_report *report = &job->report;
+/* Adds the counts of a piece to those of the pieces before it. */
+static void add_piece(struct hist_job *job, const uint64_t *counts, const uint64_t *outside) {
     for (size_t i = 0; i < job->bins.count; i++)
         ((uint64_t *)job->rows)[i] += counts[i];
     for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++)
         job->outside[i] += outside[i];
-    report->chunks += before->chunks;
-    report->count_seconds += before->count_seconds;
-    report->scan_seconds += before->scan_seconds;
-    report->move_seconds += before->move_seconds;
-    report->seconds += before->seconds;
-    report->threads = before->threads > report->threads ? before->threads : report->threads;
 }
 
-/* Values that come bit by bit, in one buffer. */
-static int count_pieces(struct hist_job *job) {
-    struct input_file *input = &job->input;
+static int count_pieces(struct hist_job *job, struct key_pieces *pieces) {
     uint64_t outside[TABLE_OUTSIDE_WORDS], *counts = malloc(job->layout.bytes);
-    char *buffer = malloc(PIECE_BYTES);
-    size_t got = PIECE_BYTES;
-    int code = counts && buffer ? EX_OK : fail(EX_OSERR, "out of memory");
+    bool over = false;
+    int code = counts ? EX_OK : fail(EX_OSERR, "out of memory");
     memset(job->rows, 0, job->layout.bytes);
-    while (code == EX_OK && got == PIECE_BYTES) {
-        const table_pipeline_report before = job->report;
-        code = input_read(input, buffer, PIECE_BYTES, &got);
-        const table_type type = input->layout.type;
-        const table_view values = {.data = buffer, .rows = got / table_type_size(type), .columns = 1, .type = type};
+    while (code == EX_OK && !over) {
+        table_view values;
+        code = keys_next(pieces, pieces->most, &values, &over);
         if (code == EX_OK)
             code = count_values(job, &values, counts, outside);
         if (code == EX_OK)
-            add_piece(job, counts, outside, &before);
+            add_piece(job, counts, outside);
     }
     free(counts);
-    free(buffer);
-    return code == EX_OK ? input_ends(input, input->taken) : code;
+    return code;
+}
+
+/* What the library takes beside the counts, unless that is memory of a device. */
+static int charge_scratch(struct hist_job *job, const table_view *values, struct memory_budget *budget) {
+    const table_view weights = keys_view(&job->weights);
+    const table_view result = {job->rows, job->layout.rows, job->bins.count, 0, job->layout.type};
+    table_histogram_options options = options_of(job, &weights);
+    size_t bytes = 0;
+    if (options.run.backend == TABLE_BACKEND_CUDA)
+        return EX_OK;
+    options.run.backend = TABLE_BACKEND_CPU;
+    options.outside = job->outside;
+    const table_status status = table_histogram_workspace(values, &job->bins, &result, &options, &bytes);
+    return status == TABLE_OK ? memory_charge(budget, job->input.name, bytes) : fail_histogram(job, status);
 }
 
 static int count(struct hist_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const table_view values = keys_view(&job->input);
-    if (job->layout.bytes <= memory_there(arguments->memory))
-        job->rows = memory_allocate(job->layout.bytes);
-    if (!job->rows)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes of counts; --memory says how much may be used",
-                    job->input.name, job->layout.bytes);
-    return job->in_pieces ? count_pieces(job) : count_values(job, &values, job->rows, job->outside);
+    const bool in_pieces = !arguments->weights && !arguments->chunk;
+    struct memory_budget budget = {.most = memory_there(arguments->memory)};
+    struct key_pieces pieces = {0};
+    table_view values = keys_view(&job->input);
+    budget.used = job->edges.layout.bytes + (job->weights.mapping ? 0 : job->weights.layout.bytes);
+    int code = keys_begin(&pieces, &job->input, &budget);
+    if (code == EX_OK)
+        code = memory_charge(&budget, job->input.name, job->layout.bytes);
+    if (code == EX_OK && in_pieces) /* those of a piece */
+        code = memory_charge(&budget, job->input.name, job->layout.bytes);
+    job->rows = code == EX_OK ? memory_allocate(job->layout.bytes) : NULL;
+    if (code == EX_OK && !job->rows)
+        code = fail(EX_OSERR, "%s: out of memory for %zu bytes of counts", job->input.name, job->layout.bytes);
+    if (!job->input.data)
+        values = (table_view){.data = pieces.buffer, .rows = pieces.most, .columns = 1, .type = values.type};
+    if (code == EX_OK)
+        code = charge_scratch(job, &values, &budget);
+    if (code == EX_OK)
+        code = in_pieces ? count_pieces(job, &pieces) : count_values(job, &values, job->rows, job->outside);
+    free(pieces.buffer);
+    return code;
 }
 
 /* Is called before anything is written or printed. */
@@ -304,19 +325,15 @@ static bool bins_are_known(const struct arguments *arguments, table_type type) {
  * at twice. So files are mapped, and what comes bit by bit is taken so if that will do. */
 static int open_values(struct hist_job *job) {
     const struct arguments *arguments = &job->arguments;
-    struct input_field fields[BY_MOST];
-    struct input_request request = keys_request(arguments, fields);
     const char *path = arguments->operands[0];
-    if (arguments->weights || arguments->chunk || !bins_are_known(arguments, request.type))
-        return open_keys(&job->input, path, arguments);
-    request.pieces = true;
-    const bool comes_bit_by_bit = input_comes_bit_by_bit(path, &request);
-    const int code = (comes_bit_by_bit ? input_start : input_open)(&job->input, path, &request);
-    job->input.layout.type = key_type(job->input.layout.type);
-    if (code == EX_OK && job->input.data)
-        return EX_OK;
-    job->in_pieces = code == EX_OK && bins_are_known(arguments, job->input.layout.type);
-    return code != EX_OK || job->in_pieces ? code : input_take_table(&job->input, request.memory);
+    struct input_file *input = &job->input;
+    if (arguments->weights || arguments->chunk ||
+        !bins_are_known(arguments, arguments->type ? arguments->type : TABLE_U8))
+        return open_keys(input, path, arguments);
+    const int code = open_keys_to_count(input, path, arguments);
+    return code != EX_OK || input->data || bins_are_known(arguments, input->layout.type)
+               ? code
+               : input_take_table(input, memory_there(arguments->memory));
 }
 
 static int run(struct hist_job *job) {

@@ -16,7 +16,6 @@ struct hist_job {
     void *rows; /* of the layout: u64 counts, or f64 sums of weights */
     uint64_t outside[TABLE_OUTSIDE_WORDS];
     table_pipeline_report report;
-    bool in_pieces; /* the input was started, and its values are not in memory */
 };
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */

@@ -1,11 +1,16 @@
 #include "keys.h"
 
 #include <stdio.h>
-#include <sysexits.h>
+#include <stdlib.h>
 
 #include "json.h"
 #include "memory.h"
+#include "message.h"
 #include "types.h"
+
+/* Bytes of keys that are looked at at a time, of a file that is mapped and of one that is read: a
+ * share of what may be used, if that is less. */
+enum { MAPPED_BYTES = 256 << 20, READ_BYTES = 4 << 20, READ_SHARE = 4 };
 
 struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
     wanted_fields(arguments, fields);
@@ -32,11 +37,70 @@ int open_keys(struct input_file *file, const char *path, const struct arguments 
     return code;
 }
 
+int open_keys_to_count(struct input_file *file, const char *path, const struct arguments *arguments) {
+    struct input_field fields[BY_MOST];
+    struct input_request request = keys_request(arguments, fields);
+    request.pieces = true;
+    const int code = (input_comes_bit_by_bit(path, &request) ? input_start : input_open)(file, path, &request);
+    file->layout.type = key_type(file->layout.type);
+    return code;
+}
+
+int keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget) {
+    const size_t size = table_type_size(input->layout.type), share = budget->most / READ_SHARE / size * size;
+    const size_t wanted = input->data ? MAPPED_BYTES : share < READ_BYTES ? share + size : READ_BYTES;
+    const size_t held = input->mapping ? 0 : input->data ? input->layout.bytes : wanted;
+    *pieces = (struct key_pieces){.input = input, .most = wanted / size};
+    budget->used += input_memory(input);
+    const int code = memory_charge(budget, input->name, held);
+    pieces->buffer = code != EX_OK || input->data ? NULL : malloc(wanted);
+    return code != EX_OK || input->data || pieces->buffer ? code : fail(EX_OSERR, "%s: out of memory", input->name);
+}
+
+int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over) {
+    struct input_file *input = pieces->input;
+    const size_t size = table_type_size(input->layout.type);
+    size_t got = 0;
+    int code = EX_OK;
+    wanted = wanted < pieces->most ? wanted : pieces->most;
+    if (input->data) {
+        const size_t left = input->layout.bytes / size - (size_t)pieces->done;
+        got = (left < wanted ? left : wanted) * size;
+        *over = got == left * size;
+    } else {
+        code = input_read(input, pieces->buffer, wanted * size, &got);
+        *over = got < wanted * size;
+        if (code == EX_OK && *over)
+            code = input_ends(input, input->taken);
+    }
+    const char *data = input->data ? (const char *)input->data + pieces->done * size : pieces->buffer;
+    *keys = (table_view){.data = (void *)(uintptr_t)data, .rows = got / size, .columns = 1, .type = input->layout.type};
+    pieces->done += keys->rows;
+    return code;
+}
+
+void add_report(table_pipeline_report *sum, const table_pipeline_report *report) {
+    sum->backend = report->backend;
+    sum->threads = report->threads > sum->threads ? report->threads : sum->threads;
+    sum->passes += report->passes;
+    sum->chunk_length = report->chunk_length;
+    sum->chunks += report->chunks;
+    sum->count_seconds += report->count_seconds;
+    sum->scan_seconds += report->scan_seconds;
+    sum->move_seconds += report->move_seconds;
+    sum->seconds += report->seconds;
+}
+
 table_type key_type(table_type type) { return type == TABLE_BOOL ? TABLE_U8 : type; }
 
-int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own) {
-    const struct input_request request = {
-        .type = type, .columns = 1, .type_is_a_hint = true, .whole = true, .own = own};
+int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
+                     const struct arguments *arguments) {
+    const struct input_request request = {.type = type,
+                                          .columns = 1,
+                                          .type_is_a_hint = true,
+                                          .whole = true,
+                                          .own = own,
+                                          .memory = memory_there(arguments->memory)};
     return input_open(file, path, &request);
 }
 

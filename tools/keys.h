@@ -5,6 +5,7 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "memory.h"
 #include "table_io.h"
 
 /* The keys that the command line describes; a raw file without --type has bytes. */
@@ -16,8 +17,30 @@ table_type key_type(table_type type);
 /* Opens them. As input_open(). */
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments);
 
+/* Opens them to be looked at once, from the first to the last: a file is mapped, and what cannot be mapped as it is is
+ * read, and has no data yet. As input_open(). */
+int open_keys_to_count(struct input_file *file, const char *path, const struct arguments *arguments);
+
+/* Keys that are looked at one piece after the other. */
+struct key_pieces {
+    struct input_file *input;
+    char *buffer; /* of input without data; begun by keys_begin(), free() it */
+    size_t most;  /* keys of a piece, at most */
+    uint64_t done;
+};
+
+/* Charges what the keys take in memory, beside what is mapped. EX_OK, or the exit code after a message. */
+int keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget);
+
+/* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. As input_read(). */
+int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over);
+
+/* Adds the times of a call to those of the calls before it. */
+void add_report(table_pipeline_report *sum, const table_pipeline_report *report);
+
 /* Opens a file that goes with the keys, and is of this type if it is raw. `own` as in a request. */
-int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own);
+int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
+                     const struct arguments *arguments);
 
 /* All its values as one column. */
 table_view keys_view(const struct input_file *file);

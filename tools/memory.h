@@ -19,8 +19,20 @@ int memory_populate(void *memory, size_t bytes, int advice);
  * the machine, its cgroups and its limits. */
 size_t memory_limit(size_t asked);
 
-/* Likewise for what cannot be done in less memory than it needs: all that the process may use. */
+/* Likewise for what cannot be done in less memory than it needs: three quarters of what the process may use, as not all
+ * of it is counted. */
 size_t memory_there(size_t asked);
+
+/* What one job may use in all: everything large that it has in memory at a time is charged to it beforehand. */
+struct memory_budget {
+    size_t most, used; /* bytes */
+};
+
+size_t memory_left(const struct memory_budget *budget);
+
+/* EX_OK, or EX_OSERR after a message about `name`, which says how much is needed: the bytes and all that was charged
+ * before. They are charged in any case. */
+int memory_charge(struct memory_budget *budget, const char *name, size_t bytes);
 
 /* *result = a * b. False when that does not fit. */
 bool size_multiply(size_t a, size_t b, size_t *result);

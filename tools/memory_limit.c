@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "message.h"
 
 enum { SHARE = 4, LINE = 4096 };
 
@@ -61,12 +62,27 @@ static size_t limit_of_resource(int which) {
     return getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (size_t)limit.rlim_cur : SIZE_MAX;
 }
 
-size_t memory_there(size_t asked) {
+/* All that the process may use. */
+static size_t limit_of_process(void) {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     size_t limit = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
     limit = least(limit, limit_of_cgroups());
-    limit = least(limit, least(limit_of_resource(RLIMIT_AS), limit_of_resource(RLIMIT_DATA)));
-    return asked ? asked : limit;
+    return least(limit, least(limit_of_resource(RLIMIT_AS), limit_of_resource(RLIMIT_DATA)));
 }
 
-size_t memory_limit(size_t asked) { return asked ? asked : memory_there(0) / SHARE; }
+size_t memory_there(size_t asked) { return asked ? asked : limit_of_process() / SHARE * (SHARE - 1); }
+
+size_t memory_limit(size_t asked) { return asked ? asked : limit_of_process() / SHARE; }
+
+size_t memory_left(const struct memory_budget *budget) {
+    return budget->most > budget->used ? budget->most - budget->used : 0;
+}
+
+int memory_charge(struct memory_budget *budget, const char *name, size_t bytes) {
+    if (__builtin_add_overflow(budget->used, bytes, &budget->used))
+        budget->used = SIZE_MAX;
+    return budget->used <= budget->most
+               ? EX_OK
+               : fail(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much",
+                      name, budget->used, budget->most);
+}

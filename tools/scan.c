@@ -159,17 +159,21 @@ static int read_state(struct scan_job *job) {
 static int make_rows_known(struct scan_job *job) {
     static const char why[] = "a .npy says its rows before the values (a file can be gone back in, and --output-format "
                               "raw says none)";
+    const size_t most = memory_limit(job->arguments.memory);
+    struct memory_budget budget = {.most = most - most / 4, .used = job->kept}; /* and the rest for the stream */
     size_t rows = 0;
     if (job->rows_known || job->output_format != &output_npy || atomic_file_can_go_back(&job->output))
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_limit(job->arguments.memory), why);
+        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_left(&budget), why);
         if (code != EX_OK)
             return code;
+        budget.used += input->is_taken ? input->head_bytes : 0;
         rows += input->layout.rows;
     }
     job->rows_known = true;
+    job->kept = budget.used;
     job->out_layout.shape[0] = rows + job->arguments.offsets;
     return layout_finish(&job->out_layout) ? EX_OK
                                            : fail(EX_DATAERR, "%s: its sums are beyond the address space", job->name);

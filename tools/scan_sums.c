@@ -1,6 +1,7 @@
 /* The sums of a scan, as the streams of its inputs bring them. */
 #include "scan.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "input/start.h"
@@ -195,23 +196,27 @@ static int sum_backwards(struct scan_job *job) {
 /* Does the same with one table in memory. */
 static int sum_table_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
-    const size_t most = memory_limit(job->arguments.memory);
-    int code = input->rows_known ? EX_OK : input_take_all(input, most, "--reverse: begins with its last row");
+    struct memory_budget budget = {.most = memory_limit(job->arguments.memory), .used = job->kept};
+    int code = EX_OK;
+    if (!input->rows_known)
+        code = input_take_all(input, memory_left(&budget), "--reverse: begins with its last row");
+    const size_t row_bytes = input->layout.columns * table_type_size(job->out_layout.type);
+    size_t rows, bytes;
+    if (__builtin_add_overflow(input->layout.rows, job->arguments.offsets, &rows) ||
+        !size_multiply(rows, row_bytes, &bytes))
+        bytes = SIZE_MAX;
     if (code == EX_OK)
-        code = input_take_table(input, most);
+        code = memory_charge(&budget, input->name, input_memory(input) + input->layout.bytes);
+    if (code == EX_OK)
+        code = memory_charge(&budget, input->name, bytes);
+    if (code == EX_OK)
+        code = input_take_table(input, budget.most);
     if (code != EX_OK)
         return code;
     const table_view in = input_view(input);
-    const size_t rows = in.rows + job->arguments.offsets,
-                 row_bytes = in.columns * table_type_size(job->out_layout.type);
     table_view out = {.rows = rows, .columns = in.columns, .type = job->out_layout.type};
     table_scan_options options = scan_options(job);
-    if (rows > 0 && row_bytes > most / rows)
-        return fail(EX_OSERR,
-                    "%s: out of memory: sums of %zu bytes a row are needed at once; --memory says how much "
-                    "may be used",
-                    input->name, row_bytes);
-    out.data = memory_allocate(rows * row_bytes);
+    out.data = memory_allocate(bytes);
     if (!out.data)
         return fail(EX_OSERR, "%s: out of memory", input->name);
     options.report = &job->report.scan;
@@ -222,7 +227,7 @@ static int sum_table_backwards(struct scan_job *job) {
     out.rows = in.rows; /* those of offsets have the start behind them */
     if (code == EX_OK && type_is_float(out.type) && !not_finite_look(job, 0, &in, &out))
         code = fail(EX_OSERR, "out of memory");
-    if (code == EX_OK && write_sums(job, out.data, rows * row_bytes) != 0)
+    if (code == EX_OK && write_sums(job, out.data, bytes) != 0)
         code = job->write_code;
     job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);
     free(out.data);

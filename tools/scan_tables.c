@@ -18,6 +18,14 @@ static table_type wanted_sums(const struct scan_job *job) {
     return keeps ? before : job->arguments.out_type;
 }
 
+/* Has that many bytes remembered between the rows, if they may be used. */
+static int keep(struct scan_job *job, const char *name, size_t bytes) {
+    struct memory_budget budget = {.most = memory_limit(job->arguments.memory), .used = job->kept};
+    const int code = memory_charge(&budget, name, bytes);
+    job->kept = budget.used;
+    return code;
+}
+
 /* The state for the sums of the table, and the sums above it. */
 static int fit_state(struct scan_job *job) {
     const struct table_layout *sums = &job->out_layout;
@@ -27,11 +35,9 @@ static int fit_state(struct scan_job *job) {
     const table_status known = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
     if (known != TABLE_OK)
         return fail_status(job->state.name, known);
-    if (bytes > memory_limit(job->arguments.memory))
-        return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its state; --memory says how much may be used",
-                    job->state.name, bytes);
-    job->kept += bytes;
-    const int code = state_file_fit(&job->state, job->name, table_sum_type(sums->type), sums->columns);
+    int code = keep(job, job->state.name, bytes);
+    if (code == EX_OK)
+        code = state_file_fit(&job->state, job->name, table_sum_type(sums->type), sums->columns);
     if (code != EX_OK || job->state.facts.version == 0)
         return code;
     job->above = memory_allocate(job->carry_layout.bytes);
@@ -87,13 +93,9 @@ static int make_state(struct scan_job *job) {
     const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
     if (status != TABLE_OK)
         return fail_status(job->name, status);
-    job->own_state = bytes <= memory_limit(job->arguments.memory) ? calloc(1, bytes) : NULL;
-    job->kept += bytes;
-    return job->own_state ? EX_OK
-                          : fail(EX_OSERR,
-                                 "%s: out of memory: %zu bytes are remembered between two; --memory says how "
-                                 "much may be used",
-                                 job->name, bytes);
+    const int code = keep(job, job->name, bytes);
+    job->own_state = code == EX_OK ? calloc(1, bytes) : NULL;
+    return code != EX_OK || job->own_state ? code : fail(EX_OSERR, "%s: out of memory", job->name);
 }
 
 int scan_open_tables(struct scan_job *job) {

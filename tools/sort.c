@@ -40,7 +40,8 @@ static const char help[] =
     "  --member NAME, --tensor NAME\n"
     "                        which table of a .npz or a safetensors file, as for scan\n"
     "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: all there is\n"
+    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
+    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object about the run on standard output\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
@@ -67,6 +68,7 @@ struct sort_job {
     void *order; /* --argsort */
     struct table_layout order_layout;
     const struct output_format *format, *value_format;
+    struct memory_budget budget;
     table_pipeline_report report;
     struct stopwatch watch;
 };
@@ -136,16 +138,25 @@ static int choose_keys(struct sort_job *job) {
     return EX_OK;
 }
 
-static int read_rows(struct sort_job *job) {
+/* Opens a file whose values are to be read as soon as all memory that is needed is charged. Values of which nobody
+ * knows how many there are come now. */
+static int start(struct sort_job *job, struct input_file *file, const char *path, const struct input_request *request) {
+    const int code = input_start(file, path, request);
+    return code != EX_OK || file->rows_known
+               ? code
+               : input_take_all(file, memory_left(&job->budget), "the last row may come first");
+}
+
+static int start_rows(struct sort_job *job) {
     struct input_request request = keys_request(&job->arguments, job->by);
     for (unsigned i = 0; i < job->arguments.by_count; i++)
         job->by[i].name = job->arguments.by[i];
     request.own = true;
-    request.copies = 2; /* the library moves them to and fro */
     request.elements = INPUT_RECORDS;
     request.fields = job->by;
     request.field_count = job->arguments.by_count;
-    const int code = input_open(&job->input, job->arguments.operands[0], &request);
+    job->budget.most = request.memory;
+    const int code = start(job, &job->input, job->arguments.operands[0], &request);
     if (code != EX_OK)
         return code;
     job->input.layout.type = key_type(job->input.layout.type);
@@ -156,7 +167,7 @@ static int read_rows(struct sort_job *job) {
     return choose_keys(job);
 }
 
-static int read_values(struct sort_job *job) {
+static int start_values(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
     const struct input_request request = {.type = TABLE_U8,
                                           .columns = 1,
@@ -164,13 +175,12 @@ static int read_values(struct sort_job *job) {
                                           .memory = memory_there(arguments->memory),
                                           .whole = true,
                                           .own = true,
-                                          .copies = 2,
                                           .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
     struct table_layout *layout = &file->layout;
     if (!arguments->values)
         return EX_OK;
-    int code = input_open(file, arguments->values, &request);
+    const int code = start(job, file, arguments->values, &request);
     if (code != EX_OK)
         return code;
     const bool raw = file->format == &input_raw;
@@ -199,6 +209,82 @@ static int choose_order(struct sort_job *job) {
                : fail(EX_DATAERR, "%s: its order is beyond the address space", job->input.name);
 }
 
+/* Bytes of each key, of those that are brought together; 0: the rows are keys. */
+static size_t key_bytes(const struct sort_job *job) {
+    size_t most = 0;
+    for (unsigned i = 0; i < job->by_count && !job->row_is_key; i++)
+        most = table_type_size(job->by[i].type) > most ? table_type_size(job->by[i].type) : most;
+    return most;
+}
+
+/* How many values all keys have: there is a sort by each. */
+static size_t key_values(const struct sort_job *job) {
+    size_t count = 0;
+    for (unsigned i = 0; i < job->by_count; i++)
+        count += job->by[i].values;
+    return count;
+}
+
+static table_sort_options sort_options(const struct sort_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    return (table_sort_options){.run = {.backend = arguments->backend, .threads = arguments->threads},
+                                .descending = arguments->descending,
+                                .first_bit = arguments->first_bit,
+                                .bits = arguments->bits};
+}
+
+/* *most: at least the bytes that the library takes for a sort by keys of this type which moves values of so many bytes.
+ * It is asked before there are any, with addresses that nobody reads at. */
+static int scratch_of(const struct sort_job *job, table_type type, size_t value_bytes, size_t *most) {
+    enum { APART = TABLE_WORKSPACE_ALIGNMENT };
+    const size_t keys_end = job->rows * table_type_size(type) / APART * APART + 2 * APART;
+    const table_view keys = {.data = (void *)(uintptr_t)APART, .rows = job->rows, .columns = 1, .type = type};
+    void *const values = value_bytes ? (void *)(uintptr_t)keys_end : NULL;
+    table_sort_options options = sort_options(job);
+    size_t bytes = 0;
+    if (options.run.backend == TABLE_BACKEND_CUDA) /* it is memory of the device */
+        return EX_OK;
+    options.run.backend = TABLE_BACKEND_CPU;
+    const table_status status = table_radix_sort_workspace(&keys, values, value_bytes, &options, &bytes);
+    *most = bytes > *most ? bytes : *most;
+    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+}
+
+static void add(size_t *sum, size_t bytes) {
+    if (__builtin_add_overflow(*sum, bytes, sum))
+        *sum = SIZE_MAX;
+}
+
+/* Charges all that is needed at a time. */
+static int charge(struct sort_job *job) {
+    const bool argsort = job->arguments.argsort, moves_rows = !job->row_is_key && (!argsort || key_values(job) > 1);
+    const size_t beside = argsort ? table_type_size(job->order_layout.type) : job->value_bytes;
+    const struct input_file *const files[] = {&job->input, &job->value_file};
+    size_t all = argsort ? job->order_layout.bytes : 0, keys, scratch = 0;
+    int code = EX_OK;
+    add(&all, size_multiply(job->rows, key_bytes(job), &keys) ? keys : SIZE_MAX);
+    for (unsigned i = 0; i < 2; i++) {
+        add(&all, files[i]->layout.bytes);
+        add(&all, input_memory(files[i]));
+    }
+    for (unsigned i = 0; i < job->by_count && code == EX_OK && all < SIZE_MAX / 4; i++) {
+        code = scratch_of(job, job->by[i].type, beside, &scratch);
+        if (code == EX_OK && moves_rows)
+            code = scratch_of(job, job->by[i].type, job->row_bytes, &scratch);
+    }
+    add(&all, scratch);
+    return code == EX_OK ? memory_charge(&job->budget, job->input.name, all) : code;
+}
+
+static int read_tables(struct sort_job *job) {
+    int code = charge(job);
+    if (code == EX_OK)
+        code = input_take_table(&job->input, job->budget.most);
+    if (code == EX_OK && job->arguments.values)
+        code = input_take_table(&job->value_file, job->budget.most);
+    return code;
+}
+
 static int make_order(struct sort_job *job) {
     if (!job->arguments.argsort)
         return EX_OK;
@@ -215,12 +301,9 @@ static int make_order(struct sort_job *job) {
 }
 
 static int make_keys(struct sort_job *job) {
-    size_t most = 1, bytes;
     if (job->row_is_key)
         return EX_OK;
-    for (unsigned i = 0; i < job->by_count; i++)
-        most = table_type_size(job->by[i].type) > most ? table_type_size(job->by[i].type) : most;
-    job->keys = size_multiply(job->rows, most, &bytes) ? memory_allocate(bytes) : NULL;
+    job->keys = memory_allocate(job->rows * key_bytes(job));
     return job->keys ? EX_OK : fail(EX_OSERR, "%s: out of memory for the keys of its rows", job->input.name);
 }
 
@@ -252,26 +335,12 @@ static table_view take_keys(struct sort_job *job, const struct input_field *fiel
     return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = type};
 }
 
-static void add_report(table_pipeline_report *sum, const table_pipeline_report *report) {
-    sum->backend = report->backend;
-    sum->threads = report->threads;
-    sum->passes += report->passes;
-    sum->count_seconds += report->count_seconds;
-    sum->scan_seconds += report->scan_seconds;
-    sum->move_seconds += report->move_seconds;
-    sum->seconds += report->seconds;
-}
-
 /* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; if it is the
  * order alone that is written, nobody takes more keys from them after the last column. */
 static int sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
-    const struct arguments *arguments = &job->arguments;
     table_pipeline_report report;
-    const table_sort_options options = {
-        .run = {.backend = arguments->backend, .threads = arguments->threads, .report = &report},
-        .descending = arguments->descending,
-        .first_bit = arguments->first_bit,
-        .bits = arguments->bits};
+    table_sort_options options = sort_options(job);
+    options.run.report = &report;
     struct moved moved[2];
     unsigned count = 0;
     if (job->order)
@@ -372,11 +441,13 @@ static void free_tables(struct sort_job *job) {
 }
 
 static int calculate(struct sort_job *job) {
-    int code = read_rows(job);
+    int code = start_rows(job);
     if (code == EX_OK)
-        code = read_values(job);
+        code = start_values(job);
     if (code == EX_OK)
         code = choose_order(job);
+    if (code == EX_OK)
+        code = read_tables(job);
     stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = open_outputs(job);

@@ -63,6 +63,7 @@ static int open_scanned(struct input_file *scanned, const char *path, const stru
                                     .type = type,
                                     .columns = in->columns,
                                     .type_is_a_hint = true,
+                                    .memory = memory_there(arguments->memory),
                                     .delimiter = arguments->delimiter};
     int code = input_start(scanned, path, &request);
     if (code != EX_OK)
@@ -96,14 +97,14 @@ struct comparison {
 static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->text; }
 
 /* From the end, where that is has to be known: what does not say it is brought into memory. */
-static int find_end(const struct comparison *comparison, size_t most) {
+static int find_end(const struct comparison *comparison, struct memory_budget *budget) {
     struct input_file *const files[] = {comparison->input, comparison->scanned};
-    size_t left = most;
     for (unsigned i = 0; i < 2; i++) {
-        const int code = files[i]->rows_known ? EX_OK : input_take_all(files[i], left, "--reverse begins at its end");
+        const int code =
+            files[i]->rows_known ? EX_OK : input_take_all(files[i], memory_left(budget), "--reverse begins at its end");
         if (code != EX_OK)
             return code;
-        left -= files[i]->is_taken ? files[i]->head_bytes : 0;
+        budget->used += files[i]->is_taken ? files[i]->head_bytes : 0;
     }
     return files[1]->layout.rows == files[0]->layout.rows + comparison->offsets ? EX_OK
                                                                                 : wrong_shape(files[1], files[0]);
@@ -347,10 +348,11 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
                                     .exclusive = arguments->exclusive,
                                     .reverse = arguments->reverse,
                                     .offsets = arguments->offsets};
-    const size_t most = memory_limit(arguments->memory);
-    int code = comparison.reverse ? find_end(&comparison, most) : EX_OK;
+    struct memory_budget budget = {.most = memory_limit(arguments->memory),
+                                   .used = input_memory(input) + input_memory(scanned)};
+    int code = comparison.reverse ? find_end(&comparison, &budget) : EX_OK;
     if (code == EX_OK)
-        code = make_room(&comparison, most, state);
+        code = make_room(&comparison, memory_left(&budget), state);
     comparison.sums.skip_nan = arguments->skip_nan;
     if (code == EX_OK)
         code = compare(&comparison);

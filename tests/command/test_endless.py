@@ -1,6 +1,7 @@
 """Tables that come bit by bit, have no end, or are larger than the memory that may be used."""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -276,11 +277,86 @@ class Memory(CommandTest):
     def test_what_needs_all_at_once_says_so(self):
         self.write("values", bytes(8 << 20))
         for arguments, data in ((["sort", "values", "-o", "out"], None), (["hist", "-", "--type", "u32"], self.read("values")),
-                                (["count", "-", "-o", "out"], self.read("values")),
                                 (["count", "values", "--chunk", 64, "-o", "out"], None),
                                 (["sum", "-", "--type", "u64", "--columns", 1, "--rows", "3:"], self.read("values"))):
             self.assert_refused(OS_ERROR, *arguments, "--memory", "4M", input=data, says=["out of memory", "--memory"])
         self.run_command("hist", "values", "--memory", "4M")
+
+    def needed(self, *arguments, input=None):
+        """What it says that it needs, where next to nothing may be used."""
+        line = self.assert_refused(OS_ERROR, *arguments, "--memory", "100K", says=["--memory"], input=input)
+        return int(re.search(r"(\d+) bytes are needed", line)[1])
+
+    def check_need(self, most, *arguments, input=None):
+        """Where it may use what it needs, it does not use more; where it may not, it is refused."""
+        needed = self.needed(*arguments, "-qo", "out", input=input)
+        self.assertLessEqual(needed, most << 20)
+        self.assert_refused(OS_ERROR, *arguments, "-qo", "out", "--memory", needed - 1, says=["--memory"], input=input)
+        found = self.most_memory(*arguments, "-qfo", "out", "--memory", needed, input=input)
+        self.assertLess(found, needed + (16 << 20), arguments)
+        for name in {"out", "out2"} & set(self.listing()):
+            os.unlink(self.path(name))
+
+    def test_a_sort_needs_what_it_says(self):
+        self.require_small_program()
+        rows = 2 << 20
+        self.save("one.npy", RNG.integers(0, 2**32, rows * 4, "u4"))
+        self.save("wide.npy", RNG.integers(0, 2**16, (rows, 8), "u2"))
+        self.save("values.npy", RNG.integers(0, 2**63, (rows, 2), "u8"))
+        self.save("keys.npy", RNG.integers(0, 2**32, rows, "u4"))
+        self.check_need(66, "sort", "one.npy")  # 32 MiB of keys, and as many to move them to
+        self.check_need(140, "sort", "one.npy", "--argsort")
+        self.check_need(90, "sort", "wide.npy", "--by", 0)
+        self.check_need(100, "sort", "wide.npy", "--by", 3, "--by", 0, "--argsort")
+        self.check_need(120, "sort", "keys.npy", "--values", "values.npy", "--values-out", "out2")
+
+    def test_sums_from_the_end_need_what_they_say(self):
+        self.require_small_program()
+        table = RNG.integers(0, 2**32, (4 << 20, 2), "u4")
+        self.save("in.npy", table)
+        for options in ([], ["--type", "u32", "--columns", 2]):
+            data = table.tobytes() if options else self.read("in.npy")
+            few = ["scan", "-", *options, "--reverse", "--out-type", "u32", "--wrap"]
+            self.assert_refused(OS_ERROR, *few, "-qo", "no", "--memory", 63 << 20, input=data, says=["bytes", "--memory"])
+            self.assertLess(self.most_memory(*few, "-qfo", "out", "--memory", 65 << 20, input=data), 81 << 20)
+            out = numpy.frombuffer(self.read("out")[-table.nbytes:], "<u4").reshape(table.shape)
+            self.assert_same(out, numpy.cumsum(table[::-1], axis=0, dtype="u4")[::-1])
+        self.run_command("scan", "-", "--type", "u32", "--columns", 1, "--skip", 3, "--reverse", "-qfo", "out",
+                         "--output-format", "raw", input=b"odd" + table[:3].tobytes())
+        self.assertEqual(self.read("out"), numpy.cumsum(table[:3].ravel()[::-1], dtype="u8")[::-1].tobytes())
+
+    def test_inputs_that_are_taken_share_what_there_is(self):
+        self.write("a.csv", b"123456789\n" * (3 << 20))
+        few = ["scan", "a.csv", "a.csv", "-qo", "-", "--output-format", "npy"]
+        self.assert_refused(OS_ERROR, *few, "--memory", "48M", says=["a.csv", "--memory"])
+        self.run_command(*few[:2], *few[3:], "--memory", "48M")
+        self.run_command(*few, "--memory", "80M")
+
+    def test_counts_of_pipes(self):
+        """Chunks of any length, in little memory."""
+        self.require_small_program()
+        keys = random_table("u32", 10 << 20)
+        self.write("keys", keys.tobytes())
+        for options in ([], ["--chunk", 5000, "--bits", 3], ["--chunk", 7 << 20], ["--chunk", 2**40, "--out-type", "u32"],
+                        ["--ranks", "--chunk", 300000, "--descending"], ["--chunk", 10 << 20]):
+            self.run_command("count", "keys", "--type", "u32", "-qfo", "file.npy", *options)
+            found = self.most_memory("count", "-", "--type", "u32", "-qfo", "pipe.npy", "--memory", "14M", *options,
+                                     input=keys.tobytes())
+            self.assertLess(found, 32 << 20)
+            self.assertEqual(self.read("pipe.npy"), self.read("file.npy"))
+        self.assert_refused(OS_ERROR, "count", "-", "--chunk", 10, "-o", "out", "--memory", "4M", input=keys.tobytes(),
+                            says=["counters", "--memory"])
+        self.assert_refused(DATA, "count", "-", "--type", "u32", "-o", "out", input=keys.tobytes()[:-1], says="no whole")
+        self.assertLess(self.most_memory("hist", "-", "--type", "u32", "--range", "0:4e9", "--memory", "4M",
+                                         input=keys.tobytes()), 24 << 20)
+
+    def test_some_of_the_limit_is_left(self):
+        """Three quarters of what the process may use, where nobody says --memory."""
+        self.require_small_program()
+        self.write("zeros", bytes(200 << 20))
+        line = self.assert_refused(OS_ERROR, "sort", "zeros", "--type", "u32", "-o", "out", says=["bytes are needed"],
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20)))
+        self.assertIn("%d may be used" % (300 << 20), line)
 
     def test_histograms_of_pipes(self):
         values = random_table("f32", (3 << 20, 1))

@@ -264,6 +264,10 @@ size_t input_convert_taken(const struct input_file *file) {
     return file->converter->next * file->layout.stored.element_bytes + file->converter->raw_bytes;
 }
 
+size_t input_memory(const struct input_file *file) {
+    return file->buffers + (file->converter && file->converter->own_all ? file->layout.file_bytes : 0);
+}
+
 void input_convert_end(struct input_file *file) {
     if (!file->converter)
         return;

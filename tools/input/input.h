@@ -151,8 +151,13 @@ int input_ends(struct input_file *file, uint64_t bytes);
  * known then. `why` it needs to be: for the message. EX_OK, or the exit code after a message. */
 int input_take_all(struct input_file *file, size_t most, const char *why);
 
-/* Brings the values of a table into memory, at most `most` bytes: as input_open() leaves them. */
+/* Brings the values of a table into memory, at most `most` bytes: as input_open() leaves them. Those that
+ * input_take_all() has brought stay where they are. */
 int input_take_table(struct input_file *file, size_t most);
+
+/* Bytes of memory that reading a table takes, beside its values: buffers, and values in another order that come bit by
+ * bit. */
+size_t input_memory(const struct input_file *file);
 
 /* Whether the path ends so, in capitals or not. */
 bool input_ends_in(const char *path, const char *ending);

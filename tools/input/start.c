@@ -167,7 +167,7 @@ static int part_beginning(struct input_file *file, bool own) {
         file->head_given = offset;
         file->head_bytes = have;
         file->memory = NULL;
-    } else if (own && file->format == &input_npy) {
+    } else if (own && file->format == &input_npy && file->layout.stored.element_bytes == 0) {
         file->header = file->memory;
         file->memory = NULL;
     }
@@ -337,23 +337,38 @@ int input_take_all(struct input_file *file, size_t most, const char *why) {
     return input_ends(file, have - file->head_given);
 }
 
+/* The values that were taken become the data, where any type may lie: not behind bytes that were skipped. */
+static void use_taken(struct input_file *file) {
+    if (file->head_given > 0)
+        memmove(file->head, (char *)file->head + file->head_given, file->head_bytes - file->head_given);
+    free(file->memory);
+    file->data = file->memory = file->head;
+    file->head = NULL;
+    file->head_bytes = file->head_given = 0;
+}
+
 int input_take_table(struct input_file *file, size_t most) {
     const size_t bytes = file->layout.bytes;
     size_t got;
     if (!file->rows_known) {
         const int code = input_take_all(file, most, "nobody knows how many rows it has");
-        file->data = file->memory = file->head;
-        file->head = NULL;
-        file->head_bytes = file->head_given = 0;
-        return code;
+        if (code != EX_OK)
+            return code;
+    }
+    if (file->is_taken) {
+        use_taken(file);
+        return EX_OK;
     }
     free(file->memory);
     file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
     file->data = file->memory;
     if (!file->memory)
         return input_too_much(file, bytes, most);
-    const int code = input_read(file, file->memory, bytes, &got);
-    return code == EX_OK ? input_ends(file, file->taken) : code;
+    int code = input_read(file, file->memory, bytes, &got);
+    if (code == EX_OK)
+        code = input_ends(file, file->taken);
+    input_convert_end(file);
+    return code;
 }
 
 bool input_has_tensors(const struct input_file *file, const struct input_request *request) {

@@ -7,7 +7,7 @@
 #include "input/start.h"
 #include "message.h"
 
-enum { FIRST_ROOM = 256 << 10, QUOTED = 24 };
+enum { FIRST_ROOM = 256 << 10, LEAST_ROOM = 64, QUOTED = 24 };
 
 struct text_line text_take_field(struct text_line *line) {
     struct text_line field = {.delimiter = line->delimiter};
@@ -36,6 +36,11 @@ int text_bad_field(const struct input_file *file, const struct text_line *line, 
                 length > 0 ? reason.text : "an empty field", what);
 }
 
+/* Bytes of the buffer of a file whose lines may be of any length: a quarter of what may be used is for it at first. */
+static size_t first_room(size_t most) {
+    return most / 4 > FIRST_ROOM ? FIRST_ROOM : most / 4 > LEAST_ROOM ? most / 4 : LEAST_ROOM;
+}
+
 /* More bytes into the buffer, behind those that are there. EX_OK, or the exit code after a message. */
 static int fill(struct input_file *file) {
     struct input_text *text = file->text;
@@ -46,7 +51,7 @@ static int fill(struct input_file *file) {
         text->end = have;
     }
     if (text->end == text->room) {
-        const size_t room = text->room ? 2 * text->room : FIRST_ROOM;
+        const size_t room = text->room ? 2 * text->room : first_room(most);
         char *buffer = text->room < most ? realloc(text->buffer, room) : NULL;
         if (!buffer)
             return fail(EX_OSERR,
