@@ -5,8 +5,8 @@ import subprocess
 import warnings
 import zipfile
 
-from harness import (COMMAND, DATA, IO_ERROR, NAMES, RNG, UNAVAILABLE, USAGE, CommandTest, main, numpy, random_table,
-                     running_sums)
+from harness import (COMMAND, DATA, IO_ERROR, NAMES, OS_ERROR, RNG, UNAVAILABLE, USAGE, CommandTest, main, numpy,
+                     random_table, running_sums)
 
 
 def safetensors(tensors, header=None, metadata=True):
@@ -157,6 +157,26 @@ class Safetensors(CommandTest):
         if result.returncode == UNAVAILABLE:
             self.assertIn(b"built without json-c", result.stderr)
             self.skipTest("the command was built without json-c")
+
+    def test_a_header_larger_than_what_may_be_used(self):
+        if self.is_sanitized():
+            self.skipTest("a sanitizer has memory of its own")
+        entries = '"w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}'
+        for count, refused in ((25000, False), (80000, True)):
+            many = ",".join('"%05d":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}' % i for i in range(count))
+            header = ("{%s,%s}" % (entries, many)).encode()
+            self.write("many.safetensors", len(header).to_bytes(8, "little") + header + bytes(8))
+            few = ["--tensor", "w", "--memory", "64M"]
+            if not refused:
+                for words in (["info"], ["sum", "--rows", "0:1"], ["hist"]):
+                    self.assertLess(self.peak_memory(words[0], "many.safetensors", *words[1:], *few), 80 << 20)
+                continue
+            for words in (["info"], ["sum", "--rows", "0:1"], ["hist"], ["scan", "-o", "out"]):
+                self.assert_refused(OS_ERROR, words[0], "many.safetensors", *words[1:], *few,
+                                    says=["many.safetensors: ", "%d bytes" % (len(header) + 8), "--memory"])
+            self.assert_refused(OS_ERROR, "sum", "-", "--rows", "0:1", *few, input=self.read("many.safetensors"),
+                                says=["standard input", "--memory"])
+        self.run_command("info", "many.safetensors", "--tensor", "w")
 
     def test_tensors(self):
         for name, table in self.tables.items():

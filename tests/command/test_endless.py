@@ -282,6 +282,16 @@ class Memory(CommandTest):
             self.assert_refused(OS_ERROR, *arguments, "--memory", "4M", input=data, says=["out of memory", "--memory"])
         self.run_command("hist", "values", "--memory", "4M")
 
+    def test_a_header_without_end(self):
+        """Of a .npy from a pipe, which is refused before it is read."""
+        header = b"\x93NUMPY\2\0" + (600 << 20).to_bytes(4, "little") + b"{" + b" " * (80 << 20)
+        for words in (["scan", "-", "-o", "out"], ["info", "-"], ["sort", "-", "-o", "out"], ["count", "-", "-o", "out"]):
+            self.assert_refused(DATA, *words, input=header, says=["standard input: its header", "%d bytes" % (12 + (600 << 20))])
+        self.write("file.npy", header)
+        os.truncate(self.path("file.npy"), 700 << 20)
+        self.assert_refused(DATA, "hist", "file.npy", says=["file.npy: its header"])
+        self.assert_refused(DATA, "scan", "file.npy", "-o", "out", says=["file.npy: its header"])
+
     def needed(self, *arguments, input=None):
         """What it says that it needs, where next to nothing may be used."""
         line = self.assert_refused(OS_ERROR, *arguments, "--memory", "100K", says=["--memory"], input=input)

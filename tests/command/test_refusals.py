@@ -46,7 +46,8 @@ class BadInput(CommandTest):
         "no values": npy(data=0),
         "bytes left over": npy(data=25),
         "header beyond the file": npy(length=60000),
-        "long header beyond the file": npy(version=(2, 0), length=2**32 - 1),
+        "long header beyond the file": npy(version=(2, 0), length=2**20 - 12),
+        "header longer than any": npy(version=(2, 0), length=2**32 - 1),
         "version 0": npy(version=(0, 0)),
         "version 4": npy(version=(4, 0)),
         "version 1.1": npy(version=(1, 1)),
@@ -78,7 +79,8 @@ class BadInput(CommandTest):
             "objects": "objects", "object fields": "objects", "mixed fields": ["'<f4'", "'<i4'"], "padding": "padding",
             "negative": "negative", "truncated values": ["truncated", "24", "23"], "bytes left over": "left over",
             "key twice": "twice", "complex": "complex", "single value": "()",
-            "header beyond the file": "truncated", "long header beyond the file": "truncated", "wraps to 2": "beyond"}
+            "header beyond the file": "truncated", "long header beyond the file": "truncated", "header longer than any": "4294967307 bytes",
+            "wraps to 2": "beyond"}
 
     def test_headers(self):
         for what, data in self.HEADERS.items():

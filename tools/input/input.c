@@ -204,8 +204,13 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     if (code != EX_OK)
         return code;
     file->data = file->mapping ? file->mapping : file->memory;
-    if (!input_choose_format(file, request, &reason) ||
-        !file->format->locate(file->data, file->bytes, file->bytes, request, &file->layout, &reason))
+    if (!input_choose_format(file, request, &reason))
+        return fail(reason.code, "%s: %s", file->name, reason.text);
+    const size_t npy = file->format == &input_npy ? input_npy_header(file->data, file->bytes) : 0;
+    const size_t tensors = file->format == &input_safetensors ? input_safetensors_header(file->data, file->bytes) : 0;
+    if (npy <= file->bytes && tensors <= file->bytes && (code = input_header_fits(file, npy, tensors)) != EX_OK)
+        return code;
+    if (!file->format->locate(file->data, file->bytes, file->bytes, request, &file->layout, &reason))
         return fail(reason.code, "%s: %s", file->name, reason.text);
     code = input_keep_header(file, request);
     if (code != EX_OK)

@@ -109,14 +109,32 @@ size_t input_safetensors_header(const unsigned char *bytes, size_t count) {
     return length <= MOST ? INPUT_TENSORS_LEAST + length : 0;
 }
 
+int input_header_fits(const struct input_file *file, size_t npy, size_t tensors) {
+    enum { NPY_MOST = 1 << 20, JSON_SHARE = 40, JSON_LEAST = 16 << 10 }; /* json-c takes some 35 bytes for each */
+    const size_t share = (file->most ? file->most : memory_there(0)) / JSON_SHARE;
+    const size_t most = share > JSON_LEAST ? share : JSON_LEAST;
+    if (npy > NPY_MOST)
+        return fail(EX_DATAERR, "%s: its header says that it has %zu bytes, and of a .npy it has %d at most",
+                    file->name, npy, NPY_MOST);
+    if (tensors > most)
+        return fail(
+            EX_OSERR,
+            "%s: out of memory: its header has %zu bytes, and %zu are read at most, as reading it takes %d times "
+            "as much; --memory says how much may be used",
+            file->name, tensors, most, JSON_SHARE);
+    return EX_OK;
+}
+
 static int read_tensors_header(struct input_file *file) {
     size_t wanted = INPUT_TENSORS_LEAST;
     bool ended = false;
     int code = EX_OK;
     while (code == EX_OK && !ended && file->bytes < wanted) {
         code = read_some(file, wanted, &ended);
-        if (file->bytes == INPUT_TENSORS_LEAST)
+        if (code == EX_OK && file->bytes == INPUT_TENSORS_LEAST) {
             wanted = input_safetensors_header(file->memory, file->bytes);
+            code = input_header_fits(file, 0, wanted);
+        }
     }
     file->data = file->memory;
     return code;
@@ -135,8 +153,10 @@ static int read_beginning(struct input_file *file, bool raw) {
         code = read_some(file, wanted, &ended);
         if (code == EX_OK && !input_npy_begins(file->memory, file->bytes))
             wanted = 0;
-        else if (code == EX_OK && file->bytes == INPUT_NPY_LEAST)
+        else if (code == EX_OK && file->bytes == INPUT_NPY_LEAST) {
             wanted = input_npy_header(file->memory, file->bytes);
+            code = input_header_fits(file, wanted, 0);
+        }
     }
     file->data = file->memory;
     return code;

@@ -26,6 +26,10 @@ bool input_has_tensors(const struct input_file *file, const struct input_request
 /* Bytes before the values of a safetensors file that begins with these bytes; 0: it is none. */
 size_t input_safetensors_header(const unsigned char *bytes, size_t count);
 
+/* EX_OK if there may be memory for such a header of a .npy, and for such a one of a safetensors file: bytes, 0 of what
+ * it is not. Else the exit code after a message. */
+int input_header_fits(const struct input_file *file, size_t npy, size_t tensors);
+
 /* What a file has, for messages. */
 struct input_names {
     size_t count;
