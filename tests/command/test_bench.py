@@ -1,5 +1,6 @@
 """tuplescan bench: what it prints, not how fast anything is."""
 import json
+import os
 
 from harness import UNAVAILABLE, USAGE, CommandTest, main
 
@@ -23,6 +24,16 @@ class Bench(CommandTest):
             self.assertGreater(result["numpy_ms"] or 0, 0, found["notes"])
         self.assertEqual(found["notes"], [])
         self.assertTrue(found["machine"]["cpu"])
+
+    def test_numpy_that_ends(self):
+        """As one without ml_dtypes does when it is asked for bf16: the others are measured all the same."""
+        self.write("ml_dtypes.py", b"raise ImportError")
+        done = self.run_command(*SMALL, "--types", "bf16,f32", "--columns", "1", "--threads", "1", "--json", "-q",
+                                env=dict(os.environ, PYTHONPATH=self.folder))
+        found = json.loads(done.stdout)
+        self.assertEqual([r["numpy_ms"] for r in found["results"]], [None, None])
+        self.assertEqual(len(found["notes"]), 1)
+        self.assertIn("numpy is left out from bf16", found["notes"][0])
 
     def test_rows_and_overflow(self):
         found = self.results("--rows", "1,100,2^12", "--columns", "2", "--types", "u32,f32", "--check-overflow",

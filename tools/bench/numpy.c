@@ -12,7 +12,8 @@
 
 struct bench_numpy {
     pid_t child;
-    FILE *ask, *answer;
+    FILE *ask, *answer; /* ask is NULL as soon as the child has not answered */
+    struct bench_report *report;
 };
 
 static const char SCRIPT[] =
@@ -102,8 +103,10 @@ struct bench_numpy *numpy_start(struct bench_report *report) {
         char version[64] = "";
         struct bench_numpy *numpy = calloc(1, sizeof *numpy);
         if (numpy && start_child(numpy, PYTHONS[k]) && fgets(version, sizeof version, numpy->answer) &&
-            strcmp(version, "none\n") != 0)
+            strcmp(version, "none\n") != 0) {
+            numpy->report = report;
             return numpy;
+        }
         answered |= version[0] != '\0';
         numpy_stop(numpy);
     }
@@ -113,14 +116,19 @@ struct bench_numpy *numpy_start(struct bench_report *report) {
 
 double numpy_cumsum_ms(struct bench_numpy *numpy, size_t rows, struct bench_shape shape, struct bench_pair pair,
                        unsigned repeat) {
-    char line[64];
-    if (!numpy || rows == 0)
+    char line[64] = "", *end = NULL;
+    if (!numpy || !numpy->ask || rows == 0)
         return NAN;
     fprintf(numpy->ask, "%zu %zu %zu %s %s %u\n", rows, shape.columns, shape.stride, table_type_name(pair.in),
             table_type_name(pair.out), repeat);
-    if (fflush(numpy->ask) != 0 || !fgets(line, sizeof line, numpy->answer))
-        return NAN;
-    char *end = NULL;
-    const double ms = strtod(line, &end);
-    return end == line ? NAN : ms;
+    if (fflush(numpy->ask) == 0 && fgets(line, sizeof line, numpy->answer)) {
+        const double ms = strtod(line, &end);
+        if (end > line)
+            return ms;
+    }
+    report_note(numpy->report, "numpy is left out from %s to %s on: it did not answer", table_type_name(pair.in),
+                table_type_name(pair.out));
+    fclose(numpy->ask); /* writing to a child that has ended would end this process, too */
+    numpy->ask = NULL;
+    return NAN;
 }
