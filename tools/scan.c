@@ -166,7 +166,9 @@ static int make_rows_known(struct scan_job *job) {
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        const int code = input->rows_known ? EX_OK : input_take_all(input, memory_left(&budget), why);
+        int code = input->rows_known ? EX_OK : scan_open_again(job, input);
+        if (code == EX_OK && !input->rows_known)
+            code = input_take_all(input, memory_left(&budget), why);
         if (code != EX_OK)
             return code;
         budget.used += input->is_taken ? input->head_bytes : 0;

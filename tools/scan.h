@@ -51,6 +51,10 @@ struct scan_job {
  * inputs and finds out what is to be summed. */
 int scan_open_tables(struct scan_job *job);
 
+/* Opens an input that was set aside, now that its turn has come, and sets it aside again when it has been read. */
+int scan_open_again(const struct scan_job *job, struct input_file *input);
+int scan_close_again(struct input_file *input);
+
 /* Sums them up, into job->output. */
 int scan_sum_up(struct scan_job *job);
 

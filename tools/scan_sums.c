@@ -252,9 +252,13 @@ static int sum_inputs(struct scan_job *job) {
     if (job->arguments.offsets)
         code = write_start(job);
     for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++) {
-        const struct input_file *input = job->input = &job->inputs[i];
-        code = input->rows_known && input->layout.bytes == 0 ? sum_nothing(job) : sum_rows(job);
+        struct input_file *input = job->input = &job->inputs[i];
+        code = scan_open_again(job, input);
+        if (code == EX_OK)
+            code = input->rows_known && input->layout.bytes == 0 ? sum_nothing(job) : sum_rows(job);
         job->rows_above += input->layout.rows;
+        if (code == EX_OK)
+            code = scan_close_again(input);
     }
     for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++)
         code = input_unchanged(&job->inputs[i]);

@@ -3,11 +3,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "memory.h"
 #include "message.h"
 #include "types.h"
 #include "values.h"
+
+/* Inputs that stay open from when they are looked at to when they are read. Of more, and of those that have buffers, what
+ * can be opened twice is closed meanwhile. */
+enum { OPEN_MOST = 16 };
 
 /* Sums that are there keep their type. A sum that goes on does, if none is said: that which the usual sums are kept in,
  * or else the type itself. */
@@ -59,12 +64,46 @@ static int fits_below(const struct scan_job *job, const struct input_file *input
                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
 }
 
+/* Has the process open as many files as it may. */
+static void allow_many_files(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit); /* what cannot be had is missed when a file is opened */
+    }
+}
+
+int scan_open_again(const struct scan_job *job, struct input_file *input) {
+    struct input_file again;
+    if (!input->is_aside || input->is_open)
+        return EX_OK;
+    int code = start_input(&again, input->name, &job->arguments);
+    if (code == EX_OK)
+        code = input_is_same(&again, input);
+    if (code != EX_OK) {
+        input_close(&again);
+        return code;
+    }
+    again.is_aside = true;
+    *input = again;
+    return EX_OK;
+}
+
+int scan_close_again(struct input_file *input) {
+    const int code = input->is_aside ? input_unchanged(input) : EX_OK;
+    if (input->is_aside)
+        input_release(input);
+    return code;
+}
+
 /* All of them, and *rows of the table that they are. */
 static int start_inputs(struct scan_job *job, size_t *rows) {
     const struct arguments *arguments = &job->arguments;
     job->inputs = calloc(arguments->input_count, sizeof *job->inputs);
     if (!job->inputs)
         return fail(EX_OSERR, "out of memory");
+    if (arguments->input_count > OPEN_MOST)
+        allow_many_files();
     job->rows_known = true;
     *rows = 0;
     for (unsigned i = 0; i < arguments->input_count; i++) {
@@ -74,6 +113,8 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
             code = fits_below(job, input);
         if (code != EX_OK)
             return code;
+        if (i >= OPEN_MOST || (i > 0 && input_memory(input) > 0))
+            input_set_aside(input);
         job->rows_known = job->rows_known && input->rows_known;
         if (__builtin_add_overflow(*rows, input->layout.rows, rows))
             return fail(EX_DATAERR, "%s: is more than can be counted, with what is above it", input->name);

@@ -213,6 +213,49 @@ class Several(CommandTest):
         self.assert_refused(NO_INPUT, "scan", "a.npy", "no.npy", "-o", "out.npy", says="no.npy")
         self.assert_refused(USAGE, "scan", "a.npy", "a.npy", "c.npy", "-fo", "c.npy", says="which is read")
 
+    def test_more_inputs_than_files_may_be_open(self):
+        tables = [random_table("u32", (n, 2)) for n in range(100)]
+        sums = running_sums(numpy.concatenate(tables), "u64")
+        for i, table in enumerate(tables):
+            self.save("%d.npy" % i, table)
+            self.write("%d.csv" % i, b"a,b\n" + b"".join(b"%d,%d\n" % tuple(row) for row in table))
+
+        def limit(hard):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+
+        for ending, options in ("npy", []), ("csv", ["--type", "u32"]):
+            names = ["%d.%s" % (i, ending) for i in range(100)]
+            self.run_command("scan", *names, *options, "-qfo", "out.npy", preexec_fn=lambda: limit(64))
+            self.assert_same(numpy.load(self.path("out.npy")), sums)
+        self.run_command("scan", *names, *options, "-qfo", "out.csv", preexec_fn=lambda: limit(64))
+        self.assertEqual(self.read("out.csv"), b"a,b\n" + b"".join(b"%d,%d\n" % tuple(row) for row in sums))
+        pipes = []
+        for table in tables[:60]:
+            end, begin = os.pipe()
+            os.write(begin, table.tobytes())
+            os.close(begin)
+            pipes.append(end)
+        self.run_command("scan", *["/dev/fd/%d" % end for end in pipes], "--type", "u32", "--columns", 2, "-qfo", "out.npy",
+                         pass_fds=pipes, preexec_fn=lambda: limit(400))
+        for end in pipes:
+            os.close(end)
+        count = sum(len(table) for table in tables[:60])
+        self.assert_same(numpy.load(self.path("out.npy")), sums[:count])
+
+    def test_an_input_that_changes_before_its_turn(self):
+        table = random_table("u32", (200, 3))
+        names = [self.write("%d.bin" % i, table[:100].tobytes()) for i in range(20)]
+        for changed in 1, 19:
+            process = subprocess.Popen([COMMAND, "scan", "-", *names, *map(str, RAW), "-qo", "-"], cwd=self.folder,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdin.write(table[:1].tobytes())
+            process.stdin.flush()
+            self.assertEqual(len(process.stdout.read(24)), 24)  # all of them were looked at
+            self.write(names[changed], table.tobytes())
+            error = process.communicate()[1]
+            self.assertIn(b"%d.bin: changed while it was read" % changed, error)
+            self.assertEqual(process.returncode, IO_ERROR)
+
 
 class Memory(CommandTest):
     def most_memory(self, *arguments, input=None):

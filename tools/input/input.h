@@ -116,6 +116,9 @@ struct input_file {
     bool is_regular; /* such a file can change while it is read; it was of this size and time before: */
     off_t size;
     struct timespec modified;
+    dev_t device;
+    ino_t inode;
+    bool is_aside; /* by input_set_aside() */
 };
 
 /* EX_OK, or the exit code after a message. `path` may be "-". input_close() at the end, also of one that failed. */
@@ -170,6 +173,14 @@ bool input_comes_bit_by_bit(const char *path, const struct input_request *reques
 
 /* Gives back the file and the memory of its values. What the file says about them stays. */
 void input_release(struct input_file *file);
+
+/* Until its turn comes, closes a file that can be opened again, and gives back its memory. Only its layout without names
+ * stays. */
+void input_set_aside(struct input_file *file);
+
+/* After input_start() has opened `file` once more: whether it is still the one that was set aside. EX_OK, or EX_IOERR
+ * after a message. */
+int input_is_same(const struct input_file *file, const struct input_file *aside);
 
 /* EX_OK, or EX_IOERR after a message, if the file is not any more what it was when it was opened, by size and time of
  * modification; sums that rows are being appended to may have grown, since their header counts those rows last. To be

@@ -35,6 +35,8 @@ static int note_status(struct input_file *file) {
     file->is_regular = S_ISREG(status.st_mode);
     file->size = status.st_size;
     file->modified = status.st_mtim;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
     return EX_OK;
 }
 
@@ -223,6 +225,21 @@ int input_start(struct input_file *file, const char *path, const struct input_re
 }
 
 int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
+
+void input_set_aside(struct input_file *file) {
+    if (!file->is_open || !file->is_regular || file->size == 0)
+        return;
+    input_release(file);
+    file->layout.names = NULL;
+    file->is_aside = true;
+}
+
+int input_is_same(const struct input_file *file, const struct input_file *aside) {
+    const bool same = file->device == aside->device && file->inode == aside->inode && file->size == aside->size &&
+                      file->modified.tv_sec == aside->modified.tv_sec &&
+                      file->modified.tv_nsec == aside->modified.tv_nsec;
+    return same ? EX_OK : input_changed(file);
+}
 
 /* A file of no bytes may be one of /proc. */
 bool input_can_seek(const struct input_file *file) { return file->is_regular && file->size > 0 && !file->zip; }
