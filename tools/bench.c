@@ -13,6 +13,7 @@
 #include "message.h"
 #include "number.h"
 #include "values.h"
+#include "words.h"
 
 static const char HELP[] =
     "Usage: tuplescan bench [OPTION]...\n"
@@ -36,6 +37,7 @@ static const char HELP[] =
     "      --threads LIST    CPU threads, such as 1,2,all\n"
     "      --strategy LIST   auto, host, recursive, fused; those that there are. Default: on the CPU auto\n"
     "      --repeat N        repetitions of each, taken in turns\n"
+    "      --reverse         sums from the end\n"
     "      --check-overflow  integer sums are checked for overflow, of which these tables then have none; on a GPU\n"
     "                        also without the check, on the same tables, so that its cost is seen\n"
     "      --peers           on a GPU: also CUB's DeviceScan and a kernel that only copies\n"
@@ -60,65 +62,108 @@ static const char HELP[] =
     "\n"
     "of memcpy is the time of the copy over the time of the scan: 1 is as fast as copying.\n";
 
-enum code {
-    BACKEND = 256,
-    DEVICES,
-    COLUMNS,
-    STRIDE,
-    TYPES,
-    BYTES,
-    ROWS,
-    TABLE_ROWS,
-    THREADS,
-    STRATEGY,
-    REPEAT,
-    CHECK_OVERFLOW,
-    PEERS,
-    ACCURACY,
-    PIPELINES,
-    BUS,
-    KEYS,
-    QUICK,
-    NO_CHECK,
-    NO_NUMPY,
-    JSON
+struct line {
+    struct bench_options options;
+    size_t stride;
+    bool quick;
 };
 
-static const struct option OPTIONS[] = {{"backend", required_argument, NULL, BACKEND},
-                                        {"devices", required_argument, NULL, DEVICES},
-                                        {"columns", required_argument, NULL, COLUMNS},
-                                        {"stride", required_argument, NULL, STRIDE},
-                                        {"types", required_argument, NULL, TYPES},
-                                        {"pairs", required_argument, NULL, TYPES},
-                                        {"bytes", required_argument, NULL, BYTES},
-                                        {"rows", required_argument, NULL, ROWS},
-                                        {"table-rows", required_argument, NULL, TABLE_ROWS},
-                                        {"threads", required_argument, NULL, THREADS},
-                                        {"strategy", required_argument, NULL, STRATEGY},
-                                        {"repeat", required_argument, NULL, REPEAT},
-                                        {"check-overflow", no_argument, NULL, CHECK_OVERFLOW},
-                                        {"peers", no_argument, NULL, PEERS},
-                                        {"accuracy", no_argument, NULL, ACCURACY},
-                                        {"pipelines", no_argument, NULL, PIPELINES},
-                                        {"bus", no_argument, NULL, BUS},
-                                        {"keys", required_argument, NULL, KEYS},
-                                        {"quick", no_argument, NULL, QUICK},
-                                        {"no-check", no_argument, NULL, NO_CHECK},
-                                        {"no-numpy", no_argument, NULL, NO_NUMPY},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+/* What is done with the value of --`name`. `place` is in the line, or it is the options. */
+typedef int taker(const char *name, const char *text, void *place);
 
-static int take_backend(struct bench_options *options, const char *text) {
-    options->backend = strcmp(text, "auto") == 0   ? TABLE_BACKEND_AUTO
-                       : strcmp(text, "cpu") == 0  ? TABLE_BACKEND_CPU
-                       : strcmp(text, "cuda") == 0 ? TABLE_BACKEND_CUDA
-                                                   : (table_backend)-1;
-    return (int)options->backend >= 0
-               ? EX_OK
-               : fail(EX_USAGE, "--backend %s: not a backend; there are auto, cpu and cuda", text);
+static int take_true(const char *name, const char *text, void *place) {
+    (void)name, (void)text;
+    *(bool *)place = true;
+    return EX_OK;
 }
+
+static int take_false(const char *name, const char *text, void *place) {
+    (void)name, (void)text;
+    *(bool *)place = false;
+    return EX_OK;
+}
+
+static int take_number(const char *name, const char *text, size_t most, size_t *number) {
+    if (bench_read_size(text, number) && *number <= most)
+        return EX_OK;
+    return fail(EX_USAGE, "--%s %s: not a number from 1 to %zu", name, text, most);
+}
+
+static int take_size(const char *name, const char *text, void *place) {
+    return take_number(name, text, BENCH_SIZE_MOST, place);
+}
+
+/* A histogram counts in u32. */
+static int take_keys(const char *name, const char *text, void *place) {
+    return take_number(name, text, UINT32_MAX, place);
+}
+
+static int take_repeat(const char *name, const char *text, void *place) {
+    size_t number = 0;
+    const int code = take_number(name, text, BENCH_REPEAT_MOST, &number);
+    *(unsigned *)place = (unsigned)number;
+    return code;
+}
+
+static int take_backend(const char *name, const char *text, void *place) {
+    const int word = word_place(backend_words, text);
+    if (word < 0)
+        return fail(EX_USAGE, "--%s %s: not a backend; there are auto, cpu and cuda", name, text);
+    *(table_backend *)place = (table_backend)word;
+    return EX_OK;
+}
+
+static int take_devices(const char *name, const char *text, void *place) {
+    struct bench_options *options = place;
+    (void)name;
+    return device_list_read(text, options->devices, &options->device_count);
+}
+
+#define LIST_TAKER(TAKER, LIST)                                                                                        \
+    static int TAKER(const char *name, const char *text, void *place) {                                                \
+        (void)name;                                                                                                    \
+        return bench_take_list(place, LIST, text);                                                                     \
+    }
+LIST_TAKER(take_columns, BENCH_COLUMNS)
+LIST_TAKER(take_types, BENCH_TYPES)
+LIST_TAKER(take_rows, BENCH_ROWS)
+LIST_TAKER(take_threads, BENCH_THREADS)
+LIST_TAKER(take_strategies, BENCH_STRATEGIES)
+
+#define AT(member) offsetof(struct line, member)
+#define ALL        AT(options) /* the options themselves */
+
+static const struct rule {
+    const char *name;
+    taker *take;
+    size_t place; /* where in the line the value goes */
+} rules[] = {
+    {"backend", take_backend, AT(options.backend)},
+    {"devices", take_devices, ALL},
+    {"columns", take_columns, ALL},
+    {"stride", take_size, AT(stride)},
+    {"types", take_types, ALL},
+    {"pairs", take_types, ALL},
+    {"bytes", take_size, AT(options.bytes)},
+    {"rows", take_rows, ALL},
+    {"table-rows", take_size, AT(options.table_rows)},
+    {"threads", take_threads, ALL},
+    {"strategy", take_strategies, ALL},
+    {"repeat", take_repeat, AT(options.repeat)},
+    {"reverse", take_true, AT(options.reverse)},
+    {"check-overflow", take_true, AT(options.overflow)},
+    {"peers", take_true, AT(options.peers)},
+    {"accuracy", take_true, AT(options.accuracy)},
+    {"pipelines", take_true, AT(options.pipelines)},
+    {"bus", take_true, AT(options.bus)},
+    {"keys", take_keys, AT(options.keys)},
+    {"quick", take_true, AT(quick)},
+    {"no-check", take_false, AT(options.check)},
+    {"no-numpy", take_false, AT(options.numpy)},
+    {"json", take_true, AT(options.json)},
+    {"quiet", take_true, AT(options.quiet)},
+};
+enum { RULES = sizeof rules / sizeof rules[0], CODES = 256 };
 
 static void fill_in_defaults(struct bench_options *options, bool quick) {
     const bool cuda = options->backend == TABLE_BACKEND_CUDA, small = options->row_count > 0;
@@ -161,94 +206,27 @@ static int set_stride(struct bench_options *options, size_t stride) {
     return EX_OK;
 }
 
-struct line {
-    struct bench_options options;
-    size_t stride;
-    bool quick;
-};
-
-static int take_number(const char *name, const char *text, size_t most, size_t *number) {
-    if (bench_read_size(text, number) && *number <= most)
-        return EX_OK;
-    return fail(EX_USAGE, "--%s %s: not a number from 1 to %zu", name, text, most);
-}
-
-static int take_option(struct line *line, int code, const char *value) {
-    struct bench_options *options = &line->options;
-    size_t number = 0;
-    int result = EX_OK;
-    switch (code) {
-    case BACKEND:
-        return take_backend(options, value);
-    case DEVICES:
-        return device_list_read(value, options->devices, &options->device_count);
-    case COLUMNS:
-        return bench_take_list(options, BENCH_COLUMNS, value);
-    case TYPES:
-        return bench_take_list(options, BENCH_TYPES, value);
-    case ROWS:
-        return bench_take_list(options, BENCH_ROWS, value);
-    case TABLE_ROWS:
-        return take_number("table-rows", value, SIZE_MAX, &options->table_rows);
-    case THREADS:
-        return bench_take_list(options, BENCH_THREADS, value);
-    case STRATEGY:
-        return bench_take_list(options, BENCH_STRATEGIES, value);
-    case STRIDE:
-        return take_number("stride", value, SIZE_MAX, &line->stride);
-    case BYTES:
-        return take_number("bytes", value, SIZE_MAX, &options->bytes);
-    case REPEAT:
-        result = take_number("repeat", value, BENCH_REPEAT_MOST, &number);
-        options->repeat = (unsigned)number;
-        return result;
-    case CHECK_OVERFLOW:
-        options->overflow = true;
-        return result;
-    case PEERS:
-        options->peers = true;
-        return result;
-    case ACCURACY:
-        options->accuracy = true;
-        return result;
-    case KEYS: /* a histogram counts in u32 */
-        return take_number("keys", value, UINT32_MAX, &options->keys);
-    case PIPELINES:
-        options->pipelines = true;
-        return result;
-    case BUS:
-        options->bus = true;
-        return result;
-    case QUICK:
-        line->quick = true;
-        return result;
-    case NO_CHECK:
-        options->check = false;
-        return result;
-    case NO_NUMPY:
-        options->numpy = false;
-        return result;
-    case JSON:
-        options->json = true;
-        return result;
-    default: /* 'q' */
-        options->quiet = true;
-        return result;
-    }
-}
-
 static int read_line(struct line *line, int argc, char **argv) {
+    struct option options[RULES + 2] = {{0}};
+    for (int i = 0; i < RULES; i++) {
+        const bool takes_value = rules[i].take != take_true && rules[i].take != take_false;
+        const bool is_quiet = strcmp(rules[i].name, "quiet") == 0;
+        options[i] = (struct option){rules[i].name, takes_value, NULL, is_quiet ? 'q' : CODES + i};
+    }
+    options[RULES] = (struct option){"help", no_argument, NULL, 'h'};
     if (is_completion(argc, argv))
-        return complete_options(argc, argv, OPTIONS, HELP);
+        return complete_options(argc, argv, options, HELP);
     optind = 0;
     opterr = 0;
-    for (int code; (code = getopt_long(argc, argv, ":hq", OPTIONS, NULL)) != -1;) {
+    for (int code; (code = getopt_long(argc, argv, ":hq", options, NULL)) != -1;) {
         if (code == 'h') {
             fputs(HELP, stdout);
             return EX_OK;
         }
-        const int result =
-            code == '?' || code == ':' ? bad_option(argv, code, OPTIONS) : take_option(line, code, optarg);
+        if (code == '?' || code == ':')
+            return bad_option(argv, code, options);
+        const struct rule *rule = code == 'q' ? &rules[RULES - 1] : &rules[code - CODES];
+        const int result = rule->take(rule->name, optarg, (char *)line + rule->place);
         if (result != EX_OK)
             return result;
     }
@@ -258,29 +236,32 @@ static int read_line(struct line *line, int argc, char **argv) {
 /* What one of the other benchmarks would not look at. Before defaults are filled in. */
 static int refuse_ignored(const struct line *line) {
     const struct bench_options *options = &line->options;
-    const bool pipelines = options->pipelines, accuracy = options->accuracy, other = pipelines || accuracy;
-    if (options->device_count && (other || options->peers || options->backend == TABLE_BACKEND_CPU))
+    const bool pipelines = options->pipelines, accuracy = options->accuracy, bus = options->bus;
+    const bool devices = options->device_count > 0, other = pipelines || accuracy;
+    if (devices && (other || options->peers || options->backend == TABLE_BACKEND_CPU))
         return fail(EX_USAGE, "--devices: not with --pipelines, --accuracy, --peers or --backend cpu");
-    if (options->device_count && (options->strategy_count || options->thread_count))
-        return fail(EX_USAGE, "%s: is not for --devices", options->strategy_count ? "--strategy" : "--threads");
-    if (options->bus && (other || options->peers || options->device_count || options->backend == TABLE_BACKEND_CPU))
+    if (bus && (other || options->peers || devices || options->backend == TABLE_BACKEND_CPU))
         return fail(EX_USAGE, "--bus: not with --pipelines, --accuracy, --peers, --devices or --backend cpu");
-    if (options->bus && (options->row_count || options->strategy_count || options->thread_count))
-        return fail(EX_USAGE, "%s: is not for --bus",
-                    options->row_count        ? "--rows"
-                    : options->strategy_count ? "--strategy"
-                                              : "--threads");
-    const char *ignored = pipelines && accuracy               ? "--accuracy"
-                          : pipelines && options->pair_count  ? "--types"
-                          : pipelines && options->shape_count ? "--columns"
-                          : accuracy && options->thread_count ? "--threads"
-                          : other && options->row_count       ? "--rows"
-                          : other && options->table_rows      ? "--table-rows"
-                          : other && options->strategy_count  ? "--strategy"
-                          : other && line->stride             ? "--stride"
-                          : other && options->overflow        ? "--check-overflow"
-                                                              : NULL;
-    return ignored ? fail(EX_USAGE, "%s: is not for %s", ignored, pipelines ? "--pipelines" : "--accuracy") : EX_OK;
+    const char *ignored = pipelines && accuracy                                   ? "--accuracy"
+                          : pipelines && options->pair_count                      ? "--types"
+                          : pipelines && options->shape_count                     ? "--columns"
+                          : (accuracy || devices || bus) && options->thread_count ? "--threads"
+                          : (other || bus) && options->row_count                  ? "--rows"
+                          : (other || bus || devices) && options->table_rows      ? "--table-rows"
+                          : (other || bus || devices) && options->strategy_count  ? "--strategy"
+                          : (other || bus) && line->stride                        ? "--stride"
+                          : (other || bus || devices) && options->overflow        ? "--check-overflow"
+                          : (other || bus || devices) && options->reverse         ? "--reverse"
+                                                                                  : NULL;
+    const char *what = pipelines ? "--pipelines" : accuracy ? "--accuracy" : bus ? "--bus" : "--devices";
+    if (ignored)
+        return fail(EX_USAGE, "%s: is not for %s", ignored, what);
+    if (bus && (options->shape_count > 1 || options->pair_count > 1))
+        return fail(EX_USAGE, "--%s: is one for --bus, and no list", options->shape_count > 1 ? "columns" : "types");
+    if (bus && options->shape_count == 1 && options->shapes[0].stride != options->shapes[0].columns)
+        return fail(EX_USAGE, "--columns %zu/%zu: is no window for --bus", options->shapes[0].columns,
+                    options->shapes[0].stride);
+    return EX_OK;
 }
 
 /* The backend that is measured: never AUTO. */

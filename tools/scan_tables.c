@@ -10,8 +10,8 @@
 #include "types.h"
 #include "values.h"
 
-/* Inputs that stay open from when they are looked at to when they are read. Of more, and of those that have buffers, what
- * can be opened twice is closed meanwhile. */
+/* Inputs that stay open from when they are looked at to when they are read. Of more, and of those that have buffers,
+ * what can be opened twice is closed meanwhile. */
 enum { OPEN_MOST = 16 };
 
 /* Sums that are there keep their type. A sum that goes on does, if none is said: that which the usual sums are kept in,

@@ -42,6 +42,20 @@ class Bench(CommandTest):
         for result in found["results"]:
             self.assertEqual(result["overflow_checked"], result["type"] == "u32")
 
+    def test_sums_from_the_end(self):
+        """Held against a serial loop from the end, and beside numpy from the end."""
+        for more in (["--types", "u32,f32,f16,u8:u64", "--columns", "1,3,5/9"],
+                     ["--table-rows", "7", "--columns", "3,4/6"]):
+            for reverse in ([], ["--reverse"]):
+                found = self.results("--threads", "1,2", *more, *reverse)
+                self.assertEqual(found["notes"], [])
+                for result in found["results"]:
+                    self.assertIs(result["right"], True)
+                    self.assertIs(result["reverse"], bool(reverse))
+                    self.assertEqual(result["numpy_ms"] is None, "--table-rows" in more)
+        run = self.run_command(*SMALL, "--types", "u32", "--columns", "1", "--reverse", "--no-numpy")
+        self.assertIn(b", sums from the end\n", run.stdout)
+
     def test_accuracy(self):
         found = self.results("--accuracy", "--columns", "1,3")["accuracy"]
         ours = [line for line in found if line["who"].startswith("tuplescan")]
@@ -74,6 +88,18 @@ class Bench(CommandTest):
         for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"], ["--stride", "9"],
                        ["--check-overflow"]):
             self.assert_refused(USAGE, *SMALL, "--accuracy", *option, says=option[0])
+
+        for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"], ["--stride", "9"],
+                       ["--check-overflow"], ["--table-rows", "5"], ["--columns", "1,2"], ["--types", "u32,f32"],
+                       ["--columns", "1/2"], ["--reverse"]):
+            self.assert_refused(USAGE, "bench", "--bus", *option, says=option[0])
+
+    def test_sizes_that_cannot_be(self):
+        for option in ("--table-rows", "--stride", "--bytes"):
+            for number in ("2^64-1", "2^63", "18446744073709551615"):
+                self.assert_refused(USAGE, "bench", option, number, says="not a number from 1 to %d" % (2**63 - 1))
+        done = self.run_command(*SMALL, "--types", "u32", "--columns", "1", "--table-rows", "2^40", code=USAGE)
+        self.assertIn(b"--table-rows is more than the rows", done.stderr)
 
     def test_nothing_measured_is_an_error(self):
         for arguments in (["--rows", "2^62", "--types", "u8:u64"], ["--accuracy", "--types", "u32"]):

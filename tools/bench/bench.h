@@ -42,7 +42,7 @@ struct bench_options {
     int devices[BENCH_DEVICES]; /* GPUs that share a table: device_count of them; 0: one GPU, by itself */
     unsigned device_count;
     unsigned repeat;
-    bool accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
+    bool reverse, accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
 };
 
 /* What one line says. Times in milliseconds for one scan; NAN is "not measured". */
@@ -52,7 +52,7 @@ struct bench_result {
     struct bench_pair pair;
     const char *backend, *strategy;
     unsigned threads;
-    bool overflow_checked;
+    bool reverse, overflow_checked;
     bool graph;  /* time per scan inside a replayed CUDA graph */
     int checked; /* 1: right, 0: wrong, -1: not looked at */
     double ms;
@@ -78,7 +78,7 @@ struct bench_accuracy {
 };
 
 /* Makes a call for whole tables one for tables of options->table_rows rows, if they are wanted: of views of the whole,
- * views of the first table. */
+ * views of the first table. And it is one in the direction that is wanted. */
 void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call);
 
 /* report.c: the one writer of both forms. The table goes to standard output; with --json it goes to standard error, the
@@ -121,6 +121,8 @@ int bench_cub_on_host_table(const table_view *in, const table_view *out);
 
 /* tables.c: shapes, values and a serial scan. */
 size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair);
+/* Why there are no rows. */
+const char *bench_no_rows(const struct bench_options *options);
 size_t bench_row_choices(const struct bench_options *options);
 bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes);
 /* Whether that many tables can be in memory at once: Linux promises more than it has, and ends who believes it. */
@@ -146,7 +148,7 @@ struct bench_numpy;
 struct bench_numpy *numpy_start(struct bench_report *report);
 /* Milliseconds of one cumsum, or NAN. */
 double numpy_cumsum_ms(struct bench_numpy *numpy, size_t rows, struct bench_shape shape, struct bench_pair pair,
-                       unsigned repeat);
+                       bool reverse, unsigned repeat);
 void numpy_stop(struct bench_numpy *numpy);
 
 const char *bench_strategy_name(table_strategy strategy);

@@ -45,6 +45,12 @@ static bool serial_scan(const struct cpu_case *what) {
     const size_t in_bytes = in.rows * (size_t)in.stride * table_type_size(in.type);
     const size_t out_bytes = out.rows * (size_t)out.stride * table_type_size(out.type);
     bool enough = true;
+    if (what->options->reverse) { /* rows lie from the last one to the first */
+        in.data = (char *)in.data + in_bytes - in_bytes / in.rows;
+        out.data = (char *)out.data + out_bytes - out_bytes / out.rows;
+        in.stride = -in.stride;
+        out.stride = -out.stride;
+    }
     for (size_t t = 0; t < count && enough; ++t) {
         enough = bench_serial_scan(&in, &out);
         in.data = (char *)in.data + in_bytes;
@@ -87,12 +93,14 @@ static bool close_enough(const struct cpu_case *what, const void *got, const voi
     const table_type type = what->pair.out;
     const double epsilon = table_sum_type(type) == TABLE_F32 ? 0x1p-23 : 0x1p-52;
     const double last_place = type == TABLE_F16 ? 0x1p-10 : type == TABLE_BF16 ? 0x1p-7 : 0; /* of the result */
-    for (size_t i = 0; i < what->in.rows; ++i)
+    for (size_t i = 0; i < what->in.rows; ++i) {
+        const size_t added = what->options->reverse ? what->in.rows - i : i + 1;
         for (size_t k = i * stride; k < i * stride + columns; ++k) {
             const double a = sum_at(what, got, k), b = sum_at(what, wanted, k);
-            if (a != b && !(fabs(a - b) <= 16 * epsilon * (double)(i + 1) + 2 * last_place * fabs(b)))
+            if (a != b && !(fabs(a - b) <= 16 * epsilon * (double)added + 2 * last_place * fabs(b)))
                 return false;
         }
+    }
     return true;
 }
 
@@ -172,11 +180,13 @@ static int report_case(const struct cpu_case *what, struct samples *samples, int
     result.backend = "cpu";
     result.strategy = bench_strategy_name(samples->strategy);
     result.checked = checked;
+    result.reverse = what->options->reverse;
     result.overflow_checked = bench_checks_overflow(what->options, what->pair);
     result.memcpy_ms = bench_median(samples->memcpy_ms, repeat);
     result.best_memcpy_ms = samples->memcpy_ms[0]; /* sorted by now */
     result.serial_ms = bench_median(samples->serial_ms, repeat < SLOW_REPEAT ? repeat : SLOW_REPEAT);
-    result.numpy_ms = numpy_cumsum_ms(what->numpy, what->in.rows, what->shape, what->pair, SLOW_REPEAT);
+    result.numpy_ms =
+        numpy_cumsum_ms(what->numpy, what->in.rows, what->shape, what->pair, what->options->reverse, SLOW_REPEAT);
     for (size_t t = 0; t < what->options->thread_count; ++t) {
         result.threads = samples->threads[t];
         result.ms = bench_median(samples->ms[t], repeat);
@@ -237,7 +247,7 @@ static int run_shape(struct cpu_case *what, const struct buffers *buffers, struc
     if (rows == 0 || !bench_table_bytes(rows, what->shape, what->pair.in, &in_bytes) ||
         !bench_table_bytes(rows, what->shape, what->pair.out, &out_bytes)) {
         report_note(what->report, "%zu columns are left out: %s", what->shape.columns,
-                    rows ? "the size does not fit" : "a row is larger than --bytes");
+                    rows ? "the size does not fit" : bench_no_rows(what->options));
         return EX_OK;
     }
     const table_view view = {buffers->out, rows, what->shape.columns, what->shape.stride, what->pair.out};

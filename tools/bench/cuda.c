@@ -170,8 +170,9 @@ static bool add_works(struct device_run *run, struct device_case *what) {
             enough = enough && add_work(run, what, WORK_OURS, options->strategies[s], true);
     }
     if (options->peers)
-        enough = enough && add_work(run, what, WORK_COPY_KERNEL, TABLE_STRATEGY_AUTO, false) &&
-                 add_work(run, what, WORK_CUB, TABLE_STRATEGY_AUTO, false);
+        enough = enough && add_work(run, what, WORK_COPY_KERNEL, TABLE_STRATEGY_AUTO, false);
+    if (options->peers && !options->reverse)
+        enough = enough && add_work(run, what, WORK_CUB, TABLE_STRATEGY_AUTO, false);
     return enough;
 }
 
@@ -227,6 +228,7 @@ static void report_case(const struct device_case *what, bool graph) {
     result.pair = what->pair;
     result.backend = "cuda";
     result.graph = graph;
+    result.reverse = what->options->reverse;
     for (size_t w = 0; w < what->work_count; ++w) {
         const struct work *work = &what->works[w];
         if (work->kind == WORK_MEMCPY) {
@@ -304,7 +306,7 @@ static int run_case(struct device_run *run, struct device_case *what, size_t row
     if (rows == 0 || !bench_table_bytes(rows, what->shape, what->pair.in, &in_bytes) ||
         !bench_table_bytes(rows, what->shape, what->pair.out, &out_bytes)) {
         report_note(run->report, "%zu columns are left out: %s", what->shape.columns,
-                    rows ? "the size does not fit" : "a row is larger than --bytes");
+                    rows ? "the size does not fit" : bench_no_rows(run->options));
         return EX_OK;
     }
     const struct bench_shape shape = what->shape;
@@ -349,6 +351,8 @@ static int run_pairs(struct device_run *run, struct device_case *what) {
     int code = EX_OK;
     if (options->peers && !peer_cub_version())
         report_note(run->report, "CUB is left out: this command was built without its headers");
+    if (options->peers && options->reverse)
+        report_note(run->report, "CUB is left out: it sums from the top");
     for (size_t p = 0; p < options->pair_count && goes_on(code); ++p) {
         const int outcome = run_pair(run, options->pairs[p], what);
         code = outcome != EX_OK ? outcome : code;

@@ -9,7 +9,7 @@
 
 bool bench_read_size(const char *text, size_t *size) {
     uint64_t number = 0;
-    bool good = parse_number(text, SIZE_MAX / 2, &number) && number > 0;
+    bool good = parse_number(text, BENCH_SIZE_MOST, &number) && number > 0;
     *size = (size_t)number;
     return good;
 }

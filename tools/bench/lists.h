@@ -2,9 +2,13 @@
 #ifndef BENCH_LISTS_H
 #define BENCH_LISTS_H
 
+#include <stdint.h>
+
 #include "bench.h"
 
-/* A number from 1 on. */
+#define BENCH_SIZE_MOST (SIZE_MAX / 2)
+
+/* A number from 1 to BENCH_SIZE_MOST. */
 bool bench_read_size(const char *text, size_t *size);
 
 enum bench_list { BENCH_COLUMNS, BENCH_TYPES, BENCH_ROWS, BENCH_THREADS, BENCH_STRATEGIES };

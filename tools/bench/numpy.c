@@ -39,13 +39,13 @@ static const char SCRIPT[] =
     "    return numpy.frombuffer(random.bytes(cells * kind.itemsize), dtype=kind)\n"
     "held = {}\n"
     "for line in sys.stdin:\n"
-    "    rows, columns, stride, source, target, repeat = line.split()\n"
+    "    rows, columns, stride, source, target, step, repeat = line.split()\n"
     "    rows, columns, stride = int(rows), int(columns), int(stride)\n"
     "    key = source, target\n"
     "    if key not in held or held[key][0].size < rows * stride:\n"
     "        held = {key: (table(dtype(source), rows * stride), numpy.zeros(rows * stride, dtype(target)))}\n"
-    "    one = held[key][0][:rows * stride].reshape(rows, stride)[:, :columns]\n"
-    "    out = held[key][1][:rows * stride].reshape(rows, stride)[:, :columns]\n"
+    "    one = held[key][0][:rows * stride].reshape(rows, stride)[::int(step), :columns]\n"
+    "    out = held[key][1][:rows * stride].reshape(rows, stride)[::int(step), :columns]\n"
     "    times = []\n"
     "    for k in range(int(repeat) + 1):\n"
     "        start = time.perf_counter()\n"
@@ -115,12 +115,12 @@ struct bench_numpy *numpy_start(struct bench_report *report) {
 }
 
 double numpy_cumsum_ms(struct bench_numpy *numpy, size_t rows, struct bench_shape shape, struct bench_pair pair,
-                       unsigned repeat) {
+                       bool reverse, unsigned repeat) {
     char line[64] = "", *end = NULL;
     if (!numpy || !numpy->ask || rows == 0)
         return NAN;
-    fprintf(numpy->ask, "%zu %zu %zu %s %s %u\n", rows, shape.columns, shape.stride, table_type_name(pair.in),
-            table_type_name(pair.out), repeat);
+    fprintf(numpy->ask, "%zu %zu %zu %s %s %d %u\n", rows, shape.columns, shape.stride, table_type_name(pair.in),
+            table_type_name(pair.out), reverse ? -1 : 1, repeat);
     if (fflush(numpy->ask) == 0 && fgets(line, sizeof line, numpy->answer)) {
         const double ms = strtod(line, &end);
         if (end > line)

@@ -60,7 +60,7 @@ static void processor_name(char *name, size_t room) {
 
 enum { DEVICE_MOST = 64 };
 
-static void write_machine(struct bench_report *report, const char *date) {
+static void write_machine(struct bench_report *report, const char *date, bool reverse) {
     char cpu[192];
     table_device devices[DEVICE_MOST];
     const size_t there = table_devices(devices, DEVICE_MOST);
@@ -82,9 +82,9 @@ static void write_machine(struct bench_report *report, const char *date) {
         json_end();
     }
     if (report->table)
-        fprintf(report->table, "tuplescan %s, %s, %s (%d processors, %s)%s%s\n", table_version(), date, cpu,
-                count ? devices[0].processors : 0, count ? devices[0].name : "?", gpu ? ", " : "",
-                gpu ? gpu->name : "");
+        fprintf(report->table, "tuplescan %s, %s, %s (%d processors, %s)%s%s%s\n", table_version(), date, cpu,
+                count ? devices[0].processors : 0, count ? devices[0].name : "?", gpu ? ", " : "", gpu ? gpu->name : "",
+                reverse ? ", sums from the end" : "");
 }
 
 struct bench_report *report_open(const struct bench_options *options, int argc, char **argv) {
@@ -111,7 +111,7 @@ struct bench_report *report_open(const struct bench_options *options, int argc, 
         json_end();
         json_size("repeat", options->repeat);
     }
-    write_machine(report, date);
+    write_machine(report, date, options->reverse);
     if (report->json)
         json_array(options->accuracy ? "accuracy" : "results");
     return report;
@@ -169,6 +169,7 @@ static void write_json_result(const struct bench_result *result) {
     json_string("backend", result->backend);
     json_string("strategy", result->strategy);
     json_size("threads", result->threads);
+    json_bool("reverse", result->reverse);
     json_bool("overflow_checked", result->overflow_checked);
     json_bool("graph", result->graph);
     json_number("ms", result->ms);

@@ -17,6 +17,10 @@ size_t bench_rows(const struct bench_options *options, size_t which, struct benc
     return options->table_rows ? rows - rows % options->table_rows : rows;
 }
 
+const char *bench_no_rows(const struct bench_options *options) {
+    return options->table_rows ? "--table-rows is more than the rows" : "a row is larger than --bytes";
+}
+
 bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes) {
     return !__builtin_mul_overflow(rows, shape.stride, bytes) &&
            !__builtin_mul_overflow(*bytes, table_type_size(type), bytes);
@@ -193,6 +197,7 @@ size_t bench_count_differing(const void *a, const void *b, size_t count, size_t 
 }
 
 void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call) {
+    call->reverse = options->reverse;
     if (options->table_rows == 0)
         return;
     call->tables = in->rows / options->table_rows;
