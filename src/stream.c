@@ -192,6 +192,7 @@ static table_status choose_slots(struct stream *stream) {
     if (stream->source.waits_for_all)
         return TABLE_OK;
     const size_t least = row + 2 * PAGE;
+    stream->report.memory = kept + least;
     if (memory < kept || memory - kept < least)
         return status_fail(TABLE_ERROR_ARGUMENT, "memory is %zu bytes, and a row of %zu columns needs %zu", memory,
                            options->columns, kept + least);

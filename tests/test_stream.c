@@ -119,10 +119,13 @@ static void free_table(struct wide *wide) {
 /* With which there is one slot, and room for one row in it. The error of less memory says it. */
 static size_t least_memory(table_stream_options options) {
     size_t needed = 0;
+    table_stream_report report;
     options.memory = 1;
+    options.report = &report;
     assert_int_equal(table_stream(&options), TABLE_ERROR_ARGUMENT);
     const char *said = strstr(table_error_detail(), " needs ");
     assert_true(said && sscanf(said, " needs %zu", &needed) == 1);
+    assert_int_equal(report.memory, needed);
     return needed;
 }
 

@@ -60,8 +60,11 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
         return fail(EX_IOERR, "%s: %s", name, table_error_detail());
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
         return input_ends(job->input, report->bytes_read);
-    if (status == TABLE_ERROR_ARGUMENT)
-        return fail(EX_OSERR, "%s: out of memory: %s; --memory says how much may be used", name, table_error_detail());
+    if (status == TABLE_ERROR_ARGUMENT && report->memory > memory_limit(job->arguments.memory))
+        return fail(EX_OSERR,
+                    "%s: out of memory: a row of %zu columns, with all that is kept between rows, needs %zu bytes, and "
+                    "%zu may be used; --memory says how much",
+                    name, job->input->layout.columns, report->memory, memory_limit(job->arguments.memory));
     return fail_status(name, status);
 }
 

@@ -45,7 +45,8 @@ typedef struct table_stream_report {
     double read_seconds;  /* waiting for rows to be read */
     double sum_seconds;   /* waiting for what was read to be summed */
     double write_seconds; /* writing, and in callbacks */
-    size_t memory;        /* bytes of the buffers, and of all else that the stream keeps */
+    size_t memory;        /* bytes of the buffers, and of all else that the stream keeps; or, where options.memory is
+                           * too little for one row, the least that is enough */
     table_report scan;    /* at the end: of all pieces. Most of its seconds overlap with reading and writing */
 } table_stream_report;
 
