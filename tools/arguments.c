@@ -159,8 +159,9 @@ static int take_by(const char *option, char *text, void *place) {
 }
 
 static int take_delimiter(const char *option, char *text, void *place) {
-    const char delimiter = strcmp(text, "\\t") == 0 ? '\t' : text[0];
-    if ((text[1] != '\0' && delimiter != '\t') || !delimiter || strchr("0123456789+-.eEinfa\"\r\n ", delimiter))
+    const bool is_named = strcmp(text, "\\t") == 0;
+    const char delimiter = is_named ? '\t' : text[0];
+    if (!delimiter || (text[1] != '\0' && !is_named) || strchr("0123456789+-.eEinfa\"\r\n ", delimiter))
         return fail(EX_USAGE, "--%s '%s': not one character that is in no number, such as ';' or \\t", option, text);
     *(char *)place = delimiter;
     return GO_ON;

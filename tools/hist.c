@@ -2,6 +2,7 @@
 #include "hist.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,9 @@ static int choose_bins(struct hist_job *job) {
         const table_type type = job->input.layout.type;
         if (type_is_float(type))
             return fail(EX_USAGE, "--first: bins of one integer each are not for %s", table_type_name(type));
+        if (type != TABLE_U64 && arguments->first > INT64_MAX - (int64_t)(job->bins.count - 1))
+            return fail(EX_USAGE, "--first %lld: the last of %zu bins would be beyond 2^63 - 1",
+                        (long long)arguments->first, job->bins.count);
         job->bins.kind = TABLE_BINS_INTEGER;
         job->bins.first = arguments->first;
         return EX_OK;

@@ -51,8 +51,12 @@ struct overflow {
 };
 
 static int wrong_shape(const struct input_file *scanned, const struct input_file *input) {
-    return fail(EX_DATAERR, "%s: has %zu x %zu values, and %s has %zu x %zu", scanned->name, scanned->layout.rows,
-                scanned->layout.columns, input->name, input->layout.rows, input->layout.columns);
+    const struct table_layout *in = &input->layout, *out = &scanned->layout;
+    if (!input->rows_known || !scanned->rows_known) /* then it is the columns */
+        return fail(EX_DATAERR, "%s: has %zu columns, and %s has %zu", scanned->name, out->columns, input->name,
+                    in->columns);
+    return fail(EX_DATAERR, "%s: has %zu x %zu values, and %s has %zu x %zu", scanned->name, out->rows, out->columns,
+                input->name, in->rows, in->columns);
 }
 
 static int open_scanned(struct input_file *scanned, const char *path, const struct input_file *input,

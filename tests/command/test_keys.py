@@ -166,6 +166,16 @@ class Hist(CommandTest):
         self.assert_refused(DATA, "hist", "table.npy", "--weights", "weights.npy",
                             says="50 weights for 200 values (50 x 4, as one list)")
 
+    def test_integers_at_the_end_of_their_type(self):
+        first = 2**63 - 8
+        self.save("in.npy", numpy.arange(first, 2**63, dtype="u8").astype("i8"))
+        self.save("wide.npy", numpy.arange(first, first + 20, dtype="u8"))
+        self.assert_refused(USAGE, "hist", "in.npy", "--first", first, "--bins", 20, says=["--first", "20 bins"])
+        self.assert_refused(USAGE, "hist", "in.npy", "--first", first, "--bins", 9, says=["--first", "9 bins"])
+        for name, bins in ("in.npy", 8), ("wide.npy", 20):
+            lines = self.run_command("hist", name, "--first", first, "--bins", bins).stdout.split()
+            self.assertEqual([int(v) for v in lines], [v for i in range(bins) for v in (first + i, first + i, 1)])
+
     def test_text_and_plot(self):
         self.save("values.npy", numpy.array([0, 1, 1, 2, 2, 2, 9], "<i4"))
         text = self.run_command("hist", "values.npy", "--bins", 3, "--range", "0:3").stdout.decode()

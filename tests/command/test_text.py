@@ -245,13 +245,36 @@ class Text(CommandTest):
         self.write("in.csv", b"a,b\n1,2\n")
         for words, code, says in ((["--field", "no"], USAGE, "'no'"), (["--field", "b,a"], USAGE, "'a' is not behind 'b'"),
                                   (["--input-format", "csv", "--columns", 3], DATA, ["2 columns", "--columns is 3"]),
-                                  (["--delimiter", "ab"], USAGE, "--delimiter"), (["--delimiter", "5"], USAGE, "--delimiter")):
+                                  (["--delimiter", "ab"], USAGE, "--delimiter"), (["--delimiter", "5"], USAGE, "--delimiter"),
+                                  (["--delimiter", "\tb"], USAGE, "--delimiter"),
+                                  (["--delimiter", "\\tb"], USAGE, "--delimiter")):
             self.assert_refused(code, "scan", "in.csv", "-o", "out.npy", *words, says=says)
         self.assert_refused(USAGE, "scan", self.write("n.csv", b"1,2\n"), "-o", "out.npy", "--field", "a", says="no names")
         self.write("long.csv", b"1," * 10**6 + b"1\n")
         self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "out.npy", "--memory", "1M", says=["line 1", "--memory"])
         self.run_command("scan", "long.csv", "-qo", "long.npy")
         self.assertEqual(numpy.load(self.path("long.npy")).shape, (1, 10**6 + 1))
+
+    def test_little_memory(self):
+        """What the text needs and what the sums need are said as one number, which is enough."""
+        self.write("in.csv", b"1,2,3,4\n" * 3000)
+        self.run_command("scan", "in.csv", "-qfo", "expected.npy")
+        self.run_command("scan", "in.csv", "-qo", "out.npy", "--memory", "64K")
+        self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
+        line = self.assert_refused(OS_ERROR, "scan", "in.csv", "-o", "no.npy", "--memory", "8K",
+                                   says=["row of 4 columns", "8192 may be used"])
+        needed = int(line.split(" needs ")[1].split()[0])
+        self.assertLess(needed, 16384)
+        self.run_command("scan", "in.csv", "-qfo", "out.npy", "--memory", needed * 4 // 3)
+        self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
+
+    def test_columns_that_differ_of_rows_that_nobody_knows(self):
+        self.write("in.csv", b"1,2\n")
+        self.save("sums.npy", numpy.zeros((5, 3), "f8"))
+        line = self.assert_refused(DATA, "verify", "in.csv", "sums.npy", says=["has 3 columns", "has 2"])
+        self.assertNotIn(" x ", line)
+        self.write("in.tsv", b"1\t2\n")
+        self.run_command("scan", "in.tsv", "--input-format", "csv", "--delimiter", "\t", "-qo", "out.npy")
 
     def test_rows_before_an_error_are_written(self):
         result = self.run_command("scan", "-", "--input-format", "csv", "-qo", "-", input=b"1\n2\nx\n", code=DATA)
