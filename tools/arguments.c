@@ -198,7 +198,7 @@ static const struct rule {
     {"force", 'f', WRITES_TABLE, take_flag, AT(force), 0},
     {"quiet", 'q', FOR_SCAN | FOR_APPEND | FOR_VERIFY | ON_KEYS | FOR_RANKS, take_flag, AT(quiet), 0},
     {"memory", 0, READS_TABLE & ~FOR_RANKS, take_size, AT(memory), 0},
-    {"no-progress", 0, FOR_SCAN | FOR_APPEND, take_flag, AT(no_progress), 0},
+    {"no-progress", 0, FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_GEN | ON_KEYS, take_flag, AT(no_progress), 0},
     {"json", 0, (READS_TABLE & ~FOR_RANKS) | FOR_DEVICES, take_flag, AT(json), 0},
     {"type", 0, READS_TABLE | FOR_GEN, take_type, AT(type), 0},
     {"columns", 0, HAS_COLUMNS | FOR_GEN | FOR_SORT, take_size, AT(columns), 0},

@@ -41,6 +41,7 @@ static const char help[] =
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
     "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object about the run on standard output\n"
+    "  --no-progress         do not show on a terminal how far it is, after a second\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
     "example: the bytes of a file, in blocks of 64 KiB, and how many of each there are in its second MiB\n"
@@ -60,6 +61,7 @@ struct count_job {
     table_digit digit;
     struct memory_budget budget;
     table_pipeline_report report, rank_report;
+    struct progress progress;
     struct stopwatch watch;
 };
 
@@ -174,6 +176,8 @@ static int count_pieces(struct count_job *job, struct key_pieces *pieces, void *
             code = lay_out(job, pieces->done);
         if (code == EX_OK)
             code = count_keys(job, &keys, place, spare);
+        progress_show(&job->progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
+                      pieces->done * table_type_size(job->input.layout.type));
     }
     return code;
 }
@@ -237,13 +241,17 @@ static int calculate(struct count_job *job) {
     if (code == EX_OK)
         code = open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
     stopwatch_step(&job->watch, STEP_WRITE);
+    progress_begin(&job->progress, wants_progress(arguments));
     if (code == EX_OK)
         code = count(job);
     stopwatch_step(&job->watch, STEP_WORK);
+    progress_end(&job->progress);
+    progress_begin(&job->progress, wants_progress(arguments));
     if (code == EX_OK)
         code = input_unchanged(&job->input);
     if (code == EX_OK)
-        code = write_whole(&job->output, job->format, &job->layout, job->counters);
+        code = write_whole(&job->output, job->format, &job->layout, job->counters, &job->progress);
+    progress_end(&job->progress);
     if (code == EX_OK)
         code = atomic_file_publish(&job->output);
     stopwatch_step(&job->watch, STEP_WRITE);

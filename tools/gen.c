@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "memory.h"
 #include "message.h"
+#include "progress.h"
 #include "table_io.h"
 #include "types.h"
 #include "values.h"
@@ -25,6 +26,7 @@ static const char help[] =
     "                     output\n"
     "  --output-format F  npy, raw, csv, tsv or text, whatever the name says\n"
     "  -f, --force        replace FILE if it exists, as scan does\n"
+    "  --no-progress      do not show on a terminal how far it is, after a second\n"
     "\n"
     "example:\n"
     "  tuplescan gen --type u32 --rows 1000000 --columns 4 --seed 7 -o table.npy\n";
@@ -107,13 +109,17 @@ static int generate(struct atomic_file *file, const struct output_format *format
     void *buffer = memory_allocate(BUFFER_VALUES * size);
     if (!buffer)
         return fail(EX_OSERR, "out of memory");
+    struct progress progress;
     int code = EX_OK;
+    progress_begin(&progress, !arguments->no_progress);
     for (size_t first = 0; first < values && code == EX_OK; first += BUFFER_VALUES) {
         size_t count = values - first < BUFFER_VALUES ? values - first : BUFFER_VALUES;
         for (size_t k = 0; k < count; k++)
             put(layout->type, buffer, k, random_bits(arguments->seed, first + k), arguments->max);
         code = write_values(file, format, layout, first, buffer, count * size);
+        progress_show(&progress, (first + count) / layout->columns, layout->rows, (first + count) * size);
     }
+    progress_end(&progress);
     free(buffer);
     return code;
 }

@@ -41,6 +41,7 @@ static const char help[] =
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
     "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
+    "  --no-progress         do not show on a terminal how far it is, after a second\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
     "  --threads N           CPU threads at most; 0 is as many as help\n"
@@ -53,8 +54,8 @@ static const char help[] =
     "  tuplescan hist FILE --json\n"
     "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
 
-/* Bytes of values that are counted at a time. */
-enum { PIECE_BYTES = 4 << 20 };
+/* Values between two looks at the clock. */
+enum { LOOK_KEYS = 1 << 20 };
 
 static int check_arguments(const struct arguments *arguments) {
     if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
@@ -100,6 +101,8 @@ static int find_range(struct hist_job *job) {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < values.rows; i++) {
         const double value = key_as_double(&values, i);
+        if (i % LOOK_KEYS == 0)
+            progress_show(&job->progress, i, values.rows, i * table_type_size(values.type));
         if (!isfinite(value))
             continue;
         if (value <= low)
@@ -240,6 +243,8 @@ static int count_pieces(struct hist_job *job, struct key_pieces *pieces) {
             code = count_values(job, &values, counts, outside);
         if (code == EX_OK)
             add_piece(job, counts, outside);
+        progress_show(&job->progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
+                      pieces->done * table_type_size(job->input.layout.type));
     }
     free(counts);
     return code;
@@ -295,7 +300,7 @@ static int inputs_unchanged(const struct hist_job *job) {
 static int write_output(struct hist_job *job) {
     if (!job->arguments.output)
         return EX_OK;
-    const int code = write_whole(&job->output, job->format, &job->layout, job->rows);
+    const int code = write_whole(&job->output, job->format, &job->layout, job->rows, &job->progress);
     return code == EX_OK ? atomic_file_publish(&job->output) : code;
 }
 
@@ -343,8 +348,10 @@ static int open_values(struct hist_job *job) {
 static int run(struct hist_job *job) {
     int code = open_values(job);
     stopwatch_step(&job->watch, STEP_READ);
+    progress_begin(&job->progress, wants_progress(&job->arguments));
     if (code == EX_OK)
         code = choose_bins(job);
+    progress_end(&job->progress);
     stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)
         code = read_weights(job);
@@ -352,13 +359,17 @@ static int run(struct hist_job *job) {
     if (code == EX_OK)
         code = prepare_output(job);
     stopwatch_step(&job->watch, STEP_WRITE);
+    progress_begin(&job->progress, wants_progress(&job->arguments));
     if (code == EX_OK)
         code = count(job);
     if (code == EX_OK)
         code = inputs_unchanged(job);
     stopwatch_step(&job->watch, STEP_WORK);
+    progress_end(&job->progress);
+    progress_begin(&job->progress, wants_progress(&job->arguments));
     if (code == EX_OK)
         code = write_output(job);
+    progress_end(&job->progress);
     stopwatch_step(&job->watch, STEP_WRITE);
     input_release(&job->input);
     input_release(&job->weights);

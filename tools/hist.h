@@ -11,6 +11,7 @@ struct hist_job {
     struct atomic_file output;
     struct table_layout layout;
     const struct output_format *format;
+    struct progress progress;
     struct stopwatch watch;
     table_bins bins;
     void *rows; /* of the layout: u64 counts, or f64 sums of weights */

@@ -10,7 +10,7 @@
 
 /* Bytes of keys that are looked at at a time, of a file that is mapped and of one that is read: a
  * share of what may be used, if that is less. */
-enum { MAPPED_BYTES = 256 << 20, READ_BYTES = 4 << 20, READ_SHARE = 4 };
+enum { MAPPED_BYTES = 256 << 20, READ_BYTES = 4 << 20, READ_SHARE = 4, WRITE_BYTES = 4 << 20 };
 
 struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
     wanted_fields(arguments, fields);
@@ -131,21 +131,37 @@ double key_as_double(const table_view *keys, size_t i) {
     }
 }
 
+bool wants_progress(const struct arguments *arguments) { return !arguments->quiet && !arguments->no_progress; }
+
+/* The values of the layout, whole rows at a time. */
+static int write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                      const void *data, struct progress *progress) {
+    const size_t element = layout_element_bytes(layout), row = layout->columns * element;
+    const size_t step = row > 0 && row < WRITE_BYTES ? WRITE_BYTES / row * row : row;
+    int code = EX_OK;
+    for (size_t done = 0, more; done < layout->bytes && code == EX_OK; done += more) {
+        more = layout->bytes - done < step ? layout->bytes - done : step;
+        code = write_values(file, format, layout, done / element, (const char *)data + done, more);
+        progress_show(progress, (done + more) / row, layout->rows, done + more);
+    }
+    return code;
+}
+
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                const void *data) {
+                const void *data, struct progress *progress) {
     int code = write_header(file, format, layout);
     if (code == EX_OK)
-        code = write_values(file, format, layout, 0, data, layout->bytes);
+        code = write_rows(file, format, layout, data, progress);
     return code == EX_OK ? atomic_file_finish(file) : code;
 }
 
 int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
-             const void *data) {
+             const void *data, struct progress *progress) {
     if (!like->header || format != &output_npy)
-        return write_whole(file, format, &like->layout, data);
+        return write_whole(file, format, &like->layout, data, progress);
     int code = atomic_file_write(file, like->header, like->layout.offset);
     if (code == EX_OK)
-        code = atomic_file_write(file, data, like->layout.bytes);
+        code = write_rows(file, format, &like->layout, data, progress);
     return code == EX_OK ? atomic_file_finish(file) : code;
 }
 

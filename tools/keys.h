@@ -52,14 +52,17 @@ const char *list_text(const struct input_file *file, char text[LIST_TEXT]);
 /* Value i of a column, rounded if it is one of 64 bits. */
 double key_as_double(const table_view *keys, size_t i);
 
+/* Whether somebody wants to see how far it is. */
+bool wants_progress(const struct arguments *arguments);
+
 /* The header, the bytes, and the file on the disk but not yet under its name; and then under it. As
  * atomic_file_finish() and atomic_file_publish(). */
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                const void *data);
+                const void *data, struct progress *progress);
 
 /* write_whole() for data that have the layout of the input `like`, and in a .npy also its header, byte for byte. */
 int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
-             const void *data);
+             const void *data, struct progress *progress);
 
 /* What the report says, as members of the object that is being printed. */
 void print_report(const table_pipeline_report *report, size_t bytes);

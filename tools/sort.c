@@ -43,6 +43,7 @@ static const char help[] =
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
     "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object about the run on standard output\n"
+    "  --no-progress         do not show on a terminal how far it is, after a second\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"
     "examples:\n"
@@ -70,6 +71,7 @@ struct sort_job {
     const struct output_format *format, *value_format;
     struct memory_budget budget;
     table_pipeline_report report;
+    struct progress progress;
     struct stopwatch watch;
 };
 
@@ -142,6 +144,7 @@ static int choose_keys(struct sort_job *job) {
  * knows how many there are come now. */
 static int start(struct sort_job *job, struct input_file *file, const char *path, const struct input_request *request) {
     const int code = input_start(file, path, request);
+    file->progress = &job->progress;
     return code != EX_OK || file->rows_known
                ? code
                : input_take_all(file, memory_left(&job->budget), "the last row may come first");
@@ -397,10 +400,10 @@ static int write_outputs(struct sort_job *job) {
         code = input_unchanged(values);
     if (code != EX_OK)
         return code;
-    code = arguments->argsort ? write_whole(&job->output, job->format, &job->order_layout, job->order)
-                              : write_as(&job->output, job->format, &job->input, job->input.data);
+    code = arguments->argsort ? write_whole(&job->output, job->format, &job->order_layout, job->order, &job->progress)
+                              : write_as(&job->output, job->format, &job->input, job->input.data, &job->progress);
     if (code == EX_OK && arguments->values)
-        code = write_as(&job->value_output, job->value_format, values, values->data);
+        code = write_as(&job->value_output, job->value_format, values, values->data, &job->progress);
     return code == EX_OK ? atomic_file_publish_both(&job->output, arguments->values ? &job->value_output : NULL) : code;
 }
 
@@ -441,6 +444,7 @@ static void free_tables(struct sort_job *job) {
 }
 
 static int calculate(struct sort_job *job) {
+    progress_begin(&job->progress, wants_progress(&job->arguments));
     int code = start_rows(job);
     if (code == EX_OK)
         code = start_values(job);
@@ -448,6 +452,7 @@ static int calculate(struct sort_job *job) {
         code = choose_order(job);
     if (code == EX_OK)
         code = read_tables(job);
+    progress_end(&job->progress);
     stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
         code = open_outputs(job);
@@ -455,8 +460,10 @@ static int calculate(struct sort_job *job) {
     if (code == EX_OK)
         code = sort(job);
     stopwatch_step(&job->watch, STEP_WORK);
+    progress_begin(&job->progress, wants_progress(&job->arguments));
     if (code == EX_OK)
         code = write_outputs(job);
+    progress_end(&job->progress);
     stopwatch_step(&job->watch, STEP_WRITE);
     return code;
 }

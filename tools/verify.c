@@ -35,6 +35,7 @@ static const char help[] =
     "                  npy, raw, csv, tsv or text, of SCANNED, whatever its name and its first bytes say\n"
     "  --memory BYTES  use at most so much at a time, as for scan\n"
     "  --json          print one object\n"
+    "  --no-progress   do not show on a terminal how far it is, after a second\n"
     "  -q, --quiet     print nothing but errors\n";
 
 /* Bytes that are read at a time: few enough for the caches. */
@@ -94,6 +95,7 @@ struct comparison {
     const void *carry; /* sums of what was summed before; NULL: nothing was */
     bool exclusive, reverse, offsets, differs;
     struct difference difference;
+    struct progress progress;
     uint64_t counted; /* the row of the difference, from the first one that was summed */
 };
 
@@ -267,6 +269,8 @@ static int compare(struct comparison *comparison) {
             serial_sums_unit(&comparison->sums, comparison->values + done * in_row, count);
             compare_unit(comparison, comparison->found + done * comparison->out_row, count);
         }
+        progress_show(&comparison->progress, comparison->sums.row, comparison->input->rows_known ? in->rows : 0,
+                      comparison->sums.row * (in_row + comparison->out_row));
     }
     if (code == EX_OK && !comparison->differs && comparison->reverse)
         code = go_behind(comparison);
@@ -358,8 +362,10 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
     if (code == EX_OK)
         code = make_room(&comparison, memory_left(&budget), state);
     comparison.sums.skip_nan = arguments->skip_nan;
+    progress_begin(&comparison.progress, !arguments->quiet && !arguments->no_progress);
     if (code == EX_OK)
         code = compare(&comparison);
+    progress_end(&comparison.progress);
     if (code == EX_OK)
         code = input_unchanged(input);
     if (code == EX_OK)

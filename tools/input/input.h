@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "layout.h"
+#include "progress.h"
 
 /* What the elements of a .npy file may be. */
 enum input_elements {
@@ -96,12 +97,13 @@ struct input_file {
     bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
     void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
-    size_t taken;            /* bytes of values that input_read() has handed out */
-    size_t most;             /* request->memory */
-    off_t base;              /* where the file began when it was opened: standard input may be anywhere */
-    struct input_text *text; /* NULL: it is none */
-    bool is_taken;           /* values are in head: all of them */
-    struct input_zip *zip;   /* NULL: it is no member of an archive; else one of zip_bytes bytes */
+    size_t taken;              /* bytes of values that input_read() has handed out */
+    size_t most;               /* request->memory */
+    struct progress *progress; /* of a table that is taken into memory; NULL: it is not shown */
+    off_t base;                /* where the file began when it was opened: standard input may be anywhere */
+    struct input_text *text;   /* NULL: it is none */
+    bool is_taken;             /* values are in head: all of them */
+    struct input_zip *zip;     /* NULL: it is no member of an archive; else one of zip_bytes bytes */
     size_t zip_bytes;
     int code;                          /* what input_some() failed with */
     struct input_converter *converter; /* NULL: values lie as in a table */

@@ -19,7 +19,7 @@
 #include "message.h"
 #include "transfer.h"
 
-enum { DROP_BYTES = 1 << 14 }; /* on the stack */
+enum { DROP_BYTES = 1 << 14 /* on the stack */, TAKE_BYTES = 4 << 20 /* between two looks at the clock */ };
 
 bool input_ends_in(const char *path, const char *ending) {
     const size_t length = strlen(path), end = strlen(ending);
@@ -349,10 +349,19 @@ int input_go_to(struct input_file *file, size_t row) {
     return code;
 }
 
+/* So many bytes of a table were taken; of how many, 0 if nobody knows. */
+static void show(const struct input_file *file, size_t bytes, size_t all) {
+    const size_t row = file->layout.columns * layout_element_bytes(&file->layout);
+    if (row > 0)
+        progress_show(file->progress, bytes / row, all / row, bytes);
+}
+
 int input_take_all(struct input_file *file, size_t most, const char *why) {
     size_t have = file->head_bytes, room = have;
     ssize_t got = 1;
     while (got > 0) {
+        if (file->progress)
+            show(file, have, 0);
         if (have == room) {
             room = room < most / 2 ? 2 * room + DROP_BYTES : most;
             void *memory = have < most ? realloc(file->head, room) : NULL;
@@ -385,8 +394,8 @@ static void use_taken(struct input_file *file) {
 }
 
 int input_take_table(struct input_file *file, size_t most) {
-    const size_t bytes = file->layout.bytes;
-    size_t got;
+    const size_t bytes = file->layout.bytes, step = file->progress ? TAKE_BYTES : bytes;
+    size_t got = 0;
     if (!file->rows_known) {
         const int code = input_take_all(file, most, "nobody knows how many rows it has");
         if (code != EX_OK)
@@ -401,7 +410,15 @@ int input_take_table(struct input_file *file, size_t most) {
     file->data = file->memory;
     if (!file->memory)
         return input_too_much(file, bytes, most);
-    int code = input_read(file, file->memory, bytes, &got);
+    int code = EX_OK;
+    for (size_t done = 0; code == EX_OK && done < bytes; done += got) {
+        const size_t wanted = bytes - done < step ? bytes - done : step;
+        code = input_read(file, (char *)file->memory + done, wanted, &got);
+        if (code == EX_OK && got < wanted)
+            break;
+        if (file->progress)
+            show(file, done + got, bytes);
+    }
     if (code == EX_OK)
         code = input_ends(file, file->taken);
     input_convert_end(file);
