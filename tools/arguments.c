@@ -283,32 +283,41 @@ static int refuse_option(char **argv, int result, unsigned subcommand, const str
     return code == GO_ON ? bad_option(argv, result, options) : code;
 }
 
+struct argument_input arguments_input(const struct arguments *arguments, unsigned number) {
+    static const char *const names[] = {"--carry-in", "--edges", "--weights", "--values"};
+    const char *const paths[] = {arguments->carry_in, arguments->edges, arguments->weights, arguments->values};
+    enum { OPTIONS = sizeof paths / sizeof paths[0] };
+    if (number < OPTIONS)
+        return (struct argument_input){names[number], paths[number], true};
+    number -= OPTIONS;
+    const char *name = number == 0 ? "the input" : number == 1 ? "the second file" : "another input";
+    if (number < arguments->input_count)
+        return (struct argument_input){name, arguments->inputs[number], true};
+    return (struct argument_input){.is_one = false};
+}
+
 /* Standard input can be read once. */
 static int check_standard_input(const struct arguments *arguments, unsigned subcommand) {
-    const struct {
-        const char *name, *path;
-    } inputs[] = {{"the input", arguments->operands[0]},
-                  {"the second file", arguments->operands[1]},
-                  {"--carry-in", arguments->carry_in},
-                  {"--carry-out", subcommand == FOR_SUM ? arguments->carry_out : NULL}, /* written by the others */
-                  {"--edges", arguments->edges},
-                  {"--weights", arguments->weights},
-                  {"--values", arguments->values}};
     const char *taken_by = NULL;
-    for (unsigned i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-        if (!inputs[i].path || strcmp(inputs[i].path, "-") != 0)
+    if (subcommand == FOR_SUM && arguments->carry_out && strcmp(arguments->carry_out, "-") == 0)
+        taken_by = "--carry-out"; /* which the others write */
+    struct argument_input input = arguments_input(arguments, 0);
+    for (unsigned i = 0; input.is_one; input = arguments_input(arguments, ++i)) {
+        if (!input.path || strcmp(input.path, "-") != 0)
             continue;
         if (taken_by)
-            return fail(EX_USAGE, "%s and %s both want standard input", taken_by, inputs[i].name);
-        taken_by = inputs[i].name;
+            return fail(EX_USAGE, "%s and %s both want standard input", input.name, taken_by);
+        taken_by = input.name;
     }
-    for (unsigned i = 2; i < arguments->input_count; i++) {
-        if (strcmp(arguments->inputs[i], "-") != 0)
-            continue;
-        if (taken_by)
-            return fail(EX_USAGE, "%s and another input both want standard input", taken_by);
-        taken_by = "an input";
-    }
+    return GO_ON;
+}
+
+/* Options of which one says what the other takes back. */
+static int check_pairs(const struct arguments *arguments) {
+    if (arguments->offsets && arguments->exclusive)
+        return fail(EX_USAGE, "--offsets and --exclusive: only one of them");
+    if (arguments->wrap && arguments->check_overflow)
+        return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
     return GO_ON;
 }
 
@@ -362,6 +371,8 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
         if (result != GO_ON)
             return result;
     }
-    const int code = take_operands(arguments, argc, argv, operands);
+    int code = take_operands(arguments, argc, argv, operands);
+    if (code == GO_ON)
+        code = check_pairs(arguments);
     return code == GO_ON ? check_standard_input(arguments, subcommand) : code;
 }

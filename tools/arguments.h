@@ -70,4 +70,13 @@ struct arguments {
 int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
                     const char *help);
 
+/* A file that is read: what it is called in messages, and its path, or NULL. */
+struct argument_input {
+    const char *name, *path;
+    bool is_one; /* false: there are no more */
+};
+
+/* All of them, by numbers from 0 on. */
+struct argument_input arguments_input(const struct arguments *arguments, unsigned number);
+
 #endif

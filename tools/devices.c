@@ -8,21 +8,18 @@
 #include "commands.h"
 #include "json.h"
 #include "message.h"
+#include "words.h"
 
 static const char help[] = "usage: tuplescan devices [--json]\n"
                            "\n"
                            "Lists the CPU and the GPUs that scan can use, and says why when there is no GPU.\n";
-
-static const char *backend_name(const table_device *device) {
-    return device->backend == TABLE_BACKEND_CUDA ? "cuda" : "cpu";
-}
 
 static void print_json(const table_device *devices, size_t count) {
     json_object(NULL);
     json_array("devices");
     for (size_t i = 0; i < count; i++) {
         json_object(NULL);
-        json_string("backend", backend_name(&devices[i]));
+        json_string("backend", word_at(backend_words, devices[i].backend));
         json_size("index", (uint64_t)devices[i].index);
         json_string("name", devices[i].name);
         json_bool("usable", devices[i].usable);

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
+#include "number.h"
+
 enum { LONGEST = 32 };
 
 struct guess guess_what(const char *word, size_t length) {
     return (struct guess){.word = word, .length = length};
 }
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Letters that are missing, too many, wrong, or two that changed places (the optimal string alignment distance), row by
  * row of the table of all beginnings of one word against all beginnings of the other. */

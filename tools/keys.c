@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "message.h"
 #include "types.h"
+#include "words.h"
 
 /* Bytes of keys that are looked at at a time, of a file that is mapped and of one that is read: a
  * share of what may be used, if that is less. */
@@ -166,7 +167,7 @@ int write_as(struct atomic_file *file, const struct output_format *format, const
 }
 
 void print_report(const table_pipeline_report *report, size_t bytes) {
-    json_string("backend", report->backend == TABLE_BACKEND_CUDA ? "cuda" : "cpu");
+    json_string("backend", word_at(backend_words, report->backend));
     json_size("threads", report->threads);
     json_number("count_seconds", report->count_seconds);
     json_number("scan_seconds", report->scan_seconds);

@@ -8,10 +8,9 @@
 
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 
 enum { SHARE = 4, LINE = 4096 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* The number in the file of a cgroup; SIZE_MAX: there is none, or no limit ("max"). */
 static size_t limit_in(const char *folder, const char *group, size_t length, const char *name) {

@@ -3,7 +3,10 @@
 #define NUMBER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+static inline size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* A number of at most `most`: decimal digits, or two numbers as in 2^20 or 1e6; then K, M or G, which stand for powers
  * of 1024, or nothing. */

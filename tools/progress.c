@@ -2,20 +2,14 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "seconds.h"
 #include "transfer.h"
 
 #define CLEAR "\r\033[K"
 #define FIRST 1.0
 #define EVERY 0.2
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void progress_begin(struct progress *progress, bool wanted) {
     *progress = (struct progress){.wanted = wanted && isatty(STDERR_FILENO), .begun = seconds_now()};

@@ -128,12 +128,8 @@ static int check_arguments(const struct arguments *arguments) {
         return code;
     if (arguments->device_count && arguments->backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
-    if (arguments->offsets && arguments->exclusive)
-        return fail(EX_USAGE, "--offsets and --exclusive: only one of them");
     if (arguments->reverse && (arguments->input_count > 1 || arguments->state))
         return fail(EX_USAGE, "--reverse: is for one input, and without --continue");
-    if (arguments->wrap && arguments->check_overflow)
-        return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
     return check_outputs(arguments, "--carry-out", arguments->carry_out);
 }
 

@@ -4,15 +4,7 @@
 #include "message.h"
 #include "scan.h"
 #include "threads.h"
-
-static const char *backend_name(table_backend backend) {
-    return backend == TABLE_BACKEND_CUDA ? "cuda" : backend == TABLE_BACKEND_CPU ? "cpu" : "auto";
-}
-
-static const char *strategy_name(table_strategy strategy) {
-    static const char *const names[] = {"auto", "host", "recursive", "fused"};
-    return (unsigned)strategy < sizeof names / sizeof names[0] ? names[strategy] : "unknown";
-}
+#include "words.h"
 
 static double gigabytes_per_second(const struct scan_job *job) {
     double bytes = (double)job->report.bytes_read + (double)job->out_layout.bytes;
@@ -44,8 +36,8 @@ static void print_json(const struct scan_job *job) {
     json_string("in_type", table_type_name(job->inputs[0].layout.type));
     json_string("out_type", table_type_name(out->type));
     json_bool("exclusive", job->arguments.exclusive);
-    json_string("backend", backend_name(job->report.scan.backend));
-    json_string("strategy", strategy_name(job->report.scan.strategy));
+    json_string("backend", word_at(backend_words, job->report.scan.backend));
+    json_string("strategy", word_at(strategy_words, job->report.scan.strategy));
     json_size("threads", job->report.scan.threads);
     json_size("units", job->report.scan.units);
     json_array("stage_seconds");
@@ -75,7 +67,7 @@ static void print_summary(const struct scan_job *job) {
     stopwatch_text(&job->watch, times);
     message("%zu x %zu, %s -> %s, %s (%s): %.3g ms, %.3g GB/s; %s", out->rows, out->columns,
             table_type_name(job->inputs[0].layout.type), table_type_name(out->type),
-            backend_name(job->report.scan.backend), strategy_name(job->report.scan.strategy),
+            word_at(backend_words, job->report.scan.backend), word_at(strategy_words, job->report.scan.strategy),
             1e3 * job->report.scan.seconds, gigabytes_per_second(job), times);
 }
 

@@ -155,11 +155,6 @@ int scan_open_tables(struct scan_job *job) {
     if (code != EX_OK)
         return code;
     table_type type = job->out_layout.type;
-    if ((arguments->check_overflow || arguments->wrap) && type_is_float(type))
-        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
-                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(type));
-    if (arguments->skip_nan && !type_is_float(type))
-        return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(type));
     if (arguments->offsets && __builtin_add_overflow(job->out_layout.shape[0], 1, &job->out_layout.shape[0]))
         return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->name);
     job->checked = !arguments->wrap && !type_is_float(type);

@@ -1,17 +1,11 @@
 #include "stopwatch.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "json.h"
+#include "seconds.h"
 
 static double begun;
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void stopwatch_begin(void) { begun = seconds_now(); }
 

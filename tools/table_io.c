@@ -9,23 +9,16 @@
 #include "message.h"
 #include "output/text.h"
 #include "output_path.h"
+#include "types.h"
 #include "values.h"
 
 /* No output may be a file that is read: whoever wants that has no way back when something goes wrong. */
 static int check_is_no_input(const struct arguments *arguments, const char *option, const char *output) {
-    const struct {
-        const char *name, *path;
-    } inputs[] = {{"the input", arguments->operands[0]}, {"the second file", arguments->operands[1]},
-                  {"--carry-in", arguments->carry_in},   {"--edges", arguments->edges},
-                  {"--weights", arguments->weights},     {"--values", arguments->values}};
-    for (unsigned i = 2; i < arguments->input_count; i++)
-        if (output_path_is_input(output, arguments->inputs[i]))
-            return fail(EX_USAGE, "%s %s: is the file of an input, which is read; write to another one", option,
-                        output);
-    for (unsigned i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-        if (inputs[i].path && output_path_is_input(output, inputs[i].path))
+    struct argument_input input = arguments_input(arguments, 0);
+    for (unsigned i = 0; input.is_one; input = arguments_input(arguments, ++i))
+        if (input.path && output_path_is_input(output, input.path))
             return fail(EX_USAGE, "%s %s: is the file of %s, which is read; write to another one", option, output,
-                        inputs[i].name);
+                        input.name);
     return EX_OK;
 }
 
@@ -107,6 +100,12 @@ int sum_type(const struct arguments *arguments, const struct input_file *input, 
     if (!table_types_supported(in, *type))
         return fail(EX_USAGE, "%s: %s cannot be summed into %s, only into %s", input->name, table_type_name(in),
                     table_type_name(*type), sum_types_text(in));
+    const bool floats = type_is_float(*type);
+    if ((arguments->check_overflow || arguments->wrap) && floats)
+        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
+                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(*type));
+    if (arguments->skip_nan && !floats)
+        return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(*type));
     return EX_OK;
 }
 

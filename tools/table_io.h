@@ -18,7 +18,8 @@ void wanted_fields(const struct arguments *arguments, struct input_field fields[
 /* Opens the table that the command line describes, to be read piece by piece. As input_start(). */
 int start_input(struct input_file *file, const char *path, const struct arguments *arguments);
 
-/* *type = the type of the sums: --out-type, or the default for the input. EX_OK, or the exit code after a message. */
+/* *type = the type of the sums: --out-type, or the default for the input. Refuses options that are for other
+ * types. EX_OK, or the exit code after a message. */
 int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type);
 
 /* *row = the one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many

@@ -7,6 +7,9 @@ extern const char *const backend_words[];  /* table_backend */
 extern const char *const strategy_words[]; /* table_strategy */
 extern const char *const format_words[];
 
+/* Word number `place` of a list; "unknown" where it has no such word. */
+const char *word_at(const char *const *words, unsigned place);
+
 /* The place of a word in a list; -1 if it is not there. */
 int word_place(const char *const *words, const char *word);
 

@@ -1,14 +1,9 @@
 #include <stdlib.h>
-#include <time.h>
 
+#include "../seconds.h"
 #include "bench.h"
 
-double bench_seconds(void) {
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return 0;
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+double bench_seconds(void) { return seconds_now(); }
 
 static int ascending(const void *a, const void *b) {
     const double left = *(const double *)a, right = *(const double *)b;

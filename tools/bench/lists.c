@@ -6,6 +6,7 @@
 #include "../message.h"
 #include "../number.h"
 #include "../values.h"
+#include "../words.h"
 
 bool bench_read_size(const char *text, size_t *size) {
     uint64_t number = 0;
@@ -62,12 +63,11 @@ static int take_threads(struct bench_options *options, char *item) {
 }
 
 static int take_strategy(struct bench_options *options, char *item) {
-    for (int s = TABLE_STRATEGY_AUTO; s <= TABLE_STRATEGY_FUSED; ++s)
-        if (strcmp(item, bench_strategy_name((table_strategy)s)) == 0) {
-            options->strategies[options->strategy_count++] = (table_strategy)s;
-            return EX_OK;
-        }
-    return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", item);
+    const int word = word_place(strategy_words, item);
+    if (word < 0)
+        return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", item);
+    options->strategies[options->strategy_count++] = (table_strategy)word;
+    return EX_OK;
 }
 
 static const struct list {

@@ -8,6 +8,7 @@
 
 #include "../json.h"
 #include "../message.h"
+#include "../words.h"
 #include "bench.h"
 
 enum { NOTE_MOST = 100, NOTE_TEXT = 240, CELL_TEXT = 48 };
@@ -36,10 +37,7 @@ struct bench_result bench_result_empty(void) {
                                  .call_ms = NAN};
 }
 
-const char *bench_strategy_name(table_strategy strategy) {
-    static const char *const NAMES[] = {"auto", "host", "recursive", "fused"};
-    return (size_t)strategy < sizeof NAMES / sizeof *NAMES ? NAMES[strategy] : "?";
-}
+const char *bench_strategy_name(table_strategy strategy) { return word_at(strategy_words, strategy); }
 
 /* ------------------------------------------------------------------------------------------------- the machine */
 

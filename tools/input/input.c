@@ -106,7 +106,7 @@ bool input_choose_format(struct input_file *file, const struct input_request *re
         file->format = &input_safetensors;
     for (size_t i = 0; i < FORMATS && !file->format; i++)
         if (request->format ? strcmp(request->format, formats[i]->name) == 0
-                            : formats[i]->recognise(bytes, file->bytes))
+                            : formats[i]->recognise && formats[i]->recognise(bytes, file->bytes))
             file->format = formats[i];
     if (file->format != &input_raw && !request->type_is_a_hint && (request->type || request->columns || request->skip))
         return input_refuse(reason, EX_USAGE,

@@ -60,6 +60,7 @@ struct input_reason {
 
 struct input_format {
     const char *name, *output; /* what it is called, and what is made of it unless somebody says more */
+    /* Whether a file begins like it; NULL: that is not to be seen. */
     bool (*recognise)(const unsigned char *bytes, size_t count);
     /* Finds the table in a file of `total` bytes, of which the first `count` are at hand, among them all before the
      * table; or INPUT_UNKNOWN: a raw table has no rows then. Reads nothing outside of them, whatever they are. */

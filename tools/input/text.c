@@ -171,15 +171,8 @@ void input_text_end(struct input_file *file) {
     file->text = NULL;
 }
 
-static bool recognise(const unsigned char *bytes, size_t count) {
-    (void)bytes;
-    (void)count;
-    return false;
-}
-
-static const struct input_format formats[] = {{"csv", "csv", recognise, NULL, ','},
-                                              {"tsv", "tsv", recognise, NULL, '\t'},
-                                              {"text", "text", recognise, NULL, ' '}};
+static const struct input_format formats[] = {
+    {"csv", "csv", NULL, NULL, ','}, {"tsv", "tsv", NULL, NULL, '\t'}, {"text", "text", NULL, NULL, ' '}};
 static const char *const endings[] = {".csv", ".tsv", ".txt"};
 
 const struct input_format *input_text_format(const struct input_file *file, const struct input_request *request) {

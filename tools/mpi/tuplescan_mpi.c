@@ -84,10 +84,6 @@ static int parse(struct job *job, int argc, char **argv) {
 static int check_arguments(const struct arguments *arguments) {
     if (!arguments->output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
-    if (arguments->wrap && arguments->check_overflow)
-        return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
-    if (arguments->offsets && arguments->exclusive)
-        return fail(EX_USAGE, "--offsets and --exclusive: only one of them");
     return check_outputs(arguments, NULL, NULL);
 }
 
@@ -110,11 +106,6 @@ static int look_at_input(struct job *job) {
     if (code != EX_OK)
         return code;
     const bool floats = type_is_float(facts->out.type);
-    if ((arguments->check_overflow || arguments->wrap) && floats)
-        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
-                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(facts->out.type));
-    if (arguments->skip_nan && !floats)
-        return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(facts->out.type));
     if (arguments->offsets && __builtin_add_overflow(facts->out.shape[0], 1, &facts->out.shape[0]))
         return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->input.name);
     facts->checked = !arguments->wrap && !floats;
