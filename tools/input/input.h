@@ -177,8 +177,8 @@ bool input_comes_bit_by_bit(const char *path, const struct input_request *reques
 /* Gives back the file and the memory of its values. What the file says about them stays. */
 void input_release(struct input_file *file);
 
-/* Until its turn comes, closes a file that can be opened again, and gives back its memory. Only its layout without
- * names stays. */
+/* Until its turn comes, closes a file that can be opened again and will not grow, and gives back its memory. Only its
+ * layout without names stays. */
 void input_set_aside(struct input_file *file);
 
 /* After input_start() has opened `file` once more: whether it is still the one that was set aside. EX_OK, or EX_IOERR

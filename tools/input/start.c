@@ -19,7 +19,7 @@
 #include "message.h"
 #include "transfer.h"
 
-enum { DROP_BYTES = 1 << 14 /* on the stack */, TAKE_BYTES = 4 << 20 /* between two looks at the clock */ };
+enum { DROP_BYTES = 1 << 14 }; /* on the stack */
 
 bool input_ends_in(const char *path, const char *ending) {
     const size_t length = strlen(path), end = strlen(ending);
@@ -78,8 +78,7 @@ ssize_t input_failed(struct input_file *file, int code) {
     return -1;
 }
 
-/* The bytes that have not been read, as read(); -1 after a message. */
-static ssize_t read_anew(struct input_file *file, void *to, size_t bytes) {
+ssize_t input_read_anew(struct input_file *file, void *to, size_t bytes) {
     if (file->zip)
         return input_zip_read(file, to, bytes);
     const ssize_t got = transfer_read(file->fd, to, bytes);
@@ -93,7 +92,7 @@ static int read_some(struct input_file *file, size_t wanted, bool *ended) {
     if (!memory)
         return input_no_memory(file, wanted);
     file->memory = memory;
-    const ssize_t got = read_anew(file, (char *)memory + have, step);
+    const ssize_t got = input_read_anew(file, (char *)memory + have, step);
     if (got < 0)
         return file->code;
     file->bytes += (size_t)got;
@@ -170,7 +169,7 @@ static int skip(struct input_file *file, size_t bytes) {
     if (bytes > 0 && input_can_seek(file) && lseek(file->fd, (off_t)bytes, SEEK_CUR) >= 0)
         return EX_OK;
     while (bytes > 0) {
-        const ssize_t got = read_anew(file, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
+        const ssize_t got = input_read_anew(file, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
         if (got < 0)
             return file->code;
         if (got == 0)
@@ -227,7 +226,7 @@ int input_start(struct input_file *file, const char *path, const struct input_re
 int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
 
 void input_set_aside(struct input_file *file) {
-    if (!file->is_open || !file->is_regular || file->size == 0)
+    if (!file->is_open || !file->is_regular || file->size == 0 || file->kept)
         return;
     input_release(file);
     file->layout.names = NULL;
@@ -255,7 +254,7 @@ ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
         file->head_given += count;
         return (ssize_t)count;
     }
-    return read_anew(file, to, bytes);
+    return input_read_anew(file, to, bytes);
 }
 
 ssize_t input_some(struct input_file *file, void *to, size_t bytes) {
@@ -346,82 +345,6 @@ int input_go_to(struct input_file *file, size_t row) {
     while (code == EX_OK && got > 0 && file->taken < place)
         code = input_read(file, dropped, place - file->taken < sizeof dropped ? place - file->taken : sizeof dropped,
                           &got);
-    return code;
-}
-
-/* So many bytes of a table were taken; of how many, 0 if nobody knows. */
-static void show(const struct input_file *file, size_t bytes, size_t all) {
-    const size_t row = file->layout.columns * layout_element_bytes(&file->layout);
-    if (row > 0)
-        progress_show(file->progress, bytes / row, all / row, bytes);
-}
-
-int input_take_all(struct input_file *file, size_t most, const char *why) {
-    size_t have = file->head_bytes, room = have;
-    ssize_t got = 1;
-    while (got > 0) {
-        if (file->progress)
-            show(file, have, 0);
-        if (have == room) {
-            room = room < most / 2 ? 2 * room + DROP_BYTES : most;
-            void *memory = have < most ? realloc(file->head, room) : NULL;
-            if (!memory)
-                return fail(EX_OSERR,
-                            "%s: out of memory after %zu bytes: %s, so that all of the input is needed first; or say "
-                            "more --memory",
-                            file->name, have, why);
-            file->head = memory;
-        }
-        got = file->text ? input_text_read(file, (char *)file->head + have, room - have)
-                         : read_anew(file, (char *)file->head + have, room - have);
-        have += got > 0 ? (size_t)got : 0;
-    }
-    if (got < 0)
-        return file->code;
-    file->head_bytes = have;
-    file->is_taken = true;
-    return input_ends(file, have - file->head_given);
-}
-
-/* The values that were taken become the data, where any type may lie: not behind bytes that were skipped. */
-static void use_taken(struct input_file *file) {
-    if (file->head_given > 0)
-        memmove(file->head, (char *)file->head + file->head_given, file->head_bytes - file->head_given);
-    free(file->memory);
-    file->data = file->memory = file->head;
-    file->head = NULL;
-    file->head_bytes = file->head_given = 0;
-}
-
-int input_take_table(struct input_file *file, size_t most) {
-    const size_t bytes = file->layout.bytes, step = file->progress ? TAKE_BYTES : bytes;
-    size_t got = 0;
-    if (!file->rows_known) {
-        const int code = input_take_all(file, most, "nobody knows how many rows it has");
-        if (code != EX_OK)
-            return code;
-    }
-    if (file->is_taken) {
-        use_taken(file);
-        return EX_OK;
-    }
-    free(file->memory);
-    file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
-    file->data = file->memory;
-    if (!file->memory)
-        return input_too_much(file, bytes, most);
-    int code = EX_OK;
-    for (size_t done = 0; code == EX_OK && done < bytes; done += got) {
-        const size_t wanted = bytes - done < step ? bytes - done : step;
-        code = input_read(file, (char *)file->memory + done, wanted, &got);
-        if (code == EX_OK && got < wanted)
-            break;
-        if (file->progress)
-            show(file, done + got, bytes);
-    }
-    if (code == EX_OK)
-        code = input_ends(file, file->taken);
-    input_convert_end(file);
     return code;
 }
 

@@ -48,6 +48,9 @@ int input_keep_header(struct input_file *file, const struct input_request *reque
 /* Notes that reading failed with that code, after a message; -1. */
 ssize_t input_failed(struct input_file *file, int code);
 
+/* The bytes that have not been read, as read(); -1 after a message. */
+ssize_t input_read_anew(struct input_file *file, void *to, size_t bytes);
+
 /* The next bytes of the file, as read(); -1 after a message. */
 ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
 

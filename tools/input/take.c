@@ -1,0 +1,88 @@
+/* Tables that are brought into memory whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/convert.h"
+#include "input/start.h"
+#include "input/text.h"
+#include "memory.h"
+#include "message.h"
+
+/* Bytes that are taken between two looks at the clock, and that there is room for at first. */
+enum { STEP_BYTES = 4 << 20, FIRST_BYTES = 16 << 10 };
+
+/* So many bytes of a table were taken; of how many, 0 if nobody knows. */
+static void show(const struct input_file *file, size_t bytes, size_t all) {
+    const size_t row = file->layout.columns * layout_element_bytes(&file->layout);
+    if (row > 0)
+        progress_show(file->progress, bytes / row, all / row, bytes);
+}
+
+int input_take_all(struct input_file *file, size_t most, const char *why) {
+    size_t have = file->head_bytes, room = have;
+    ssize_t got = 1;
+    while (got > 0) {
+        if (file->progress)
+            show(file, have, 0);
+        if (have == room) {
+            room = room < most / 2 ? 2 * room + FIRST_BYTES : most;
+            void *memory = have < most ? realloc(file->head, room) : NULL;
+            if (!memory)
+                return fail(EX_OSERR,
+                            "%s: out of memory after %zu bytes: %s, so that all of the input is needed first; or say "
+                            "more --memory",
+                            file->name, have, why);
+            file->head = memory;
+        }
+        got = file->text ? input_text_read(file, (char *)file->head + have, room - have)
+                         : input_read_anew(file, (char *)file->head + have, room - have);
+        have += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0)
+        return file->code;
+    file->head_bytes = have;
+    file->is_taken = true;
+    return input_ends(file, have - file->head_given);
+}
+
+/* The values that were taken become the data, where any type may lie: not behind bytes that were skipped. */
+static void use_taken(struct input_file *file) {
+    if (file->head_given > 0)
+        memmove(file->head, (char *)file->head + file->head_given, file->head_bytes - file->head_given);
+    free(file->memory);
+    file->data = file->memory = file->head;
+    file->head = NULL;
+    file->head_bytes = file->head_given = 0;
+}
+
+int input_take_table(struct input_file *file, size_t most) {
+    const size_t bytes = file->layout.bytes, step = file->progress ? STEP_BYTES : bytes;
+    size_t got = 0;
+    if (!file->rows_known) {
+        const int code = input_take_all(file, most, "nobody knows how many rows it has");
+        if (code != EX_OK)
+            return code;
+    }
+    if (file->is_taken) {
+        use_taken(file);
+        return EX_OK;
+    }
+    free(file->memory);
+    file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
+    file->data = file->memory;
+    if (!file->memory)
+        return input_too_much(file, bytes, most);
+    int code = EX_OK;
+    for (size_t done = 0; code == EX_OK && done < bytes; done += got) {
+        const size_t wanted = bytes - done < step ? bytes - done : step;
+        code = input_read(file, (char *)file->memory + done, wanted, &got);
+        if (code == EX_OK && got < wanted)
+            break;
+        if (file->progress)
+            show(file, done + got, bytes);
+    }
+    if (code == EX_OK)
+        code = input_ends(file, file->taken);
+    input_convert_end(file);
+    return code;
+}

@@ -1,0 +1,39 @@
+/* A sort of rows, and what it is by. */
+#ifndef SORT_H
+#define SORT_H
+
+#include "keys.h"
+#include "stopwatch.h"
+
+struct sort_job {
+    struct arguments arguments;
+    struct input_file input, value_file;
+    struct atomic_file output, value_output;
+    struct input_field by[BY_MOST]; /* the columns or fields, and where they are in a row */
+    unsigned by_count;
+    size_t rows, row_bytes, value_bytes;
+    bool row_is_key;
+    void *keys;  /* of one column; NULL where rows are keys */
+    void *order; /* --argsort */
+    struct table_layout order_layout;
+    const struct output_format *format, *value_format;
+    struct memory_budget budget;
+    table_pipeline_report report;
+    struct progress progress;
+    struct stopwatch watch;
+};
+
+/* After the input was opened and job->by says which fields were found: chooses the columns or fields that the rows are
+ * sorted by. EX_OK, or the exit code after a message. */
+int sort_choose_keys(struct sort_job *job);
+
+/* Bytes of each key, of those that are brought together; 0: the rows are keys. */
+size_t sort_key_bytes(const struct sort_job *job);
+
+/* *most: bytes of memory that the library takes for a sort. EX_OK, or the exit code after a message. */
+int sort_scratch(const struct sort_job *job, size_t *most);
+
+/* Sorts what is in memory. EX_OK, or the exit code after a message. */
+int sort_rows(struct sort_job *job);
+
+#endif

@@ -1,0 +1,213 @@
+/* What the rows of a sort are sorted by, and the sorting. */
+#include "sort.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "message.h"
+#include "number.h"
+
+/* What moves when the keys are sorted. */
+struct moved {
+    void *data;
+    size_t bytes; /* of each */
+};
+
+/* The only column of a table that has no more, or one for each --by that is no field. */
+static int choose_column(const struct sort_job *job, const char *by, struct input_field *field) {
+    const struct table_layout *layout = &job->input.layout;
+    uint64_t column = 0;
+    if (!layout->type)
+        return by ? fail(EX_USAGE, "%s: --by %s: its records have no such field", job->input.name, by)
+                  : fail(EX_USAGE, "%s: has records, which stay whole: --by FIELD says what to sort them by",
+                         job->input.name);
+    if (layout->columns == 0)
+        return fail(EX_DATAERR, "%s: has no columns that its rows could be sorted by", job->input.name);
+    if (!by && layout->columns > 1)
+        return fail(EX_USAGE,
+                    "%s: has %zu columns, and its rows stay whole: --by COLUMN, from 0 on, says what to sort them by",
+                    job->input.name, layout->columns);
+    if (by && (!parse_number(by, SIZE_MAX, &column) || column >= layout->columns))
+        return fail(EX_USAGE, "%s: --by %s: is none of its columns, 0 to %zu", job->input.name, by,
+                    layout->columns - 1);
+    *field = (struct input_field){
+        .type = layout->type, .values = 1, .offset = (size_t)column * table_type_size(layout->type)};
+    return EX_OK;
+}
+
+int sort_choose_keys(struct sort_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    const struct table_layout *layout = &job->input.layout;
+    if (!layout->type && layout->columns > 1)
+        return fail(EX_DATAERR, "%s: has rows of %zu records, and such rows have no key", job->input.name,
+                    layout->columns);
+    job->by_count = arguments->by_count > 0 ? arguments->by_count : 1;
+    for (unsigned i = 0; i < job->by_count; i++) {
+        const int code = job->by[i].found ? EX_OK : choose_column(job, arguments->by[i], &job->by[i]);
+        if (code != EX_OK)
+            return code;
+        if (job->by[i].type > TABLE_F64 && job->by[i].found)
+            return fail(EX_DATAERR, "%s: field '%s' is %s, which no keys are", job->input.name, job->by[i].name,
+                        table_type_name(job->by[i].type));
+        if (job->by[i].type > TABLE_F64)
+            return fail(EX_DATAERR, "%s: is %s, which no keys are", job->input.name, table_type_name(job->by[i].type));
+    }
+    const struct input_field *first = &job->by[0];
+    const size_t size = table_type_size(first->type), width = 8 * size;
+    const bool lone = job->by_count == 1 && first->values == 1;
+    if ((arguments->has_bits || arguments->first_bit) && !lone)
+        return fail(EX_USAGE, "--first-bit and --bits are for one key of one value");
+    if (arguments->first_bit >= width || arguments->bits > width - arguments->first_bit)
+        return fail(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit,
+                    arguments->bits, table_type_name(first->type), width);
+    job->row_is_key = lone && size == job->row_bytes && !first->swapped;
+    return EX_OK;
+}
+
+/* Bytes of each key, of those that are brought together; 0: the rows are keys. */
+size_t sort_key_bytes(const struct sort_job *job) {
+    size_t most = 0;
+    for (unsigned i = 0; i < job->by_count && !job->row_is_key; i++)
+        most = table_type_size(job->by[i].type) > most ? table_type_size(job->by[i].type) : most;
+    return most;
+}
+
+/* How many values all keys have: there is a sort by each. */
+static size_t key_values(const struct sort_job *job) {
+    size_t count = 0;
+    for (unsigned i = 0; i < job->by_count; i++)
+        count += job->by[i].values;
+    return count;
+}
+
+static table_sort_options sort_options(const struct sort_job *job) {
+    const struct arguments *arguments = &job->arguments;
+    return (table_sort_options){.run = {.backend = arguments->backend, .threads = arguments->threads},
+                                .descending = arguments->descending,
+                                .first_bit = arguments->first_bit,
+                                .bits = arguments->bits};
+}
+
+/* *most: at least the bytes that the library takes for a sort by keys of this type which moves values of so many bytes.
+ * It is asked before there are any, with addresses that nobody reads at. */
+static int scratch_of(const struct sort_job *job, table_type type, size_t value_bytes, size_t *most) {
+    enum { APART = TABLE_WORKSPACE_ALIGNMENT };
+    const size_t keys_end = job->rows * table_type_size(type) / APART * APART + 2 * APART;
+    const table_view keys = {.data = (void *)(uintptr_t)APART, .rows = job->rows, .columns = 1, .type = type};
+    void *const values = value_bytes ? (void *)(uintptr_t)keys_end : NULL;
+    table_sort_options options = sort_options(job);
+    size_t bytes = 0;
+    if (options.run.backend == TABLE_BACKEND_CUDA) /* it is memory of the device */
+        return EX_OK;
+    options.run.backend = TABLE_BACKEND_CPU;
+    const table_status status = table_radix_sort_workspace(&keys, values, value_bytes, &options, &bytes);
+    *most = bytes > *most ? bytes : *most;
+    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+}
+
+int sort_scratch(const struct sort_job *job, size_t *most) {
+    const bool argsort = job->arguments.argsort, moves_rows = !job->row_is_key && (!argsort || key_values(job) > 1);
+    const size_t beside = argsort ? table_type_size(job->order_layout.type) : job->value_bytes;
+    int code = EX_OK;
+    *most = 0;
+    for (unsigned i = 0; i < job->by_count && code == EX_OK; i++) {
+        code = scratch_of(job, job->by[i].type, beside, most);
+        if (code == EX_OK && moves_rows)
+            code = scratch_of(job, job->by[i].type, job->row_bytes, most);
+    }
+    return code;
+}
+
+static int make_order(struct sort_job *job) {
+    if (!job->arguments.argsort)
+        return EX_OK;
+    job->order = memory_allocate(job->order_layout.bytes);
+    if (!job->order)
+        return fail(EX_OSERR, "%s: out of memory for %zu bytes", job->input.name, job->order_layout.bytes);
+    for (size_t i = 0; i < job->rows; i++) {
+        if (job->order_layout.type == TABLE_U32)
+            ((uint32_t *)job->order)[i] = (uint32_t)i;
+        else
+            ((uint64_t *)job->order)[i] = i;
+    }
+    return EX_OK;
+}
+
+static int make_keys(struct sort_job *job) {
+    if (job->row_is_key)
+        return EX_OK;
+    job->keys = memory_allocate(job->rows * sort_key_bytes(job));
+    return job->keys ? EX_OK : fail(EX_OSERR, "%s: out of memory for the keys of its rows", job->input.name);
+}
+
+#define TAKE(TYPE)                                                                                                     \
+    for (size_t i = 0; i < job->rows; i++)                                                                             \
+    memcpy((TYPE *)job->keys + i, rows + i * job->row_bytes, sizeof(TYPE))
+
+/* The keys of one column: in the rows, or brought together out of them. */
+static table_view take_keys(struct sort_job *job, const struct input_field *field, size_t offset) {
+    const table_type type = field->type;
+    const char *rows = (const char *)job->input.data + offset;
+    if (job->row_is_key)
+        return keys_view(&job->input);
+    switch (table_type_size(type)) {
+    case 1:
+        TAKE(uint8_t);
+        break;
+    case 2:
+        TAKE(uint16_t);
+        break;
+    case 4:
+        TAKE(uint32_t);
+        break;
+    default:
+        TAKE(uint64_t);
+    }
+    if (field->swapped)
+        input_swap(job->keys, table_type_size(type), job->rows);
+    return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = type};
+}
+
+/* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; if it is the
+ * order alone that is written, nobody takes more keys from them after the last column. */
+static int sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
+    table_pipeline_report report;
+    table_sort_options options = sort_options(job);
+    options.run.report = &report;
+    struct moved moved[2];
+    unsigned count = 0;
+    if (job->order)
+        moved[count++] = (struct moved){job->order, table_type_size(job->order_layout.type)};
+    if (job->arguments.values)
+        moved[count++] = (struct moved){job->value_file.memory, job->value_bytes};
+    if (!job->row_is_key && !(job->order && is_last))
+        moved[count++] = (struct moved){job->input.memory, job->row_bytes};
+    if (count == 0)
+        moved[count++] = (struct moved){NULL, 0};
+    for (unsigned i = 0; i < count; i++) {
+        const table_view keys = take_keys(job, field, offset);
+        const table_status status = table_radix_sort(&keys, moved[i].data, moved[i].bytes, &options);
+        if (status != TABLE_OK)
+            return fail_status(job->input.name, status);
+        add_report(&job->report, &report);
+    }
+    return EX_OK;
+}
+
+/* The least significant column comes first: each sort leaves rows alike in the order of those before it. */
+int sort_rows(struct sort_job *job) {
+    int code = make_order(job);
+    if (code == EX_OK)
+        code = make_keys(job);
+    for (unsigned i = job->by_count; i-- > 0;) {
+        const struct input_field *field = &job->by[i];
+        const size_t size = table_type_size(field->type);
+        for (size_t value = field->values; value-- > 0 && code == EX_OK;)
+            code = sort_by_column(job, field, field->offset + value * size, i == 0 && value == 0);
+    }
+    free(job->keys);
+    job->keys = NULL;
+    return code;
+}

@@ -1,0 +1,44 @@
+/* Running sums that are held against the definition. */
+#ifndef VERIFY_H
+#define VERIFY_H
+
+#include "input/input.h"
+#include "memory.h"
+#include "serial_sums.h"
+#include "state_file.h"
+#include "values.h"
+
+struct difference {
+    size_t row, column;
+    char expected[VALUE_TEXT], found[VALUE_TEXT];
+};
+
+/* Rows of both files that are held against each other at a time: whole units, or all rows of a smaller table. */
+struct comparison {
+    struct input_file *input, *scanned;
+    struct serial_sums sums;
+    size_t room; /* rows */
+    char *values, *found;
+    char *rounded;     /* results of a unit */
+    char *spare;       /* a row of either file */
+    size_t out_row;    /* bytes of it */
+    const void *carry; /* sums of what was summed before; NULL: nothing was */
+    bool exclusive, reverse, offsets, differs;
+    struct difference difference;
+    struct progress progress;
+    uint64_t counted; /* the row of the difference, from the first one that was summed */
+};
+
+/* Each of these returns EX_OK, or the exit code after a message. It is an error that the shapes differ. */
+int verify_wrong_shape(const struct input_file *scanned, const struct input_file *input);
+
+/* From the end, where that is has to be known: what does not say it is brought into memory. */
+int verify_find_end(const struct comparison *comparison, struct memory_budget *budget);
+
+/* Memory for the rows, at most `most` bytes, and the sums, that go on from the state, if there is one. */
+int verify_make_room(struct comparison *comparison, size_t most, const struct state_file *state);
+
+/* Compares all rows, up to the first difference. */
+int verify_compare(struct comparison *comparison);
+
+#endif
