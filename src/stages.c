@@ -143,6 +143,9 @@ static table_status without_carries(const table_scan_options *options, struct ta
     inner->carry_out = NULL;
     if (inner->offsets)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets: a stage by itself has as many results as rows");
+    if (inner->tables > 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is %zu: a stage by itself is of one table",
+                           inner->tables);
     return inner->state ? status_fail(TABLE_ERROR_ARGUMENT, "options->state: a stage by itself does not go on")
                         : TABLE_OK;
 }
