@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../status.h"
+#include "forget.h"
 #include "runtime.h"
 
 enum { MARKS = STAGES + 2 };
@@ -47,7 +48,7 @@ void cuda_clock_close(struct scan *scan) {
     struct cuda_clock *clock = scan->clock;
     for (unsigned mark = 0; mark < MARKS; mark++)
         if (clock->marks[mark])
-            cudaEventDestroy(clock->marks[mark]);
+            cuda_forget(cudaEventDestroy(clock->marks[mark]));
     free(clock);
     scan->clock = NULL;
 }

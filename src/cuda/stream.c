@@ -4,7 +4,9 @@
 
 #include <pthread.h>
 
-enum { MOST_STREAMS = 32 }; /* of all devices */
+#include "forget.h"
+
+enum { MOST_STREAMS = 32 /* of all devices */, ANY_DEVICE = -1 };
 
 struct kept {
     cudaStream_t stream; /* NULL: none */
@@ -18,7 +20,7 @@ static cudaStream_t take(int device) {
     cudaStream_t stream = NULL;
     pthread_mutex_lock(&guard);
     for (struct kept *each = kept; each < kept + MOST_STREAMS && !stream; each++)
-        if (each->stream && each->device == device) {
+        if (each->stream && (device == ANY_DEVICE || each->device == device)) {
             stream = each->stream;
             each->stream = NULL;
         }
@@ -37,26 +39,24 @@ cudaError_t stream_open(cudaStream_t *stream) {
 }
 
 void stream_close(cudaStream_t stream) {
-    int device;
-    if (cudaGetDevice(&device) == cudaSuccess) {
-        pthread_mutex_lock(&guard);
-        for (struct kept *each = kept; each < kept + MOST_STREAMS && stream; each++)
-            if (!each->stream) {
-                *each = (struct kept){stream, device};
-                stream = NULL;
-            }
-        pthread_mutex_unlock(&guard);
-    }
+    int device = 0;
+    const cudaError_t error = cudaGetDevice(&device);
+    cuda_forget(error);
+    pthread_mutex_lock(&guard);
+    for (struct kept *each = kept; error == cudaSuccess && each < kept + MOST_STREAMS && stream; each++)
+        if (!each->stream) {
+            *each = (struct kept){stream, device};
+            stream = NULL;
+        }
+    pthread_mutex_unlock(&guard);
     if (stream)
-        cudaStreamDestroy(stream);
+        cuda_forget(cudaStreamDestroy(stream));
 }
 
 void stream_trim(void) {
-    pthread_mutex_lock(&guard);
-    for (struct kept *each = kept; each < kept + MOST_STREAMS; each++) {
-        if (each->stream)
-            cudaStreamDestroy(each->stream);
-        each->stream = NULL;
+    for (int i = 0; i < MOST_STREAMS; i++) {
+        const cudaStream_t stream = take(ANY_DEVICE);
+        if (stream)
+            cuda_forget(cudaStreamDestroy(stream));
     }
-    pthread_mutex_unlock(&guard);
 }

@@ -1,5 +1,6 @@
 /* The fake runtime: devices, streams, events, graphs, copies. A stream is a list of work. What is on it is done when
  * somebody waits for it or, as the seed has it, at once: both are times at which a GPU might have done it. */
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -72,14 +73,23 @@ cudaError_t keep(int error) {
     return static_cast<cudaError_t>(error);
 }
 
+/* Before the call takes its turn, so that calls of other threads may come first. */
+std::atomic<void (*)(const char *)> hook{nullptr};
+void call_hook(const char *name) {
+    if (void (*const now)(const char *) = hook.load())
+        now(name);
+}
+
 /* Every call of the runtime begins with it. */
 #define CALL(name)                                                                                                     \
+    call_hook(name);                                                                                                   \
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());                                                \
     if (const int failed = emulator::runtime_call(name))                                                               \
     return keep(failed)
 
 /* The same for what gives back or waits: it does so even when it fails, with the error of something else. */
 #define CALL_AND_DO(name)                                                                                              \
+    call_hook(name);                                                                                                   \
     const std::lock_guard<std::recursive_mutex> one_at_a_time(calls());                                                \
     const int failed = emulator::runtime_call(name)
 
@@ -179,6 +189,15 @@ int put_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     return enqueue(stream, [=] { copy_rows(to, to_pitch, from, from_pitch, width, rows); });
 }
 
+/* As cudaDevAttrMaxPitch is on all devices. */
+constexpr size_t MOST_PITCH = 0x7fffffff;
+int put_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+             cudaMemcpyKind kind, cudaStream_t stream) {
+    if (to_pitch > MOST_PITCH || from_pitch > MOST_PITCH)
+        return cudaErrorInvalidPitchValue;
+    return put_copy(to, to_pitch, from, from_pitch, width, rows, kind, stream);
+}
+
 } // namespace
 
 namespace emulator {
@@ -231,6 +250,7 @@ void emulator_fail_call(uint64_t n, int error) {
     state().fail_at = n ? state().calls + n : 0;
     state().fail_with = error;
 }
+void emulator_on_call(void (*call)(const char *name)) { hook.store(call); }
 uint64_t emulator_calls(void) { return state().calls; }
 size_t emulator_objects(void) {
     return emulator::memory_objects() + state().streams.size() + state().events.size() + state().graphs.size();
@@ -256,6 +276,7 @@ static const std::tuple<cudaError_t, const char *, const char *> ERRORS[] = {
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
     {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
     {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
      "CUDA driver version is insufficient for CUDA runtime version"},
     {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
@@ -584,12 +605,12 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                               enum cudaMemcpyKind kind, cudaStream_t stream) {
     CALL("cudaMemcpy2DAsync");
-    return keep(put_copy(to, to_pitch, from, from_pitch, width, rows, kind, stream));
+    return keep(put_rows(to, to_pitch, from, from_pitch, width, rows, kind, stream));
 }
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                          enum cudaMemcpyKind kind) {
     CALL("cudaMemcpy2D");
-    const int error = put_copy(to, to_pitch, from, from_pitch, width, rows, kind, nullptr);
+    const int error = put_rows(to, to_pitch, from, from_pitch, width, rows, kind, nullptr);
     drain(state().default_stream);
     return keep(error ? error : state().sticky);
 }

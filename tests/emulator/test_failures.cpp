@@ -130,6 +130,7 @@ static void check_calls(const char *name, bool on_device, const std::function<ta
         const table_status status = run(data);
         const bool reached = emulator_calls() - before >= call;
         emulator_fail_call(0, 0);
+        check(cudaGetLastError() == cudaSuccess, "an error is left behind", call);
         table_trim_memory();
         const size_t left = emulator_objects();
         check(left == objects, name, call);

@@ -2,6 +2,8 @@
  * that it stands in nobody's way. */
 #include <cstdio>
 #include <cstring>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -137,6 +139,45 @@ static void check_threads() {
     check(blocks() == 0, "trimmed");
 }
 
+/* A call of the runtime that waits for the device may wait for what another thread has yet to put on another device. So
+ * in the midst of each such call another thread is given memory and a stream, and gives them back; or else both hang. */
+static unsigned helped = 0;
+
+static void help(const char *name) {
+    static thread_local bool busy = false;
+    const std::set<std::string> waiting = {"cudaMalloc",   "cudaMallocHost",    "cudaFree",
+                                           "cudaFreeHost", "cudaStreamDestroy", "cudaStreamSynchronize"};
+    if (busy || waiting.count(name) == 0)
+        return;
+    std::thread([] {
+        busy = true;
+        void *const memory = allocate(5000), *const host = pinned_allocate(5000);
+        stream_close(open_stream());
+        device_memory_release(memory);
+        pinned_release(host);
+    }).join();
+    helped++;
+}
+
+static void check_waiting_calls() {
+    std::vector<void *> all, host;
+    emulator_on_call(help);
+    for (size_t k = 0; k < 20; k++) {
+        all.push_back(allocate(6000 + k));
+        host.push_back(pinned_allocate((60 * MIB + k) >> k % 2));
+    }
+    check(helped > 60, "new memory is made and cleared");
+    for (size_t k = 0; k < 20; k++) {
+        device_memory_release(all[k]);
+        pinned_release(host[k]);
+    }
+    check(helped > 80, "some of it is given back");
+    table_trim_memory();
+    emulator_on_call(nullptr);
+    table_trim_memory();
+    check(blocks() == 0, "trimmed");
+}
+
 static void check_streams() {
     stream_trim();
     const cudaStream_t first = open_stream(), second = open_stream();
@@ -262,6 +303,7 @@ int main() {
     check_many();
     check_no_memory();
     check_threads();
+    check_waiting_calls();
     check_streams();
     check_calls();
     check_stream();
