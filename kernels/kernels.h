@@ -51,8 +51,8 @@ int kernel_stage3_global_pass(const struct kernel_pass *pass, void *seeds);
 
 /* A piece of a sum of floats that goes on: the three stages for rows that continue those of a state (private/state.h)
  * of sums of out_type, begun, in memory of the device, which alone knows how many there were. The state behind the last
- * row goes to `to`, where all rows must be zero, apart from `from`; first_overflow is not looked at. At least one row.
- * Without pass->out carry_out is not written. The workspace is aligned to 256. */
+ * row goes to `to`, apart from `from`; the rows there that mean nothing are left as they are. first_overflow is not
+ * looked at. At least one row. Without pass->out carry_out is not written. The workspace is aligned to 256. */
 struct kernel_piece {
     const void *from;
     void *to;
@@ -94,7 +94,7 @@ struct kernel_stack {
  * and what a fused pass over the rows behind it has to know goes to the stack, and to head->state, from which
  * kernel_run_piece() can go on in its place; and what the last chunk leaves goes to piece->to, without its results.
  * If all rows lie in one chunk they are all the head, and piece->to is the state behind them. `before` is what
- * piece->from says of its rows. Unlike there, `to` may hold anything. kernel_is_refused(): the device is too small. */
+ * piece->from says of its rows. kernel_is_refused(): the device is too small. */
 struct kernel_head {
     uint64_t before;
     void *state; /* or NULL, if the head is all, or empty */

@@ -131,7 +131,8 @@ static unsigned blocks_for(size_t cells) {
 
 template <class SUM> static int enter(const kernel_state_call &call) {
     const state_pass<SUM> pass = make_state_pass<SUM>(call);
-    const int error = launch(start_kernel<SUM>, blocks_for(pass.columns), STATE_THREADS, 0, call.stream, pass);
+    const int error =
+        pass.columns > 0 ? launch(start_kernel<SUM>, blocks_for(pass.columns), STATE_THREADS, 0, call.stream, pass) : 0;
     return error == 0 ? launch(begin_kernel<SUM>, 1, WARP_LANES, 0, call.stream, pass) : error;
 }
 
@@ -140,9 +141,10 @@ template <class SUM> static int leave(const kernel_state_call &call) {
     const state_pass<SUM> pass = make_state_pass<SUM>(call);
     int error = 0;
     if constexpr (FLOATS)
-        error = launch(rows_kernel<SUM>, blocks_for((STATE_RISING_RUNS - STATE_RUNS) * pass.columns), STATE_THREADS, 0,
-                       call.stream, pass);
-    const bool counts = !FLOATS || call.before == KERNEL_UNKNOWN_ROWS;
+        if (pass.columns > 0)
+            error = launch(rows_kernel<SUM>, blocks_for((STATE_RISING_RUNS - STATE_RUNS) * pass.columns), STATE_THREADS,
+                           0, call.stream, pass);
+    const bool counts = !FLOATS || pass.columns == 0 || call.before == KERNEL_UNKNOWN_ROWS;
     return error == 0 && counts ? launch(count_kernel<SUM>, 1, WARP_LANES, 0, call.stream, pass) : error;
 }
 

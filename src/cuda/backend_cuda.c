@@ -1,5 +1,6 @@
 /* The CUDA backend's table: memory, order and devices. The runtime is linked statically, so that all of this runs, and
  * finds no device, on a machine without GPU or driver. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +13,14 @@
 #include "runtime.h"
 #include "stream.h"
 
-table_status cuda_check(cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return TABLE_OK;
-    cudaGetLastError(); /* an error that is reported here must not come up again in the caller's own calls */
-    return status_fail(error == cudaErrorMemoryAllocation ? TABLE_ERROR_DEVICE_MEMORY : TABLE_ERROR_DEVICE,
-                       "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
+/* An error that is reported here must not come up again in the caller's own calls. */
+table_status cuda_check(int number, const char *what) {
+    const cudaError_t error = (cudaError_t)number;
+    cuda_forget(error);
+    return error == cudaSuccess
+               ? TABLE_OK
+               : status_fail(error == cudaErrorMemoryAllocation ? TABLE_ERROR_DEVICE_MEMORY : TABLE_ERROR_DEVICE,
+                             "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
 static table_status cuda_allocate(size_t bytes, void **memory) {
@@ -28,10 +31,18 @@ static table_status cuda_copy(const struct scan *scan, void *to, const void *fro
     return cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, scan->stream), "copying");
 }
 
+/* Rows that are farther apart than the runtime takes, which is cudaDevAttrMaxPitch, 2^31 - 1 on all devices, are so few
+ * that each can be copied by itself. */
 static table_status cuda_copy_rows(const struct scan *scan, void *to, size_t to_pitch, const void *from,
                                    size_t from_pitch, size_t width, size_t rows) {
+    const bool apart = to_pitch > INT_MAX || from_pitch > INT_MAX;
+    table_status status = TABLE_OK;
     if (to_pitch == width && from_pitch == width)
         return cuda_copy(scan, to, from, width * rows);
+    for (size_t row = 0; row < rows && apart && status == TABLE_OK; row++)
+        status = cuda_copy(scan, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+    if (apart)
+        return status;
     return cuda_check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, scan->stream),
                       "copying rows");
 }
@@ -41,12 +52,11 @@ static table_status cuda_fill(const struct scan *scan, void *to, unsigned char b
 }
 
 static void set_device_back(const struct scan *scan) {
-    if (scan->device_before >= 0 && cudaSetDevice(scan->device_before) != cudaSuccess)
-        cudaGetLastError();
+    if (scan->device_before >= 0)
+        cuda_forget(cudaSetDevice(scan->device_before));
 }
 
-/* Of the table, or the one that is to take it; -1: the current one. */
-static int device_of(const struct scan *scan) {
+int cuda_device_of(const struct scan *scan) {
     if (scan->device > 0)
         return scan->device - 1;
     const int device = scan->in.data ? backend_device_of(scan->in.data) : -1;
@@ -56,7 +66,7 @@ static int device_of(const struct scan *scan) {
 /* A call works on the device that its table is on. If that is not the current one, the device before is put back by
  * cuda_close(); it is kept in scan->device_before. */
 static table_status cuda_open(struct scan *scan) {
-    const int device = device_of(scan);
+    const int device = cuda_device_of(scan);
     int before = -1;
     table_status status = cuda_check(cudaGetDevice(&before), "asking for the current device");
     const bool changes = status == TABLE_OK && device >= 0 && device != before;
@@ -126,11 +136,8 @@ static const struct backend cuda_backend = {
 static int device_count(cudaError_t *error) {
     int count = 0;
     *error = cudaGetDeviceCount(&count);
-    if (*error != cudaSuccess) {
-        cudaGetLastError();
-        return 0;
-    }
-    return count;
+    cuda_forget(*error);
+    return *error == cudaSuccess ? count : 0;
 }
 
 void backend_cuda_trim(void) {
@@ -154,20 +161,20 @@ int backend_device_of(const void *pointer) {
     cudaError_t error;
     if (device_count(&error) == 0)
         return -1;
-    if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-        cudaGetLastError();
+    error = cudaPointerGetAttributes(&attributes, pointer);
+    cuda_forget(error);
+    if (error != cudaSuccess)
         return -1;
-    }
     const bool on_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
     return on_device ? attributes.device : -1;
 }
 
 static bool describe_device(int index, table_device *device) {
     struct cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) {
-        cudaGetLastError();
+    const cudaError_t error = cudaGetDeviceProperties(&properties, index);
+    cuda_forget(error);
+    if (error != cudaSuccess)
         return false;
-    }
     *device = (table_device){.backend = TABLE_BACKEND_CUDA,
                              .index = index,
                              .usable = properties.major * 10 + properties.minor >= TUPLESCAN_OLDEST_GPU,

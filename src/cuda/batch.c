@@ -58,5 +58,5 @@ table_status cuda_batch(const struct scan *scan, void *workspace) {
     if (status == TABLE_OK && scan->skipped)
         status =
             cuda_check(cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream), "filling device memory");
-    return status == TABLE_OK ? cuda_check_launch(kernel_run_batch(&batch), "several tables") : status;
+    return status == TABLE_OK ? cuda_check(kernel_run_batch(&batch), "several tables") : status;
 }

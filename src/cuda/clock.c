@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "../status.h"
-#include "forget.h"
 #include "runtime.h"
 
 enum { MARKS = STAGES + 2 };

@@ -12,5 +12,5 @@ table_status cuda_digit_counts(const struct scan *scan, const struct digit_pass 
     const struct kernel_keys keys = cuda_keys(scan, pass);
     const struct kernel_counters digits = cuda_counters(counters);
     (void)workspace;
-    return cuda_check_launch(kernel_digit_counts(&keys, &digits), "digit counts");
+    return cuda_check(kernel_digit_counts(&keys, &digits), "digit counts");
 }

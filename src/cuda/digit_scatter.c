@@ -23,6 +23,5 @@ table_status cuda_digit_scatter(const struct scan *scan, const struct digit_pass
                                        .value_bytes = move->value_bytes};
     const table_status status = cuda_check(
         cudaMemsetAsync(workspace, 0, scatter_bytes(pass, move->value_bytes), scan->stream), "clearing the workspace");
-    return status == TABLE_OK ? cuda_check_launch(kernel_digit_scatter(&keys, &places, workspace), "digit scatter")
-                              : status;
+    return status == TABLE_OK ? cuda_check(kernel_digit_scatter(&keys, &places, workspace), "digit scatter") : status;
 }

@@ -12,11 +12,9 @@ enum { HOPPER = 90 };
 
 const char *cuda_forced_form;
 
-/* The device that the table is on, or else the current one; -1 when it cannot be known. */
-static int device_of(const struct scan *scan) {
-    int device = scan->device - 1;
-    if (device < 0 && scan->in.data)
-        device = backend_device_of(scan->in.data);
+/* -1 when it cannot be known. */
+static int known_device(const struct scan *scan) {
+    int device = cuda_device_of(scan);
     if (device >= 0 || cudaGetDevice(&device) == cudaSuccess)
         return device;
     cudaGetLastError();
@@ -41,7 +39,7 @@ static int gpu_of(int device, bool *known) {
 }
 
 static struct kernel_facts facts_of(const struct scan *scan, const struct kernel_pass *pass, bool *known) {
-    const int device = device_of(scan);
+    const int device = known_device(scan);
     return kernel_facts_of(pass, (unsigned)attribute(device, cudaDevAttrMultiProcessorCount, known),
                            gpu_of(device, known));
 }
@@ -55,7 +53,7 @@ static bool takes(const struct kernel_form *form, const struct kernel_facts *fac
 /* As measured on an H200; the forms that older devices have were never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) {
     bool known;
-    return gpu_of(device_of(scan), &known) >= HOPPER;
+    return gpu_of(known_device(scan), &known) >= HOPPER;
 }
 
 /* Room for each of the forms that the table may be given: those that take it, up to one that is never refused. */
@@ -99,16 +97,16 @@ table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *p
         if (error == 0)
             error = form->run(pass, carry, workspace);
         if (!kernel_is_refused(error))
-            return cuda_check_launch(error, "the fused pass");
-        cudaGetLastError(); /* a refusal must not come up again in the caller's own calls */
-        if (counts) {       /* by force: who does the pass counts anew */
+            return cuda_check(error, "the fused pass");
+        cuda_forget((cudaError_t)error);
+        if (counts) { /* by force: who does the pass counts anew */
             const table_status status = cuda_check(
                 cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream), "filling device memory");
             if (status != TABLE_OK)
                 return status;
         }
     }
-    return status_fail(TABLE_ERROR_STRATEGY, "no form of the fused pass takes the table");
+    return TABLE_ERROR_STRATEGY; /* not a failure of the call: see fused.h */
 }
 
 table_status cuda_fused(const struct scan *scan, void *workspace) {

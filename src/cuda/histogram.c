@@ -35,6 +35,6 @@ table_status cuda_histogram(const struct scan *scan, const struct histogram_pass
                                      .stream = scan->stream};
     (void)workspace;
     if (pass->digit_bits > 0)
-        return cuda_check_launch(kernel_digit_counts(&keys, &histogram.result), "histogram of top bits");
-    return cuda_check_launch(kernel_histogram(&histogram), "histogram");
+        return cuda_check(kernel_digit_counts(&keys, &histogram.result), "histogram of top bits");
+    return cuda_check(kernel_histogram(&histogram), "histogram");
 }

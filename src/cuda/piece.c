@@ -45,7 +45,7 @@ size_t cuda_piece_workspace(const struct scan *scan, bool fused) {
 }
 
 static table_status run_stages(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace) {
-    return cuda_check_launch(kernel_run_piece(pass, piece, workspace), "a piece of a sum that goes on");
+    return cuda_check(kernel_run_piece(pass, piece, workspace), "a piece of a sum that goes on");
 }
 
 /* The ends, and then a fused pass over what is behind the head; or if no form takes that, the stages. */
@@ -63,9 +63,11 @@ static table_status run_fused(const struct scan *scan, const struct kernel_pass 
     if (behind.rows > 0 && !fits_stack(scan->first_row + rows, behind.rows))
         return run_stages(pass, piece, workspace + at.pass);
     const int error = kernel_run_ends(pass, piece, &head);
-    if (kernel_is_refused(error))
+    if (kernel_is_refused(error)) {
+        cuda_forget((cudaError_t)error);
         return run_stages(pass, piece, workspace + at.pass);
-    table_status status = cuda_check_launch(error, "the ends of a piece");
+    }
+    table_status status = cuda_check(error, "the ends of a piece");
     if (status != TABLE_OK || behind.rows == 0)
         return status;
     const struct kernel_carry carry = {NULL, piece->carry_out, &head.stack};
@@ -77,7 +79,7 @@ static table_status run_fused(const struct scan *scan, const struct kernel_pass 
 table_status cuda_piece(const struct scan *scan, bool fused, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_piece piece = {scan->state, scan->state_out, scan->carry_out};
-    const table_status status = cuda_check_launch(cuda_count_skipped(scan, &pass), "counting what is skipped");
+    const table_status status = cuda_check(cuda_count_skipped(scan, &pass), "counting what is skipped");
     if (status != TABLE_OK)
         return status;
     return fused ? run_fused(scan, &pass, &piece, workspace) : run_stages(&pass, &piece, workspace);
@@ -100,10 +102,10 @@ table_status cuda_state_enter(const struct scan *scan) {
     const struct kernel_state_call call = state_call(scan);
     if (scan->header_before && !scan->begins)
         return TABLE_OK; /* it was looked at on the host */
-    return cuda_check_launch(kernel_state_enter(&call), "beginning a state");
+    return cuda_check(kernel_state_enter(&call), "beginning a state");
 }
 
 table_status cuda_state_leave(const struct scan *scan) {
     const struct kernel_state_call call = state_call(scan);
-    return cuda_check_launch(kernel_state_leave(&call), "leaving a state");
+    return cuda_check(kernel_state_leave(&call), "leaving a state");
 }

@@ -5,14 +5,14 @@
 #include <cuda_runtime_api.h>
 
 #include "../backend.h"
+#include "forget.h"
 
-/* TABLE_OK, or the failure with the runtime's own words and what was being done. */
-table_status cuda_check(cudaError_t error, const char *what);
+/* TABLE_OK, or the failure with the runtime's own words and what was being done. `error` is a cudaError_t, also one that
+ * a kernel's launcher has returned. */
+table_status cuda_check(int error, const char *what);
 
-/* The same for what a kernel launcher returned. */
-static inline table_status cuda_check_launch(int error, const char *what) {
-    return cuda_check((cudaError_t)error, what);
-}
+/* The device of the table, or the one that is to take it; -1: the current one. */
+int cuda_device_of(const struct scan *scan);
 
 /* The three stages and the fused pass: one file each. */
 table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);

@@ -4,5 +4,5 @@
 table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds) {
     const struct kernel_pass pass = cuda_pass(scan);
     const int error = cuda_count_skipped(scan, &pass);
-    return cuda_check_launch(error ? error : kernel_stage1_local_counts(&pass, seeds), "stage 1, local counts");
+    return cuda_check(error ? error : kernel_stage1_local_counts(&pass, seeds), "stage 1, local counts");
 }

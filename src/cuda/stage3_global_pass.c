@@ -3,5 +3,5 @@
 
 table_status cuda_stage3_global_pass(const struct scan *scan, void *seeds) {
     const struct kernel_pass pass = cuda_pass(scan);
-    return cuda_check_launch(kernel_stage3_global_pass(&pass, seeds), "stage 3, global pass");
+    return cuda_check(kernel_stage3_global_pass(&pass, seeds), "stage 3, global pass");
 }

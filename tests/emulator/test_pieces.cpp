@@ -178,6 +178,15 @@ static void fill_state(const table_case &what, sum_state *state, uint64_t rows) 
             fill(STATE_RUNS + k);
 }
 
+/* Zeroes the rows of a state on the device that mean nothing. */
+static void clear_rest(sum_state *state, size_t row, uint64_t rows) {
+    const struct state_digits digits = state_digits(0, rows);
+    const uint64_t kept = digits.runs << STATE_RUNS | digits.blocks << STATE_BLOCKS;
+    for (unsigned slot = STATE_RUNS; slot < STATE_FLOAT_ROWS; slot++)
+        if (slot >= 64 || (kept >> slot & 1) == 0)
+            cudaMemset(state_row(state, row, slot), 0, row);
+}
+
 static void check(const table_case &what) {
     const size_t in = type_bytes(what.in), out = type_bytes(what.out), in_stride = what.columns + what.in_gap;
     const size_t out_stride = what.columns + what.out_gap, row = what.columns * out;
@@ -204,10 +213,11 @@ static void check(const table_case &what) {
     for (size_t k = 0; right && done < what.rows; k++) {
         const size_t rest = what.rows - done, some = k + 1 >= what.pieces ? rest : 1 + random_below(rest);
         const size_t rows = random_below(3) || some <= 512 ? some : some / 512 * 512;
-        cudaMemset(states[1], 0, expected.size);
+        cudaMemset(states[1], static_cast<int>(random_below(256)), expected.size);
         cudaMemcpy(states[1], states[0], sizeof(sum_state) + row, cudaMemcpyDefault); /* the start stays */
         right = piece(what, from, to, done, rows, states[0], states[1], carry, before + done, expected.size);
         const uint64_t now = before + done + rows;
+        clear_rest(static_cast<sum_state *>(states[1]), row, now);
         cudaMemcpy(static_cast<char *>(states[1]) + offsetof(sum_state, rows), &now, sizeof now, cudaMemcpyDefault);
         void *const swap = states[0];
         states[0] = states[1], states[1] = swap;
