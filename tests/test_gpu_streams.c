@@ -1,10 +1,13 @@
 /* What only CUDA has: graphs, work in the order of a stream, and memory of two sides. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
@@ -456,6 +459,84 @@ static void test_flat_tables_want_no_workspace(void **state) {
         }
 }
 
+/* A state counts the rows of a table without columns, as it does on the CPU, wherever it lies; and in a stream. */
+static void check_no_columns(table_type type) {
+    const table_view rows = {.rows = 7, .type = type};
+    size_t bytes;
+    assert_int_equal(table_state_bytes(type, 0, &bytes), TABLE_OK);
+    void *on_device, *found = calloc(1, bytes), *expected = calloc(1, bytes);
+    assert_true(found && expected);
+    assert_int_equal(cudaMalloc(&on_device, bytes), cudaSuccess);
+    assert_int_equal(cudaMemset(on_device, 0, bytes), cudaSuccess);
+    table_scan_options options = {.state = expected};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(table_prefix_sum(&rows, &rows, &options), TABLE_OK);
+    options = (table_scan_options){.backend = TABLE_BACKEND_CUDA, .state = found};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(table_prefix_sum(&rows, &rows, &options), TABLE_OK);
+    assert_true(table_state_equal(found, expected));
+    options.state = on_device;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(table_prefix_sum(&rows, &rows, &options), TABLE_OK);
+    options.stream = stream;
+    options.workspace = workspace;
+    options.workspace_bytes = 64 << 20;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(table_prefix_sum_async(&rows, &rows, &options), TABLE_OK);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaMemcpy(found, on_device, bytes, cudaMemcpyDefault), cudaSuccess);
+    assert_true(table_state_equal(found, expected));
+    assert_int_equal(cudaFree(on_device), cudaSuccess);
+    free(found);
+    free(expected);
+}
+
+static void test_states_of_no_columns(void **state) {
+    (void)state;
+    check_no_columns(TABLE_F32);
+    check_no_columns(TABLE_F64);
+    check_no_columns(TABLE_U32);
+}
+
+/* Rows of a table of the host, farther apart than copies of the runtime can have them. */
+static void test_rows_far_apart(void **state) {
+    enum { FAR_ROWS = 3 };
+    const size_t stride = (size_t)1 << 29, bytes = (FAR_ROWS - 1) * stride * sizeof(float) + 4096;
+    float *const values = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const table_scan_options options = {.backend = TABLE_BACKEND_CUDA};
+    table_view table = {values, FAR_ROWS, 2, (ptrdiff_t)stride, TABLE_F32};
+    (void)state;
+    assert_ptr_not_equal(values, MAP_FAILED);
+    for (size_t i = 0; i < FAR_ROWS; i++)
+        values[i * stride] = values[i * stride + 1] = (float)(i + 1);
+    assert_int_equal(table_prefix_sum(&table, &table, &options), TABLE_OK);
+    for (size_t i = 0; i < FAR_ROWS; i++)
+        assert_true(values[i * stride + 1] == (float)((i + 1) * (i + 2) / 2)); /* 1, 3, 6 */
+    table.data = values + (FAR_ROWS - 1) * stride;
+    table.stride = -table.stride;
+    assert_int_equal(table_prefix_sum(&table, &table, &options), TABLE_OK);
+    assert_true(values[2 * stride] == 6 && values[stride] == 9 && values[0] == 10);
+    assert_int_equal(munmap(values, bytes), 0);
+}
+
+/* A call that succeeds leaves the detail of an earlier failure as it is, also where the pass that is tried first does
+ * not do what is asked for. */
+static void test_detail_of_success(void **state) {
+    float *const values = (float *)host_values;
+    const table_view table = {device_values, 4000, COLUMNS, 0, TABLE_F32};
+    uint64_t skipped;
+    const table_scan_options options = {.skip_nan = 1, .skipped = &skipped};
+    (void)state;
+    for (size_t i = 0; i < 4000 * COLUMNS; i++)
+        values[i] = i % 10 == 3 ? NAN : 1;
+    assert_int_equal(cudaMemcpy(device_values, values, 4000 * COLUMNS * sizeof *values, cudaMemcpyDefault),
+                     cudaSuccess);
+    table_error_set(TABLE_ERROR_READ, "an earlier failure");
+    assert_int_equal(table_prefix_sum(&table, &table, &options), TABLE_OK);
+    assert_int_equal(skipped, 2000);
+    assert_string_equal(table_error_detail(), "an earlier failure");
+}
+
 /* Device pointers need no option to be found. */
 static void test_auto_goes_where_the_data_is(void **state) {
     table_report report;
@@ -545,6 +626,9 @@ int main(void) {
         cmocka_unit_test(test_two_sides),
         cmocka_unit_test(test_flat_tables_want_no_workspace),
         cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_states_of_no_columns),
+        cmocka_unit_test(test_rows_far_apart),
+        cmocka_unit_test(test_detail_of_success),
         cmocka_unit_test(test_auto_goes_where_the_data_is),
         cmocka_unit_test(test_trim_memory),
         cmocka_unit_test(test_error_before),

@@ -114,7 +114,21 @@ static table_status stream(void *data) {
     return table_stream(&options);
 }
 
-static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run) {
+/* Floats that go on from a state of the host. */
+static table_status go_on(void *data) {
+    const table_view view = {data, ROWS, 3, 0, TABLE_F32};
+    alignas(TABLE_STATE_ALIGNMENT) char state[8192] = {};
+    size_t bytes = 0;
+    table_scan_options options = {};
+    options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = TABLE_STRATEGY_FUSED;
+    options.state = state;
+    check(table_state_bytes(TABLE_F32, 3, &bytes) == TABLE_OK && bytes <= sizeof state, "bytes of a state", 0);
+    return table_prefix_sum(&view, &view, &options);
+}
+
+static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run,
+                        cudaError_t error = cudaErrorMemoryAllocation) {
     std::vector<uint32_t> values(ROWS * 3, 7);
     for (unsigned call = 1;; call++) {
         void *data = values.data();
@@ -126,7 +140,7 @@ static void check_calls(const char *name, bool on_device, const std::function<ta
         }
         const size_t objects = emulator_objects();
         const uint64_t before = emulator_calls();
-        emulator_fail_call(call, cudaErrorMemoryAllocation);
+        emulator_fail_call(call, error);
         const table_status status = run(data);
         const bool reached = emulator_calls() - before >= call;
         emulator_fail_call(0, 0);
@@ -214,6 +228,8 @@ int main() {
                 [](void *data) { return scan(TABLE_STRATEGY_FUSED, true, data, ROWS / 3); });
     cuda_forced_form = FORM_BEST;
     check_calls("host, recursive", false, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, true, data); });
+    check_calls("device, goes on", true, go_on);
+    check_calls("device, goes on, refused", true, go_on, cudaErrorNotSupported);
     check_calls("device, sort", true, [](void *data) { return sort(true, data); });
     check_calls("host, sort", false, [](void *data) { return sort(false, data); });
     check_calls("device, histogram", true, [](void *data) { return histogram(false, data); });
