@@ -10,6 +10,7 @@
 #include "run.h"
 #include "state_call.h"
 #include "status.h"
+#include "views.h"
 
 struct columns {
     const table_columns *in, *out;
@@ -169,8 +170,7 @@ static bool may_share(const struct extent *a, const struct extent *b) {
 static table_status look_for_shared(const struct extent *extents, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count && extents[j].begin < extents[i].end; j++)
-            if (!may_share(&extents[i], &extents[j]) &&
-                validate_apart("", &extents[i].view, "", &extents[j].view, false) != TABLE_OK)
+            if (!may_share(&extents[i], &extents[j]) && !views_are_apart(&extents[i].view, &extents[j].view))
                 return fail_overlap(&extents[i], &extents[j]);
     return TABLE_OK;
 }

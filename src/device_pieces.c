@@ -78,8 +78,6 @@ static table_status open_lane(struct device_pieces *pieces, struct device_lane *
 }
 
 static void close_lane(const struct backend *backend, struct device_lane *lane) {
-    if (lane->piece.scan.stream)
-        backend->wait(&lane->piece.scan);
     backend->release(lane->memory);
     if (lane->is_open && lane->piece.scan.clock)
         backend->clock_close(&lane->piece.scan);
@@ -231,9 +229,12 @@ static table_status account(struct device_pieces *pieces, const struct device_la
 }
 
 table_status device_pieces_end(struct device_pieces *pieces) {
-    const struct device_lane *lane = lane_of(pieces, pieces->ended++);
+    const struct device_lane *lane = lane_of(pieces, pieces->ended);
     const table_status status = backend_of(pieces)->wait(&lane->piece.scan);
-    return status == TABLE_OK ? account(pieces, lane) : status;
+    if (status != TABLE_OK)
+        return status;
+    pieces->ended++;
+    return account(pieces, lane);
 }
 
 table_status device_pieces_keep(struct device_pieces *pieces) {
@@ -253,6 +254,8 @@ table_status device_pieces_keep(struct device_pieces *pieces) {
 
 void device_pieces_close(struct device_pieces *pieces) {
     const struct backend *backend = backend_of(pieces);
+    for (; pieces->ended < pieces->begun; pieces->ended++) /* after a failure, which was told */
+        backend->wait(&lane_of(pieces, pieces->ended)->piece.scan);
     for (unsigned i = pieces->lane_count; i-- > 0;)
         close_lane(backend, &pieces->lanes[i]);
     backend->release(pieces->workspace);
