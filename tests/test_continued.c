@@ -66,6 +66,8 @@ static void fail_sum(const struct sum *sum, const char *format, ...) {
 static void require_ok(const struct sum *sum, table_status status) {
     if (status != TABLE_OK)
         fail_sum(sum, "%s: %s", table_status_name(status), table_error_detail());
+    if (table_error_detail()[0]) /* no call has failed before */
+        fail_sum(sum, "a call that has succeeded says: %s", table_error_detail());
 }
 
 static void require_that(const struct sum *sum, bool condition, const char *what) {

@@ -9,6 +9,8 @@
 static void require_ok(const struct run *run, table_status status) {
     if (status != TABLE_OK)
         fail_run(run, "%s: %s", table_status_name(status), table_error_detail());
+    if (table_error_detail()[0]) /* no call has failed before */
+        fail_run(run, "a call that has succeeded says: %s", table_error_detail());
 }
 
 static void require_image(const struct run *run, const struct table *table, const char *name) {
