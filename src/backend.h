@@ -40,7 +40,7 @@ struct backend {
 
     /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
      * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
-     * rows that the scan names then. NULL: it never is. */
+     * rows that the scan names then. NULL: it never is. batch_workspace is NULL where none is needed. */
     bool (*prefers_batch)(const struct scan *scan);
     bool batch_has_offsets; /* whether it also puts the tables' rows of offsets */
     size_t (*batch_workspace)(const struct scan *scan);
@@ -53,7 +53,8 @@ struct backend {
     table_status (*piece)(const struct scan *scan, bool fused, void *workspace);
 
     /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
-     * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. chunk_length: how keys, at
+     * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified; histogram_workspace is
+     * NULL where none is needed. chunk_length: how keys, at
      * least one, are best cut where nobody can see the cuts. */
     size_t (*chunk_length)(const struct scan *scan, size_t keys);
     size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);

@@ -2,6 +2,7 @@
 
 #include "checked.h"
 #include "status.h"
+#include "views.h"
 
 /* Where all tables of a side lie: offsets in elements from the first value of table 0, the end behind the last one. */
 struct reach {
@@ -34,11 +35,9 @@ struct table_view batch_whole(const struct table_view *view, size_t tables, ptrd
     return whole;
 }
 
-static size_t distance(ptrdiff_t step) { return step < 0 ? 0 - (size_t)step : (size_t)step; }
-
 /* Whether each element belongs to one table: whole tables lie apart, or between the rows of one another. */
 static bool are_apart(const struct table_view *view, size_t tables, ptrdiff_t step) {
-    const size_t stride = distance(view->stride), far = distance(step);
+    const size_t stride = view_length(view->stride), far = view_length(step);
     if (far > stride || view->rows == 1)
         return far >= (view->rows - 1) * stride + view->columns;
     return far >= view->columns && stride / far >= tables - 1 && stride - (tables - 1) * far >= view->columns;
@@ -91,7 +90,8 @@ static bool by_backend(const struct backend *backend, const struct scan *scan) {
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                         struct plan *plan) {
     if (by_backend(backend, scan)) {
-        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true, .bytes = backend->batch_workspace(scan)};
+        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true};
+        plan->bytes = backend->batch_workspace ? backend->batch_workspace(scan) : 0;
         return TABLE_OK;
     }
     const struct scan one = table_of(scan, 0);

@@ -3,8 +3,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "seconds.h"
 #include "thread.h"
 
 /* Waiting threads look again and again for so long before they sleep: a part on a device takes a millisecond, and to
@@ -19,20 +19,14 @@ struct crew {
     pthread_cond_t moved;
 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static bool has_begun(struct crew *crew) { return atomic_load(&crew->second); }
 static bool is_counted(struct crew *crew) { return atomic_load(&crew->left[0]) == 0; }
 static bool is_done(struct crew *crew) { return atomic_load(&crew->left[1]) == 0; }
 
 static void wait_until(struct crew *crew, bool (*is_so)(struct crew *)) {
-    const double asleep = now() + SECONDS_AWAKE;
+    const double asleep = seconds_now() + SECONDS_AWAKE;
     while (!is_so(crew)) {
-        if (now() < asleep) {
+        if (seconds_now() < asleep) {
             sched_yield();
             continue;
         }

@@ -53,7 +53,8 @@ static table_status allocate_lane(const struct device_pieces *pieces, struct dev
     const size_t in = layout_place(&layout, pieces->rows, in_bytes);
     const size_t out = apart ? layout_place(&layout, pieces->rows, out_bytes) : in;
     if (layout.too_large)
-        return status_fail(TABLE_ERROR_TOO_LARGE, "one chunk of %zu columns does not fit in memory", whole->in.columns);
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%zu rows of %zu columns do not fit in memory", pieces->rows,
+                           whole->in.columns);
     const table_status status = backend_of(pieces)->allocate(layout.bytes, &lane->memory);
     if (status != TABLE_OK)
         return status;

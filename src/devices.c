@@ -1,19 +1,13 @@
 /* The call of tuplescan/devices.h: all parts are checked, then summed. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "checked.h"
 #include "devices_parts.h"
 #include "offsets.h"
+#include "seconds.h"
 #include "status.h"
 #include "views.h"
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Puts the part's number in front of the reason. */
 static table_status fail_part(size_t number, table_status status) {
@@ -95,8 +89,6 @@ static table_status look_at_options(const table_scan_options *options) {
 static table_status look_at_rows(const struct parts *parts, size_t rows) {
     const struct scan *scan = &parts->part[0].call.scan;
     size_t values;
-    if (rows > STATE_ROWS_MOST)
-        return status_fail(TABLE_ERROR_TOO_LARGE, "the parts have more than 2^63 rows");
     if (scan->first_overflow && !checked_multiply(rows, scan->in.columns, &values))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->first_overflow: %zu rows of %zu columns cannot be counted",
                            rows, scan->in.columns);
@@ -115,7 +107,7 @@ static table_status look_at_parts(const table_part *given, const table_scan_opti
             status = agree(&parts->part[0].call, &part->call);
         if (status != TABLE_OK)
             return fail_part(i, status);
-        if (!checked_add(*rows, part->call.scan.in.rows, rows))
+        if (!checked_add(*rows, part->call.scan.in.rows, rows) || *rows > STATE_ROWS_MOST)
             return status_fail(TABLE_ERROR_TOO_LARGE, "the parts have more than 2^63 rows");
     }
     for (size_t i = 0; i < parts->count; i++)
@@ -163,7 +155,7 @@ static table_status run_all(struct parts *parts, size_t rows) {
 
 /* From here on parts are in the order in which they are summed. */
 static table_status run_checked(struct parts *parts, size_t rows, bool reverse) {
-    const double begun = now();
+    const double begun = seconds_now();
     drop_empty(parts);
     if (reverse)
         turn_around(parts);
@@ -172,7 +164,7 @@ static table_status run_checked(struct parts *parts, size_t rows, bool reverse) 
     struct part *alone = &parts->part[0];
     const table_status status = parts->count == 1 ? run_scan(&alone->call, NULL) : run_all(parts, rows);
     if (parts->report)
-        parts->report->seconds = now() - begun;
+        parts->report->seconds = seconds_now() - begun;
     if (parts->report && parts->count == 1)
         parts->report->scan_seconds = parts->report->seconds;
     return status;

@@ -4,18 +4,12 @@
 #include "devices_parts.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "seconds.h"
 #include "state_call.h"
 #include "status.h"
 
 enum { TOTALS, SCANS, LANES_OF_DEVICE = 3 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* -1: the CPU. */
 static int device_of(const struct part *part) {
@@ -165,8 +159,9 @@ static void work_on_lane(void *job, unsigned round, unsigned lane) {
 /* The state before each part, from the one before it. */
 static void join(void *job) {
     struct parts *parts = job;
-    const double begun = now();
+    const double begun = seconds_now();
     double told = 0;
+    parts->joined = begun;
     if (atomic_load(&parts->failed))
         return;
     for (size_t i = 0; i < parts->count; i++) {
@@ -177,7 +172,7 @@ static void join(void *job) {
             state_append(part->before, part[-1].range); /* which has no rows if these are in `before` */
         told = part->tell_seconds > told ? part->tell_seconds : told;
     }
-    parts->joined = now();
+    parts->joined = seconds_now();
     if (parts->report)
         parts->report->exchange_seconds = told + parts->joined - begun;
 }
@@ -220,7 +215,7 @@ static void place_parts(struct parts *parts) {
 }
 
 table_status parts_run(struct parts *parts) {
-    const double begun = now();
+    const double begun = seconds_now();
     place_parts(parts);
     const struct crew_work work = {.pieces = {choose_lanes(parts, TOTALS), choose_lanes(parts, SCANS)},
                                    .work = work_on_lane,
@@ -239,7 +234,7 @@ table_status parts_run(struct parts *parts) {
     if (parts->report) {
         parts->report->devices = count_devices(parts);
         parts->report->totals_seconds = parts->joined - begun;
-        parts->report->scan_seconds = now() - parts->joined;
+        parts->report->scan_seconds = seconds_now() - parts->joined;
     }
     return status;
 }

@@ -242,7 +242,8 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
         status = plan_make(backend, &histogram->totals, TABLE_STRATEGY_AUTO, true, &histogram->totals_plan);
         histogram->totals_at = layout_place(layout, histogram->totals_plan.bytes, 1);
     }
-    histogram->pass_at = layout_place(layout, backend->histogram_workspace(&call->call.scan, pass), 1);
+    histogram->pass_at = layout_place(
+        layout, backend->histogram_workspace ? backend->histogram_workspace(&call->call.scan, pass) : 0, 1);
     return status == TABLE_OK ? key_call_layout(call) : status;
 }
 

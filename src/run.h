@@ -21,7 +21,7 @@ table_status run_scan(struct call *call, table_report *report);
 /* Adds what another call did to the report of several. */
 void run_add_report(struct table_report *all, const struct table_report *one);
 
-/* Host tables on a backend with memory of its own: in pieces of whole chunks, from carry to carry. */
+/* Host tables on a backend with memory of its own: in pieces. */
 table_status run_through_device(struct call *call, table_report *report);
 
 #endif

@@ -5,8 +5,8 @@
 #include "state_scan.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "seconds.h"
 #include "state_call.h"
 #include "status.h"
 
@@ -236,12 +236,6 @@ static void append_integers(const struct appending *work) {
                          work->host + (1 + row) * work->row_bytes);
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static table_status add_rows_of(struct state_image *image, const struct scan *scan) {
     const struct backend *backend = image->backend;
     if (scan->in.columns == 0) {
@@ -255,7 +249,7 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
         status = count_levels(&work);
     if (status == TABLE_OK && image->is_timed)
         status = backend->wait(scan);
-    const double counted = now();
+    const double counted = seconds_now();
     if (status == TABLE_OK)
         status = copy_ends(&work);
     const table_status waited = backend->wait(scan);
@@ -264,7 +258,7 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
         append_integers(&work);
     else if (status == TABLE_OK)
         append_floats(&work);
-    image->tell_seconds = now() - counted;
+    image->tell_seconds = seconds_now() - counted;
     release(&work);
     return status;
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend.h"
 #include "checked.h"
+#include "seconds.h"
 #include "status.h"
 
 /* A piece of the input and its sums: so little that both are still in the caches of one processor when they are summed
@@ -19,12 +19,6 @@
  * several pieces are under way and the page-locked buffers of all can be kept for the next call (src/cuda/pinned.c). */
 enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, SIDE_BYTES_CUDA = 8 << 20, SHARE_BYTES = 64 << 20 };
 enum { MOST_PIECES = 64, PAGE = 4096 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void stream_spent(struct stream *stream, double *part) {
     const double now = seconds_now();

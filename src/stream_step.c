@@ -1,12 +1,12 @@
 #include "stream_step.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include <tuplescan/devices.h>
 
 #include "checked.h"
 #include "device_pieces.h"
+#include "seconds.h"
 #include "status.h"
 
 static table_view rows_view(const void *data, size_t rows, size_t columns, table_type type) {
@@ -14,14 +14,9 @@ static table_view rows_view(const void *data, size_t rows, size_t columns, table
 }
 
 static void add_report(table_report *sum, const table_report *report) {
-    sum->backend = report->backend;
-    sum->strategy = report->strategy;
-    sum->units += report->units;
-    sum->threads = report->threads > sum->threads ? report->threads : sum->threads;
-    for (unsigned stage = 0; stage < 3; stage++)
-        sum->stage_seconds[stage] += report->stage_seconds[stage];
-    sum->seconds += report->seconds;
-    sum->transfer_seconds += report->transfer_seconds;
+    const size_t units = sum->units;
+    run_add_report(sum, report);
+    sum->units += units;
 }
 
 /* Seconds are those that the summing thread has spent. */
@@ -146,12 +141,6 @@ table_status stream_step_open(struct stream_step *step) {
     return status;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Rows that lie side by side, in the order in which they are summed. */
 static table_view turned(const struct stream_step *step, table_view rows) {
     const ptrdiff_t columns = (ptrdiff_t)rows.columns;
@@ -192,28 +181,28 @@ table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *
     step->device = calloc(1, sizeof *step->device);
     if (!step->device)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for pieces on a device");
-    const double begun = now();
+    const double begun = seconds_now();
     const table_status status = open_device(step, rows);
     if (status != TABLE_OK) {
         free(step->device);
         step->device = NULL;
         return status;
     }
-    step->device->seconds += now() - begun;
+    step->device->seconds += seconds_now() - begun;
     *pieces = step->device->pieces.lane_count;
     return TABLE_OK;
 }
 
 table_status stream_step_leave(struct stream_step *step, table_status status) {
     struct stream_device *device = step->device;
-    const double begun = now();
+    const double begun = seconds_now();
     if (!device)
         return status;
     if (status == TABLE_OK)
         status = device_pieces_keep(&device->pieces);
     device_pieces_close(&device->pieces);
     device->call.backend->close(&device->call.scan);
-    device->seconds += now() - begun;
+    device->seconds += seconds_now() - begun;
     if (device->seconds > device->report.seconds)
         device->report.transfer_seconds = device->seconds - device->report.seconds;
     add_report(&step->report, &device->report);
@@ -229,21 +218,21 @@ table_status stream_step_leave(struct stream_step *step, table_status status) {
 table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
     const table_view in_view = turned(step, rows_view(in, rows, step->columns, step->in_type));
     const table_view out_view = turned(step, rows_view(out, rows, step->columns, step->out_type));
-    const double begun = now();
+    const double begun = seconds_now();
     if (!step->device)
         return sum_piece(step, in, out, rows);
     const table_status status = device_pieces_begin(&step->device->pieces, &in_view, &out_view);
     step->device->report.units += divide_up(rows, TABLE_UNIT_ROWS);
-    step->device->seconds += now() - begun;
+    step->device->seconds += seconds_now() - begun;
     return status;
 }
 
 table_status stream_step_end_piece(struct stream_step *step) {
-    const double begun = now();
+    const double begun = seconds_now();
     if (!step->device)
         return TABLE_OK;
     const table_status status = device_pieces_end(&step->device->pieces);
-    step->device->seconds += now() - begun;
+    step->device->seconds += seconds_now() - begun;
     return status;
 }
 

@@ -1,31 +1,27 @@
-/* Host tables on a backend with memory of its own: they are taken through it in pieces of whole chunks, as a sum that
- * goes on from piece to piece, so that a table may be larger than the device's memory. */
+/* Host tables on a backend with memory of its own: they are taken through it in pieces, as a sum that goes on from
+ * piece to piece, so that a table may be larger than the device's memory. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "device_pieces.h"
 #include "fold.h"
+#include "seconds.h"
 #include "status.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
 enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14, LANES = 3 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* At least one unit, and no more than the table has. Blocks of some size need no more than one piece. */
+/* At least one row, and no more than the table has: a power of two of rows, or whole blocks of some size, which need no
+ * more than one piece. From piece to piece the sum goes on by a state, and another that the piece leaves: a table of no
+ * more rows than these have takes no more memory as one piece. */
 static size_t piece_rows(const struct scan *scan) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
-    if (row_bytes == 0)
+    if (row_bytes == 0 || (!scan->state && scan->in.rows <= 2 * state_slots(scan_sum_type(scan))))
         return scan->in.rows;
     const size_t rows = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
-    size_t block = TABLE_UNIT_ROWS;
+    size_t block = 1;
     while (2 * block <= rows && block < BLOCK_ROWS)
         block *= 2;
-    const size_t whole = rows > block ? rows - rows % block : block;
+    const size_t whole = rows - rows % block;
     return whole < scan->in.rows ? whole : scan->in.rows;
 }
 
@@ -57,7 +53,7 @@ static table_status run_pieces(const struct scan *whole, struct device_pieces *p
 static table_status sum_through_device(struct call *call, void *context) {
     struct device_pieces pieces;
     struct table_report *report = context;
-    const double begun = now();
+    const double begun = seconds_now();
     const size_t rows = piece_rows(&call->scan);
     const unsigned lanes = rows < call->scan.in.rows ? LANES : 1;
     table_status status = device_pieces_open(&pieces, call, rows, lanes, report);
@@ -65,7 +61,7 @@ static table_status sum_through_device(struct call *call, void *context) {
         status = run_pieces(&call->scan, &pieces);
     device_pieces_close(&pieces);
     if (status == TABLE_OK && report)
-        report->transfer_seconds = now() - begun - report->seconds;
+        report->transfer_seconds = seconds_now() - begun - report->seconds;
     return status;
 }
 

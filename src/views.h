@@ -6,7 +6,7 @@
 
 #include <tuplescan/table.h>
 
-/* A stride without its sign. */
+/* A stride, or a step from table to table, without its sign. */
 size_t view_length(ptrdiff_t stride);
 
 /* Bytes from one row to the next, perhaps less than 0. */

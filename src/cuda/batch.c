@@ -26,11 +26,6 @@ bool cuda_prefers_batch(const struct scan *scan) {
     return batch_seconds(scan, bytes) < (double)scan->tables * one;
 }
 
-size_t cuda_batch_workspace(const struct scan *scan) {
-    (void)scan;
-    return 0;
-}
-
 table_status cuda_batch(const struct scan *scan, void *workspace) {
     const struct kernel_batch batch = {.in = scan->in.data,
                                        .out = scan->out.data,

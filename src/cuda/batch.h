@@ -5,7 +5,6 @@
 #include "../scan.h"
 
 bool cuda_prefers_batch(const struct scan *scan);
-size_t cuda_batch_workspace(const struct scan *scan);
 table_status cuda_batch(const struct scan *scan, void *workspace);
 
 #endif

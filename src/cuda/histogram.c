@@ -1,11 +1,5 @@
 #include "keys.h"
 
-size_t cuda_histogram_workspace(const struct scan *scan, const struct histogram_pass *pass) {
-    (void)scan;
-    (void)pass;
-    return 0;
-}
-
 table_status cuda_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace) {
     const struct even_bins *even = &pass->even;
     const struct kernel_histogram_pass histogram = {.values = pass->values.data,

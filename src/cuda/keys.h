@@ -31,7 +31,6 @@ table_status cuda_digit_counts(const struct scan *scan, const struct digit_pass 
 table_status cuda_digit_scatter(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
                                 void *workspace);
 table_status cuda_gather(const struct scan *scan, const struct gather *gather);
-size_t cuda_histogram_workspace(const struct scan *scan, const struct histogram_pass *pass);
 table_status cuda_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
 
 #endif

@@ -77,8 +77,12 @@ static table_status scan_parts(void *data) {
         parts[i].in = parts[i].out = {at[i], rows, 3, 0, TABLE_F32};
     parts[1].backend = TABLE_BACKEND_CUDA;
     parts[1].device = 1;
-    table_devices_report report;
-    return table_prefix_sum_devices(parts, 4, nullptr, &report);
+    table_devices_report report = {};
+    const table_status status = table_prefix_sum_devices(parts, 4, nullptr, &report);
+    check(report.totals_seconds >= 0 && report.scan_seconds >= 0 &&
+              report.totals_seconds + report.scan_seconds < report.seconds + 1e-6,
+          "times of parts", 0);
+    return status;
 }
 
 /* Rows of a stream, several pieces of them under way at a time. */

@@ -45,12 +45,21 @@ static table_status follow(const struct scan *scan, const struct scan *before) {
     return TABLE_OK;
 }
 
+/* The bytes of the largest piece of memory that a call asks for. */
+static size_t most_bytes;
+
+static table_status allocate(size_t bytes, void **memory) {
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+    return backend_cpu()->allocate(bytes, memory);
+}
+
 /* As the calls of prefix_sum.h for host tables on CUDA. */
 static table_status scan_in_pieces(const table_view *in, const table_view *out, const table_scan_options *options,
                                    enum call_form form, table_report *report) {
     struct backend backend = *backend_cpu();
     struct call call;
     const table_status status = validate_scan(in, out, options, form, &call);
+    backend.allocate = allocate;
     backend.copy_rows = copy_rows;
     backend.state_enter = never_called;
     backend.clock_mark = mark;
@@ -229,8 +238,36 @@ static void test_floats(void **state) {
     check(TABLE_F32, TABLE_F64, true);
 }
 
+/* Rows so wide that pieces have fewer of them than a unit. */
+static void check_wide(table_type in_type, table_type type, size_t rows, size_t columns, size_t most) {
+    struct random random = {run_seed()};
+    const size_t size = element_size(in_type), cells = rows * columns, bytes = cells * element_size(type);
+    char *const values = fresh(cells * size), *const expected = fresh(bytes), *const found = fresh(bytes);
+    for (size_t i = 0; i < cells; i++)
+        element_randomize(values + i * size, in_type, &random, PATTERN_SMALL);
+    const table_view in = {values, rows, columns, 0, in_type};
+    table_view out = {expected, rows, columns, 0, type};
+    assert_int_equal(table_prefix_sum(&in, &out, NULL), TABLE_OK);
+    out.data = found;
+    most_bytes = 0;
+    assert_int_equal(scan_in_pieces(&in, &out, NULL, CALL_AND_WAIT, NULL), TABLE_OK);
+    assert_int_equal(memcmp(found, expected, bytes), 0);
+    assert_true(most_bytes < most);
+    free(values);
+    free(expected);
+    free(found);
+}
+
+static void test_wide_rows(void **state) {
+    const size_t mib = 1 << 20;
+    (void)state;
+    check_wide(TABLE_U8, TABLE_U32, 40, 1 << 20, 100 * mib);         /* 160 MiB of sums, 16 rows at a time */
+    check_wide(TABLE_U8, TABLE_U64, 5, 1 << 23, 300 * mib);          /* 320 MiB of sums, a row at a time */
+    check_wide(TABLE_F32, TABLE_F32, 300, (1 << 18) - 5, 280 * mib); /* 300 MiB, 64 rows at a time; two states */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_floats),
-                                       cmocka_unit_test(test_layouts)};
+                                       cmocka_unit_test(test_layouts), cmocka_unit_test(test_wide_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
