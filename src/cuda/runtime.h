@@ -7,8 +7,8 @@
 #include "../backend.h"
 #include "forget.h"
 
-/* TABLE_OK, or the failure with the runtime's own words and what was being done. `error` is a cudaError_t, also one that
- * a kernel's launcher has returned. */
+/* TABLE_OK, or the failure with the runtime's own words and what was being done. `error` is a cudaError_t, also one
+ * that a kernel's launcher has returned. */
 table_status cuda_check(int error, const char *what);
 
 /* The device of the table, or the one that is to take it; -1: the current one. */

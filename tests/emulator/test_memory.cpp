@@ -139,8 +139,8 @@ static void check_threads() {
     check(blocks() == 0, "trimmed");
 }
 
-/* A call of the runtime that waits for the device may wait for what another thread has yet to put on another device. So
- * in the midst of each such call another thread is given memory and a stream, and gives them back; or else both hang. */
+/* A call of the runtime that waits for the device may wait for what another thread has yet to put on another device.
+ * So in the midst of each such call another thread is given memory and a stream, and gives them back; or both hang. */
 static unsigned helped = 0;
 
 static void help(const char *name) {
