@@ -124,10 +124,11 @@ struct scan plan_row_scan(const struct scan *scan, const void *row) {
 
 /* The sums for a row of offsets, and what it takes to round them if results are not sums. */
 static bool place_row(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    const struct scan one = plan_row_scan(scan, scan->offset_row);
-    struct plan rounding = {0};
+    struct plan rounding;
+    rounding.bytes = 0;
     if (!scan->offset_row)
         return true;
+    const struct scan one = plan_row_scan(scan, scan->offset_row);
     if (scan->out.type != scan_sum_type(scan) &&
         plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding) != TABLE_OK)
         return false;

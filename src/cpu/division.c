@@ -43,12 +43,16 @@ unsigned division_threads(const struct scan *scan) {
     return (unsigned)smaller(smaller(scan->threads, most), worth);
 }
 
-const struct cpu_type_kernels *division_kernels(const struct division *division) {
+const struct cpu_type_kernels *division_type_kernels(const struct cpu_kernels *kernels, table_type sum_type) {
     static const enum cpu_sum sums[CPU_TYPES] = {
         [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
         [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
     };
-    return division->kernels->sums[sums[division->sum_type]];
+    return kernels->sums[sums[sum_type]];
+}
+
+const struct cpu_type_kernels *division_kernels(const struct division *division) {
+    return division_type_kernels(division->kernels, division->sum_type);
 }
 
 /* Whether there are so many results that nobody will find them in a cache. */
@@ -122,7 +126,7 @@ static size_t run_bytes(const struct division *division) {
 }
 
 static bool is_aligned(const struct table_view *view) {
-    return (uintptr_t)view->data % table_type_size(view->type) == 0;
+    return ((uintptr_t)view->data & (table_type_size(view->type) - 1)) == 0; /* sizes are powers of two */
 }
 
 /* How the kernel takes values of the type without a copy; CPU_AS_SUMS also where it does not. */
@@ -180,8 +184,8 @@ struct division division_make(const struct scan *scan, enum division_kind kind, 
     cut_columns(&division, kind);
     cut_rows(&division, kind);
     division.kernel = find_kernel(&division, division.panel_columns);
-    division.groups = TABLE_UNIT_ROWS / division.kernel->group_rows;
-    division.top = (unsigned)__builtin_ctzll(division.groups);
+    division.top = STATE_UNIT_LEVEL - (unsigned)__builtin_ctzll(division.kernel->group_rows);
+    division.groups = (size_t)1 << division.top;
     division.blocks = count_blocks(&division, kind);
     choose_staging(&division);
     lay_out_worker(&division);

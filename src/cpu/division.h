@@ -64,6 +64,7 @@ struct division_limits {
 extern struct division_limits division_limits;
 
 /* The kernels for the type of the sums. */
+const struct cpu_type_kernels *division_type_kernels(const struct cpu_kernels *kernels, table_type sum_type);
 const struct cpu_type_kernels *division_kernels(const struct division *division);
 
 /* The threads that are worth their while for this scan, at most scan->threads. */

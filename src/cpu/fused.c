@@ -56,6 +56,8 @@ bool cpu_prefers_fused(const struct scan *scan) {
 
 size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused) {
     *may_be_refused = false;
+    if (cpu_is_tiny(scan))
+        return 0;
     enum division_kind kind;
     const struct division division = divide(scan, &kind);
     const size_t shared = kind == DIVISION_CACHED ? shared_bytes(&division) : 0;
@@ -113,6 +115,10 @@ static void run_cached(struct team *team, char *workspace) {
 }
 
 table_status cpu_fused(const struct scan *scan, void *workspace) {
+    if (cpu_is_tiny(scan)) {
+        cpu_scan_tiny(scan);
+        return TABLE_OK;
+    }
     enum division_kind kind;
     struct division division = divide(scan, &kind);
     struct entry entry;
