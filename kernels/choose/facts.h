@@ -14,22 +14,18 @@ struct kernel_facts {
     size_t rows, columns;
     size_t in_bytes, out_bytes; /* of one value, and of one sum: of a result, but where that is a small float */
     size_t result_bytes;
-    size_t row_bytes;                     /* of the sums of a row */
-    ptrdiff_t in_stride, out_stride;      /* elements */
-    bool is_float;                        /* the sums are floats: the tree is seen in the bits */
-    bool is_signed;                       /* the sums are signed integers */
-    bool widened;                         /* a sum has more bytes than a value */
-    bool small_floats;                    /* values are f16 or bf16, and perhaps results */
-    bool side_by_side;                    /* rows lie without gaps, in both tables */
-    bool vectors, sectors, lines;         /* a row of sums is a whole number of those parts of memory */
-    bool sector_rows;                     /* each row of sums begins on a sector if the first one does */
-    unsigned in_start, out_start;         /* the largest power of two, up to 16, that divides the address of the data */
-    unsigned in_alignment, out_alignment; /* the same of every row: of the address and of the stride in bytes */
-    size_t chunk_rows, chunks;            /* kernel_chunk_rows(), and how many of them the table has */
-    size_t panels;                        /* of KERNEL_PANEL_BYTES of sums, in a row */
-    unsigned processors;                  /* of the device; 0: not known */
-    int gpu;                              /* compute capability, major * 10 + minor */
-    bool in_place, exclusive, checked;    /* checked: the first overflow is wanted */
+    size_t row_bytes;                /* of the sums of a row */
+    ptrdiff_t in_stride, out_stride; /* elements */
+    bool is_float;                   /* the sums are floats: the tree is seen in the bits */
+    bool widened;                    /* a sum has more bytes than a value */
+    bool side_by_side;               /* rows lie without gaps, in both tables */
+    bool vectors, sectors, lines;    /* a row of sums is a whole number of those parts of memory */
+    bool sector_rows;                /* each row of sums begins on a sector if the first one does */
+    unsigned in_start, out_start;    /* the largest power of two, up to 16, that divides the address of the data */
+    size_t chunk_rows, chunks;       /* kernel_chunk_rows(), and how many of them the table has */
+    size_t panels;                   /* of KERNEL_PANEL_BYTES of sums, in a row */
+    unsigned processors;             /* of the device; 0: not known */
+    int gpu;                         /* compute capability, major * 10 + minor */
 };
 
 /* Bytes of a sum whose results are of a type: small floats are summed up as f32. */
@@ -64,9 +60,7 @@ static inline struct kernel_facts kernel_facts_of(const struct kernel_pass *pass
     facts.in_stride = pass->in_stride;
     facts.out_stride = pass->out_stride;
     facts.is_float = type_is_float(pass->out_type);
-    facts.is_signed = type_is_signed_integer(pass->out_type);
     facts.widened = facts.in_bytes < facts.out_bytes;
-    facts.small_floats = type_is_float(pass->in_type) && facts.in_bytes == sizeof(uint16_t);
     facts.side_by_side = pass->in_stride == (ptrdiff_t)pass->columns && pass->out_stride == (ptrdiff_t)pass->columns;
     facts.vectors = facts.row_bytes % FACT_VECTOR_BYTES == 0;
     facts.sectors = facts.row_bytes % FACT_SECTOR_BYTES == 0;
@@ -74,16 +68,11 @@ static inline struct kernel_facts kernel_facts_of(const struct kernel_pass *pass
     facts.sector_rows = (size_t)pass->out_stride * facts.result_bytes % FACT_SECTOR_BYTES == 0;
     facts.in_start = kernel_alignment(in);
     facts.out_start = kernel_alignment(out);
-    facts.in_alignment = kernel_alignment(in | (uintptr_t)pass->in_stride * facts.in_bytes);
-    facts.out_alignment = kernel_alignment(out | (uintptr_t)pass->out_stride * facts.result_bytes);
     facts.chunk_rows = pass->chunk_rows;
     facts.chunks = pass->rows / pass->chunk_rows + (pass->rows % pass->chunk_rows != 0);
     facts.panels = facts.row_bytes / KERNEL_PANEL_BYTES + (facts.row_bytes % KERNEL_PANEL_BYTES != 0);
     facts.processors = processors;
     facts.gpu = gpu;
-    facts.in_place = pass->out == pass->in;
-    facts.exclusive = pass->exclusive != 0;
-    facts.checked = pass->first_overflow != NULL;
     return facts;
 }
 

@@ -324,18 +324,6 @@ DEVICE void wait_a_little(unsigned nanoseconds) {
 #endif
 }
 
-/* Asynchronous copies of a lane from global to shared memory (sm_80): 16 bytes, aligned to 16. A lane waits for all of
- * its own copies; other lanes see them after a barrier. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-DEVICE void copy_async(void *shared, const void *global) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared_address(shared)), "l"(global) : "memory");
-}
-DEVICE void copy_async_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-#else
-DEVICE void copy_async(void *, const void *) { __trap(); }
-DEVICE void copy_async_wait() {}
-#endif
-
 /* Asynchronous bulk copies between global and shared memory (sm_90): addresses and bytes are multiples of 16. A copy
  * into shared memory counts its bytes on a barrier that lies in shared memory; a copy out is waited for by its group.
  */

@@ -1,8 +1,6 @@
-/* Asynchronous copies of one lane, and bulk copies with the barriers that count their bytes. Until a copy is done its
- * target holds a pattern (and is poison to AddressSanitizer). That of a lane is done when the lane waits for it, a bulk
- * copy at some time between its start and then, in any order: to ThreadSanitizer each of those is a thread, started by
- * whoever starts the copy and joined by whoever waits for it. */
-#include <algorithm>
+/* Bulk copies with the barriers that count their bytes. Until a copy is done its target holds a pattern (and is poison
+ * to AddressSanitizer). It is done at some time between its start and when somebody waits for it, in any order: to
+ * ThreadSanitizer each copy is a thread, started by whoever starts the copy and joined by whoever waits for it. */
 #include <cstring>
 
 #include "internal.h"
@@ -12,7 +10,6 @@ namespace emulator {
 namespace {
 
 constexpr unsigned char NOT_COME = 0xe1, NOT_FENCED = 0xc3;
-constexpr unsigned LANE_COPY_BYTES = 16;
 constexpr int64_t MOST_PENDING = (1 << 20) - 1;
 
 uint64_t stamp(const void *barrier) { return 0x6d62617272696572u ^ reinterpret_cast<uintptr_t>(barrier); }
@@ -180,8 +177,6 @@ void copies_close(block &of) {
         }
         complete(of, of.copies.size() - 1);
     }
-    for (const lane_copy &last : of.lane_copies)
-        misuse_of(*last.owner, last.at, "copy_async: the block ended without waiting for it");
     for (const auto &barrier : of.copy_barriers)
         if (barrier->pending != 0)
             misuse_of(*barrier->maker, barrier->maker->at, "the block ended with %lld announced bytes not come",
@@ -248,33 +243,6 @@ void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, 
     asan_poison(shared, bytes);
     add_copy(in, {true, static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global), bytes,
                   barrier, nullptr, 0, false, false, nullptr, tsan_thread_create(), self.at});
-}
-
-void copy_by_lane(void *shared, const void *global, const char *file, int line) {
-    thread &self = current();
-    self.at = {file, line};
-    check_copy(shared, global, LANE_COPY_BYTES, "copy_async", self.at);
-    check_in_use(shared, LANE_COPY_BYTES, "copy_async", self.at);
-    fill_raw(shared, NOT_COME, LANE_COPY_BYTES);
-    asan_poison(shared, LANE_COPY_BYTES);
-    const as_worker memory;
-    self.home->lane_copies.push_back({&self, shared, global, self.at});
-}
-
-void copy_by_lane_wait(const char *file, int line) {
-    thread &self = current();
-    self.at = {file, line};
-    const auto waits = [&](const lane_copy &one) { return one.owner == &self; };
-    std::vector<lane_copy> &all = self.home->lane_copies;
-    for (const lane_copy &one : all) {
-        if (!waits(one))
-            continue;
-        asan_unpoison(one.to, LANE_COPY_BYTES);
-        if (!fault_is(EMULATOR_FAULT_COPY_WAIT))
-            copy_seen(one.to, one.from, LANE_COPY_BYTES, true, true);
-    }
-    const as_worker memory;
-    all.erase(std::remove_if(all.begin(), all.end(), waits), all.end());
 }
 
 void copy_store(void *global, const void *shared, unsigned bytes, const char *file, int line) {

@@ -341,11 +341,6 @@ DEVICE void grid_meet(unsigned, EMULATOR_SITE) { emulator::grid_meet(file, line)
 constexpr unsigned PATIENCE = 64;
 DEVICE void wait_a_little(unsigned, EMULATOR_SITE) { emulator::give_way(file, line, true); }
 
-DEVICE void copy_async(void *shared, const void *global, EMULATOR_SITE) {
-    emulator::copy_by_lane(shared, global, file, line);
-}
-DEVICE void copy_async_wait(EMULATOR_SITE) { emulator::copy_by_lane_wait(file, line); }
-
 DEVICE bool copies_in_bulk() { return emulator::copies_in_bulk(); }
 struct bulk_barrier {
     uint64_t state;

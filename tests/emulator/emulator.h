@@ -57,7 +57,7 @@ enum emulator_fault {
     EMULATOR_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
     EMULATOR_FAULT_MASK,            /* masks of warp operations are short by the lane `which` */
     EMULATOR_FAULT_TAIL,            /* kernels are told of `which` rows more than there are */
-    EMULATOR_FAULT_COPY_WAIT,       /* bulk_barrier_passed() and copy_async_wait() do not wait */
+    EMULATOR_FAULT_COPY_WAIT,       /* bulk_barrier_passed() does not wait */
     EMULATOR_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
     EMULATOR_FAULT_COPY_FENCE       /* bulk_fence() does nothing */
 };

@@ -69,8 +69,6 @@ void copy_barrier_expect(void *barrier, unsigned bytes, EMULATOR_SITE_PLAIN);
 void copy_barrier_arrive(void *barrier, EMULATOR_SITE_PLAIN);
 bool copy_barrier_passed(void *barrier, unsigned parity, EMULATOR_SITE_PLAIN);
 void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, EMULATOR_SITE_PLAIN);
-void copy_by_lane(void *shared, const void *global, EMULATOR_SITE_PLAIN);
-void copy_by_lane_wait(EMULATOR_SITE_PLAIN);
 void copy_store(void *global, const void *shared, unsigned bytes, EMULATOR_SITE_PLAIN);
 void copy_store_commit(EMULATOR_SITE_PLAIN);
 void copy_store_wait(bool only_read, unsigned groups_left, EMULATOR_SITE_PLAIN);

@@ -101,14 +101,6 @@ struct copy_barrier {
     char sync;        /* an address for ThreadSanitizer */
 };
 
-/* A copy of one lane that it has not waited for. */
-struct lane_copy {
-    thread *owner;
-    void *to;
-    const void *from;
-    place at;
-};
-
 struct launch_state;
 
 struct block {
@@ -128,7 +120,6 @@ struct block {
     std::vector<int32_t> late_heads; /* by hash: the newest of them, or -1 */
     std::vector<std::unique_ptr<copy>> copies;
     std::vector<std::unique_ptr<copy_barrier>> copy_barriers;
-    std::vector<lane_copy> lane_copies;
     std::vector<unsigned> groups; /* of each thread: groups committed */
     bool fenced = false;
     std::vector<unsigned char> engine_view; /* shared memory as the copy engine sees it: what was fenced */

@@ -140,7 +140,6 @@ void open_block(block &in, launch_state &work, unsigned index) {
     in.late_heads.clear();
     in.copies.clear();
     in.copy_barriers.clear();
-    in.lane_copies.clear();
     in.engine_view.clear();
     in.groups.assign(in.threads, 0);
     for (unsigned at = 0; at < MOST_WARPS; at++) {

@@ -274,13 +274,6 @@ static void test_misuse_of_copies() {
             bulk_barrier_init(b, 1);
             bulk_load(d + 1020, global, 32, b);
         });
-    TOLD("copy_async: the block ended without", SHARED_DYNAMIC(uint32_t, d);
-         if (thread_index() == 0) copy_async(d, global););
-    TOLD(
-        "not aligned to 16", SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
-            copy_async(d, global + 1);
-            copy_async_wait();
-        });
     TOLD(
         "without bulk_store_wait_read() or _wait()", SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
             bulk_store(global, d, 16);
