@@ -191,7 +191,7 @@ typedef struct table_scan_options {
  * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
  * stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces of some rows, so they may be larger than its
- * memory, which need only hold 300 rows of their sums.
+ * memory: a few hundred MiB are enough, or 300 rows of their sums where these are more.
  * On the CPU a call, like every other one of the library, takes less than 64 KiB of stack and is no cancellation point;
  * threads that it starts block all signals but those of faults, and have ended when it returns.
  *
