@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../cuda/forget.h"
 #include "../cuda/memory.h"
 #include "../cuda/pinned.h"
 #include "../cuda/stream.h"
@@ -24,15 +25,14 @@ static table_status failed(const char *name, const char *reason) {
 static table_status checked(const char *name, cudaError_t error) {
     if (error == cudaSuccess)
         return TABLE_OK;
-    cudaGetLastError();
+    cuda_forget(error);
     return failed(name, cudaGetErrorString(error));
 }
 
 /* What is not ready is no error that the caller should find. */
 static cudaError_t query(cudaStream_t stream) {
     const cudaError_t error = cudaStreamQuery(stream);
-    if (error == cudaErrorNotReady)
-        cudaGetLastError();
+    cuda_forget(error);
     return error;
 }
 
@@ -88,7 +88,7 @@ static table_status make_room(struct nccl_link *link, size_t bytes) {
     void *device, *host;
     const cudaError_t error = device_memory_allocate(all, &device);
     if (error == cudaErrorMemoryAllocation)
-        cudaGetLastError();
+        cuda_forget(error);
     else if (error != cudaSuccess)
         return checked("allocating device memory", error);
     host = pinned_allocate(all);
@@ -229,14 +229,16 @@ table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
     return status == TABLE_OK ? make_room(link, MESSAGE_LEAST) : status;
 }
 
-/* What a communicator that failed has left on the stream may run at any time, or never: its memory is not for others.
- */
+/* What a communicator that failed has left on the stream may run at any time, or never: its memory is not for others,
+ * and the driver keeps the stream until it has run. */
 void nccl_link_close(struct nccl_link *link) {
     const bool is_busy = link->stream && query(link->stream) == cudaErrorNotReady;
     if (!is_busy)
         release(link);
-    if (!is_busy && link->stream)
+    if (is_busy)
+        cuda_forget(cudaStreamDestroy(link->stream));
+    else if (link->stream)
         stream_close(link->stream);
-    if (link->device_before >= 0 && cudaSetDevice(link->device_before) != cudaSuccess)
-        cudaGetLastError();
+    if (link->device_before >= 0)
+        cuda_forget(cudaSetDevice(link->device_before));
 }
