@@ -164,7 +164,7 @@ static int write_header_in_place(struct growth *growth) {
     if (code != EX_OK)
         return code;
     if (!transfer_read_at(growth->fd, old, all.offset, 0))
-        return fail(EX_IOERR, "%s: %s", growth->old.name, strerror(errno));
+        return fail(EX_IOERR, "%s: %s", growth->old.name, errno ? strerror(errno) : "has become shorter");
     const sigset_t before = signals_hold();
     signals_truncate(-1, 0);
     const bool written = transfer_write_at(growth->fd, header, all.offset, 0);

@@ -350,6 +350,19 @@ class Faults(CommandTest):
         self.assertIn("(1000, 4)", writes[1])
         self.assertEqual(self.check(), 1000)
 
+    def test_a_file_that_becomes_shorter(self):
+        """Each read of it finds its end."""
+        self.strace_line()
+        lines, _ = self.traced("pread64", "append", "new.npy", "-q", "--to", "sums.npy")
+        self.put_back()
+        reads = [i for i, line in enumerate([line for line in lines if line.startswith("pread64")], 1)
+                 if "NUMPY" in line]
+        self.assertEqual(len(reads), 1)
+        result = self.strace("pread64:retval=0:when=%d" % reads[0], "append", "new.npy", "-q", "--to", "sums.npy")
+        self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+        self.assertIn(b"sums.npy: has become shorter", result.stderr)
+        self.assertEqual(self.check(), 1000)
+
     def test_a_file_system_without_locks(self):
         result = self.strace("flock:error=ENOLCK", "append", "new.npy", "-q", "--to", "sums.npy")
         self.assertEqual(result.returncode, 0, result.stderr)
