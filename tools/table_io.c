@@ -64,7 +64,9 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
     if (format->delimiter && !layout->type)
         return fail(EX_USAGE,
                     "%s: records, and values that are moved as they are, are no text; .npy and .bin take them", path);
-    const int code = atomic_file_open(file, path, force);
+    int code = output_text_has_names(path, format, layout);
+    if (code == EX_OK)
+        code = atomic_file_open(file, path, force);
     if (format->delimiter) /* nobody knows how many bytes that will be */
         return code;
     return code == EX_OK ? atomic_file_reserve(file, bytes) : code;

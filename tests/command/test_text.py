@@ -147,9 +147,54 @@ class Text(CommandTest):
                     self.assertEqual(numpy.load(self.path("again.npy")).tolist(),
                                      [list(range(1, 2 if picked else columns + 1))], other)
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout.split(b"\n")[0],
-                         b'unit price,qty,a\tb,"","5"" pipe"')
+                         b'unit price,qty,a\tb,,"5"" pipe"')
         self.assertEqual(self.run_command("scan", "in.tsv", "-qo-", "--output-format", "csv").stdout.split(b"\n")[0],
                          b'unit price,"a,b","c\td","say ""hi"", x"')
+
+    def test_names_that_look_like_numbers(self):
+        """They are read again as names, or not written."""
+        quoted = b'year,"1990","1;2",,"nan"\n'
+        self.write("in.txt", b'# year 1990 1;2 "" nan\n1 2 3 4 5\n')
+        for other in "read.csv", "read.tsv", "read.txt":
+            self.run_command("scan", "in.txt", "-qo", other)
+            self.run_command("scan", other, "-qfo", "again.npy")
+            self.assertEqual(numpy.load(self.path("again.npy")).tolist(), [[1, 2, 3, 4, 5]], other)
+            self.run_command("scan", other, "-qfo", "again.csv")
+            self.assertEqual(self.read("again.csv").replace(b'""', b""), quoted + b"1,2,3,4,5\n")
+        self.write("in.csv", b",a\n1,2\n")
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b",a\n1,2\n")
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-", "--output-format", "text").stdout, b'# "" a\n1 2\n')
+        for names in b"1980 1990", b'"" 1990', b'"1980" nan', b'"" ""':
+            self.write("in.txt", b"# %s\n1 2\n3 4\n" % names)
+            for other, words in ("out.csv", []), ("out.tsv", []), ("-", ["--output-format", "csv"]):
+                self.assert_refused(DATA, "scan", "in.txt", "-o", other, *words, says=[other + ": ", "names", ".txt"])
+            self.assertEqual(self.run_command("scan", "in.txt", "-qo-").stdout, b"# %s\n1 2\n4 6\n" % names)
+            self.run_command("scan", "in.txt", "-qfo", "out.npy")
+        self.write("in.csv", b'"1980","1990"\n1,2\n')  # as who quotes all there is writes it
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b"1980,1990\n1981,1992\n")
+
+    def test_names_that_are_asked_for(self):
+        """A line that has all of them has names, whatever else is in it."""
+        self.write("in.csv", b"year,1990\n3,4\n1,2\n")
+        for field, names, sums in (("year", b"year", [3, 4]), ("year,1990", b'year,"1990"', None)):
+            found = self.run_command("scan", "in.csv", "-qo-", "--field", field).stdout
+            self.assertEqual(found, names + (b"\n3,4\n4,6\n" if sums is None else b"\n%d\n%d\n" % tuple(sums)))
+        sort = ["sort", "in.csv", "--input-format", "csv", "-o-"]
+        self.assertEqual(self.run_command(*sort, "-q", "--by", "year").stdout, b'year,"1990"\n1,2\n3,4\n')
+        self.assert_refused(DATA, *sort, "--by", "1", says="'year'")
+        self.assert_refused(DATA, "scan", "in.csv", "-o-", "--field", "year,1991", says="'year'")
+        self.write("in.csv", b",0,1,2\n0,5,6,7\n1,8,9,10\n")  # as pandas writes an array
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-", "--output-format", "text", "--field", "0,2").stdout,
+                         b"# 0 2\n5 7\n13 17\n")
+        self.write("in.csv", b"1,2\n3,4\n")
+        self.assertEqual(self.run_command("sort", "in.csv", "--input-format", "csv", "-qo-", "--by", "1").stdout,
+                         b"1,2\n3,4\n")
+
+    def test_a_delimiter_that_txt_has_not(self):
+        self.write("in.txt", b"1,2\n3,4\n")  # numpy.savetxt(delimiter=",")
+        self.assert_refused(DATA, "scan", "in.txt", "-o", "out.npy", says=["'1,2'", "--input-format csv"])
+        self.run_command("scan", "in.txt", "--input-format", "csv", "-qo", "out.npy")
+        self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [[1, 2], [4, 6]])
 
     def test_every_subcommand(self):
         table = RNG.integers(0, 1000, (4000, 3)).astype("f8") / 4
@@ -220,10 +265,14 @@ class Text(CommandTest):
         for data, options, says in ((b"1,2\n3\n", [], ["line 2", "1 field"]), (b"1,2\n3,4,5\n", [], ["line 2", "more than 2"]),
                                     (b"1,2\n3,x\n", [], ["line 2, field 2, column 3", "'x'", "f64"]),
                                     (b"a,b\n1,2\n3,\n", [], ["line 3, field 2", "empty field"]), (b"", [], "no lines"),
-                                    (b"1,,3\n1,2,3\n", [], ["line 1, field 2, column 3", "an empty field", "in quotes"]),
-                                    (b"1,2,NA\n", [], ["line 1, field 3", "'NA'"]), (b"a,1\n1,2\n", [], "'a'"), (b",\n1,2\n", [], "empty"),
+                                    (b"1,,3\n1,2,3\n", [], ["line 1, field 2, column 3", "an empty field", "--field"]),
+                                    (b"1,2,NA\n", [], ["line 1, field 3", "'NA'"]), (b"a,1\n1,2\n", [], ["'a'", "in quotes", "--field"]), (b",\n1,2\n", [], "empty"),
                                     (b"1;2;3\n", [], ["field 1", "'1;2;3'", "--delimiter"]), (b"1.5\t2\n", [], "--delimiter"),
-                                    (b"1,5;2,5\n", [], ["field 2", "--delimiter"]), (b"1,2\n", ["--delimiter", ";"], "--delimiter"),
+                                    (b",0,1,2\n0,5,6,7\n", [], ["field 1", "an empty field", "--field", "header=False"]),
+                                    (b'"","5"\n1,2\n', [], ["field 1", "--field"]), (b'" ","5"\n1,2\n', [], "field 1"),
+                                    (b'" 5","6"\n1,2\n', [], ["line 1", "no number of type f64"]),
+                                    (b"1;2;\n", [], ["'1;2;'", "--delimiter"]), (b"5;\n", [], "--delimiter"),
+                                    (b";5|\n", [], "--delimiter"), (b"1,5;2,5\n", [], ["field 2", "--delimiter"]), (b"1,2\n", ["--delimiter", ";"], "--delimiter"),
                                     (b"a,b\r1,2\r3,4\r", [], ["line 1", "carriage return"]), (b"1,2\r3,4\n", [], "carriage return"),
                                     (b"\n1\n", [], "line 1: is empty"), (b"1\n\n2\n", [], "line 2: is empty"),
                                     (b"1\n300\n", ["--type", "u8"], ["line 2", "'300'", "does not fit in u8"]),

@@ -1,11 +1,13 @@
 /* The first line of a text: values, or the names of the columns. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "input/start.h"
 #include "input/text_lines.h"
 #include "message.h"
-#include "text/number_text.h"
+#include "number.h"
+#include "text/field.h"
 
 /* The bytes between the quotes, if there are any. */
 static struct text_line inside(struct text_line field) {
@@ -16,26 +18,6 @@ static struct text_line inside(struct text_line field) {
     return field;
 }
 
-static bool is_number(struct text_line field) {
-    char value[sizeof(double)];
-    const char *at = (field = inside(field)).start;
-    return number_text_read(TABLE_F64, &at, field.end, value) != NUMBER_TEXT_NONE && at == field.end;
-}
-
-/* Whether it is nothing but numbers, with what might be a delimiter between them. */
-static bool are_several_numbers(struct text_line field) {
-    char value[sizeof(double)];
-    const char *at = field.start;
-    for (unsigned count = 0; number_text_read(TABLE_F64, &at, field.end, value) != NUMBER_TEXT_NONE; count++) {
-        const char *end = at;
-        while (at < field.end && (text_is_blank(*at) || *at == ',' || *at == ';' || *at == '|'))
-            at++;
-        if (at == end)
-            return at == field.end && count > 0;
-    }
-    return false;
-}
-
 static size_t count_fields(struct text_line line) {
     size_t count = 0;
     do {
@@ -43,31 +25,6 @@ static size_t count_fields(struct text_line line) {
         count++;
     } while (text_take_delimiter(&line));
     return count;
-}
-
-/* Whether the fields of the first line are names, of which some may be empty; else they are numbers. A number in quotes
- * is either. Where names and numbers are mixed, nobody knows whether the line is data, which is not to be lost. */
-static int look_for_names(const struct input_file *file, struct text_line line, bool *found) {
-    size_t names = 0, numbers = 0, other = 0; /* the first field that is no number, counted from 1 on */
-    struct text_line from = line;
-    for (size_t i = 1; i == 1 || text_take_delimiter(&line); i++) {
-        text_skip_blanks(&line);
-        const struct text_line at = line, field = text_take_field(&line);
-        if (are_several_numbers(field))
-            return text_bad_field(file, &at, at.at, i - 1, "is several numbers; --delimiter says what is between them");
-        const bool is_one = is_number(field);
-        names += !is_one && field.start < field.end;
-        numbers += is_one && *field.start != '"';
-        if (is_one || other > 0)
-            continue;
-        other = i;
-        from = at;
-    }
-    *found = other > 0;
-    return other == 0 || (names > 0 && numbers == 0)
-               ? EX_OK
-               : text_bad_field(file, &from, from.at, other - 1,
-                                "is no number beside numbers; names that look like numbers are to be in quotes");
 }
 
 /* The place of the name in the first line; the number of fields: it is not there. */
@@ -80,6 +37,55 @@ static size_t find_name(const struct input_text *text, struct text_line line, co
             break;
     }
     return i;
+}
+
+/* Whether the caller asks for names, and the line has all of them. A number may be that of a column where no fields are
+ * picked. */
+static bool has_what_is_asked_for(const struct input_text *text, const struct input_request *request, bool picks,
+                                  struct text_line line) {
+    bool asks = false;
+    for (size_t k = 0; k < request->field_count; k++) {
+        const char *name = request->fields[k].name;
+        uint64_t column;
+        if (!name || (!picks && parse_number(name, SIZE_MAX, &column)))
+            continue;
+        if (find_name(text, line, name) == text->fields)
+            return false;
+        asks = true;
+    }
+    return asks;
+}
+
+/* Whether the fields of the first line are names, of which some may be empty; else they are numbers. A number in quotes
+ * is a name beside names, and else a number. Where names and numbers are mixed, nobody knows whether the line is data,
+ * which is not to be lost. */
+static int look_for_names(const struct input_file *file, struct text_line line, bool *found) {
+    static const char several[] = "is several numbers; --delimiter says what is between them",
+                      several_of_text[] = "is several numbers; --input-format csv, with --delimiter, says what is "
+                                          "between them",
+                      mixed[] = "is no number beside numbers; if these are names, put those that look like numbers in "
+                                "quotes, or say --field or --by",
+                      none[] = "is no number, and nothing here is a name; --field NAME,... says that these are names "
+                               "(or pandas is to write none: index=False, header=False)";
+    size_t names = 0, numbers = 0, other = 0; /* the first field that is no number, counted from 1 on */
+    struct text_line from = line;
+    for (size_t i = 1; i == 1 || text_take_delimiter(&line); i++) {
+        text_skip_blanks(&line);
+        const struct text_line at = line, field = text_take_field(&line);
+        const enum text_field what = text_field_of(field.start, field.end);
+        if (what == TEXT_NUMBERS)
+            return text_bad_field(file, &at, at.at, i - 1, line.delimiter ? several : several_of_text);
+        names += what == TEXT_NAME;
+        numbers += what == TEXT_NUMBER && *field.start != '"';
+        if (what == TEXT_NUMBER || other > 0)
+            continue;
+        other = i;
+        from = at;
+    }
+    *found = other > 0;
+    return other == 0 || (names > 0 && numbers == 0)
+               ? EX_OK
+               : text_bad_field(file, &from, from.at, other - 1, names > 0 ? mixed : none);
 }
 
 /* Which fields are columns. */
@@ -163,7 +169,7 @@ int text_read_first_line(struct input_file *file, const struct input_request *re
     if (!text->delimiter && *names.at == '#') /* as numpy.savetxt() writes it */
         names.at++;
     text->fields = *columns = count_fields(names);
-    bool has_names = names.at != line.at;
+    bool has_names = names.at != line.at || has_what_is_asked_for(text, request, picks, line);
     code = has_names ? EX_OK : look_for_names(file, line, &has_names);
     if (code != EX_OK)
         return code;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "text/field.h"
 #include "text/number_text.h"
 
 enum { ROOM = 64 << 10 };
@@ -28,7 +29,7 @@ static char delimiter_of(const struct output_format *format, const struct table_
 
 /* Whether the name, as it stands, is read again as one field. */
 static bool is_one_field(const char *name, char delimiter) {
-    bool quoted = false, ends = *name == '\0';
+    bool quoted = false, ends = *name == '\0' && delimiter == ' ';
     for (const char *c = name; *c && !ends; c++) {
         quoted ^= *c == '"';
         ends = !quoted && (*c == delimiter || (delimiter == ' ' && *c == '\t'));
@@ -36,13 +37,33 @@ static bool is_one_field(const char *name, char delimiter) {
     return !quoted && !ends;
 }
 
-static int write_name(struct atomic_file *file, const char *name, char delimiter) {
-    if (is_one_field(name, delimiter))
+static enum text_field what_is(const char *name) { return text_field_of(name, name + strlen(name)); }
+
+/* Whether the name, without quotes, would be read again as values, in a line that has no # before it. */
+static bool looks_like_numbers(const char *name, const struct output_format *format) {
+    return format != &output_text && *name != '"' && (what_is(name) == TEXT_NUMBER || what_is(name) == TEXT_NUMBERS);
+}
+
+static int write_name(struct atomic_file *file, const struct output_format *format, const char *name, char delimiter) {
+    if (is_one_field(name, delimiter) && !looks_like_numbers(name, format))
         return atomic_file_write(file, name, strlen(name));
     int code = atomic_file_write(file, "\"", 1);
     for (; *name && code == EX_OK; name++)
         code = atomic_file_write(file, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
     return code == EX_OK ? atomic_file_write(file, "\"", 1) : code;
+}
+
+int output_text_has_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
+    const char *name = layout->names;
+    if (!name || !format->delimiter || format == &output_text)
+        return EX_OK;
+    for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1)
+        if (what_is(name) >= TEXT_NUMBERS)
+            return EX_OK;
+    return fail(EX_DATAERR,
+                "%s: all names of its columns are numbers, or empty, and a first line of %s with nothing else would be "
+                "read as values; .txt (--output-format text) has # before names, and a .npy has none",
+                path, format->name);
 }
 
 int output_text_names(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
@@ -51,7 +72,7 @@ int output_text_names(struct atomic_file *file, const struct output_format *form
         return fail(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
     int code = name && format == &output_text ? atomic_file_write(file, "# ", 2) : EX_OK;
     for (size_t i = 0; i < layout->columns && name && code == EX_OK; i++, name += strlen(name) + 1) {
-        code = write_name(file, name, delimiter);
+        code = write_name(file, format, name, delimiter);
         if (code == EX_OK)
             code = atomic_file_write(file, i + 1 < layout->columns ? &delimiter : "\n", 1);
     }

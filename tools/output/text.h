@@ -5,6 +5,9 @@
 #include "atomic_file.h"
 #include "output/output.h"
 
+/* EX_OK, or the exit code after a message: the names of the columns, if they have any, would not be read as such. */
+int output_text_has_names(const char *path, const struct output_format *format, const struct table_layout *layout);
+
 /* The line with the names of the columns, if they have any. As atomic_file_write(). */
 int output_text_names(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
 

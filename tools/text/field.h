@@ -1,0 +1,14 @@
+/* What a field of the first line of a text is, as it stands there, quotes and all. */
+#ifndef TEXT_FIELD_H
+#define TEXT_FIELD_H
+
+enum text_field {
+    TEXT_NOTHING, /* also between quotes, and blanks in these */
+    TEXT_NUMBER,  /* also between quotes */
+    TEXT_NUMBERS, /* with what might be a delimiter between or beside them */
+    TEXT_NAME
+};
+
+enum text_field text_field_of(const char *from, const char *end);
+
+#endif
