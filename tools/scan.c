@@ -169,6 +169,10 @@ static int make_rows_known(struct scan_job *job) {
             code = input_take_all(input, memory_left(&budget), why);
         if (code != EX_OK)
             return code;
+        if (input->is_taken && input->is_aside)
+            code = input_let_go(input);
+        if (code != EX_OK)
+            return code;
         budget.used += input->is_taken ? input->head_bytes : 0;
         rows += input->layout.rows;
     }

@@ -75,7 +75,7 @@ static void allow_many_files(void) {
 
 int scan_open_again(const struct scan_job *job, struct input_file *input) {
     struct input_file again;
-    if (!input->is_aside || input->is_open)
+    if (!input->is_aside || input->is_open || input->is_taken)
         return EX_OK;
     int code = start_input(&again, input->name, &job->arguments);
     if (code == EX_OK)

@@ -228,6 +228,8 @@ class Several(CommandTest):
             names = ["%d.%s" % (i, ending) for i in range(100)]
             self.run_command("scan", *names, *options, "-qfo", "out.npy", preexec_fn=lambda: limit(64))
             self.assert_same(numpy.load(self.path("out.npy")), sums)
+        piped = self.run_command("scan", *names, *options, "-qo-", "--output-format", "npy", preexec_fn=lambda: limit(64))
+        self.assertEqual(piped.stdout, self.read("out.npy"))  # all of them were taken into memory
         self.run_command("scan", *names, *options, "-qfo", "out.csv", preexec_fn=lambda: limit(64))
         self.assertEqual(self.read("out.csv"), b"a,b\n" + b"".join(b"%d,%d\n" % tuple(row) for row in sums))
         pipes = []

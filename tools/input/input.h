@@ -181,6 +181,10 @@ void input_release(struct input_file *file);
  * layout without names stays. */
 void input_set_aside(struct input_file *file);
 
+/* Closes a file that input_take_all() has brought into memory, and gives back all memory but that of the values. EX_OK,
+ * or EX_IOERR after a message, if it has changed. */
+int input_let_go(struct input_file *file);
+
 /* After input_start() has opened `file` once more: whether it is still the one that was set aside. EX_OK, or EX_IOERR
  * after a message. */
 int input_is_same(const struct input_file *file, const struct input_file *aside);

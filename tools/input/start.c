@@ -225,12 +225,25 @@ int input_start(struct input_file *file, const char *path, const struct input_re
 
 int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
 
+/* One with `kept` stays open: rows may be appended to it until its turn comes, and opened again it would be refused as
+ * another file. */
 void input_set_aside(struct input_file *file) {
     if (!file->is_open || !file->is_regular || file->size == 0 || file->kept)
         return;
     input_release(file);
     file->layout.names = NULL;
     file->is_aside = true;
+}
+
+int input_let_go(struct input_file *file) {
+    void *const values = file->head;
+    const int code = input_unchanged(file);
+    file->head = NULL;
+    input_release(file);
+    file->head = values;
+    file->layout.names = NULL;
+    file->buffers = 0;
+    return code;
 }
 
 int input_is_same(const struct input_file *file, const struct input_file *aside) {
@@ -254,7 +267,7 @@ ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
         file->head_given += count;
         return (ssize_t)count;
     }
-    return input_read_anew(file, to, bytes);
+    return file->is_taken ? 0 : input_read_anew(file, to, bytes);
 }
 
 ssize_t input_some(struct input_file *file, void *to, size_t bytes) {
