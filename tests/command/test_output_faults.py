@@ -1,0 +1,340 @@
+"""Outputs appear whole or not at all, whatever goes wrong, and no temporary is left."""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+from harness import CANNOT_CREATE, COMMAND, IO_ERROR, OS_ERROR, CommandTest, main, numpy, random_table, running_sums
+
+
+class Faults(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.table = random_table("u32", (100000, 5))
+        self.save("in.npy", self.table)
+
+    def test_a_pipe_that_closes(self):
+        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-o", "-"], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.assertEqual(len(process.stdout.read(10)), 10)
+        process.stdout.close()
+        error = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual((process.wait(), error), (-signal.SIGPIPE, b""))
+
+    def test_a_file_size_limit(self):
+        self.write("out.npy", b"precious")
+        for arguments in (["scan", "in.npy"], ["scan", "in.npy", "--reverse"], ["gen", "--type", "u8", "--rows", 10**7, "--columns", 1]):
+            for output in ("out.npy", "new.npy"):
+                self.assert_refused(IO_ERROR, *arguments, "-fo", output, says=[output, "File too large"],
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
+        self.assertEqual(self.read("out.npy"), b"precious")
+
+    def test_a_full_disk(self):
+        os.mkdir(self.path("disk"))
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.path("disk")],
+                          capture_output=True).returncode != 0:
+            self.skipTest("may not mount a small disk here")
+        try:
+            self.write("disk/out.npy", b"precious")
+            for output in ("disk/out.npy", "disk/new.npy"):
+                self.assert_refused(IO_ERROR, "scan", "in.npy", "-fo", output,
+                                    says=[output, "no room for 4000128 bytes", "No space left"])
+                self.assertEqual(os.listdir(self.path("disk")), ["out.npy"])
+            self.assertEqual(self.read("disk/out.npy"), b"precious")
+            if not shutil.which("strace") or "TSAN_OPTIONS" in os.environ:
+                return
+            for inject, says, *more in (("fallocate:error=EOPNOTSUPP", b"no room"), ("fstatfs:error=ENOSYS", b"no room"),
+                                        ("fallocate,fstatfs:error=ENOSYS", b"disk/new.npy: No space left"),
+                                        ("fallocate,fstatfs:error=ENOSYS", b"No space left", "--reverse")):
+                result = self.strace(inject, "scan", "in.npy", "-o", "disk/new.npy", *more)
+                self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+                self.assertIn(says, result.stderr)
+                self.assertEqual(os.listdir(self.path("disk")), ["out.npy"])
+        finally:
+            subprocess.run(["umount", self.path("disk")], check=True)
+
+    def test_little_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+
+        probe = subprocess.run([COMMAND, "--version"], preexec_fn=limit, capture_output=True)
+        if probe.returncode != 0:
+            self.skipTest("this build does not start in 1 GiB of address space (a sanitizer)")
+        with open(self.path("big.bin"), "wb") as file:
+            file.truncate(600 << 20)
+        self.assert_refused(OS_ERROR, "sort", "big.bin", "--type", "u32", "-o", "out.npy", says="memory",
+                            preexec_fn=limit)
+        self.run_command("scan", "big.bin", "--type", "u32", "--columns", 4, "-qo", "/dev/null", preexec_fn=limit)
+
+    LETS_LIVE = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD,
+                 signal.SIGURG, signal.SIGWINCH, signal.SIGXFSZ)
+    ENDING_SIGNALS = sorted(set(map(int, signal.valid_signals())) - set(map(int, LETS_LIVE)))
+
+    @staticmethod
+    def notice_signals():
+        """For a new process: whoever started the tests may have had it ignore signals, as nohup and background jobs do."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for number in set(Faults.ENDING_SIGNALS) - {signal.SIGKILL}:
+            signal.signal(number, signal.SIG_DFL)
+
+    def of_strace(self, process):
+        """The number of the command that strace runs."""
+        with open("/proc/%d/task/%d/children" % (process.pid, process.pid)) as children:
+            return int(children.read().split()[0])
+
+    def has_temporary(self, pid):
+        """Whether the process has a temporary open, with a name or without."""
+        try:
+            files = [os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid)]
+        except FileNotFoundError:
+            return False
+        return any(file.startswith(os.path.realpath(self.folder) + "/") and
+                   (file.endswith(" (deleted)") or "/.tuplescan." in file) for file in files)
+
+    def blocked(self, *arguments, before=()):
+        """A scan that has made its temporary and waits for a reader of the FIFO for its --carry-out, and its number."""
+        os.mkfifo(self.path("fifo"))
+        process = subprocess.Popen([*before, COMMAND, "scan", "in.npy", "-o", "out.npy", "--carry-out", "fifo",
+                                    *arguments], cwd=self.folder, stderr=subprocess.PIPE,
+                                   preexec_fn=self.notice_signals)
+        while process.poll() is None:
+            try:
+                pid = self.of_strace(process) if before else process.pid
+            except (FileNotFoundError, IndexError):
+                pid = 0
+            if pid and self.has_temporary(pid):
+                return process, pid
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        self.fail("no temporary was made")
+
+    def end(self, number, **more):
+        process, pid = self.blocked(**more)
+        self.assertNotIn("out.npy", self.listing())
+        os.kill(pid, number)
+        error = process.communicate()[1]
+        self.assertEqual(process.returncode, IO_ERROR if number == signal.SIGBUS else -number, error)
+        if number == signal.SIGINT:
+            self.assertEqual(error, b"tuplescan: interrupted\n")
+        self.assertEqual(self.listing(), ["fifo", "in.npy"], number)
+        os.unlink(self.path("fifo"))
+
+    def test_signals(self):
+        with open(COMMAND, "rb") as file:
+            program = file.read()
+        handlers = b"__asan_init" in program or b"__tsan_init" in program
+        own = {signal.SIGSEGV, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGSYS} if handlers else set()
+        for number in set(self.ENDING_SIGNALS) - own - {signal.SIGKILL}:
+            self.end(number)
+
+    def test_signals_where_temporaries_have_names(self):
+        inject = self.named_temporaries("scan", "in.npy", "-qo", "out.npy")
+        os.unlink(self.path("out.npy"))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGIO, signal.SIGPWR, signal.SIGSEGV,
+                       signal.SIGPIPE, signal.SIGRTMIN, signal.SIGRTMIN + 5, signal.SIGRTMAX):
+            self.end(number, before=self.strace_line("-o", "/dev/null", "-e", "inject=" + inject))
+
+    def test_kill_leaves_nothing(self):
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_WRONLY))
+        except OSError:
+            self.skipTest("the file system here knows no files without names")
+        process, pid = self.blocked()
+        self.assertEqual(self.listing(), ["fifo", "in.npy"])
+        os.kill(pid, signal.SIGKILL)
+        process.communicate()
+        self.assertEqual(self.listing(), ["fifo", "in.npy"])
+
+    def test_signals_while_writing(self):
+        gen = ["gen", "--type", "f64", "--rows", "5000000", "--columns", "1", "-o", "out.npy"]
+        for inject in ("write:signal=SIGTERM:when=20", "fsync:signal=SIGTERM", "linkat:signal=SIGTERM"):
+            result = self.strace(inject, *gen)
+            self.assertEqual(result.returncode, -signal.SIGTERM, inject)
+            if "linkat" in inject:  # signals are held until all names are there
+                os.unlink(self.path("out.npy"))
+            self.assertEqual(self.listing(), ["in.npy"], inject)
+
+    def test_a_large_file_that_was_replaced_is_given_back_by_another_process(self):
+        for command in (["scan", "in.npy", "-o", "out.npy"],
+                        ["scan", "in.npy", "-o", "out.npy", "--carry-out", "carry.npy"]):
+            for name in {"out.npy", "carry.npy"} & set(command):
+                self.write(name, b"")
+                os.truncate(self.path(name), 65 << 20)
+            result = self.strace("wait4:signal=SIGINT", *command, "-f")
+            self.assertEqual((result.returncode, result.stderr), (-signal.SIGINT, b"tuplescan: interrupted\n"))
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))
+            self.assertEqual([name for name in self.listing() if name.startswith(".")], [])
+        os.truncate(self.path("out.npy"), 65 << 20)
+        os.link(self.path("out.npy"), self.path("other"))
+        calls, result = self.traced("wait4", "scan", "in.npy", "-fqo", "out.npy")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertFalse(any(call.startswith("wait4") for call in calls))
+        self.assertEqual(os.stat(self.path("other")).st_size, 65 << 20)
+
+    def test_nothing_lives_on_after_an_interruption(self):
+        self.end(signal.SIGINT)
+        while True:
+            folders = []
+            for pid in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    folders.append(os.readlink("/proc/%s/cwd" % pid))
+                except OSError:
+                    pass
+            if os.path.realpath(self.folder) not in folders:
+                return
+            time.sleep(0.01)
+
+    def test_an_ignored_signal_stays_ignored(self):
+        os.mkfifo(self.path("fifo"))
+        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qo", "out.npy", "--carry-out", "fifo"],
+                                   cwd=self.folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_until(lambda: self.has_temporary(process.pid), process)
+        process.send_signal(signal.SIGHUP)
+        self.read("fifo")
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(self.listing(), ["fifo", "in.npy", "out.npy"])
+
+    def test_a_file_that_appears_meanwhile_stays(self):
+        process, _ = self.blocked()
+        self.write("out.npy", b"of somebody else")
+        self.read("fifo")
+        error = process.communicate()[1]
+        self.assertEqual(process.returncode, CANNOT_CREATE, error)
+        self.assertEqual(self.read("out.npy"), b"of somebody else")
+        self.assertEqual(self.listing(), ["fifo", "in.npy", "out.npy"])
+
+    def test_of_two_outputs_there_is_none_without_the_other(self):
+        values = ["--values", "in.npy", "--values-out", "beside.npy"]
+        self.save("in.npy", self.table[:, 0])
+        for command in (["scan", "in.npy", "-o", "out.npy", "--carry-out", "beside.npy"],
+                        ["sort", "in.npy", "-o", "out.npy", *values]):
+            for inject in ("linkat:error=EACCES:when=1", "linkat:error=EACCES:when=2"):
+                result = self.strace(inject, *command)
+                self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+                self.assertEqual(self.listing(), ["in.npy"])
+
+    def test_of_two_outputs_none_is_replaced_without_the_other(self):
+        sums = running_sums(self.table, "u64")
+        self.save("before.npy", numpy.zeros_like(sums[:1]))
+        self.write("carry.npy", b"what was there, too")
+        self.write("out.npy", b"what was there")
+        command = ["scan", "in.npy", "-fqo", "out.npy", "--carry-in", "before.npy", "--carry-out", "carry.npy"]
+        there = self.listing()
+        for inject in ("rename:error=EACCES", "linkat:error=EACCES:when=4"):
+            result = self.strace(inject, *command)
+            self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+            self.assertIn(b"carry.npy", result.stderr)
+            self.assertEqual((self.read("out.npy"), self.read("carry.npy")), (b"what was there", b"what was there, too"))
+            self.assertEqual(self.listing(), there)
+        self.run_command(*command)
+        self.assert_same(numpy.load(self.path("out.npy")), sums)
+        self.assert_same(numpy.load(self.path("carry.npy")), sums[-1:])
+        self.assertEqual(self.listing(), there)
+
+    def test_of_two_folders_the_first_is_on_the_disk_before_the_second_has_a_name(self):
+        for name in "a", "b":
+            os.mkdir(self.path(name))
+        command = ["scan", "in.npy", "-qo", "a/out.npy", "--continue"]
+        lines, result = self.traced("fsync,linkat", *command, "b/state")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calls = [line.split("(")[0] for line in lines]
+        first = calls.index("linkat")
+        self.assertEqual(calls[first:], ["linkat", "fsync", "linkat", "fsync", "fsync"])
+        for name in "a/out.npy", "b/state":
+            os.unlink(self.path(name))
+        result = self.strace("fsync:error=EIO:when=3", *command, "b/state")
+        self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
+        self.assertIn(b"a/out.npy: Input/output error", result.stderr)
+        self.assertEqual((os.listdir(self.path("a")), os.listdir(self.path("b"))), ([], []))
+
+    def test_where_temporaries_have_names(self):
+        """On file systems that know no files without names, nor, some of the last, flags of rename() and hard links."""
+        inject = self.named_temporaries("scan", "in.npy", "-qo", "out.npy")
+        line = self.strace_line("-o", "/dev/null", "-e", "inject=" + inject)
+        for fails, is_there, code in (("renameat2:error=EACCES", False, CANNOT_CREATE), ("close:error=EIO:when=9999", False, 0),
+                                      ("rename:error=EACCES", True, CANNOT_CREATE), ("close:error=EIO:when=9999", True, 0),
+                                      ("renameat2:error=EINVAL", False, 0), ("renameat2:error=EINVAL", True, 0),
+                                      ("renameat2,/^link:error=EPERM", False, 0), ("renameat2,/^link:error=EPERM", True, 0),
+                                      ("/^(link|rename):error=EPERM", False, CANNOT_CREATE)):
+            with self.subTest(fails=fails, is_there=is_there):
+                self.write("out.npy", b"precious")
+                if not is_there:
+                    os.unlink(self.path("out.npy"))
+                result = subprocess.run([*line, "-e", "inject=" + fails, COMMAND, "scan", "in.npy", "-qo", "out.npy",
+                                         *(["-f"] if is_there else [])], cwd=self.folder, capture_output=True)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertEqual(self.listing(), ["in.npy", "out.npy"] if is_there or code == 0 else ["in.npy"])
+                if code == 0:
+                    self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))
+                elif is_there:
+                    self.assertEqual(self.read("out.npy"), b"precious")
+
+    def test_failing_system_calls(self):
+        cases = [("write:error=ENOSPC:when=1", IO_ERROR), ("write:error=EIO:when=2", IO_ERROR),
+                 ("write:retval=0:when=2", IO_ERROR), ("fsync:error=EIO:when=1", IO_ERROR),
+                 ("fsync:error=ENOSPC:when=1", IO_ERROR), ("sync_file_range:error=EIO:when=1", IO_ERROR),
+                 ("linkat:error=EACCES:when=2", CANNOT_CREATE), ("rename:error=EACCES", CANNOT_CREATE),
+                 ("openat:error=EMFILE:when=4+", None), ("mmap:error=ENOMEM:when=20+", None),
+                 ("fstat,newfstatat:error=EIO:when=3+", None)]
+        cases += [(case + "@", IO_ERROR) for case in ("pwrite64:error=ENOSPC:when=1", "pwrite64:error=EIO:when=3",
+                                                      "pwrite64:retval=0:when=2", "fsync:error=EIO:when=1")]
+        for inject, code in cases:
+            with self.subTest(inject=inject):
+                self.write("out.npy", b"precious")
+                result = self.strace(inject.rstrip("@"), "scan", "in.npy", "-fqo", "out.npy", "--threads", "1",
+                                     *(["--reverse", "--memory", "2M"] if inject.endswith("@") else []))
+                if code is None and (result.returncode in (0, 127) or b"shared libraries" in result.stderr):
+                    continue  # which of the many such calls it hits differs from one C library to the next
+                if code is not None:
+                    self.assertEqual(result.returncode, code, result.stderr)
+                self.assertEqual(result.stderr.count(b"\n"), 1, result.stderr)
+                self.assertEqual(self.read("out.npy"), b"precious")
+                self.assertEqual(self.listing(), ["in.npy", "out.npy"])
+
+    def reads_before_standard_input(self):
+        """How many read()s the dynamic loader makes; these may not fail, and differ between machines."""
+        lines, _ = self.traced("read", "scan", "-", "-fqo", "out.npy", input=self.read("in.npy"))
+        return next(i for i, line in enumerate(lines) if line.startswith("read(0,"))
+
+    def test_interrupted_calls_are_continued(self):
+        first = self.reads_before_standard_input() + 1
+        for inject in ("write:error=EINTR:when=1..3", "fsync:error=EINTR:when=1..2", "sync_file_range:error=EINTR:when=1",
+                       "fallocate:error=EINTR:when=1..2", f"read:error=EINTR:when={first}..{first + 6}"):
+            result = self.strace(inject, "scan", "-", "-fqo", "out.npy", input=self.read("in.npy"))
+            self.assertEqual(result.returncode, 0, (inject, result.stderr))
+            self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))
+        ends = ["--reverse", "--memory", "2M"]
+        self.run_command("scan", "in.npy", "-qfo", "expected.npy", *ends)
+        for inject in ("pwrite64:error=EINTR:when=1..3", "pread64:error=EINTR:when=4..6"):
+            result = self.strace(inject, "scan", "in.npy", "-fqo", "out.npy", *ends)
+            self.assertEqual(result.returncode, 0, (inject, result.stderr))
+            self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
+        said = self.run_command("info", "in.npy").stdout
+        self.assertEqual(self.strace("write:error=EINTR:when=1..3", "info", "in.npy").stdout, said)
+
+    def test_no_call_keeps_a_signal_waiting(self):
+        """Linux sees signals only between calls that read or write a file, bring in memory or wait for the disk."""
+        self.save("large.npy", numpy.zeros((1 << 20, 5), "f8"))
+        lines, result = self.traced("write,madvise,sync_file_range,fsync", "scan", "large.npy", "-qo", "out.npy")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        writes = [int(line.rsplit("= ", 1)[1].split()[0]) for line in lines if line.startswith("write(")]
+        brought = [int(line.split(", ")[1]) for line in lines if line.startswith("madvise(") and "POPULATE" in line]
+        self.assertEqual(sum(writes), os.stat(self.path("out.npy")).st_size)
+        self.assertLessEqual(max(writes), 4 << 20)
+        if brought:
+            self.assertLessEqual(max(brought), 8 << 20)
+        calls = [line.split("(")[0] for line in lines]
+        self.assertGreaterEqual(calls[:calls.index("fsync")].count("sync_file_range"), 10)
+
+    def test_a_folder_that_cannot_be_synced_is_said(self):
+        result = self.strace("fsync:error=EIO:when=2", "scan", "in.npy", "-qo", "out.npy")
+        self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+        self.assertIn(b"out.npy: is written", result.stderr)
+
+
+if __name__ == "__main__":
+    main()

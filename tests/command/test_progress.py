@@ -1,0 +1,85 @@
+"""What a terminal is shown of a run that takes long."""
+import concurrent.futures
+import os
+import subprocess
+import time
+
+from harness import COMMAND, CommandTest, main, numpy
+
+
+class Progress(CommandTest):
+    def run_on_a_terminal(self, *options):
+        """What is on standard error, a terminal, of a scan that takes more than a second."""
+        ours, theirs = os.openpty()
+        process = subprocess.Popen([COMMAND, "scan", "-", "--type", "u8", "--columns", "1", *options, "-o", "/dev/null"],
+                                   stdin=subprocess.PIPE, stderr=theirs)
+        os.close(theirs)
+        for _ in range(16):
+            process.stdin.write(bytes(1000))
+            process.stdin.flush()
+            time.sleep(0.1)
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        said = b""
+        try:
+            while piece := os.read(ours, 4096):
+                said += piece
+        except OSError:
+            pass  # how a terminal ends
+        os.close(ours)
+        return said
+
+    def said_on_a_terminal(self, sent, *arguments):
+        """Likewise, of any subcommand. `sent`: what standard input brings in pieces; None: its output is taken so."""
+        ours, theirs = os.openpty()
+        process = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE if sent is None else subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        for i in range(16):
+            if sent is None:
+                process.stdout.read(1 << 22)
+            else:
+                process.stdin.write(sent[len(sent) // 16 * i:len(sent) // 16 * (i + 1)])
+                process.stdin.flush()
+            time.sleep(0.1)
+        process.stdin.close()
+        if sent is None:
+            process.stdout.read()
+            process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        said = b""
+        try:
+            while piece := os.read(ours, 4096):
+                said += piece
+        except OSError:
+            pass
+        os.close(ours)
+        return said
+
+    def test_of_every_subcommand_that_runs_long(self):
+        table = numpy.arange(16 << 20, dtype="u4")
+        self.save("table.npy", table)
+        self.run_command("scan", "table.npy", "-qo", "sums.npy")
+        sent = table.tobytes()
+        line = rb"(?s)\A(\r\x1b\[K\d+ rows( of \d+ \(\d+ %\))?, [0-9.]+ GB/s(, \d+ s left)?)+\r\x1b\[K"
+        runs = [(sent, ["verify", "-", "sums.npy", "--type", "u32", "--columns", 1]),
+                (sent, ["count", "-", "--type", "u32", "-o", "/dev/null"]),
+                (sent, ["hist", "-", "--type", "u32", "--range", "0:1e8"]),
+                (sent, ["sort", "-", "--type", "u32", "-o", "/dev/null"]),
+                (None, ["gen", "--type", "u32", "--rows", 20 << 20, "--columns", 1, "-o", "-"])]
+        runs += [(data, words + ["--no-progress"]) for data, words in runs]
+        with concurrent.futures.ThreadPoolExecutor(len(runs)) as threads:
+            for (_, words), said in zip(runs, threads.map(lambda run: self.said_on_a_terminal(run[0], *run[1]), runs)):
+                if "--no-progress" in words:
+                    self.assertNotIn(b"GB/s", said, words)
+                else:
+                    self.assertRegex(said, line, words)
+
+    def test_on_a_terminal(self):
+        self.assertRegex(self.run_on_a_terminal(), rb"(?s)\r\x1b\[K\d+ rows, [0-9.]+ GB/s.*\r\x1b\[Ktuplescan: scan: 16000 x 1")
+        self.assertEqual(self.run_on_a_terminal("-q"), b"")
+        self.assertRegex(self.run_on_a_terminal("--no-progress"), rb"\Atuplescan: scan: 16000 x 1")
+
+
+if __name__ == "__main__":
+    main()
