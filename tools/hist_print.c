@@ -154,8 +154,10 @@ void hist_print_json(const struct hist_job *job) {
     json_size("below", job->outside[TABLE_OUTSIDE_BELOW]);
     json_size("above", job->outside[TABLE_OUTSIDE_ABOVE]);
     json_size("nan", job->outside[TABLE_OUTSIDE_NAN]);
-    json_size("chunk_length", job->report.chunk_length);
-    json_size("chunks", job->report.chunks);
+    if (job->arguments.chunk) {
+        json_size("chunk_length", job->report.chunk_length);
+        json_size("chunks", job->report.chunks);
+    }
     print_report(&job->report, job->input.layout.bytes);
     stopwatch_json(&job->watch);
     json_end();

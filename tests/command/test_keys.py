@@ -200,6 +200,14 @@ class Hist(CommandTest):
         said = json.loads(self.run_command("hist", "values.npy", "--edges", "edges.npy", "--json").stdout)
         self.assertEqual((said["edges"], said["counts"]), (["-inf", 0, "inf"], [1, 2]))
 
+    def test_chunks_are_told_where_they_were_asked_for(self):
+        """Others are what the values were counted in, which is no fact about them."""
+        self.save("values.npy", numpy.arange(1000, dtype="u2"))
+        options = ["hist", "values.npy", "--range", "0:1000", "-qo", "counts.npy", "--json"]
+        self.assertFalse({"chunks", "chunk_length"} & set(json.loads(self.run_command(*options).stdout)))
+        said = json.loads(self.run_command(*options, "-f", "--chunk", 300).stdout)
+        self.assertEqual((said["chunks"], said["chunk_length"]), (4, 300))
+
     def test_plot_is_as_wide_as_the_terminal(self):
         self.save("values.npy", numpy.array([0, 1, 1], "<i4"))
         for columns, expected in ((0, 50), (5, 10), (132, 132 - len("0 |") - len(" 2"))):
