@@ -85,10 +85,11 @@ static void check_table(const struct ranks *ranks, struct random *random) {
     free(expected);
 }
 
-/* What must be host memory, and is a device's on one rank: all are told, before anything is written. */
-static void check_refused(const char *name, table_status status) {
-    check_note("%s on a device: %s", name, table_status_name(status));
-    CHECK(status == TABLE_ERROR_BACKEND && strstr(table_error_detail(), name) != NULL);
+/* What must be host memory, and is a device's on one rank: all are told what is said of it, before anything is
+ * written. */
+static void check_refused(const char *says, table_status status) {
+    check_note("%s on a device: %s", says, table_status_name(status));
+    CHECK(status == TABLE_ERROR_BACKEND && strstr(table_error_detail(), says) != NULL);
     CHECK(strncmp(table_error_detail(), "rank 0: ", 8) == 0);
 }
 
@@ -127,11 +128,12 @@ static void check_words_of_keys(const struct ranks *ranks, void *word) {
     const table_digit digit = {.bits = 1};
     const table_histogram_options options = {.outside = guilty ? word : outside};
     const MPI_Comm comm = ranks->comm;
-    check_refused("", table_histogram_mpi(guilty ? &device : &keys, &bins, &result, NULL, comm));
+    static const char keys_say[] = "the CPU backend cannot reach memory of CUDA device ";
+    check_refused(keys_say, table_histogram_mpi(guilty ? &device : &keys, &bins, &result, NULL, comm));
     check_refused("result", table_histogram_mpi(&keys, &bins, guilty ? &device_result : &result, NULL, comm));
     check_refused("options->outside", table_histogram_mpi(&keys, &bins, &result, &options, comm));
-    check_refused(
-        "", table_digit_counts_mpi(guilty ? &device : &keys, &digit, counts[0], counts[1], counts[2], NULL, comm));
+    check_refused(keys_say, table_digit_counts_mpi(guilty ? &device : &keys, &digit, counts[0], counts[1], counts[2],
+                                                   NULL, comm));
     for (int i = 0; i < 3; i++) {
         static const char *const names[] = {"counts", "before", "totals"};
         uint64_t *const places[3] = {guilty && i == 0 ? word : counts[0], guilty && i == 1 ? word : counts[1],
