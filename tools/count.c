@@ -114,14 +114,13 @@ static int make_room(struct count_job *job, size_t rows) {
         return EX_OK;
     room = room < rows ? rows : room;
     room = room < most ? room : most;
-    void *counters = room < rows             ? NULL
-                     : job->counter_rows > 0 ? realloc(job->counters, room * job->row_bytes)
-                                             : memory_allocate(room * job->row_bytes);
+    if (room < rows)
+        return memory_charge(&job->budget, job->input.name, rows * job->row_bytes);
+    void *counters =
+        job->counter_rows > 0 ? realloc(job->counters, room * job->row_bytes) : memory_allocate(room * job->row_bytes);
     if (!counters)
-        return fail(EX_OSERR,
-                    "%s: out of memory for %zu rows of %zu bytes of counters; --memory says how much may be "
-                    "used",
-                    job->input.name, rows, job->row_bytes);
+        return fail(EX_OSERR, "%s: out of memory for %zu rows of %zu bytes of counters", job->input.name, rows,
+                    job->row_bytes);
     job->counters = counters;
     job->counter_rows = room;
     return EX_OK;
@@ -190,19 +189,24 @@ static int rank_keys(struct count_job *job) {
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
 
+/* Whether a piece may begin within a chunk. */
+static bool splits_chunks(const struct count_job *job, const struct key_pieces *pieces) {
+    return job->chunk > pieces->most && !(job->input.rows_known && keys_view(&job->input).rows <= pieces->most);
+}
+
 /* There is memory for the counters before anything is counted, as far as anybody knows how many there are. */
 static int count(struct count_job *job) {
     struct key_pieces pieces = {0};
     job->row_bytes = job->layout.columns * table_type_size(job->layout.type);
     job->budget.most = memory_there(job->arguments.memory);
-    int code = keys_begin(&pieces, &job->input, &job->budget);
+    keys_begin(&pieces, &job->input, &job->budget);
+    const bool splits = splits_chunks(job, &pieces);
+    if (splits)
+        memory_add(&job->budget, job->row_bytes);
+    int code = make_room(job, job->layout.rows ? job->layout.rows : 1);
+    void *const spare = code == EX_OK && splits ? malloc(job->row_bytes) : NULL;
     if (code == EX_OK)
-        code = memory_charge(&job->budget, job->input.name, job->row_bytes);
-    if (code == EX_OK)
-        code = make_room(job, job->layout.rows ? job->layout.rows : 1);
-    void *const spare = code == EX_OK ? malloc(job->row_bytes) : NULL;
-    if (code == EX_OK)
-        code = spare ? count_pieces(job, &pieces, spare) : fail(EX_OSERR, "out of memory");
+        code = spare || !splits ? count_pieces(job, &pieces, spare) : fail(EX_OSERR, "out of memory");
     free(pieces.buffer);
     free(spare);
     return code == EX_OK && job->arguments.ranks ? rank_keys(job) : code;

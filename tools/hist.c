@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "threads.h"
 #include "types.h"
 
@@ -118,9 +119,18 @@ static int find_range(struct hist_job *job) {
     return EX_OK;
 }
 
+/* What is used before the counts are made. */
+static struct memory_budget budget_so_far(const struct hist_job *job) {
+    struct memory_budget budget = {.most = memory_there(job->arguments.memory)};
+    memory_add(&budget, keys_held(&job->input));
+    memory_add(&budget, keys_held(&job->edges));
+    return budget;
+}
+
 static int read_edges(struct hist_job *job) {
     const table_type type = job->input.layout.type;
-    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true, &job->arguments);
+    const struct memory_budget budget = budget_so_far(job);
+    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true, &budget);
     if (code != EX_OK)
         return code;
     const table_view edges = keys_view(&job->edges);
@@ -161,10 +171,11 @@ static int choose_bins(struct hist_job *job) {
 
 static int read_weights(struct hist_job *job) {
     const char *path = job->arguments.weights;
+    const struct memory_budget budget = budget_so_far(job);
     char list[LIST_TEXT];
     if (!path)
         return EX_OK;
-    int code = open_beside_keys(&job->weights, path, TABLE_F64, false, &job->arguments);
+    int code = open_beside_keys(&job->weights, path, TABLE_F64, false, &budget);
     if (code != EX_OK)
         return code;
     const table_view weights = keys_view(&job->weights), values = keys_view(&job->input);
@@ -250,39 +261,51 @@ static int count_pieces(struct hist_job *job, struct key_pieces *pieces) {
     return code;
 }
 
-/* What the library takes beside the counts, unless that is memory of a device. */
-static int charge_scratch(struct hist_job *job, const table_view *values, struct memory_budget *budget) {
-    const table_view weights = keys_view(&job->weights);
-    const table_view result = {job->rows, job->layout.rows, job->bins.count, 0, job->layout.type};
+/* *bytes: what the library takes beside the counts of so many values, unless that is memory of a device. It is asked
+ * before there are any, with addresses that nobody reads at. */
+static int find_scratch(struct hist_job *job, size_t count, size_t *bytes) {
+    enum { APART = TABLE_WORKSPACE_ALIGNMENT };
+    table_view values = keys_view(&job->input), weights = keys_view(&job->weights);
+    uintptr_t place = APART;
+    values.data = (void *)place;
+    values.rows = count;
+    place += (count * table_type_size(values.type) / APART + 1) * APART;
+    weights.data = (void *)place;
+    place += (job->weights.layout.bytes / APART + 1) * APART;
+    const table_view result = {(void *)place, job->layout.rows, job->bins.count, 0, job->layout.type};
     table_histogram_options options = options_of(job, &weights);
-    size_t bytes = 0;
     if (options.run.backend == TABLE_BACKEND_CUDA)
         return EX_OK;
     options.run.backend = TABLE_BACKEND_CPU;
     options.outside = job->outside;
-    const table_status status = table_histogram_workspace(values, &job->bins, &result, &options, &bytes);
-    return status == TABLE_OK ? memory_charge(budget, job->input.name, bytes) : fail_histogram(job, status);
+    const table_status status = table_histogram_workspace(&values, &job->bins, &result, &options, bytes);
+    return status == TABLE_OK ? EX_OK : fail_histogram(job, status);
+}
+
+/* Charges all that is needed at a time, if the counts are those of pieces also the counts of a piece. */
+static int charge(struct hist_job *job, struct key_pieces *pieces, bool in_pieces) {
+    struct memory_budget budget = {.most = memory_there(job->arguments.memory)};
+    const size_t all = keys_view(&job->input).rows;
+    size_t scratch = 0;
+    keys_begin(pieces, &job->input, &budget);
+    const size_t at_once = !in_pieces ? all : job->input.rows_known ? least(all, pieces->most) : pieces->most;
+    memory_add(&budget, keys_held(&job->edges));
+    memory_add(&budget, keys_held(&job->weights));
+    for (unsigned tables = 0; tables < 1u + in_pieces; tables++)
+        memory_add(&budget, job->layout.bytes);
+    const int code = budget.used < SIZE_MAX / 4 ? find_scratch(job, at_once, &scratch) : EX_OK;
+    budget.buffers += job->input.data ? 0 : scratch; /* of a piece */
+    return code == EX_OK ? memory_charge(&budget, job->input.name, scratch) : code;
 }
 
 static int count(struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    const bool in_pieces = !arguments->weights && !arguments->chunk;
-    struct memory_budget budget = {.most = memory_there(arguments->memory)};
+    const bool in_pieces = !job->arguments.weights && !job->arguments.chunk;
+    const table_view values = keys_view(&job->input);
     struct key_pieces pieces = {0};
-    table_view values = keys_view(&job->input);
-    budget.used = job->edges.layout.bytes + (job->weights.mapping ? 0 : job->weights.layout.bytes);
-    int code = keys_begin(&pieces, &job->input, &budget);
-    if (code == EX_OK)
-        code = memory_charge(&budget, job->input.name, job->layout.bytes);
-    if (code == EX_OK && in_pieces) /* those of a piece */
-        code = memory_charge(&budget, job->input.name, job->layout.bytes);
+    int code = charge(job, &pieces, in_pieces);
     job->rows = code == EX_OK ? memory_allocate(job->layout.bytes) : NULL;
     if (code == EX_OK && !job->rows)
         code = fail(EX_OSERR, "%s: out of memory for %zu bytes of counts", job->input.name, job->layout.bytes);
-    if (!job->input.data)
-        values = (table_view){.data = pieces.buffer, .rows = pieces.most, .columns = 1, .type = values.type};
-    if (code == EX_OK)
-        code = charge_scratch(job, &values, &budget);
     if (code == EX_OK)
         code = in_pieces ? count_pieces(job, &pieces) : count_values(job, &values, job->rows, job->outside);
     free(pieces.buffer);

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "types.h"
 #include "words.h"
 
@@ -47,15 +48,19 @@ int open_keys_to_count(struct input_file *file, const char *path, const struct a
     return code;
 }
 
-int keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget) {
-    const size_t size = table_type_size(input->layout.type), share = budget->most / READ_SHARE / size * size;
-    const size_t wanted = input->data ? MAPPED_BYTES : share < READ_BYTES ? share + size : READ_BYTES;
-    const size_t held = input->mapping ? 0 : input->data ? input->layout.bytes : wanted;
-    *pieces = (struct key_pieces){.input = input, .most = wanted / size};
-    budget->used += input_memory(input);
-    const int code = memory_charge(budget, input->name, held);
-    pieces->buffer = code != EX_OK || input->data ? NULL : malloc(wanted);
-    return code != EX_OK || input->data || pieces->buffer ? code : fail(EX_OSERR, "%s: out of memory", input->name);
+size_t keys_held(const struct input_file *file) {
+    const bool is_mapped = file->mapping && file->data != file->memory;
+    return input_memory(file) + (file->data && !is_mapped ? file->layout.bytes : 0);
+}
+
+void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget) {
+    const size_t size = table_type_size(input->layout.type), share = budget->most / READ_SHARE;
+    const size_t wanted = input->data ? MAPPED_BYTES : least(share, READ_BYTES);
+    *pieces = (struct key_pieces){.input = input, .most = wanted > size ? wanted / size : 1};
+    const size_t buffer = input->data ? 0 : pieces->most * size;
+    memory_add(budget, keys_held(input));
+    memory_add(budget, buffer);
+    budget->buffers += input->buffers + buffer;
 }
 
 int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over) {
@@ -68,6 +73,8 @@ int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *
         const size_t left = input->layout.bytes / size - (size_t)pieces->done;
         got = (left < wanted ? left : wanted) * size;
         *over = got == left * size;
+    } else if (!pieces->buffer && !(pieces->buffer = malloc(pieces->most * size))) {
+        return fail(EX_OSERR, "%s: out of memory", input->name);
     } else {
         code = input_read(input, pieces->buffer, wanted * size, &got);
         *over = got < wanted * size;
@@ -94,14 +101,16 @@ void add_report(table_pipeline_report *sum, const table_pipeline_report *report)
 
 table_type key_type(table_type type) { return type == TABLE_BOOL ? TABLE_U8 : type; }
 
+void keys_request_rest(struct input_request *request, const struct memory_budget *budget) {
+    const size_t left = memory_left(budget);
+    request->memory = left > 0 ? left : 1; /* 0 would be any */
+    request->used = budget->most - request->memory;
+}
+
 int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
-                     const struct arguments *arguments) {
-    const struct input_request request = {.type = type,
-                                          .columns = 1,
-                                          .type_is_a_hint = true,
-                                          .whole = true,
-                                          .own = own,
-                                          .memory = memory_there(arguments->memory)};
+                     const struct memory_budget *budget) {
+    struct input_request request = {.type = type, .columns = 1, .type_is_a_hint = true, .whole = true, .own = own};
+    keys_request_rest(&request, budget);
     return input_open(file, path, &request);
 }
 

@@ -24,13 +24,16 @@ int open_keys_to_count(struct input_file *file, const char *path, const struct a
 /* Keys that are looked at one piece after the other. */
 struct key_pieces {
     struct input_file *input;
-    char *buffer; /* of input without data; begun by keys_begin(), free() it */
+    char *buffer; /* of input without data; free() it */
     size_t most;  /* keys of a piece, at most */
     uint64_t done;
 };
 
-/* Charges what the keys take in memory, beside what is mapped. EX_OK, or the exit code after a message. */
-int keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget);
+/* Bytes of memory that a file takes now, beside what is mapped. */
+size_t keys_held(const struct input_file *file);
+
+/* Adds what the keys take in memory to what is used, beside what is mapped. */
+void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget);
 
 /* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. As input_read(). */
 int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over);
@@ -38,9 +41,13 @@ int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *
 /* Adds the times of a call to those of the calls before it. */
 void add_report(table_pipeline_report *sum, const table_pipeline_report *report);
 
-/* Opens a file that goes with the keys, and is of this type if it is raw. `own` as in a request. */
+/* Has a file use no more memory than is left. */
+void keys_request_rest(struct input_request *request, const struct memory_budget *budget);
+
+/* Opens a file that goes with the keys, in what is left of memory, and is of this type if it is raw. `own` as in a
+ * request. */
 int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
-                     const struct arguments *arguments);
+                     const struct memory_budget *budget);
 
 /* All its values as one column. */
 table_view keys_view(const struct input_file *file);

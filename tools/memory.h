@@ -26,9 +26,16 @@ size_t memory_there(size_t asked);
 /* What one job may use in all: everything large that it has in memory at a time is charged to it beforehand. */
 struct memory_budget {
     size_t most, used; /* bytes */
+    size_t buffers;    /* of those used: of buffers whose size is a share of `most`, which is a quarter or less */
 };
 
 size_t memory_left(const struct memory_budget *budget);
+
+/* Charges bytes, and more are to be charged before memory_charge() looks at how many are used. */
+void memory_add(struct memory_budget *budget, size_t bytes);
+
+/* What `most` has to be for that which is used, which is more: buffers will be larger then, too. */
+size_t memory_needed(const struct memory_budget *budget);
 
 /* EX_OK, or EX_OSERR after a message about `name`, which says how much is needed: the bytes and all that was charged
  * before. They are charged in any case. */

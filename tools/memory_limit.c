@@ -77,11 +77,27 @@ size_t memory_left(const struct memory_budget *budget) {
     return budget->most > budget->used ? budget->most - budget->used : 0;
 }
 
-int memory_charge(struct memory_budget *budget, const char *name, size_t bytes) {
+void memory_add(struct memory_budget *budget, size_t bytes) {
     if (__builtin_add_overflow(budget->used, bytes, &budget->used))
         budget->used = SIZE_MAX;
+}
+
+size_t memory_needed(const struct memory_budget *budget) {
+    enum { BUFFERS_MOST = 16 << 20 }; /* however much may be used */
+    const size_t share = budget->most / SHARE + 1, shares = (budget->buffers + share - 1) / share;
+    const size_t rest = budget->used - budget->buffers;
+    if (shares == 0 || rest > SIZE_MAX / 2 / SHARE)
+        return budget->used;
+    const size_t most = rest + BUFFERS_MOST;
+    const size_t scaled = shares < SHARE ? (rest / (SHARE - shares) + 1) * SHARE : most;
+    const size_t needed = least(scaled, most);
+    return needed > budget->used ? needed : budget->used;
+}
+
+int memory_charge(struct memory_budget *budget, const char *name, size_t bytes) {
+    memory_add(budget, bytes);
     return budget->used <= budget->most
                ? EX_OK
                : fail(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much",
-                      name, budget->used, budget->most);
+                      name, memory_needed(budget), budget->most);
 }

@@ -60,11 +60,13 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
         return fail(EX_IOERR, "%s: %s", name, table_error_detail());
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
         return input_ends(job->input, report->bytes_read);
-    if (status == TABLE_ERROR_ARGUMENT && report->memory > memory_limit(job->arguments.memory))
+    const struct memory_budget budget = {
+        .most = memory_limit(job->arguments.memory), .used = report->memory, .buffers = job->input->buffers};
+    if (status == TABLE_ERROR_ARGUMENT && budget.used > budget.most)
         return fail(EX_OSERR,
                     "%s: out of memory: a row of %zu columns, with all that is kept between rows, needs %zu bytes, and "
                     "%zu may be used; --memory says how much",
-                    name, job->input->layout.columns, report->memory, memory_limit(job->arguments.memory));
+                    name, job->input->layout.columns, memory_needed(&budget), budget.most);
     return fail_status(name, status);
 }
 
@@ -196,10 +198,21 @@ static int sum_backwards(struct scan_job *job) {
     return code == EX_OK ? sum_rows(job) : code;
 }
 
+/* Charges the values in memory, and beside them what reading takes of it, or, after that, the sums: what is more. */
+static int charge_table(const struct scan_job *job, size_t sums) {
+    const struct input_file *input = job->input;
+    const size_t reading = input_memory(input);
+    struct memory_budget budget = {
+        .most = memory_there(job->arguments.memory), .used = job->kept, .buffers = reading > sums ? input->buffers : 0};
+    memory_add(&budget, input->layout.bytes);
+    return memory_charge(&budget, input->name, reading > sums ? reading : sums);
+}
+
 /* Does the same with one table in memory. */
 static int sum_table_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
-    struct memory_budget budget = {.most = memory_limit(job->arguments.memory), .used = job->kept};
+    const struct memory_budget budget = {.most = memory_there(job->arguments.memory),
+                                         .used = job->kept + input_memory(input)};
     int code = EX_OK;
     if (!input->rows_known)
         code = input_take_all(input, memory_left(&budget), "--reverse: begins with its last row");
@@ -209,9 +222,7 @@ static int sum_table_backwards(struct scan_job *job) {
         !size_multiply(rows, row_bytes, &bytes))
         bytes = SIZE_MAX;
     if (code == EX_OK)
-        code = memory_charge(&budget, input->name, input_memory(input) + input->layout.bytes);
-    if (code == EX_OK)
-        code = memory_charge(&budget, input->name, bytes);
+        code = charge_table(job, bytes);
     if (code == EX_OK)
         code = input_take_table(input, budget.most);
     if (code != EX_OK)

@@ -90,22 +90,20 @@ static int start_rows(struct sort_job *job) {
         job->by[i].type = key_type(job->by[i].type);
     job->rows = job->input.layout.rows;
     job->row_bytes = job->input.layout.columns * layout_element_bytes(&job->input.layout);
+    memory_add(&job->budget, input_memory(&job->input));
+    memory_add(&job->budget, job->input.layout.bytes);
     return sort_choose_keys(job);
 }
 
 static int start_values(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
-    const struct input_request request = {.type = TABLE_U8,
-                                          .columns = 1,
-                                          .type_is_a_hint = true,
-                                          .memory = memory_there(arguments->memory),
-                                          .whole = true,
-                                          .own = true,
-                                          .elements = INPUT_ANYTHING};
+    struct input_request request = {
+        .type = TABLE_U8, .columns = 1, .type_is_a_hint = true, .whole = true, .own = true, .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
     struct table_layout *layout = &file->layout;
     if (!arguments->values)
         return EX_OK;
+    keys_request_rest(&request, &job->budget);
     const int code = start(job, file, arguments->values, &request);
     if (code != EX_OK)
         return code;
@@ -135,23 +133,25 @@ static int choose_order(struct sort_job *job) {
                : fail(EX_DATAERR, "%s: its order is beyond the address space", job->input.name);
 }
 
-static void add(size_t *sum, size_t bytes) {
-    if (__builtin_add_overflow(*sum, bytes, sum))
-        *sum = SIZE_MAX;
-}
-
-/* Charges all that is needed at a time. */
+/* Charges all that is needed at a time: the values, and what reading them takes, or what sorting them does after that,
+ * whichever is more. */
 static int charge(struct sort_job *job) {
+    const size_t most = job->budget.most;
+    struct memory_budget reading = {.most = most}, sorting = {.most = most};
     const struct input_file *const files[] = {&job->input, &job->value_file};
-    size_t all = job->arguments.argsort ? job->order_layout.bytes : 0, keys, scratch = 0;
-    add(&all, size_multiply(job->rows, sort_key_bytes(job), &keys) ? keys : SIZE_MAX);
+    size_t keys, scratch = 0;
     for (unsigned i = 0; i < 2; i++) {
-        add(&all, files[i]->layout.bytes);
-        add(&all, input_memory(files[i]));
+        memory_add(&reading, files[i]->layout.bytes);
+        memory_add(&reading, input_memory(files[i]));
+        memory_add(&sorting, files[i]->layout.bytes);
+        reading.buffers += files[i]->buffers;
     }
-    const int code = all < SIZE_MAX / 4 ? sort_scratch(job, &scratch) : EX_OK;
-    add(&all, scratch);
-    return code == EX_OK ? memory_charge(&job->budget, job->input.name, all) : code;
+    memory_add(&sorting, job->arguments.argsort ? job->order_layout.bytes : 0);
+    memory_add(&sorting, size_multiply(job->rows, sort_key_bytes(job), &keys) ? keys : SIZE_MAX);
+    const int code = sorting.used < SIZE_MAX / 4 ? sort_scratch(job, &scratch) : EX_OK;
+    memory_add(&sorting, scratch);
+    job->budget = reading.used > sorting.used ? reading : sorting;
+    return code == EX_OK ? memory_charge(&job->budget, job->input.name, 0) : code;
 }
 
 static int read_tables(struct sort_job *job) {

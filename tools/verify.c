@@ -135,11 +135,13 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
                                     .exclusive = arguments->exclusive,
                                     .reverse = arguments->reverse,
                                     .offsets = arguments->offsets};
-    struct memory_budget budget = {.most = memory_limit(arguments->memory),
-                                   .used = input_memory(input) + input_memory(scanned)};
+    const size_t asked = arguments->memory;
+    struct memory_budget budget = {.most = verify_takes_all(&comparison) ? memory_there(asked) : memory_limit(asked),
+                                   .used = input_memory(input) + input_memory(scanned),
+                                   .buffers = input->buffers + scanned->buffers};
     int code = comparison.reverse ? verify_find_end(&comparison, &budget) : EX_OK;
     if (code == EX_OK)
-        code = verify_make_room(&comparison, memory_left(&budget), state);
+        code = verify_make_room(&comparison, &budget, state);
     comparison.sums.skip_nan = arguments->skip_nan;
     progress_begin(&comparison.progress, !arguments->quiet && !arguments->no_progress);
     if (code == EX_OK)

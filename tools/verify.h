@@ -32,11 +32,14 @@ struct comparison {
 /* Each of these returns EX_OK, or the exit code after a message. It is an error that the shapes differ. */
 int verify_wrong_shape(const struct input_file *scanned, const struct input_file *input);
 
+/* Whether all rows are in memory at a time: they are compared from the last one on, and cannot be read so. */
+bool verify_takes_all(const struct comparison *comparison);
+
 /* From the end, where that is has to be known: what does not say it is brought into memory. */
 int verify_find_end(const struct comparison *comparison, struct memory_budget *budget);
 
-/* Memory for the rows, at most `most` bytes, and the sums, that go on from the state, if there is one. */
-int verify_make_room(struct comparison *comparison, size_t most, const struct state_file *state);
+/* Memory for the rows and the sums, which go on from the state, if there is one; it is charged. */
+int verify_make_room(struct comparison *comparison, struct memory_budget *budget, const struct state_file *state);
 
 /* Compares all rows, up to the first difference. */
 int verify_compare(struct comparison *comparison);

@@ -6,6 +6,7 @@
 
 #include "input/start.h"
 #include "message.h"
+#include "number.h"
 
 /* Bytes that are read at a time: few enough for the caches. */
 enum { READ_BYTES = 1 << 20 };
@@ -22,15 +23,23 @@ int verify_wrong_shape(const struct input_file *scanned, const struct input_file
 /* Whether rows can be read from the last one on. */
 static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->text; }
 
+bool verify_takes_all(const struct comparison *comparison) {
+    return comparison->reverse && !(can_go_back(comparison->input) && can_go_back(comparison->scanned));
+}
+
 /* From the end, where that is has to be known: what does not say it is brought into memory. */
 int verify_find_end(const struct comparison *comparison, struct memory_budget *budget) {
     struct input_file *const files[] = {comparison->input, comparison->scanned};
     for (unsigned i = 0; i < 2; i++) {
+        struct input_file *const file = files[i];
+        const size_t reading = input_memory(file), buffers = file->buffers;
         const int code =
-            files[i]->rows_known ? EX_OK : input_take_all(files[i], memory_left(budget), "--reverse begins at its end");
+            file->rows_known ? EX_OK : input_take_all(file, memory_left(budget), "--reverse begins at its end");
         if (code != EX_OK)
             return code;
-        budget->used += files[i]->is_taken ? files[i]->head_bytes : 0;
+        budget->used -= reading - input_memory(file);
+        budget->buffers -= buffers - file->buffers;
+        memory_add(budget, file->is_taken ? file->head_bytes : 0);
     }
     return files[1]->layout.rows == files[0]->layout.rows + comparison->offsets
                ? EX_OK
@@ -38,29 +47,24 @@ int verify_find_end(const struct comparison *comparison, struct memory_budget *b
 }
 
 /* Memory for the rows, if it may be used. */
-int verify_make_room(struct comparison *comparison, size_t most, const struct state_file *state) {
+int verify_make_room(struct comparison *comparison, struct memory_budget *budget, const struct state_file *state) {
     const struct table_layout *in = &comparison->input->layout, *out = &comparison->scanned->layout;
     const uint64_t above = state ? state->facts.rows : 0;
     const uint64_t rows = comparison->input->rows_known ? above + in->rows : UINT64_MAX;
     const size_t unit = rows == 0 ? 1 : rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; /* SCANNED may have more */
     const size_t out_row = out->columns * table_type_size(out->type);
-    size_t row, needed, own;
+    const bool at_once = verify_takes_all(comparison);
+    size_t row, room, own, needed;
     if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||
-        !size_multiply(row, unit, &needed) || !serial_sums_bytes(out->type, rows, in->columns, &own) ||
-        __builtin_add_overflow(needed, own, &needed) || __builtin_add_overflow(needed, unit * out_row, &needed) ||
-        needed > most)
-        return fail(EX_OSERR,
-                    "%s: out of memory: %zu rows of %zu columns and their sums are needed at a time, and "
-                    "%zu bytes may be used; --memory says more",
-                    comparison->input->name, unit, in->columns, most);
-    const size_t units = row * unit > 0 && row * unit < READ_BYTES ? READ_BYTES / (row * unit) : 1;
-    comparison->room = units * unit;
-    if (comparison->reverse && !(can_go_back(comparison->input) && can_go_back(comparison->scanned))) {
-        if (in->rows > 0 && row > most / in->rows)
-            return fail(EX_OSERR, "%s: out of memory: all rows are needed at once with --reverse; --memory says more",
-                        comparison->input->name);
-        comparison->room = in->rows;
-    }
+        !size_multiply(row, at_once ? in->rows : unit, &room) ||
+        !serial_sums_bytes(out->type, rows, in->columns, &own) || __builtin_add_overflow(room, own, &needed) ||
+        __builtin_add_overflow(needed, unit * out_row, &needed))
+        needed = SIZE_MAX;
+    const int code = memory_charge(budget, comparison->input->name, needed);
+    if (code != EX_OK)
+        return code;
+    const size_t more = least(READ_BYTES, memory_left(budget));
+    comparison->room = at_once ? in->rows : room > 0 && room <= more ? more / room * unit : unit;
     comparison->out_row = out_row;
     comparison->values = malloc(comparison->room * row + 1);
     comparison->rounded = malloc(unit * out_row + out_row + 1);

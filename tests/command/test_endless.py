@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import subprocess
+import threading
 import time
 
 from harness import COMMAND, DATA, IO_ERROR, OS_ERROR, RNG, CommandTest, main, numpy, random_table, running_sums
@@ -292,6 +293,92 @@ class Memory(CommandTest):
                          "--output-format", "raw", input=b"odd" + table[:3].tobytes())
         self.assertEqual(self.read("out"), numpy.cumsum(table[:3].ravel()[::-1], dtype="u8")[::-1].tobytes())
 
+    def test_what_is_said_once_is_enough(self):
+        """Whatever share of it buffers are: whoever allows what was asked for is not asked again."""
+        rows = b"".join(b"%d,%d\n" % (i, 7 * i) for i in range(3800))
+        self.write("in.csv", rows)
+        self.save("in.npy", RNG.standard_normal((3800, 2)).astype(">f8"))
+        self.save("columns.npy", numpy.asfortranarray(RNG.integers(0, 100, (3800, 4), "i4")))
+        wide = self.read(self.save("wide.npy", RNG.integers(0, 2**16, 50000, "u2")))
+        columns = self.read("columns.npy")
+        bins = ["--range", "0:1", "-qo", "out"]
+        for memory, arguments, data in (
+                (80 << 10, ["scan", "in.csv", "--reverse", "-qo", "out"], None),
+                (5 << 10, ["scan", "in.csv", "-qo", "out.npy", "--out-type", "f64", "--exclusive"], None),
+                (5 << 10, ["scan", "in.npy", "-qo", "out"], None),
+                (100 << 10, ["scan", "-", "--reverse", "-qo", "out"], columns),
+                (1000, ["hist", "-", "--bins", 200, *bins], wide),
+                (1000, ["hist", "-", "--input-format", "raw", "--type", "u16", *bins], wide),
+                (1000, ["hist", "in.csv", "--input-format", "csv", *bins], None),
+                (1000, ["hist", "wide.npy", "--chunk", 10, *bins], None),
+                (30000, ["count", "-", "--chunk", 1000, "-qo", "out"], wide),
+                (3000, ["count", "wide.npy", "--chunk", 1000, "-qo", "out"], None),
+                (5000, ["count", "-", "--chunk", 100000, "-qo", "out"], wide),
+                (20000, ["verify", "in.csv", "in.csv"], None),
+                (100 << 10, ["sort", "in.npy", "--by", 0, "-qo", "out"], None),
+                (100 << 10, ["sort", "-", "--by", 0, "-qo", "out"], columns)):
+            with self.subTest(arguments=arguments):
+                line = self.assert_refused(OS_ERROR, *arguments, "--memory", memory, input=data,
+                                           says=["%d may be used" % memory, "--memory"])
+                needed = int(re.search(r"(\d+) bytes(?: are needed)?, and \d+ may be used", line)[1])
+                self.run_command(*arguments, "--memory", needed, input=data, code=DATA if "verify" in arguments else 0)
+                for name in {"out", "out.npy"} & set(self.listing()):
+                    os.unlink(self.path(name))
+
+    def test_sums_from_the_end_of_a_pipe_may_use_what_there_is(self):
+        """By default three quarters of what the process may use, as all that needs a table in memory."""
+        self.require_small_program()
+        table = bytes(20 << 20)
+        self.write("sums", table)
+        options = ["--type", "f64", "--columns", 1, "--reverse", "-q"]
+        for words in (["scan", "-", "-o", "out", "--threads", 1], ["verify", "-", "sums"]):
+            self.run_command(*words, *options, input=table,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (140000 << 10, 140000 << 10)))
+
+    def test_columns_of_a_pipe_are_given_back_before_the_sort(self):
+        table = numpy.asfortranarray(RNG.integers(0, 2**32, (1 << 20, 4), "u4"))
+        self.save("in.npy", table)
+        self.run_command("sort", "-", "--by", 0, "-qo", "out.npy", "--memory", "50M", input=self.read("in.npy"))
+        self.assert_same(numpy.load(self.path("out.npy")), table[numpy.argsort(table[:, 0], kind="stable")])
+
+    def test_text_is_given_back_when_its_values_were_taken(self):
+        self.write("a.csv", b"0.000001\n" * 10500)
+        self.run_command("scan", "a.csv", "--reverse", "-qfo", "b.csv")
+        self.run_command("verify", "a.csv", "b.csv", "--reverse", "-q", "--memory", "400K")
+
+    def test_chunks_that_are_whole_need_one_row(self):
+        self.write("keys", bytes(100))
+        self.run_command("count", "keys", "-qo", "out.npy", "--memory", 4000)
+        self.assertEqual(numpy.load(self.path("out.npy"))[0, 0], 100)
+        self.save("keys.npy", numpy.zeros(1000, "u1"))  # what is read of a pipe at a time, and nothing behind it
+        self.run_command("count", "-", "-qfo", "out.npy", "--memory", 4000, input=self.read("keys.npy"))
+        self.assertEqual(numpy.load(self.path("out.npy"))[0, 0], 1000)
+
+    def test_files_beside_share_what_there_is(self):
+        """Of a second pipe, no more is read than there is memory for, beside the values of the first."""
+        values = bytes(24 << 20)
+        os.mkfifo(self.path("beside"))
+        written = []
+
+        def write():
+            with open(self.path("beside"), "wb", buffering=0) as pipe:
+                try:
+                    for _ in range(24):
+                        written[-1] += pipe.write(bytes(1 << 20))
+                except BrokenPipeError:
+                    pass
+
+        for arguments in (["sort", "-", "-o", "out", "--values", "beside", "--values-out", "out2"],
+                          ["hist", "-", "--type", "u64", "--range", "0:1", "--weights", "beside"],
+                          ["hist", "-", "--type", "u64", "--chunk", 10, "-o", "out", "--edges", "beside"]):
+            written.append(0)
+            writer = threading.Thread(target=write)
+            writer.start()
+            self.assert_refused(OS_ERROR, *arguments, "--memory", "32M", input=values,
+                                says=["beside: out of memory", "--memory"])
+            writer.join()
+            self.assertLess(written[-1], 12 << 20)
+
     def test_inputs_that_are_taken_share_what_there_is(self):
         self.write("a.csv", b"123456789\n" * (3 << 20))
         few = ["scan", "a.csv", "a.csv", "-qo", "-", "--output-format", "npy"]
@@ -312,7 +399,7 @@ class Memory(CommandTest):
             self.assertLess(found, 32 << 20)
             self.assertEqual(self.read("pipe.npy"), self.read("file.npy"))
         self.assert_refused(OS_ERROR, "count", "-", "--chunk", 10, "-o", "out", "--memory", "4M", input=keys.tobytes(),
-                            says=["counters", "--memory"])
+                            says=["bytes are needed, and 4194304 may be used", "--memory"])
         self.assert_refused(DATA, "count", "-", "--type", "u32", "-o", "out", input=keys.tobytes()[:-1], says="no whole")
         self.assertLess(self.most_memory("hist", "-", "--type", "u32", "--range", "0:4e9", "--memory", "4M",
                                          input=keys.tobytes()), 24 << 20)
@@ -356,7 +443,8 @@ class Memory(CommandTest):
         self.assert_refused(DATA, "verify", "-", "sums.npy", "--type", "f32", "--columns", 5, input=table[:-1].tobytes(),
                             says="has not as many rows")
         self.save("wide.npy", numpy.zeros((600, 20000), "f4"))
-        self.assert_refused(OS_ERROR, "verify", "wide.npy", "wide.npy", "--memory", "1M", says=["20000 columns", "--memory"])
+        self.assert_refused(OS_ERROR, "verify", "wide.npy", "wide.npy", "--memory", "60K",
+                            says=["wide.npy: out of memory: ", "and 61440 may be used; --memory"])
 
 
 if __name__ == "__main__":

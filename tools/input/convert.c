@@ -195,7 +195,7 @@ static int take_all(struct input_file *file, size_t most) {
         return fail(EX_OSERR,
                     "%s: out of memory: it is in Fortran order (column by column) and comes bit by bit, so that all of "
                     "its %zu bytes are needed, and %zu may be used; --memory says how much",
-                    file->name, wanted, most);
+                    file->name, wanted + file->used, most + file->used);
     converter->all = converter->own_all = memory_allocate(wanted);
     if (!converter->all)
         return input_no_memory(file, wanted);
@@ -275,4 +275,5 @@ void input_convert_end(struct input_file *file) {
     free(file->converter->own_all);
     free(file->converter);
     file->converter = NULL;
+    file->buffers = 0;
 }

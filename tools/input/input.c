@@ -45,7 +45,7 @@ int input_no_memory(const struct input_file *file, size_t bytes) {
 int input_too_much(const struct input_file *file, size_t bytes, size_t most) {
     return fail(EX_OSERR,
                 "%s: out of memory: at least %zu bytes are needed, and %zu may be used; --memory says how much",
-                file->name, bytes, most);
+                file->name, bytes + file->used, most + file->used);
 }
 
 /* Reads to the end of the file, whose length is not known. */
@@ -118,10 +118,9 @@ bool input_choose_format(struct input_file *file, const struct input_request *re
     return true;
 }
 
-static int copy_data(struct input_file *file, unsigned copies) {
-    size_t all;
-    if (file->most && (!size_multiply(file->layout.bytes, copies ? copies : 1, &all) || all > file->most))
-        return input_too_much(file, all, file->most);
+static int copy_data(struct input_file *file) {
+    if (file->most && file->layout.bytes > file->most)
+        return input_too_much(file, file->layout.bytes, file->most);
     void *copy = memory_allocate(file->layout.bytes);
     if (!copy)
         return input_no_memory(file, file->layout.bytes);
@@ -134,32 +133,31 @@ static int copy_data(struct input_file *file, unsigned copies) {
 
 /* A table that begins at an odd place of the file is copied to where its type may lie. */
 static int align_data(struct input_file *file) {
-    return (uintptr_t)file->data % table_type_size(file->layout.type) == 0 ? EX_OK : copy_data(file, 1);
+    return (uintptr_t)file->data % table_type_size(file->layout.type) == 0 ? EX_OK : copy_data(file);
 }
 
-static int own_data(struct input_file *file, unsigned copies) {
+static int own_data(struct input_file *file) {
     const size_t bytes = file->layout.offset;
     if (file->format == &input_npy) {
         if (!(file->header = malloc(bytes)))
             return input_no_memory(file, bytes);
         memcpy(file->header, (const char *)file->data - bytes, bytes);
     }
-    return copy_data(file, copies);
+    return copy_data(file);
 }
 
 /* Values that lie in another way than in a table: all of them in memory, or ready to be read in pieces. */
 static int convert_data(struct input_file *file, const struct input_request *request) {
     char *copy = NULL;
-    size_t all = 0, got = 0;
+    size_t got = 0;
     file->rows_known = true;
     const bool reads_anew = request->pieces && input_can_seek(file);
     int code = input_convert_begin(file, reads_anew ? NULL : file->data, file->most);
     file->data = NULL;
     if (code != EX_OK || request->pieces)
         return code;
-    if (!size_multiply(file->layout.bytes, request->copies ? request->copies : 1, &all) ||
-        (file->most && all > file->most))
-        return input_too_much(file, all, file->most);
+    if (file->most && file->layout.bytes > file->most)
+        return input_too_much(file, file->layout.bytes, file->most);
     copy = memory_allocate(file->layout.bytes);
     code = copy ? input_read(file, copy, file->layout.bytes, &got) : input_no_memory(file, file->layout.bytes);
     input_convert_end(file);
@@ -173,11 +171,8 @@ static int convert_data(struct input_file *file, const struct input_request *req
 
 /* All values of a text in memory, or ready to be read in pieces. */
 static int open_text(struct input_file *file, const struct input_request *request) {
-    const size_t most = file->most ? file->most : SIZE_MAX / 2;
     const int code = input_text_begin(file, request);
-    if (code != EX_OK || request->pieces)
-        return code;
-    return input_take_table(file, most / (request->copies ? request->copies : 1));
+    return code != EX_OK || request->pieces ? code : input_take_table(file, file->most ? file->most : SIZE_MAX / 2);
 }
 
 int input_keep_header(struct input_file *file, const struct input_request *request) {
@@ -193,7 +188,7 @@ int input_keep_header(struct input_file *file, const struct input_request *reque
 int input_open(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
-    *file = (struct input_file){.name = path, .most = request->memory};
+    *file = (struct input_file){.name = path, .most = request->memory, .used = request->used};
     int code = input_open_path(file, path);
     if (code == EX_OK)
         code = input_open_member(file, path, request);
@@ -221,7 +216,7 @@ int input_open(struct input_file *file, const char *path, const struct input_req
     code = request->whole ? populate(file) : EX_OK;
     if (code != EX_OK)
         return code;
-    return request->own ? own_data(file, request->copies) : request->whole ? align_data(file) : EX_OK;
+    return request->own ? own_data(file) : request->whole ? align_data(file) : EX_OK;
 }
 
 void input_release(struct input_file *file) {

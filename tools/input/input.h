@@ -43,9 +43,9 @@ struct input_request {
     bool type_is_a_hint;  /* type and columns are only what a raw file would have; a .npy file may be given instead */
     bool longer;          /* a .npy may have more bytes than its header says, which are of no matter */
     bool whole;           /* all of it will be read soon, and where its type may lie */
-    bool own;        /* in memory that nobody else can write to, and the caller may: for what is read more than once */
-    size_t memory;   /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
-    unsigned copies; /* own: how often the caller and the library will have the values in memory; 0: once */
+    bool own;      /* in memory that nobody else can write to, and the caller may: for what is read more than once */
+    size_t memory; /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
+    size_t used;   /* bytes that are in memory beside those already: what is refused is told both together */
     enum input_elements elements;
     struct input_field *fields; /* to be looked for in records; if values are wanted, the columns are these alone */
     size_t field_count;
@@ -99,7 +99,7 @@ struct input_file {
     void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
     size_t taken;              /* bytes of values that input_read() has handed out */
-    size_t most;               /* request->memory */
+    size_t most, used;         /* request->memory and its used */
     struct progress *progress; /* of a table that is taken into memory; NULL: it is not shown */
     off_t base;                /* where the file began when it was opened: standard input may be anywhere */
     struct input_text *text;   /* NULL: it is none */

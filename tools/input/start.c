@@ -118,11 +118,10 @@ int input_header_fits(const struct input_file *file, size_t npy, size_t tensors)
         return fail(EX_DATAERR, "%s: its header says that it has %zu bytes, and of a .npy it has %d at most",
                     file->name, npy, NPY_MOST);
     if (tensors > most)
-        return fail(
-            EX_OSERR,
-            "%s: out of memory: its header has %zu bytes, and %zu are read at most, as reading it takes %d times "
-            "as much; --memory says how much may be used",
-            file->name, tensors, most, JSON_SHARE);
+        return fail(EX_OSERR,
+                    "%s: out of memory: its header has %zu bytes, and for reading it %zu bytes are needed; --memory "
+                    "says how much may be used",
+                    file->name, tensors, JSON_SHARE * tensors + file->used);
     return EX_OK;
 }
 
@@ -199,7 +198,7 @@ static int part_beginning(struct input_file *file, bool own) {
 int input_start(struct input_file *file, const char *path, const struct input_request *asked) {
     const struct input_request request_of_path = input_request_for(path, asked), *request = &request_of_path;
     struct input_reason reason;
-    *file = (struct input_file){.name = path, .most = request->memory};
+    *file = (struct input_file){.name = path, .most = request->memory, .used = request->used};
     int code = input_open_path(file, path);
     if (code != EX_OK)
         return code;

@@ -42,6 +42,8 @@ int input_take_all(struct input_file *file, size_t most, const char *why) {
         return file->code;
     file->head_bytes = have;
     file->is_taken = true;
+    if (file->text)
+        input_text_taken(file);
     return input_ends(file, have - file->head_given);
 }
 

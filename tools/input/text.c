@@ -160,6 +160,13 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
     return text->row ? EX_OK : input_no_memory(file, text->row_bytes);
 }
 
+void input_text_taken(struct input_file *file) {
+    struct input_text *text = file->text;
+    free(text->buffer);
+    text->buffer = NULL;
+    text->room = text->start = text->end = file->buffers = 0;
+}
+
 void input_text_end(struct input_file *file) {
     if (!file->text)
         return;
