@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "output_path.h"
 #include "values.h"
 
@@ -158,8 +159,9 @@ static int read_state(struct scan_job *job) {
 static int make_rows_known(struct scan_job *job) {
     static const char why[] = "a .npy says its rows before the values (a file can be gone back in, and --output-format "
                               "raw says none)";
+    enum { STREAM_MOST = 16 << 20 }; /* what the stream needs has room in it */
     const size_t most = memory_limit(job->arguments.memory);
-    struct memory_budget budget = {.most = most - most / 4, .used = job->kept}; /* and the rest for the stream */
+    struct memory_budget budget = {.most = most - least(most / 4, STREAM_MOST), .used = job->kept};
     size_t rows = 0;
     if (job->rows_known || job->output_format != &output_npy || atomic_file_can_go_back(&job->output))
         return EX_OK;

@@ -385,6 +385,8 @@ class Memory(CommandTest):
         self.assert_refused(OS_ERROR, *few, "--memory", "48M", says=["a.csv", "--memory"])
         self.run_command(*few[:2], *few[3:], "--memory", "48M")
         self.run_command(*few, "--memory", "80M")
+        self.run_command("scan", "-", "--type", "f64", "--columns", 1, "-qo", "-", "--output-format", "npy", "--memory",
+                         "80M", input=bytes(63 << 20))  # and the stream needs a quarter only of little
 
     def test_counts_of_pipes(self):
         """Chunks of any length, in little memory."""
