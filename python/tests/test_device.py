@@ -245,6 +245,33 @@ def test_stream(lib):
         tuplescan.cumsum(lib.put(x), stream="default")
 
 
+def test_values_are_copied_back_where_there_are_sums():
+    class Library(_device._OnHost):
+        owns = staticmethod(lambda x: x is not None)
+        resolved = staticmethod(np.copy)
+        to_numpy = from_numpy = staticmethod(np.asarray)
+
+        def copy_into(self, out, x):
+            if out.flags.writeable:
+                out[:] = x
+            else:
+                raise BufferError("copied back")
+
+    def sums(x, out, **options):
+        return Library().cumsum(x, 0, None, out, None, None, None, _arrays.Options(**options))
+
+    x, out = np.array([2**31 - 1, 1], "i4"), np.zeros(2, "i4")
+    assert sums(x // 2, out) is out and out.tolist() == [2**30 - 1, 2**30 - 1]
+    with pytest.raises(tuplescan.OverflowAt):
+        sums(x, out, check=True)
+    assert out.tolist() == [2**31 - 1, -(2**31)]
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="out has shape"):
+        sums(x[:1], out)
+    with pytest.raises(BufferError):
+        sums(x, out)
+
+
 def test_complex_numbers_are_refused(lib):
     with pytest.raises(TypeError, match="complex"):
         tuplescan.cumsum(lib.put(np.ones(3, "c8")))

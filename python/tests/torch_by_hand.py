@@ -294,6 +294,92 @@ def test_compiled_with_cuda_graphs():
         assert torch.equal(compiled(x).cpu(), tuplescan.torch.cumsum((x * 2).cpu()) + 1)
 
 
+AGAIN = """
+import importlib, sys, torch, tuplescan.torch
+
+old = tuplescan.torch.cumsum
+compiled = torch.compile(lambda x: old(x + 0), fullgraph=True, backend="aot_eager")
+operator = torch.ops.tuplescan.cumsum.default
+x = torch.ones(3, requires_grad=True)
+
+def check():
+    for sums in (tuplescan.torch.cumsum, old, compiled, lambda x: operator(x, 0, None, False, False)):
+        assert torch.autograd.grad(sums(x).sum(), x)[0].tolist() == [3, 2, 1]
+    assert torch.func.vmap(tuplescan.torch.cumsum)(torch.ones(1, 3)).tolist() == [[1, 2, 3]]
+
+check()
+importlib.reload(tuplescan.torch)
+check()
+for name in {names}:
+    del sys.modules[name]
+import tuplescan.torch
+check()
+"""
+
+
+@pytest.mark.parametrize("names", ["['tuplescan.torch']", "[name for name in sys.modules if name[:9] == 'tuplescan']"])
+def test_loaded_again(names):
+    subprocess.run([sys.executable, "-c", AGAIN.replace("{names}", names)], check=True)
+
+
+# What torch keeps to itself, and so may be gone one day. Of these torch's own functions want the last one.
+LACKS = """
+import sys, torch, torch._functorch.autograd_function
+for owner, name in {lacking}:
+    delattr(eval(owner), name)
+"""
+LACKING = [
+    ("torch._functorch.utils", "enable_single_level_autograd_function"),
+    ("torch._C", "_after_autograd_keyset"),
+    ("torch.autograd.function", "_SingleLevelFunction"),
+]
+
+
+def in_a_torch_that_lacks(lacking, code):
+    code = LACKS.replace("{lacking}", repr(lacking)) + code
+    return subprocess.run([sys.executable, "-c", code], check=True, stdout=-1, text=True, timeout=300).stdout
+
+
+@pytest.mark.parametrize("lacking", [*([one] for one in LACKING), LACKING], ids=lambda lacking: lacking[-1][1])
+def test_plain_sums_in_any_torch(lacking):
+    code = """
+import tuplescan.torch
+x = torch.arange(6).reshape(3, 2)
+print(tuplescan.torch.cumsum(x).tolist(), tuplescan.torch.cumsum(x.float(), 1).tolist())
+"""
+    assert in_a_torch_that_lacks(lacking, code) == "[[0, 1], [2, 4], [6, 9]] [[0.0, 1.0], [2.0, 5.0], [4.0, 9.0]]\n"
+
+
+# The tests that hold in any torch; not in this list are those of whole graphs and of gradients of the operator itself.
+ANYWHERE = """
+import pytest
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", {file}, "-k", "not any_torch and (test_values or test_gradients "
+    "or test_gradient_through or test_vmap or test_forward_over or test_autocast or test_modes or test_refused)"]))
+"""
+COMPILED = """
+import tuplescan.torch
+
+def tangent(x):
+    return torch.func.jvp(tuplescan.torch.cumsum, (x,), (x + 1,))[1]
+
+x = torch.arange(5.0, requires_grad=True)
+torch.compile(lambda x: tuplescan.torch.cumsum(x * 2).sum(), backend="aot_eager")(x).backward()
+print(x.grad.tolist(), torch.compile(tangent, backend="aot_eager")(x.detach()).tolist())
+torch._dynamo.reset()
+try:
+    torch.compile(tangent, backend="aot_eager", fullgraph=True)(x.detach())
+except torch._dynamo.exc.Unsupported as error:
+    print("tuplescan.torch: " in str(error))
+"""
+
+
+@pytest.mark.parametrize("lacking", LACKING[:-1], ids=lambda lacking: lacking[1])
+def test_gradients_in_any_torch(lacking):
+    in_a_torch_that_lacks([lacking], ANYWHERE.replace("{file}", repr(__file__)))
+    wanted = "[10.0, 8.0, 6.0, 4.0, 2.0] [1.0, 3.0, 6.0, 10.0, 15.0]\nTrue\n"
+    assert in_a_torch_that_lacks([lacking], COMPILED) == wanted
+
+
 def test_refused():
     x = values((3, 4), torch.float32)
     for dim in (2, -3):

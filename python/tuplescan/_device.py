@@ -96,11 +96,17 @@ class _OnHost:
         written = self.resolved(out) if own else out
         into = self.to_numpy(written) if own else out
         values = self.to_numpy(self.resolved(x))
-        try:
-            sums = _arrays.of_numpy(values, axis, self.numpy_type(dtype), into, start, stream, state, options)
-        finally:
+
+        def copy_back():
             if written is not out:
                 self.copy_into(out, written)
+
+        try:
+            sums = _arrays.of_numpy(values, axis, self.numpy_type(dtype), into, start, stream, state, options)
+        except OverflowAt:  # all sums are there, and some have wrapped
+            copy_back()
+            raise
+        copy_back()
         return out if out is not None else self.from_numpy(sums)
 
     def column_totals(self, x, dtype, start, state):

@@ -2,13 +2,21 @@
 autocast, and captured by CUDA graphs. For tensors in host memory and on CUDA."""
 
 import torch
-from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
-from torch.autograd.function import _SingleLevelFunction
 
 import tuplescan
 
 from ._device import _taken
+
+try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
+    from torch._functorch.utils import enable_single_level_autograd_function
+    from torch.autograd.function import _SingleLevelFunction as _Function
+
+    _below, _after_autograd = torch._C._AutoDispatchBelowAutograd, torch._C._after_autograd_keyset
+    _set_forward_mode = forward_ad._set_fwd_grad_enabled
+    _in_the_operator = True
+except (ImportError, AttributeError):
+    _Function, _in_the_operator = torch.autograd.Function, False
 
 _REALS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
           torch.float16, torch.bfloat16, torch.float32, torch.float64)  # fmt: skip
@@ -50,45 +58,46 @@ def _sums(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: bool,
     return sums
 
 
-_library = torch.library.Library("tuplescan", "FRAGMENT")
-_library.define("cumsum(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
-                tags=(torch.Tag.pt2_compliant_tag,))  # fmt: skip
-_library.impl("cumsum", _sums, "CompositeExplicitAutograd")
-_cumsum = torch.ops.tuplescan.cumsum.default
-
-
-@torch.library.register_fake("tuplescan::cumsum", lib=_library)
 def _empty(x, dim, dtype, exclusive, reverse):
     return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
 
 
-def _below_autograd(keyset, *arguments):
-    with torch._C._AutoDispatchBelowAutograd():
-        return _cumsum.redispatch(keyset & torch._C._after_autograd_keyset, *arguments)
-
-
-class _Sums(_SingleLevelFunction):
+class _Sums(_Function):
     """Each value is in the sums from its own on, so that its gradient is the sum from the other end."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(keyset, *arguments):
-        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):  # for the transforms around this one
-            return _below_autograd(keyset, *arguments)
+    def forward(sums, *arguments):
+        return sums(*arguments)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
         _, x, ctx.dim, _, ctx.exclusive, ctx.reverse = inputs
-        ctx.x_dtype = x.dtype
+        ctx.x_dtype, ctx.dtype = x.dtype, output.dtype
 
     @staticmethod
     def backward(ctx, gradient):
-        sums = _cumsum(gradient, ctx.dim, None, ctx.exclusive, not ctx.reverse)
+        sums = _differentiable(gradient, ctx.dim, None, ctx.exclusive, not ctx.reverse)
         return None, sums.to(ctx.x_dtype), None, None, None, None
+
+    @staticmethod
+    def jvp(ctx, _, tangent, *others):
+        return _differentiable(tangent, ctx.dim, ctx.dtype, ctx.exclusive, ctx.reverse)
 
 
 def _with_gradients(keyset, x, dim, dtype, exclusive, reverse):
     """What autograd calls, once for each transform of torch.func, also where a compiled graph is made. torch's own for
     operators of libraries has no forward mode, and loses tangents without a word."""
+
+    def below_autograd(*arguments):
+        with _below():
+            return _cumsum.redispatch(keyset & _after_autograd, *arguments)
+
+    def for_transforms_around(*arguments):
+        with torch.enable_grad(), _set_forward_mode(True):
+            return below_autograd(*arguments)
+
     primal, tangent = forward_ad.unpack_dual(x, level=0)  # the one level that torch has
     if tangent is not None:
         sums = _cumsum(primal, dim, dtype, exclusive, reverse)
@@ -96,15 +105,50 @@ def _with_gradients(keyset, x, dim, dtype, exclusive, reverse):
             return sums
         return forward_ad.make_dual(sums, _cumsum(tangent, dim, sums.dtype, exclusive, reverse), level=0)
     if not (x.requires_grad and torch.is_grad_enabled()):
-        return _below_autograd(keyset, x, dim, dtype, exclusive, reverse)
+        return below_autograd(x, dim, dtype, exclusive, reverse)
     with enable_single_level_autograd_function():
-        return _Sums.apply(keyset, x, dim, dtype, exclusive, reverse)
+        return _Sums.apply(for_transforms_around, x, dim, dtype, exclusive, reverse)
 
 
-_library.impl("cumsum", _with_gradients, "Autograd", with_keyset=True)
+def _around_the_operator(x, dim, dtype, exclusive, reverse):
+    """Gradients by torch's public functions alone, for a torch that has not the others. Compiled graphs would lose
+    tangents without a word, and are broken here."""
+    sums = _sums_type(x, dtype)
+    if sums.is_floating_point or sums.is_complex:
+        return _Sums.apply(_cumsum, x, dim, dtype, exclusive, reverse)
+    return _cumsum(x, dim, dtype, exclusive, reverse)
 
 
-# Whether one of torch.func is at work; a torch that does not tell goes the longer way always.
+def _batched(info, in_dims, x, dim, dtype, exclusive, reverse):
+    """The axis of the batch is one more axis where it lies, and nothing is moved."""
+    batch, dim = in_dims[0], dim % (x.dim() - 1)
+    return _cumsum(x, dim + (batch <= dim), dtype, exclusive, reverse), batch
+
+
+def _defined():
+    name = "tuplescan::cumsum"
+    library = torch.library.Library("tuplescan", "FRAGMENT")
+    library.define("cumsum(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
+                   tags=(torch.Tag.pt2_compliant_tag,))  # fmt: skip
+    library.impl("cumsum", _sums, "CompositeExplicitAutograd")
+    torch.library.register_fake(name, _empty, lib=library)
+    if _in_the_operator:
+        library.impl("cumsum", _with_gradients, "Autograd", with_keyset=True)
+    torch.library.register_vmap(name, _batched, lib=library)
+    torch.library.register_autocast(name, "cuda", torch.float32, lib=library)  # as torch's own cumsum has it
+    return library
+
+
+# The operator is defined once in a process; it stays, for the graphs that have it, when this module is loaded again.
+if not hasattr(torch.ops.tuplescan, "_library"):
+    torch.ops.tuplescan._library = _defined()
+_cumsum = torch.ops.tuplescan.cumsum.default
+_differentiable = _cumsum
+if not _in_the_operator:
+    reason = "tuplescan.torch: gradients in a whole graph want functions that this torch has not"
+    _differentiable = torch.compiler.disable(_around_the_operator, reason=reason)
+
+# Whether a transform of torch.func is at work; in a torch that does not tell it, each call is one of the operator.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 
 
@@ -129,20 +173,8 @@ def _nobody_asks(x):
 def _at_once(x, *arguments):
     """The sums without the operator, which takes some 20 us, where it is not wanted."""
     if torch.compiler.is_compiling() or _transforms_active() or not _nobody_asks(x):
-        return _cumsum(x, *arguments)
+        return _differentiable(x, *arguments)
     return _sums(x, *arguments)
-
-
-def _batched(info, in_dims, x, dim, dtype, exclusive, reverse):
-    """The axis of the batch is one more axis where it lies, and nothing is moved."""
-    batch, dim = in_dims[0], dim % (x.dim() - 1)
-    return _cumsum(x, dim + (batch <= dim), dtype, exclusive, reverse), batch
-
-
-torch.library.register_vmap("tuplescan::cumsum", _batched, lib=_library)
-
-# torch's own cumsum under autocast, on CUDA alone.
-torch.library.register_autocast("tuplescan::cumsum", "cuda", torch.float32, lib=_library)
 
 
 def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
