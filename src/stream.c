@@ -150,14 +150,20 @@ static bool comes_at_once(const struct stream *stream) {
             all <= options->first_bytes);
 }
 
-/* Whether all of the table is taken as one piece, which needs no state: there is less of it than what a sum that goes
- * on keeps, and no row waits for those that come later; or there is no memory for more. */
-static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept) {
+/* Bytes for all of the table as one piece, which needs no state; SIZE_MAX: there is more of it than what a sum that
+ * goes on keeps. */
+static size_t bytes_alone(const struct stream *stream, size_t kept) {
     const uint64_t rows = stream->options->rows;
     size_t all;
-    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &all) && all <= kept &&
-           memory >= whole_pages(stream->source.row_bytes) && all <= memory - whole_pages(stream->source.row_bytes) &&
-           (comes_at_once(stream) || memory < kept || memory - kept < all);
+    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &all) && all <= kept
+               ? all + whole_pages(stream->source.row_bytes)
+               : SIZE_MAX;
+}
+
+/* Whether it is taken so: no row waits for those that come later, or there is no memory for a sum that goes on. */
+static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept, size_t alone) {
+    const size_t least = alone - whole_pages(stream->source.row_bytes) + 2 * PAGE; /* of its rows at once */
+    return alone <= memory && (comes_at_once(stream) || memory < kept || memory - kept < least);
 }
 
 /* Whether what comes by a pipe is read, summed and written by one thread: the hands that a piece would go through cost
@@ -182,14 +188,14 @@ static table_status choose_slots(struct stream *stream) {
     stream->slot_count = 1;
     stream->slot_rows = (size_t)options->rows;
     stream->has_no_threads = goes_without_threads(stream);
-    stream->source.waits_for_all = is_one_piece(stream, memory, kept);
+    const size_t alone = bytes_alone(stream, kept), least = row + 2 * PAGE;
+    stream->source.waits_for_all = is_one_piece(stream, memory, kept, alone);
     if (stream->source.waits_for_all)
         return TABLE_OK;
-    const size_t least = row + 2 * PAGE;
-    stream->report.memory = kept + least;
+    stream->report.memory = alone < kept + least ? alone : kept + least;
     if (memory < kept || memory - kept < least)
         return status_fail(TABLE_ERROR_ARGUMENT, "memory is %zu bytes, and a row of %zu columns needs %zu", memory,
-                           options->columns, kept + least);
+                           options->columns, stream->report.memory);
     const unsigned slots = is_on_cuda(stream) && !options->devices ? STREAM_SLOTS_CUDA : STREAM_SLOTS;
     const size_t most = rows_of_slot(stream, memory - kept, slots);
     if (options->rows == 0 || options->rows > most) {
