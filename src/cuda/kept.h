@@ -45,21 +45,25 @@ static inline size_t kept_idle_bytes(const struct kept *kept, int device) {
     return bytes;
 }
 
-/* Gives back to the runtime what nobody uses, for which the guard, which is held, is released. Returns whether there
- * was any, of other threads that do the same, too. */
+/* Gives a block back to the runtime, for which the guard, which is held, is released. */
+static inline void kept_leave(struct kept *kept, struct kept_block *block) {
+    block->is = KEPT_LEAVING;
+    pthread_mutex_unlock(&kept->guard);
+    cuda_forget(kept->give_back(block->memory));
+    pthread_mutex_lock(&kept->guard);
+    block->is = KEPT_NONE;
+}
+
+/* Gives back to the runtime what nobody uses, as kept_leave() does. Returns whether there was any, of other threads
+ * that do the same, too. */
 static inline bool kept_free_idle(struct kept *kept, int device) {
     bool any = false;
     for (struct kept_block *block = kept->blocks; block < kept->blocks + KEPT_BLOCKS; block++) {
         if ((block->is != KEPT_IDLE && block->is != KEPT_LEAVING) || (device != ALL_DEVICES && block->device != device))
             continue;
         any = true;
-        if (block->is == KEPT_LEAVING)
-            continue;
-        block->is = KEPT_LEAVING;
-        pthread_mutex_unlock(&kept->guard);
-        cuda_forget(kept->give_back(block->memory));
-        pthread_mutex_lock(&kept->guard);
-        block->is = KEPT_NONE;
+        if (block->is == KEPT_IDLE)
+            kept_leave(kept, block);
     }
     return any;
 }
@@ -75,7 +79,9 @@ static inline struct kept_block *kept_room(struct kept *kept, int device) {
     return of_device < kept->most_blocks ? room : NULL;
 }
 
-/* New memory, which others may want more urgently than those who gave it back. */
+/* New memory, which others may want more urgently than those who gave it back. What another thread is giving back is
+ * not waited for, only hoped for: that thread may wait for a kernel of NCCL, on this device or (page-locked memory is
+ * that of all) another one, which waits for what this thread has yet to launch. */
 static inline cudaError_t kept_make(struct kept *kept, int device, size_t bytes, void **memory) {
     const cudaError_t error = kept->make(bytes, memory);
     if (error != cudaErrorMemoryAllocation)
@@ -123,11 +129,12 @@ static inline void kept_release(struct kept *kept, void *memory) {
         block++;
     if (block < end && kept_is_much(kept, block))
         kept_free_idle(kept, block->device);
-    const bool keeps = block < end && !kept_is_much(kept, block);
-    if (block < end)
-        block->is = keeps ? KEPT_IDLE : KEPT_NONE;
+    if (block < end && kept_is_much(kept, block))
+        kept_leave(kept, block);
+    else if (block < end)
+        block->is = KEPT_IDLE;
     pthread_mutex_unlock(&kept->guard);
-    if (!keeps)
+    if (block == end)
         cuda_forget(kept->give_back(memory));
 }
 
