@@ -54,8 +54,7 @@ struct backend {
 
     /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
      * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified; histogram_workspace is
-     * NULL where none is needed. chunk_length: how keys, at
-     * least one, are best cut where nobody can see the cuts. */
+     * NULL where none is needed. chunk_length: how keys, at least one, are best cut where nobody can see the cuts. */
     size_t (*chunk_length)(const struct scan *scan, size_t keys);
     size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);
     /* counters: chunks x (digits * 2^bits), u32 or u64, written whole. */

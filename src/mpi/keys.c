@@ -123,10 +123,11 @@ static table_view counters_at(uint64_t *counts, const struct digits *digits, con
     return (table_view){.data = counts, .rows = keys->rows != 0, .columns = digits->count, .type = TABLE_U64};
 }
 
+/* The keys and the digit first, with counters of which nothing is wrong. */
 static table_status look_at_places(const table_view *keys, const table_digit *digit, const struct digits *digits) {
-    static const char *const names[] = {"counts", "before", "totals"};
-    uint64_t *const places[] = {digits->counts, digits->before, digits->totals};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {NULL, "counts", "before", "totals"};
+    uint64_t *const places[] = {digits->own, digits->counts, digits->before, digits->totals};
+    for (int i = 0; i < 4; i++) {
         const table_view counters = counters_at(places[i], digits, keys);
         char text[TEXT];
         size_t bytes;
@@ -134,6 +135,8 @@ static table_status look_at_places(const table_view *keys, const table_digit *di
             table_digit_counts_workspace(keys, digit, keys->rows ? keys->rows : 1, &counters, &on_host, &bytes);
         if (status == TABLE_OK)
             continue;
+        if (!names[i])
+            return status;
         snprintf(text, sizeof text, "%s, as counters: %.200s", names[i], table_error_detail());
         return table_error_set(status, text);
     }
@@ -145,12 +148,12 @@ static table_status count_digits(const table_view *keys, const table_digit *digi
     if (!keys || !digit || !digits->counts || !digits->before || !digits->totals)
         return table_error_set(TABLE_ERROR_ARGUMENT, "keys, digit, counts, before or totals is a null pointer");
     digits->count = digit->bits <= TABLE_DIGIT_BITS_MOST ? (size_t)1 << digit->bits : 1;
-    table_status status = look_at_places(keys, digit, digits);
-    if (status != TABLE_OK)
-        return status;
     digits->own = calloc(digits->count, sizeof *digits->own);
     if (!digits->own)
         return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory for the counts of the digits");
+    const table_status status = look_at_places(keys, digit, digits);
+    if (status != TABLE_OK)
+        return status;
     const table_view counters = counters_at(digits->own, digits, keys);
     return table_digit_counts(keys, digit, keys->rows ? keys->rows : 1, &counters, options);
 }

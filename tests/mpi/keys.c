@@ -68,6 +68,7 @@ static void check_digits(const struct ranks *ranks, const size_t *cuts) {
     check_told(ranks,
                table_digit_counts_mpi(&mine, is_last ? &wide : &digit, counts, before, totals, NULL, ranks->comm),
                TABLE_ERROR_ARGUMENT, "bits");
+    CHECK(strstr(table_error_detail(), "counters") == NULL);
     check_told(ranks, table_digit_counts_mpi(&mine, &digit, counts, before, is_last ? NULL : totals, NULL, ranks->comm),
                TABLE_ERROR_ARGUMENT, "null pointer");
     CHECK(memcmp(counts, wanted, sizeof counts) == 0);
