@@ -186,6 +186,7 @@ static unsigned survived(int error) {
         cudaFree(data);
         if (!reached)
             return number;
+        check((status == TABLE_OK) == (strcmp(table_error_detail(), "an earlier failure") == 0), "the detail", call);
         number += status == TABLE_OK && values[0] == 1 && values[1] == 2 && values[2] == 3;
     }
 }
