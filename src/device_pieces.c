@@ -40,12 +40,16 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     plan_chunks(scan);
 }
 
+bool device_pieces_apart(const struct scan *whole) {
+    const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
+    return whole->out.data && !alike;
+}
+
 /* One piece of memory for all, since the backend keeps few of them for the next call. Results that can have the place
  * of what they are made of are written there. */
 static table_status allocate_lane(const struct device_pieces *pieces, struct device_lane *lane) {
     const struct scan *whole = scan_of(pieces);
-    const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
-    const bool apart = whole->out.data && !alike;
+    const bool apart = device_pieces_apart(whole);
     const size_t in_bytes = table_type_size(whole->in.type) * whole->in.columns;
     const size_t out_bytes = table_type_size(whole->out.type) * whole->in.columns;
     struct layout layout = {0};

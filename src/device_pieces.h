@@ -42,6 +42,9 @@ struct device_pieces {
     table_report *report;     /* NULL: none is wanted */
 };
 
+/* Whether the results of a piece of that table are not in the place of what they are made of. */
+bool device_pieces_apart(const struct scan *whole);
+
 /* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and
  * clock) open, and stays as it is until close(), which is to be called after a failure, too. */
 table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,

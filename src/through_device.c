@@ -8,21 +8,35 @@
 #include "status.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
-enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14, LANES = 3 };
+enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14, LANES = DEVICE_LANES };
+
+/* Whether a table of few rows takes no more memory as one piece, which needs no state. Sums go on between pieces of
+ * `rows` rows by a state and two rows of sums; those of floats also by a state that the piece leaves, one behind its
+ * head, and a stack (src/cuda/piece.c). */
+static bool fits_as_well(const struct scan *scan, size_t rows) {
+    enum { STATES = 3, SUM_ROWS = 2, STACK_ROWS = 29 };
+    const table_type type = scan_sum_type(scan);
+    const bool is_one_state = !scan->out.data || state_is_integer(type);
+    const size_t kept = SUM_ROWS + (is_one_state ? state_slots(type) : STATES * state_slots(type) + STACK_ROWS);
+    const size_t lanes = scan->out.data ? LANES : 1;
+    const size_t out_size = device_pieces_apart(scan) ? table_type_size(scan->out.type) : 0;
+    const size_t size = table_type_size(scan->in.type) + out_size; /* of an element's place in a piece */
+    return !scan->state && scan->in.rows <= TABLE_UNIT_ROWS &&
+           scan->in.rows * size <= lanes * rows * size + kept * table_type_size(type);
+}
 
 /* At least one row, and no more than the table has: a power of two of rows, or whole blocks of some size, which need no
- * more than one piece. From piece to piece the sum goes on by a state, and another that the piece leaves: a table of no
- * more rows than these have takes no more memory as one piece. */
+ * more than one piece. */
 static size_t piece_rows(const struct scan *scan) {
     const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
-    if (row_bytes == 0 || (!scan->state && scan->in.rows <= 2 * state_slots(scan_sum_type(scan))))
+    if (row_bytes == 0)
         return scan->in.rows;
     const size_t rows = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
     size_t block = 1;
     while (2 * block <= rows && block < BLOCK_ROWS)
         block *= 2;
     const size_t whole = rows - rows % block;
-    return whole < scan->in.rows ? whole : scan->in.rows;
+    return whole < scan->in.rows && !fits_as_well(scan, whole) ? whole : scan->in.rows;
 }
 
 /* `rows` rows of the table, from `first` on. */

@@ -191,7 +191,8 @@ typedef struct table_scan_options {
  * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
  * stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces of some rows, so they may be larger than its
- * memory: a few hundred MiB are enough, or 300 rows of their sums where these are more.
+ * memory: 400 MiB are enough, and beside them 600 rows of sums of floats, or 8 of integers. Where rows have more than
+ * 64 MiB, six of them count instead of the 400 MiB.
  * On the CPU a call, like every other one of the library, takes less than 64 KiB of stack and is no cancellation point;
  * threads that it starts block all signals but those of faults, and have ended when it returns.
  *

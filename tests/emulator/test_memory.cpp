@@ -1,5 +1,6 @@
 /* What calls keep for the next one (src/cuda/memory.h, stream.h): who gets what, what is given back to the device, and
  * that it stands in nobody's way. */
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -112,6 +113,79 @@ static void check_no_memory() {
     emulator_fail_call(4, cudaErrorUnknown); /* the device, the memory, the device, and that it is cleared */
     check(!allocate(1000) && blocks() == 0, "what cannot be cleared is given back");
     emulator_fail_call(0, 0);
+    emulator_clear();
+}
+
+/* A block that is not kept, since others are, is on its way to the device when another thread asks for as much: it asks
+ * again, here when the block has arrived. */
+static struct {
+    void *other = nullptr, *found = nullptr;
+    std::thread asker;
+    std::atomic<unsigned> frees{0}, tries{0};
+    std::atomic<bool> freed{false}, over{false};
+} leaving;
+
+static void ask() {
+    void *const other = allocate(40 * MIB);
+    leaving.found = other == leaving.other ? allocate(50 * MIB) : nullptr;
+    leaving.over = true;
+}
+
+static void watch_leaving(const char *name) {
+    if (strcmp(name, "cudaMalloc") == 0 && ++leaving.tries == 2)
+        while (!leaving.freed)
+            std::this_thread::yield();
+    if (strcmp(name, "cudaFree") != 0)
+        return;
+    if (++leaving.frees == 1)
+        std::thread([] { device_memory_release(leaving.other); }).join();
+    else if (leaving.frees == 2)
+        for (leaving.asker = std::thread(ask); leaving.tries < 2 && !leaving.over;)
+            std::this_thread::yield();
+}
+
+static void check_leaving() {
+    void *const small = allocate(10 * MIB), *const large = allocate(60 * MIB);
+    leaving.other = allocate(40 * MIB);
+    device_memory_release(small);
+    emulator_memory_limit(130 * MIB);
+    emulator_on_call(watch_leaving);
+    device_memory_release(large);
+    leaving.freed = true;
+    if (leaving.asker.joinable())
+        leaving.asker.join();
+    emulator_on_call(nullptr);
+    emulator_memory_limit(SIZE_MAX);
+    check(leaving.found, "what another thread gives back is as good as what nobody uses");
+    device_memory_release(leaving.found);
+    device_memory_release(leaving.other);
+    device_memory_trim();
+    check(blocks() == 0, "trimmed");
+    emulator_clear();
+}
+
+/* A table of 75 MiB goes through a device that has memory for 430 of its rows, as far as its first copy, which begins
+ * when all memory is there. */
+static void fail_copy(const char *name) {
+    if (strncmp(name, "cudaMemcpy2D", 12) == 0)
+        emulator_fail_call(1, cudaErrorUnknown);
+}
+
+static void check_few_wide_rows() {
+    constexpr size_t few = 300, columns = 1 << 16;
+    std::vector<float> values(few * (columns + 1)); /* with gaps, so that only its rows are copied by cudaMemcpy2D */
+    const table_view table = {values.data(), few, columns, columns + 1, TABLE_F32};
+    table_scan_options options = {};
+    options.backend = TABLE_BACKEND_CUDA;
+    options.strategy = TABLE_STRATEGY_FUSED;
+    table_trim_memory();
+    emulator_memory_limit(430 * columns * sizeof(float));
+    emulator_on_call(fail_copy);
+    check(table_prefix_sum(&table, &table, &options) == TABLE_ERROR_DEVICE, "it begins to copy");
+    emulator_on_call(nullptr);
+    emulator_fail_call(0, 0);
+    emulator_memory_limit(SIZE_MAX);
+    table_trim_memory();
     emulator_clear();
 }
 
@@ -302,6 +376,8 @@ int main() {
     check_most_kept();
     check_many();
     check_no_memory();
+    check_leaving();
+    check_few_wide_rows();
     check_threads();
     check_waiting_calls();
     check_streams();
