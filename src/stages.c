@@ -146,6 +146,8 @@ static table_status without_carries(const table_scan_options *options, struct ta
     if (inner->tables > 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is %zu: a stage by itself is of one table",
                            inner->tables);
+    if (inner->skipped)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped: a stage by itself does not count what it skips");
     return inner->state ? status_fail(TABLE_ERROR_ARGUMENT, "options->state: a stage by itself does not go on")
                         : TABLE_OK;
 }
@@ -186,7 +188,7 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     if (table_sum_type(checked.type) != checked.type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, which is not one of sums",
                            table_type_name(checked.type));
-    inner.first_overflow = inner.skipped = NULL;
+    inner.first_overflow = NULL;
     inner.reverse = inner.skip_nan = 0; /* seeds are counted as units are, from the first one that was summed */
     status = validate_scan(seeds, seeds, &inner, CALL_AND_WAIT, &call);
     if (status != TABLE_OK)

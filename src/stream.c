@@ -41,6 +41,8 @@ static table_status check_ends(const table_stream_options *options) {
                            scan->report   ? "report"
                            : scan->stream ? "stream"
                                           : "workspace");
+    if (scan->tables > 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.tables is %zu, and a stream is of one table", scan->tables);
     return TABLE_OK;
 }
 

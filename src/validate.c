@@ -117,7 +117,11 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     if (status != TABLE_OK || !names_memory(scan))
         return status;
     enum { OPTIONS = 5 };
-    const size_t sums = scan->in.columns * (scan->tables > 1 ? scan->tables : 1);
+    size_t sums = 0; /* in all carries: of tables without rows nothing else bounds it */
+    if ((scan->carry_in || scan->carry_out) &&
+        !checked_multiply(scan->in.columns, scan->tables > 1 ? scan->tables : 1, &sums))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
+                           scan->tables);
     const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, sums, type},
                                                 {carry_out_name(form), scan->carry_out, sums, type},
                                                 {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},

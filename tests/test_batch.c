@@ -1,5 +1,6 @@
 /* Several tables in one call: each has the bits, the carry out and the overflow that it has alone, and nothing between
  * them is written. */
+#include <fenv.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -342,6 +343,12 @@ static void test_nothing(void **state) {
         assert_int_equal(table_prefix_sum(&view, &view, &options), TABLE_OK);
         assert_true(found == TABLE_NO_OVERFLOW);
     }
+    const table_view pair = {.data = values, .rows = 0, .columns = 2, .type = TABLE_U64};
+    table_scan_options many = {.backend = TABLE_BACKEND_CPU, .tables = SIZE_MAX / 2 + 1, .carry_out = carries};
+    expect(table_prefix_sum(&pair, &pair, &many), TABLE_ERROR_TOO_LARGE, "carries of");
+    many.carry_in = many.carry_out;
+    many.carry_out = NULL;
+    expect(table_prefix_sum(&pair, &pair, &many), TABLE_ERROR_TOO_LARGE, "carries of");
     const table_view none = {.data = values, .rows = 0, .columns = 1, .type = TABLE_U64}; /* each has a carry */
     const uint64_t starts[3] = {5, 6, 7};
     const table_scan_options options = {
@@ -356,9 +363,35 @@ static void test_nothing(void **state) {
     assert_memory_equal(values, starts, sizeof starts);
 }
 
+/* What a function leaves on the stack is a signalling NaN each. */
+static void leave_nans_on_the_stack(void) {
+    volatile uint32_t words[8192];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = 0x7fa00000;
+}
+
+/* Fewer tables than a vector has lanes: nothing is added up but their values, which a program that traps on invalid
+ * operations would feel. */
+static void test_no_other_values(void **state) {
+    (void)state;
+    static float values[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, sums[9];
+    const table_view in = {.data = values, .rows = 3, .columns = 1, .type = TABLE_F32};
+    const table_view out = {.data = sums, .rows = 3, .columns = 1, .type = TABLE_F32};
+    for (size_t tables = 1; tables <= 3; tables++) {
+        const table_scan_options options = {
+            .backend = TABLE_BACKEND_CPU, .threads = 1, .tables = tables, .in_step = 3, .out_step = 3};
+        leave_nans_on_the_stack();
+        assert_int_equal(feclearexcept(FE_ALL_EXCEPT), 0);
+        assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+        assert_int_equal(fetestexcept(FE_INVALID), 0);
+        assert_true(sums[3 * tables - 1] == (float)(9 * tables - 3));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large_tables),
-                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_nothing)};
+                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_nothing),
+                                       cmocka_unit_test(test_no_other_values)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);

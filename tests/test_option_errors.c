@@ -169,6 +169,14 @@ static void test_stages(void **state) {
     expect(table_stage2_scan_totals(&seeds, &several), TABLE_ERROR_ARGUMENT, "tables is 2", "stage 2");
     expect(table_stage3_global_pass(&call.in, &seeds, &call.out, &several), TABLE_ERROR_ARGUMENT, "tables is 2",
            "stage 3");
+    const table_view floats = {memory.in, ROWS, COLUMNS, 0, TABLE_F64},
+                     sums = {call.out.data, ROWS, COLUMNS, 0, TABLE_F64};
+    const table_view float_seeds = {memory.out, 2, COLUMNS, 0, TABLE_F64};
+    const table_scan_options counted = {.skip_nan = 1, .skipped = &place};
+    expect(table_stage1_local_counts(&floats, &float_seeds, &counted), TABLE_ERROR_ARGUMENT, "skipped", "stage 1");
+    expect(table_stage2_scan_totals(&float_seeds, &counted), TABLE_ERROR_ARGUMENT, "skipped", "stage 2");
+    expect(table_stage3_global_pass(&floats, &float_seeds, &sums, &counted), TABLE_ERROR_ARGUMENT, "skipped",
+           "stage 3");
     wrong = seeds;
     wrong.rows = 1;
     expect(table_stage1_local_counts(&call.in, &wrong, NULL), TABLE_ERROR_SHAPE, "seeds", "stage 1");

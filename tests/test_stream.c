@@ -315,6 +315,9 @@ static void test_wrong_options(void **state) {
     wrong.scan.workspace_bytes = 1;
     expect(&wrong, TABLE_ERROR_ARGUMENT, "workspace");
     wrong = right;
+    wrong.scan.tables = 2; /* the carry out would have two rows */
+    expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.tables is 2");
+    wrong = right;
     wrong.scan.offsets = 2;
     expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.offsets is 2");
     wrong.scan.offsets = wrong.scan.exclusive = 1;

@@ -11,10 +11,10 @@
  * All three take the options backend, strategy (stage 2: HOST or RECURSIVE; otherwise it is ignored), threads and
  * report, in the one-call form, stages 1 and 3 reverse and skip_nan (units are then counted from the last row), and
  * stage 3 exclusive and first_overflow. Carries are rows of the seeds: those of the options are ignored. A state,
- * offsets, several tables, a stream or a workspace is an ARGUMENT error. All tables lie on the same side: host memory
- * on the CPU, device memory on CUDA (BACKEND). Seeds lie apart from the other tables (OVERLAP); out may be the same
- * table as in. Each returns when its work is done. Errors as table_prefix_sum(); a seeds table of another shape or type
- * is a SHAPE or TYPE error. */
+ * offsets, skipped, several tables, a stream or a workspace is an ARGUMENT error. All tables lie on the same side: host
+ * memory on the CPU, device memory on CUDA (BACKEND). Seeds lie apart from the other tables (OVERLAP); out may be the
+ * same table as in. Each returns when its work is done. Errors as table_prefix_sum(); a seeds table of another shape or
+ * type is a SHAPE or TYPE error. */
 #ifndef TUPLESCAN_STAGES_H
 #define TUPLESCAN_STAGES_H
 

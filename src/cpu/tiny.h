@@ -7,6 +7,8 @@ static void NAME(tiny)(const struct cpu_tiny *tables, const void *in_data, void 
     const SUM *in = in_data, *starts = start_rows;
     SUM *out = out_data, *ends = end_rows;
     SUM sums[CPU_TINY_VALUES][CPU_TINY_TABLES], before[CPU_TINY_VALUES][CPU_TINY_TABLES];
+    if (count < CPU_TINY_TABLES) /* no sum of what happens to lie there may trap */
+        memset(sums, 0, values * sizeof sums[0]);
     for (size_t k = 0; k < values; k++)
         for (size_t t = 0; t < count; t++)
             sums[k][t] = in[(ptrdiff_t)t * tables->in_step + (ptrdiff_t)k];
