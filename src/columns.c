@@ -158,12 +158,13 @@ static table_status fail_overlap(const struct extent *a, const struct extent *b)
     return status_fail(TABLE_ERROR_OVERLAP, "%s, and %s share memory", left, right);
 }
 
-/* Two rows of carries may be one. A column's own input and output were looked at. */
+/* Two rows of carries may be one; what else the options name is bytes, U8. A column's own input and output were looked at. */
 static bool may_share(const struct extent *a, const struct extent *b) {
     if (!a->written && !b->written)
         return true;
     if (a->column == NO_COLUMN || b->column == NO_COLUMN)
-        return a->column == b->column && a->begin == b->begin && a->end == b->end && a->view.type != TABLE_U8;
+        return a->column == b->column && a->begin == b->begin && a->end == b->end && a->view.type != TABLE_U8 &&
+               b->view.type != TABLE_U8;
     return a->column == b->column;
 }
 
@@ -175,12 +176,19 @@ static table_status look_for_shared(const struct extent *extents, size_t count) 
     return TABLE_OK;
 }
 
+static void put_option(struct extent **to, const char *name, const void *row, size_t count, table_type type,
+                       bool written) {
+    const struct table_view view = {
+        .data = (void *)(uintptr_t)row, .rows = 1, .columns = count, .stride = (ptrdiff_t)count, .type = type};
+    put_extent(to, name, &view, NO_COLUMN, written);
+}
+
 static table_status validate_all_apart(const struct columns *columns) {
     const size_t count = columns->in->count;
     const table_scan_options *options = &columns->options;
     size_t bytes;
     if (!checked_multiply(count, 2 * sizeof(struct extent), &bytes) ||
-        !checked_add(bytes, 3 * sizeof(struct extent), &bytes))
+        !checked_add(bytes, 5 * sizeof(struct extent), &bytes))
         return status_fail(TABLE_ERROR_TOO_LARGE, "in: %zu columns are beyond the address space", count);
     struct extent *extents = malloc(bytes), *end = extents;
     if (!extents)
@@ -195,20 +203,12 @@ static table_status validate_all_apart(const struct columns *columns) {
             view.stride = 1;
         put_extent(&end, "out", &view, j, true);
     }
-    struct table_view row = {.data = (void *)(uintptr_t)options->carry_in,
-                             .rows = 1,
-                             .columns = count,
-                             .stride = (ptrdiff_t)count,
-                             .type = columns->sum_type};
-    put_extent(&end, "options->carry_in", &row, NO_COLUMN, false);
-    row.data = options->carry_out;
-    put_extent(&end, "options->carry_out", &row, NO_COLUMN, true);
-    if (columns->state) {
-        row = (struct table_view){.data = columns->state, .rows = 1, .type = TABLE_U8};
-        row.columns = sizeof(struct sum_state) + state_slots(columns->sum_type) * count * columns->size;
-        row.stride = (ptrdiff_t)row.columns;
-        put_extent(&end, "options->state", &row, NO_COLUMN, true);
-    }
+    put_option(&end, "options->carry_in", options->carry_in, count, columns->sum_type, false);
+    put_option(&end, "options->carry_out", options->carry_out, count, columns->sum_type, true);
+    put_option(&end, "options->first_overflow", options->first_overflow, sizeof(uint64_t), TABLE_U8, true);
+    put_option(&end, "options->skipped", options->skipped, sizeof(uint64_t), TABLE_U8, true);
+    bytes = sizeof(struct sum_state) + state_slots(columns->sum_type) * count * columns->size;
+    put_option(&end, "options->state", columns->state, bytes, TABLE_U8, true);
     qsort(extents, (size_t)(end - extents), sizeof *extents, by_begin);
     const table_status status = look_for_shared(extents, (size_t)(end - extents));
     free(extents);
@@ -264,6 +264,23 @@ static table_status validate_state(struct columns *columns, void *state) {
     return status;
 }
 
+/* The words that the options name, which each column's call has others in the place of. */
+static table_status validate_words(const struct columns *columns) {
+    const table_scan_options *options = &columns->options;
+    const uint64_t before = columns->before.rows;
+    struct table_view word;
+    size_t values;
+    table_status status = validate_row("options->first_overflow", options->first_overflow, 1, TABLE_U64, &word);
+    if (status == TABLE_OK)
+        status = validate_row("options->skipped", options->skipped, 1, TABLE_U64, &word);
+    if (status == TABLE_OK && options->first_overflow &&
+        (!checked_add(before, columns->in->rows, &values) || !checked_multiply(values, columns->in->count, &values)))
+        status =
+            status_fail(TABLE_ERROR_TOO_LARGE, "options->first_overflow: %llu rows of %zu columns cannot be counted",
+                        (unsigned long long)before + columns->in->rows, columns->in->count);
+    return status;
+}
+
 /* All that a column's own call would refuse is found before the first value is written. Columns of a few values are
  * shared out if all are on the host. */
 static table_status validate_columns(struct columns *columns, const struct backend **backend) {
@@ -282,6 +299,12 @@ static table_status validate_columns(struct columns *columns, const struct backe
         columns->in_turn = columns->in_turn || !call.backend->share || call.backend->is_large(&call.scan);
     }
     return TABLE_OK;
+}
+
+/* Rows without columns are those of a table like it. */
+static table_status scan_nothing(const table_columns *in, const table_columns *out, const table_scan_options *options) {
+    const table_view from = {.rows = in->rows, .type = in->type}, to = {.rows = out->rows, .type = out->type};
+    return table_prefix_sum(&from, &to, options);
 }
 
 static void keep_failure(struct columns *columns, table_status status) {
@@ -328,6 +351,10 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
     if (status == TABLE_OK)
+        status = validate_words(&columns);
+    if (status == TABLE_OK && in->count == 0)
+        return scan_nothing(in, out, options);
+    if (status == TABLE_OK)
         status = validate_columns(&columns, &backend);
     if (status == TABLE_OK)
         status = validate_all_apart(&columns);
@@ -342,7 +369,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
         if (status != TABLE_OK)
             status_fail(status, "%s", columns.detail);
     }
-    if (status == TABLE_OK && columns.state && in->count > 0) { /* all columns have summed the same rows */
+    if (status == TABLE_OK && columns.state) { /* all columns have summed the same rows */
         *columns.state = columns.after;
         columns.state->columns = in->count;
     }

@@ -236,7 +236,24 @@ static void test_errors(void **state) {
     options.tables = 0;
     options.first_overflow = &found;
     expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_ARGUMENT, "first_overflow");
+    options.first_overflow = (uint64_t *)(void *)((char *)sums + 4);
+    from.type = to.type = TABLE_U32;
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_ALIGNMENT, "first_overflow");
+    options.first_overflow = (uint64_t *)(void *)(sums + 2);
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "first_overflow");
+    options.first_overflow = (uint64_t *)(void *)(sums + 16);
+    options.carry_out = sums + 16; /* both are 8 bytes */
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "first_overflow");
+    from.type = to.type = TABLE_F32;
     options.first_overflow = NULL;
+    options.carry_out = NULL;
+    options.skip_nan = 1;
+    options.skipped = (uint64_t *)(void *)((char *)sums + 68);
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_ALIGNMENT, "skipped");
+    options.skipped = (uint64_t *)(void *)values;
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "skipped");
+    options.skip_nan = 0;
+    options.skipped = NULL;
     options.state = kept + 1;
     expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_ALIGNMENT, "state");
     kept[0] = 1;
@@ -256,9 +273,50 @@ static void test_errors(void **state) {
         assert_true(values[k] == (float)((k / 2 + 1) * (k % 2 + 1)));
 }
 
+/* Rows without columns: what is wrong is refused as ever, a state counts them, and the report says who did. */
+static void test_no_columns(void **state) {
+    (void)state;
+    _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096];
+    const table_columns none = {NULL, 0, 7, TABLE_U64};
+    table_report report = {0};
+    uint64_t rows, found = 0;
+    size_t bytes;
+    table_scan_options options = {.exclusive = 7, .backend = TABLE_BACKEND_CPU};
+    expect(table_prefix_sum_columns(&none, &none, &options), TABLE_ERROR_ARGUMENT, "exclusive is 7");
+    assert_int_equal(table_state_bytes(TABLE_U64, 0, &bytes), TABLE_OK);
+    assert_in_range(bytes, 1, sizeof kept);
+    options =
+        (table_scan_options){.backend = TABLE_BACKEND_CPU, .state = kept, .first_overflow = &found, .report = &report};
+    assert_int_equal(table_prefix_sum_columns(&none, &none, &options), TABLE_OK);
+    assert_int_equal(report.backend, TABLE_BACKEND_CPU);
+    assert_true(found == TABLE_NO_OVERFLOW);
+    assert_int_equal(table_state_rows(kept, &rows), TABLE_OK);
+    assert_int_equal(rows, 7);
+}
+
+/* Where an overflow is would be a number beyond 2^64. */
+static void test_too_many_values(void **state) {
+    (void)state;
+    enum { COLUMNS = 4, SUMMED_AT = 32 /* the rows in the header of a state */ };
+    _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096];
+    static uint64_t values[COLUMNS];
+    const uint64_t summed = (UINT64_C(1) << 62) - 1;
+    table_column columns[COLUMNS];
+    for (size_t j = 0; j < COLUMNS; j++)
+        columns[j] = (table_column){values + j, 1};
+    const table_columns table = {columns, COLUMNS, 1, TABLE_U64};
+    uint64_t found = 77;
+    const table_scan_options options = {.backend = TABLE_BACKEND_CPU, .state = kept, .first_overflow = &found};
+    assert_int_equal(table_state_begin(kept, TABLE_U64, COLUMNS, 0), TABLE_OK);
+    memcpy(kept + SUMMED_AT, &summed, sizeof summed);
+    expect(table_prefix_sum_columns(&table, &table, &options), TABLE_ERROR_TOO_LARGE, "first_overflow");
+    assert_int_equal(found, 77);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_long_columns),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_no_columns),
+                                       cmocka_unit_test(test_too_many_values)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);
