@@ -30,8 +30,9 @@ struct columns {
 
 static table_view view_of(const table_columns *table, size_t column) {
     const table_column *own = &table->columns[column];
+    const bool is_said = own->stride != 0 && table->rows > 1; /* where the next value is */
     return (table_view){
-        .data = own->data, .rows = table->rows, .columns = 1, .stride = own->stride, .type = table->type};
+        .data = own->data, .rows = table->rows, .columns = 1, .stride = is_said ? own->stride : 1, .type = table->type};
 }
 
 /* Names the column in a reason that speaks of a table. */
@@ -194,14 +195,9 @@ static table_status validate_all_apart(const struct columns *columns) {
     if (!extents)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory to compare columns", bytes);
     for (size_t j = 0; j < count; j++) {
-        struct table_view view = view_of(columns->in, j);
-        if (view.stride == 0)
-            view.stride = 1;
-        put_extent(&end, "in", &view, j, false);
-        view = view_of(columns->out, j);
-        if (view.stride == 0)
-            view.stride = 1;
-        put_extent(&end, "out", &view, j, true);
+        const struct table_view in = view_of(columns->in, j), out = view_of(columns->out, j);
+        put_extent(&end, "in", &in, j, false);
+        put_extent(&end, "out", &out, j, true);
     }
     put_option(&end, "options->carry_in", options->carry_in, count, columns->sum_type, false);
     put_option(&end, "options->carry_out", options->carry_out, count, columns->sum_type, true);

@@ -21,7 +21,7 @@ table_status validate_table(const char *name, const struct table_view *view, str
     const size_t size = table_type_size(view->type);
     if (size == 0)
         return status_fail(TABLE_ERROR_TYPE, "%s->type %d is no element type", name, (int)view->type);
-    if (view->stride != 0 && view_length(view->stride) < view->columns)
+    if (view->rows > 1 && view->stride != 0 && view_length(view->stride) < view->columns)
         return status_fail(TABLE_ERROR_SHAPE, "%s->stride %td is less than its columns %zu", name, view->stride,
                            view->columns);
     if (view->stride == 0 || view->rows <= 1) /* one row has no next one, whatever is said of it */
@@ -206,7 +206,9 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
     const struct table_view behind = view_shorter(all, true);
     scan->out = view_shorter(all, false);
     scan->exclusive = true;
-    scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
+    scan->offset_row = all->data;
+    if (all->columns > 0)
+        scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
     const bool is_rest = views_are_same(&scan->in, &behind), is_same = views_are_same(&scan->in, &scan->out);
     if (scan->tables > 1) {
         const table_status status = batch_validate(scan, all, is_rest || is_same);

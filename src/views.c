@@ -56,7 +56,7 @@ bool views_are_same(const struct table_view *a, const struct table_view *b) {
 }
 
 void view_mirror(struct table_view *view) {
-    if (view->rows <= 1 || !view->data)
+    if (view->rows <= 1 || view->columns == 0 || !view->data)
         return;
     view->data = (char *)view->data + (ptrdiff_t)(view->rows - 1) * view_step(view);
     view->stride = -view->stride;
@@ -65,7 +65,7 @@ void view_mirror(struct table_view *view) {
 struct table_view view_shorter(const struct table_view *view, bool without_first) {
     struct table_view rest = *view;
     rest.rows--;
-    if (without_first && rest.rows > 0)
+    if (without_first && rest.rows > 0 && rest.columns > 0)
         rest.data = (char *)rest.data + view_step(view);
     return rest;
 }

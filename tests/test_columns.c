@@ -262,6 +262,13 @@ static void test_errors(void **state) {
     for (size_t k = 0; k < 64; k++)
         assert_true(values[k] == 0 && sums[k] == 0);
     options.state = NULL;
+    in[0].stride = in[1].stride = out[0].stride = out[1].stride = PTRDIFF_MIN; /* of one row, where it says nothing */
+    from.rows = to.rows = 1;
+    out[1].data = in[0].data;
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "in, column 0");
+    out[1].data = sums + 8;
+    assert_int_equal(table_prefix_sum_columns(&from, &to, &options), TABLE_OK);
+    from.rows = to.rows = 8;
     in[0].stride = in[1].stride = 2; /* two columns of a row-major table, and their sums in its place */
     in[1].data = values + 1;
     out[0] = in[0];

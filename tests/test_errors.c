@@ -127,6 +127,45 @@ static void test_shapes(void **state) {
     expect_all(call, TABLE_ERROR_SHAPE, "5");
 }
 
+/* What is said of the next row means nothing where there is none. */
+static void test_strides_of_no_next_row(void **state) {
+    static const ptrdiff_t strides[] = {1, -1, COLUMNS - 1, PTRDIFF_MAX, PTRDIFF_MIN};
+    (void)state;
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
+        for (size_t rows = 0; rows < 2; rows++)
+            for (int reverse = 0; reverse < 2; reverse++) {
+                struct call call = right_call();
+                const uint64_t start = memory.carry_in[0], first = rows ? memory.in[0] : 0;
+                call.in.rows = call.out.rows = rows;
+                call.in.stride = strides[i];
+                call.out.stride = strides[(i + 1) % 5];
+                call.options.exclusive = 0;
+                call.options.reverse = reverse;
+                assert_int_equal(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_OK);
+                assert_int_equal(memory.carry_out[0], start + first);
+                assert_int_equal(table_column_totals(&call.in, TABLE_U64, memory.carry_out, NULL), TABLE_OK);
+                assert_int_equal(memory.carry_out[0], first);
+                const struct table_view seeds = {memory.workspace, rows + 1, COLUMNS, strides[i], TABLE_U64};
+                if (rows == 0)
+                    assert_int_equal(table_stage2_scan_totals(&seeds, NULL), TABLE_OK);
+            }
+    struct call call = right_call();
+    call.in.rows = call.out.rows = 2;
+    call.in.stride = COLUMNS - 1;
+    expect_all(call, TABLE_ERROR_SHAPE, "stride");
+}
+
+/* Nor where there are no columns; a sanitizer sees what is made of it. */
+static void test_strides_without_columns(void **state) {
+    (void)state;
+    for (int reverse = 0; reverse < 2; reverse++) {
+        const struct table_view in = {memory.in, SIZE_MAX / 2, 0, PTRDIFF_MAX, TABLE_U64};
+        const struct table_view out = {memory.out, SIZE_MAX / 2 + 1, 0, PTRDIFF_MAX, TABLE_U64};
+        const table_scan_options options = {.offsets = 1, .reverse = reverse};
+        assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+    }
+}
+
 static void test_alignment(void **state) {
     struct call call = right_call();
     (void)state;
@@ -182,6 +221,8 @@ int main(void) {
         cmocka_unit_test(test_unknown_values),
         cmocka_unit_test(test_type_pairs),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_strides_of_no_next_row),
+        cmocka_unit_test(test_strides_without_columns),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_too_large),
     };

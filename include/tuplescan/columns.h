@@ -9,7 +9,8 @@ TABLE_BEGIN
 
 /* A column in memory that the caller owns: value i is at ((T *)data)[i * stride].
  *   data    as of a table_view; the columns of a call may lie in memories of different kinds
- *   stride  elements from one value to the next; may be negative; 0 means 1 (values lie side by side) */
+ *   stride  elements from one value to the next; may be negative; 0 means 1 (values lie side by side). Says nothing
+ *           in a column of one row or none */
 typedef struct table_column {
     void *data;
     ptrdiff_t stride;

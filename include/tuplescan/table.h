@@ -34,7 +34,7 @@ typedef enum table_type {
  *   rows     any number, 0 too
  *   columns  any number, 0 too
  *   stride   elements from one row to the next, at least columns, or at most -columns: then the rows lie from the last
- *            one to the first. 0 means columns (rows lie side by side). Says nothing in a table of one row.
+ *            one to the first. 0 means columns (rows lie side by side). Says nothing in a table of one row or none.
  * The values between columns and stride are neither read nor written. The library never keeps a view. */
 typedef struct table_view {
     void *data;
