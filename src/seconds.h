@@ -2,6 +2,7 @@
 #ifndef SECONDS_H
 #define SECONDS_H
 
+#include <stdint.h>
 #include <time.h>
 
 static inline double seconds_now(void) {
@@ -9,5 +10,7 @@ static inline double seconds_now(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+static inline int64_t milliseconds_now(void) { return (int64_t)(seconds_now() * 1e3); }
 
 #endif

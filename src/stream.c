@@ -12,6 +12,7 @@
 #include "checked.h"
 #include "seconds.h"
 #include "status.h"
+#include "validate.h"
 
 /* A piece of the input and its sums: so little that both are still in the caches of one processor when they are summed
  * and written (docs/lab/2026-11-27.md). Each thread that the caller wants has as much, and each of several devices its
@@ -29,6 +30,9 @@ void stream_spent(struct stream *stream, double *part) {
 
 static table_status check_ends(const table_stream_options *options) {
     const table_scan_options *scan = &options->scan;
+    const table_status status = validate_reserved(options->reserved);
+    if (status != TABLE_OK)
+        return status;
     if (!options->read && options->read_descriptor < 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "neither read nor read_descriptor says where rows come from");
     if (!options->write && options->write_descriptor < 0)
@@ -245,6 +249,7 @@ table_status stream_look(const struct stream *stream, const struct stream_slot *
 
 table_status stream_progress(struct stream *stream) {
     const table_stream_options *options = stream->options;
+    stream->asked = milliseconds_now();
     if (!options->progress || options->progress(options->progress_context, &stream->report) == 0)
         return TABLE_OK;
     return status_fail(TABLE_ERROR_CANCELED, "progress() ended it after row %llu",
@@ -353,7 +358,7 @@ static table_status sum_nothing(struct stream *stream) {
 }
 
 static table_status sum_rows(struct stream *stream) {
-    stream_source_begin(&stream->source, stream->options, -1);
+    stream_source_begin(&stream->source, stream->options);
     table_status status = stream->options->scan.reverse ? check_backwards(stream) : TABLE_OK;
     if (status == TABLE_OK)
         status = choose_slots(stream);
@@ -371,11 +376,10 @@ static void fill_in_report(struct stream *stream) {
     *stream->options->report = *report;
 }
 
-table_status table_stream(const table_stream_options *options) {
+static table_status stream_from_end_to_end(const table_stream_options *options) {
     struct stream stream = {.options = options};
-    if (!options)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options is a null pointer");
     stream.begun = stream.last = seconds_now();
+    stream.asked = milliseconds_now();
     table_scan_options scan = options->scan;
     scan.threads = scan.threads || options->devices ? scan.threads : 1;
     table_status status = check_ends(options);
@@ -395,5 +399,16 @@ table_status table_stream(const table_stream_options *options) {
     free(stream.memory);
     if (options->report)
         fill_in_report(&stream);
+    return status;
+}
+
+/* Nothing in it is a cancellation point: memory would be lost, and its threads use the stack of this one. */
+table_status table_stream(const table_stream_options *options) {
+    int cancel_state, ignored;
+    if (!options)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options is a null pointer");
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const table_status status = stream_from_end_to_end(options);
+    pthread_setcancelstate(cancel_state, &ignored);
     return status;
 }

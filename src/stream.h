@@ -51,6 +51,7 @@ struct stream {
     void *memory, *pinned;      /* of the slots and the rest; either is NULL. pinned: page-locked, for a device */
     table_stream_report report; /* the calling thread's */
     off_t sink_start;           /* of the results in their file, of a stream from the last row on */
+    int64_t asked;              /* when progress() was last called, or the stream began, in milliseconds */
     double begun, last;         /* when the stream began, and when the calling thread last looked at the clock */
     table_status read_status;   /* how the input ended; it comes after all rows before */
     char read_detail[STREAM_DETAIL];
@@ -67,7 +68,7 @@ struct stream {
 };
 
 /* Makes ready to read what the options name; the other members are the caller's to fill in. (stream_source.c) */
-void stream_source_begin(struct stream_source *source, const table_stream_options *options, int wake);
+void stream_source_begin(struct stream_source *source, const table_stream_options *options);
 
 /* Reads up to `bytes` bytes: all of them, unless the input ends, nothing comes for a while, or the stream is to end.
  * Fewer than 0: it failed, as errno says. */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "seconds.h"
 #include "status.h"
 #include "stream.h"
 
@@ -15,12 +15,6 @@
  * pieces nor a slow one keeps its reader waiting. AT_ONCE: Linux looks for signals only between calls on a regular
  * file. */
 enum { LINGER_MS = 50, AT_ONCE = 4 << 20, AHEAD = 4 << 20 };
-
-static int64_t milliseconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 enum wait { COMES, NOTHING_COMES, STOPPED, FAILED };
 
@@ -35,17 +29,20 @@ static bool goes_on(struct stream *stream) {
 static enum wait wait_for_input(const struct stream_source *source, int64_t until) {
     struct pollfd files[] = {{.fd = source->options->read_descriptor, .events = POLLIN},
                              {.fd = source->wake, .events = POLLIN}};
+    struct stream *const alone = source->alone;
     for (;;) {
-        const int64_t left = until < 0 ? source->alone ? STREAM_ASK_MS : -1 : until - milliseconds_now();
-        const int ready = poll(files, 2, until >= 0 && left < 0 ? 0 : (int)left);
+        if (alone &&
+            (alone->status != TABLE_OK || (milliseconds_now() - alone->asked >= STREAM_ASK_MS && !goes_on(alone))))
+            return STOPPED;
+        const int64_t ask = alone ? alone->asked + STREAM_ASK_MS : -1;
+        const int64_t next = until < 0 || (alone && ask < until) ? ask : until, left = next - milliseconds_now();
+        const int ready = poll(files, 2, next < 0 ? -1 : left < 0 ? 0 : (int)left);
         if (ready < 0 && errno != EINTR)
             return FAILED;
         if (ready > 0)
             return files[1].revents ? STOPPED : COMES;
-        if (ready == 0 && until >= 0)
+        if (ready == 0 && until >= 0 && milliseconds_now() >= until)
             return NOTHING_COMES;
-        if (ready == 0 && !goes_on(source->alone))
-            return STOPPED;
     }
 }
 
@@ -107,10 +104,10 @@ int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes)
     return got;
 }
 
-void stream_source_begin(struct stream_source *source, const table_stream_options *options, int wake) {
+void stream_source_begin(struct stream_source *source, const table_stream_options *options) {
     struct stat status;
     source->options = options;
-    source->wake = wake;
+    source->wake = -1;
     source->is_regular = !options->read && fstat(options->read_descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 

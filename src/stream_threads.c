@@ -164,8 +164,6 @@ static bool start_both(struct stream *stream, pthread_t threads[2]) {
 /* Closing `wake` is what wakes the reader. */
 static bool run(struct stream *stream, int wake) {
     pthread_t threads[2];
-    int cancel_state, ignored;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the threads use this one's stack */
     const bool started = start_both(stream, threads);
     if (started) {
         write_all(stream);
@@ -174,7 +172,6 @@ static bool run(struct stream *stream, int wake) {
     close(wake);
     for (unsigned i = 0; i < 2 && started; i++)
         pthread_join(threads[i], NULL);
-    pthread_setcancelstate(cancel_state, &ignored);
     return started;
 }
 

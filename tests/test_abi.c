@@ -30,7 +30,12 @@ static void test_sizes(void **state) {
         GROWS(table_pipeline_report, 128),
         GROWS(table_histogram_options, 200),
         GROWS(table_sort_options, 184),
+        GROWS(table_stream_options, 416),
+        GROWS(table_stream_report, 264),
+        GROWS(table_state_facts, 96),
         STAYS(table_view, 40),
+        STAYS(table_column, 16),
+        STAYS(table_columns, 32),
         STAYS(table_bins, 48),
         STAYS(table_digit, 12),
     };
@@ -67,6 +72,48 @@ static void test_reserved_words_of_a_scan(void **state) {
     assert_int_equal(values[3], 4);
     assert_int_equal(totals[0], 7);
     assert_int_equal(bytes, 12345);
+}
+
+static int64_t read_nothing(void *context, void *to, size_t bytes) {
+    (void)context;
+    (void)to;
+    (void)bytes;
+    return 0;
+}
+
+static int write_nothing(void *context, const void *from, size_t bytes) {
+    (void)context;
+    (void)from;
+    (void)bytes;
+    return 0;
+}
+
+static void test_reserved_words_of_streams(void **state) {
+    static const uint64_t zeros[TABLE_RESERVED_WORDS];
+    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char kept[1024] = {0};
+    table_stream_report report;
+    table_state_facts facts;
+    table_stream_options options = {.in_type = TABLE_U64,
+                                    .out_type = TABLE_U64,
+                                    .columns = 1,
+                                    .read = read_nothing,
+                                    .write = write_nothing,
+                                    .report = &report};
+    size_t bytes;
+    (void)state;
+    memset(&report, 0x5A, sizeof report);
+    memset(&facts, 0x5A, sizeof facts);
+    assert_int_equal(table_stream(&options), TABLE_OK);
+    assert_memory_equal(report.reserved, zeros, sizeof zeros);
+    assert_int_equal(table_state_bytes(TABLE_U64, 1, &bytes), TABLE_OK);
+    assert_in_range(bytes, 1, sizeof kept);
+    assert_int_equal(table_state_describe(kept, bytes, &facts), TABLE_OK);
+    assert_memory_equal(facts.reserved, zeros, sizeof zeros);
+    for (int word = 0; word < TABLE_RESERVED_WORDS; word++) {
+        options.reserved[word] = 1;
+        expect_refused(table_stream(&options));
+        options.reserved[word] = 0;
+    }
 }
 
 static void test_reserved_words_of_the_pipelines(void **state) {
@@ -128,6 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_reserved_words_of_a_scan),
+        cmocka_unit_test(test_reserved_words_of_streams),
         cmocka_unit_test(test_reserved_words_of_the_pipelines),
         cmocka_unit_test(test_reserved_words_of_reports),
         cmocka_unit_test(test_version),

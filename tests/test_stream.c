@@ -1,11 +1,13 @@
 /* Streams have the bits of the whole table, however the input is cut; and every error. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -477,6 +479,98 @@ static void test_cancel_while_nothing_comes(void **state) {
     close(ends[1]);
 }
 
+struct drops {
+    int to;
+    unsigned bytes;
+};
+
+static void *let_drop(void *argument) {
+    const struct drops *drops = argument;
+    const struct timespec while_waiting = {.tv_nsec = 60000000};
+    for (unsigned i = 0; i < drops->bytes; i++) {
+        nanosleep(&while_waiting, NULL);
+        if (write(drops->to, "\1", 1) != 1)
+            break;
+    }
+    return NULL;
+}
+
+static int count_calls(void *context, const table_stream_report *so_far) {
+    unsigned *calls = context;
+    (void)so_far;
+    return ++calls[0] == calls[1];
+}
+
+/* Bytes that come so often that the wait for the next one is never long, and so slowly that a row takes a second. */
+static void test_progress_while_bytes_drop(void **state) {
+    (void)state;
+    for (unsigned threads = 0; threads < 3; threads += 2)
+        for (unsigned end = 0; end < 4; end += 3) { /* the call that says no; 0: none does */
+            unsigned calls[2] = {0, end};
+            struct ends memory = {.out = (char[16]){0}, .out_bytes = 16};
+            int ends[2];
+            pthread_t writer;
+            assert_int_equal(pipe(ends), 0);
+            struct drops drops = {ends[1], 16};
+            assert_int_equal(pthread_create(&writer, NULL, let_drop, &drops), 0);
+            const table_stream_options options = {.in_type = TABLE_F64,
+                                                  .out_type = TABLE_F64,
+                                                  .columns = 2,
+                                                  .rows = 1,
+                                                  .read_descriptor = ends[0],
+                                                  .write = write_memory,
+                                                  .write_context = &memory,
+                                                  .progress = count_calls,
+                                                  .progress_context = calls,
+                                                  .scan.threads = threads};
+            expect(&options, end ? TABLE_ERROR_CANCELED : TABLE_OK, "");
+            pthread_join(writer, NULL);
+            assert_int_equal(memory.taken, end ? 0 : 16);
+            assert_in_range(calls[0], end ? end : 4, end ? end : 16);
+            close(ends[0]);
+            close(ends[1]);
+        }
+}
+
+struct canceled {
+    table_stream_options options;
+    table_status status;
+};
+
+static void *stream_while_canceled(void *argument) {
+    struct canceled *canceled = argument;
+    if (pthread_cancel(pthread_self()) == 0)
+        canceled->status = table_stream(&canceled->options);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* A thread that is to end does so behind the call. */
+static void test_no_cancellation_point(void **state) {
+    struct ends ends;
+    struct canceled canceled = {.options = small_stream(&ends), .status = TABLE_ERROR_READ};
+    FILE *in = tmpfile(), *out = tmpfile();
+    pthread_t thread;
+    void *result = NULL;
+    (void)state;
+    assert_true(in && out);
+    assert_int_equal(fwrite(ends.in, ROW, 1000, in), 1000);
+    assert_int_equal(fflush(in), 0);
+    rewind(in);
+    canceled.options.read = NULL;
+    canceled.options.write = NULL;
+    canceled.options.read_descriptor = fileno(in);
+    canceled.options.write_descriptor = fileno(out);
+    canceled.options.rows = 1000; /* one piece, which the calling thread reads */
+    assert_int_equal(pthread_create(&thread, NULL, stream_while_canceled, &canceled), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    assert_int_equal(canceled.status, TABLE_OK);
+    assert_int_equal(lseek(fileno(out), 0, SEEK_CUR), 1000 * SUMS);
+    fclose(in);
+    fclose(out);
+}
+
 /* A small table of a file is one piece, without a state: also that has no more memory than it may. */
 static void test_memory_of_one_piece(void **state) {
     enum { COLUMNS = 1000, FEW = 3 };
@@ -716,6 +810,8 @@ int main(void) {
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_rows_that_trickle),
         cmocka_unit_test(test_cancel_while_nothing_comes),
+        cmocka_unit_test(test_progress_while_bytes_drop),
+        cmocka_unit_test(test_no_cancellation_point),
         cmocka_unit_test(test_memory_of_one_piece),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_directions),

@@ -58,8 +58,9 @@ typedef struct table_state_facts {
     unsigned version; /* of the layout; 0: a sum that has not begun, and all else is 0 too */
     table_type type;
     size_t columns;
-    uint64_t first_row; /* where the range begins; 0 for a sum that began at its beginning */
-    uint64_t rows;      /* summed since then */
+    uint64_t first_row;                      /* where the range begins; 0 for a sum that began at its beginning */
+    uint64_t rows;                           /* summed since then */
+    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
 } table_state_facts;
 
 /* Looks at the header of `bytes` bytes, of any alignment, that are a state, kept or saved, and fills in the facts.

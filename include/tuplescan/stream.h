@@ -48,12 +48,14 @@ typedef struct table_stream_report {
     size_t memory;        /* bytes of the buffers, and of all else that the stream keeps; or, where options.memory is
                            * too little for one row, the least that is enough */
     table_report scan;    /* at the end: of all pieces. Most of its seconds overlap with reading and writing */
+    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
 } table_stream_report;
 
 /* Reads up to `bytes` bytes, more than 0, and returns how many it read; 0: the input has ended; -1: it failed, as errno
  * says. Fewer than asked for: there are no more for now, and whole rows that have come are handed on. Called by a
- * thread of the library, and by no two at a time. A read that waits keeps table_stream() from returning; one of a
- * descriptor does not. */
+ * thread of the library, or, where there is memory for one buffer alone, by the calling one, which asks no `progress`
+ * meanwhile; by no two at a time. A read that waits keeps table_stream() from returning; one of a descriptor does not.
+ */
 typedef int64_t table_read_callback(void *context, void *to, size_t bytes);
 
 /* Writes all of the `bytes` bytes, more than 0. 0, or -1: it failed, as errno says. Called by the calling thread. */
@@ -97,7 +99,8 @@ typedef struct table_stream_options {
     void *look_context;
 
     /* NULL: nobody asks. Called by the calling thread after each piece and ten times a second while it waits for one;
-     * not while a write waits. Anything but 0 ends the stream with CANCELED. */
+     * not while a write waits, nor while `read` does where there is memory for one buffer alone. Anything but 0
+     * ends the stream with CANCELED. */
     int (*progress)(void *context, const table_stream_report *so_far);
     void *progress_context;
 
@@ -114,6 +117,9 @@ typedef struct table_stream_options {
     size_t device_count;
 
     table_stream_report *report; /* NULL: no report; filled in after errors, too */
+
+    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_stream_options;
 
 /* Reads a table, sums it and writes the sums, to the end of the input or until something goes wrong. Returns when its
