@@ -76,7 +76,7 @@ static struct scan table_of(const struct scan *scan, size_t table) {
     struct scan one = *scan;
     one.tables = 1;
     one.clock = NULL;
-    batch_table(scan, table, scan->in.columns * table_type_size(scan_sum_type(scan)), &one);
+    batch_table(scan, table, scan_row_bytes(scan), &one);
     return one;
 }
 

@@ -9,7 +9,10 @@
 enum { LEAST_CHUNK = 65536, VALUES_PER_BIN = 16 };
 
 size_t table_histogram_chunk_length(size_t bins) {
-    return bins > LEAST_CHUNK / VALUES_PER_BIN ? bins * VALUES_PER_BIN : LEAST_CHUNK;
+    size_t length;
+    if (!checked_multiply(bins, VALUES_PER_BIN, &length))
+        return SIZE_MAX;
+    return length > LEAST_CHUNK ? length : LEAST_CHUNK;
 }
 
 /* A checked call, and where its pieces lie in the workspace. */

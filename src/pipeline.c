@@ -162,7 +162,7 @@ static table_status run_piece(const struct backend *backend, const struct plan *
 
 table_status pipeline_run_stateless(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                     char *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     if (scan->chunks == 0)
         return run_nothing(backend, plan, scan, workspace, row_bytes);
     if (plan_is_piece(backend, scan))
@@ -214,7 +214,7 @@ static table_status put_start(const struct backend *backend, const struct plan *
 /* The sums through the last row come by way of the workspace. */
 static table_status run_offsets(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                 char *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     struct scan inner = *scan;
     if (scan->offset_first) {
         const table_status status = put_start(backend, plan, &inner, workspace);

@@ -4,6 +4,7 @@
 
 #include "batch.h"
 #include "checked.h"
+#include "layout.h"
 #include "status.h"
 
 size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {
@@ -18,12 +19,10 @@ void plan_chunks(struct scan *scan) {
 
 /* Puts `bytes` at the end of the workspace. */
 static bool place(struct plan *plan, size_t bytes, size_t *offset) {
-    size_t rounded;
-    *offset = plan->bytes;
-    if (!checked_add(bytes, TABLE_WORKSPACE_ALIGNMENT - 1, &rounded))
-        return false;
-    rounded -= rounded % TABLE_WORKSPACE_ALIGNMENT;
-    return checked_add(plan->bytes, rounded, &plan->bytes);
+    struct layout layout = {.bytes = plan->bytes};
+    *offset = layout_place(&layout, bytes, 1);
+    plan->bytes = layout.bytes;
+    return !layout.too_large;
 }
 
 /* Down to a level of one unit. A sum that goes on may touch one unit more than its rows make, and the seeds' first row
@@ -139,7 +138,7 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
                        bool totals_only, struct plan *plan) {
     if (scan->tables > 1)
         return batch_plan(backend, scan, strategy, plan);
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
     const bool apart = plan_is_piece(backend, scan) && !scan->header_before;
     *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || apart)};

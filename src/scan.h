@@ -65,6 +65,11 @@ struct scan {
 /* What the sums are kept in: carries, seeds, totals and states. */
 static inline table_type scan_sum_type(const struct scan *scan) { return type_of_sums(scan->out.type); }
 
+/* Bytes of a row of them. */
+static inline size_t scan_row_bytes(const struct scan *scan) {
+    return scan->in.columns * table_type_size(scan_sum_type(scan));
+}
+
 /* Makes `one`, a copy of the scan of several tables, that of table number `table`; a row of sums has row_bytes. */
 static inline void batch_table(const struct scan *scan, size_t table, size_t row_bytes, struct scan *one) {
     const ptrdiff_t number = (ptrdiff_t)table;

@@ -22,7 +22,7 @@ table_status stage2_host(const struct backend *backend, const struct scan *scan,
 }
 
 table_status stage2_host_copied(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
-    const size_t bytes = rows * scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t bytes = rows * scan_row_bytes(scan);
     table_status status = TABLE_OK;
     void *totals = stage2_host_seeds(backend, bytes, &status);
     if (!totals)

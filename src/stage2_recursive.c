@@ -26,7 +26,7 @@ static struct scan scan_of_sums(const struct scan *scan, void *sums, size_t rows
  * they are a single unit, which starts from row 0. */
 static table_status scan_integers(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                   void *seeds, size_t rows, unsigned level, void *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1)
         return rows > 1 ? backend->stage3_global_pass(&totals, seeds) : TABLE_OK;
@@ -46,7 +46,7 @@ static table_status scan_integers(const struct backend *backend, const struct pl
  * blocks the backend makes those of their units. */
 static table_status sweep_floats(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                  void *seeds, size_t rows, unsigned level, void *workspace) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1 || scan->state)
         return backend->stage2_sweep(scan, seeds, rows, NULL);

@@ -29,8 +29,6 @@ struct appending {
     char *host, *on; /* on: memory of the backend, for the levels */
 };
 
-static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan_sum_type(scan)); }
-
 table_status state_image_open(const struct call *call, struct state_image *image) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
@@ -47,8 +45,8 @@ table_status state_image_open(const struct call *call, struct state_image *image
         state_make(image->state, scan_sum_type(scan), scan->in.columns, 0);
     for (unsigned slot = STATE_START; slot <= state_last_start(scan_sum_type(scan)); slot++)
         if (status == TABLE_OK && scan->carry_in)
-            status = backend->copy(scan, state_row(image->state, row_bytes_of(scan), slot), scan->carry_in,
-                                   row_bytes_of(scan));
+            status = backend->copy(scan, state_row(image->state, scan_row_bytes(scan), slot), scan->carry_in,
+                                   scan_row_bytes(scan));
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
 }
@@ -66,11 +64,11 @@ table_status state_image_keep(const struct call *call, const struct state_image 
         status = backend->copy(scan, scan->state, image->state, image->bytes);
     if (status != TABLE_OK || !scan->carry_out)
         return status == TABLE_OK ? backend->wait(scan) : status;
-    void *sums = malloc(row_bytes_of(scan));
+    void *sums = malloc(scan_row_bytes(scan));
     if (!sums)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", row_bytes_of(scan));
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", scan_row_bytes(scan));
     state_last_sums(image->state, sums);
-    status = backend->copy(scan, scan->carry_out, sums, row_bytes_of(scan));
+    status = backend->copy(scan, scan->carry_out, sums, scan_row_bytes(scan));
     const table_status waited = backend->wait(scan);
     free(sums);
     return status == TABLE_OK ? waited : status;
@@ -242,7 +240,7 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
         image->state->rows += scan->in.rows;
         return TABLE_OK;
     }
-    struct appending work = {.image = image, .scan = scan, .row_bytes = row_bytes_of(scan)};
+    struct appending work = {.image = image, .scan = scan, .row_bytes = scan_row_bytes(scan)};
     cut_rows(&work);
     table_status status = allocate(&work);
     if (status == TABLE_OK)

@@ -11,14 +11,12 @@
 
 static const char name[] = "options->state";
 
-static size_t row_bytes_of(const struct scan *scan) { return scan->in.columns * table_type_size(scan_sum_type(scan)); }
-
 static size_t bytes_of(const struct scan *scan) {
-    return sizeof(struct sum_state) + state_slots(scan_sum_type(scan)) * row_bytes_of(scan);
+    return sizeof(struct sum_state) + state_slots(scan_sum_type(scan)) * scan_row_bytes(scan);
 }
 
 static void *row_of(const struct scan *scan, const struct sum_state *state, unsigned slot) {
-    return state_row(state, row_bytes_of(scan), slot);
+    return state_row(state, scan_row_bytes(scan), slot);
 }
 
 /* What a header that is right in itself may not be for this call. */
@@ -93,7 +91,7 @@ static table_status begin_by_copies(const struct backend *backend, const struct 
         status = backend->copy(scan, scan->state, scan->header_before, sizeof *scan->state);
     for (unsigned slot = STATE_START; slot <= state_last_start(scan_sum_type(scan)); slot++)
         if (status == TABLE_OK && scan->carry_in)
-            status = backend->copy(scan, row_of(scan, scan->state, slot), scan->carry_in, row_bytes_of(scan));
+            status = backend->copy(scan, row_of(scan, scan->state, slot), scan->carry_in, scan_row_bytes(scan));
     return status;
 }
 
@@ -104,9 +102,9 @@ static table_status take_over(const struct backend *backend, const struct scan *
     for (unsigned level = 0; level < STATE_BLOCK_LEVELS && status == TABLE_OK; level++) {
         void *row = row_of(scan, scan->state, first_slot + level);
         if (now >> level & 1)
-            status = backend->copy(scan, row, row_of(scan, scan->state_out, first_slot + level), row_bytes_of(scan));
+            status = backend->copy(scan, row, row_of(scan, scan->state_out, first_slot + level), scan_row_bytes(scan));
         else if (before >> level & 1)
-            status = backend->fill(scan, row, 0, row_bytes_of(scan));
+            status = backend->fill(scan, row, 0, scan_row_bytes(scan));
     }
     return status;
 }
@@ -126,17 +124,17 @@ static table_status count_on(const struct backend *backend, const struct scan *s
 
 /* The sums so far, where there are no rows that would have left them in the carry out. */
 static table_status put_sums(const struct backend *backend, const struct scan *scan) {
-    struct sum_state *image = malloc(bytes_of(scan) + row_bytes_of(scan));
+    struct sum_state *image = malloc(bytes_of(scan) + scan_row_bytes(scan));
     if (!image)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state",
-                           bytes_of(scan) + row_bytes_of(scan));
+                           bytes_of(scan) + scan_row_bytes(scan));
     void *sums = (char *)image + bytes_of(scan);
     table_status status = backend->copy(scan, image, scan->state, bytes_of(scan));
     if (status == TABLE_OK)
         status = backend->wait(scan);
     if (status == TABLE_OK) {
         state_last_sums(image, sums);
-        status = backend->copy(scan, scan->carry_out, sums, row_bytes_of(scan));
+        status = backend->copy(scan, scan->carry_out, sums, scan_row_bytes(scan));
     }
     const table_status waited = backend->wait(scan);
     free(image);
@@ -200,7 +198,7 @@ static table_status run_begun(const struct backend *backend, const struct plan *
     if (status == TABLE_OK && !nobody_asks(scan))
         status = leave(backend, scan);
     if (status == TABLE_OK && scan->carry_out && state_is_integer(scan_sum_type(scan)))
-        status = backend->copy(scan, scan->carry_out, row_of(scan, scan->state, STATE_SUM), row_bytes_of(scan));
+        status = backend->copy(scan, scan->carry_out, row_of(scan, scan->state, STATE_SUM), scan_row_bytes(scan));
     return status;
 }
 
@@ -220,14 +218,14 @@ table_status state_run(const struct backend *backend, const struct plan *plan, c
         inner.first_overflow = (uint64_t *)(workspace + plan->state_found_offset);
     if (status == TABLE_OK && !plan_reaches(backend, scan, scan->carry_in)) {
         inner.carry_in = workspace + plan->state_rows_offset;
-        status = backend->copy(scan, workspace + plan->state_rows_offset, scan->carry_in, row_bytes_of(scan));
+        status = backend->copy(scan, workspace + plan->state_rows_offset, scan->carry_in, scan_row_bytes(scan));
     }
     if (!plan_reaches(backend, scan, scan->carry_out))
-        inner.carry_out = workspace + plan->state_rows_offset + row_bytes_of(scan);
+        inner.carry_out = workspace + plan->state_rows_offset + scan_row_bytes(scan);
     if (status == TABLE_OK)
         status = run_begun(backend, plan, &inner, workspace);
     if (status == TABLE_OK && inner.carry_out != scan->carry_out)
-        status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes_of(scan));
+        status = backend->copy(scan, scan->carry_out, inner.carry_out, scan_row_bytes(scan));
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status == TABLE_OK && !reached && !nobody_asks(scan)

@@ -73,7 +73,7 @@ static table_status put_words(struct call *call, void *context) {
 /* Host tables on a device, one after the other. */
 static table_status tables_through_device(struct call *call, struct table_report *report) {
     const struct scan *scan = &call->scan;
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     uint64_t first = TABLE_NO_OVERFLOW, skipped = 0;
     struct table_report sum = {0}, own;
     table_status status = TABLE_OK;

@@ -8,7 +8,7 @@
 #include "status.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
-enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14, LANES = DEVICE_LANES };
+enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };
 
 /* Whether a table of few rows takes no more memory as one piece, which needs no state. Sums go on between pieces of
  * `rows` rows by a state and two rows of sums; those of floats also by a state that the piece leaves, one behind its
@@ -18,7 +18,7 @@ static bool fits_as_well(const struct scan *scan, size_t rows) {
     const table_type type = scan_sum_type(scan);
     const bool is_one_state = !scan->out.data || state_is_integer(type);
     const size_t kept = SUM_ROWS + (is_one_state ? state_slots(type) : STATES * state_slots(type) + STACK_ROWS);
-    const size_t lanes = scan->out.data ? LANES : 1;
+    const size_t lanes = scan->out.data ? DEVICE_LANES : 1;
     const size_t out_size = device_pieces_apart(scan) ? table_type_size(scan->out.type) : 0;
     const size_t size = table_type_size(scan->in.type) + out_size; /* of an element's place in a piece */
     return !scan->state && scan->in.rows <= TABLE_UNIT_ROWS &&
@@ -28,7 +28,7 @@ static bool fits_as_well(const struct scan *scan, size_t rows) {
 /* At least one row, and no more than the table has: a power of two of rows, or whole blocks of some size, which need no
  * more than one piece. */
 static size_t piece_rows(const struct scan *scan) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     if (row_bytes == 0)
         return scan->in.rows;
     const size_t rows = row_bytes < PIECE_BYTES ? PIECE_BYTES / row_bytes : 1;
@@ -69,7 +69,7 @@ static table_status sum_through_device(struct call *call, void *context) {
     struct table_report *report = context;
     const double begun = seconds_now();
     const size_t rows = piece_rows(&call->scan);
-    const unsigned lanes = rows < call->scan.in.rows ? LANES : 1;
+    const unsigned lanes = rows < call->scan.in.rows ? DEVICE_LANES : 1;
     table_status status = device_pieces_open(&pieces, call, rows, lanes, report);
     if (status == TABLE_OK)
         status = run_pieces(&call->scan, &pieces);
@@ -84,7 +84,7 @@ static table_status sum_through_device(struct call *call, void *context) {
 static table_status work_through_device(struct call *call, void *context) {
     const struct backend *backend = call->backend;
     struct scan *scan = &call->scan;
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     void *const carry_out = scan->carry_out, *last = scan->offset_row;
     if (!scan->offset_row)
         return sum_through_device(call, context);

@@ -230,6 +230,8 @@ static void test_bins(void **state) {
     static const double descending[] = {0, 1, 3, 2, 4}, with_nan[] = {0, 1, NAN, 3, 4}, nan_first[] = {NAN, 1, 2, 3, 4};
     static const double last_nan[] = {0, 1, 2, 3, NAN}, last_less[] = {0, 1, 2, 3, 2};
     (void)state;
+    assert_int_equal(table_histogram_chunk_length(4097), 16 * 4097);
+    assert_true(table_histogram_chunk_length((size_t)1 << 60) == SIZE_MAX); /* 16 for each are more than that */
     WRONG(HISTOGRAM, all.bins.kind = (table_bins_kind)0, TABLE_ERROR_ARGUMENT, "kind");
     WRONG(HISTOGRAM, all.bins.count = 0, TABLE_ERROR_ARGUMENT, "count is 0");
     WRONG(HISTOGRAM, all.bins.count = TABLE_BINS_MOST + 1, TABLE_ERROR_ARGUMENT, "count");

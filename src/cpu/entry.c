@@ -32,7 +32,7 @@ void entry_put_seed(const struct entry *entry, const struct scan *scan, unsigned
 }
 
 struct entry entry_make(const struct scan *scan) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     const struct state_digits digits = state_digits(0, scan->first_row);
     struct entry entry = {.unit = scan->first_row > 0 ? (scan->first_row - 1) / TABLE_UNIT_ROWS : 0};
     char *const seed = state_row(scan->state_out, row_bytes, SEED);

@@ -28,7 +28,7 @@ enum { SPINS = 2000 };
 enum { COLUMN_BYTES_PER_THREAD = 1024, CACHED_THREADS_LEAST = 3 };
 
 static struct division divide(const struct scan *scan, enum division_kind *kind) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     unsigned threads = division_threads(scan);
     const bool long_rows = row_bytes / COLUMN_BYTES_PER_THREAD >= threads;
     if (!long_rows && threads < CACHED_THREADS_LEAST)

@@ -49,7 +49,7 @@ static void leave_blocks(const struct sweep *sweep, uint64_t last) {
 
 static void sweep_on(const struct scan *scan, char *seeds, size_t rows) {
     const struct entry entry = entry_make(scan);
-    const struct sweep sweep = {scan, &entry, seeds, scan->in.columns * table_type_size(scan_sum_type(scan))};
+    const struct sweep sweep = {scan, &entry, seeds, scan_row_bytes(scan)};
     const uint64_t first = entry.unit + 1, last = entry.unit + rows - 2; /* the unit of the last row */
     for (uint64_t unit = first; unit <= last; unit++)
         sum_blocks(&sweep, unit);
