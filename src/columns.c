@@ -125,6 +125,7 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
 /* Memory that the call reads or writes, for the search for what lies in what. */
 struct extent {
     const char *begin, *end;
+    size_t width, pitch, place; /* bytes of a row, from one to the next, and of its first value in the pitch */
     struct table_view view;
     size_t column; /* or NO_COLUMN */
     const char *name;
@@ -137,6 +138,11 @@ static int by_begin(const void *a, const void *b) {
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
+static int by_place(const void *a, const void *b) {
+    const struct extent *left = a, *right = b;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
 static void put_extent(struct extent **to, const char *name, const struct table_view *view, size_t column,
                        bool written) {
     const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = view->stride;
@@ -146,6 +152,8 @@ static void put_extent(struct extent **to, const char *name, const struct table_
         return;
     *(*to)++ = (struct extent){.begin = data + (last < 0 ? last : 0) * size,
                                .end = data + ((last > 0 ? last : 0) + (ptrdiff_t)view->columns) * size,
+                               .width = view->columns * (size_t)size,
+                               .pitch = view_length(stride) * (size_t)size,
                                .view = *view,
                                .column = column,
                                .name = name,
@@ -159,7 +167,8 @@ static table_status fail_overlap(const struct extent *a, const struct extent *b)
     return status_fail(TABLE_ERROR_OVERLAP, "%s, and %s share memory", left, right);
 }
 
-/* Two rows of carries may be one; what else the options name is bytes, U8. A column's own input and output were looked at. */
+/* Two rows of carries may be one; what else the options name is bytes, U8. A column's own input and output were looked
+ * at. */
 static bool may_share(const struct extent *a, const struct extent *b) {
     if (!a->written && !b->written)
         return true;
@@ -169,12 +178,51 @@ static bool may_share(const struct extent *a, const struct extent *b) {
     return a->column == b->column;
 }
 
-static table_status look_for_shared(const struct extent *extents, size_t count) {
+static bool do_share(const struct extent *a, const struct extent *b) {
+    return !may_share(a, b) && !views_are_apart(&a->view, &b->view);
+}
+
+static table_status look_at_all(const struct extent *extents, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count && extents[j].begin < extents[i].end; j++)
-            if (!may_share(&extents[i], &extents[j]) && !views_are_apart(&extents[i].view, &extents[j].view))
+            if (do_share(&extents[i], &extents[j]))
                 return fail_overlap(&extents[i], &extents[j]);
     return TABLE_OK;
+}
+
+/* Columns of one row-major table lie between each other. With one pitch, only those can share an element of which one
+ * has its place in the pitch within the other's width; behind the last place comes the first one again. */
+static table_status look_at_places(struct extent *extents, size_t count) {
+    const size_t pitch = extents[0].pitch;
+    for (size_t i = 0; i < count; i++)
+        extents[i].place = (uintptr_t)extents[i].begin % pitch;
+    qsort(extents, count, sizeof *extents, by_place);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 1; k < count; k++) {
+            const struct extent *next = &extents[(i + k) % count];
+            const size_t shift = next->place - extents[i].place + (i + k < count ? 0 : pitch);
+            if (shift >= extents[i].width)
+                break;
+            if (do_share(&extents[i], next))
+                return fail_overlap(&extents[i], next);
+        }
+    return TABLE_OK;
+}
+
+/* Sorted by where they begin: one heap after the other, from which on nothing lies in what is before. */
+static table_status look_for_shared(struct extent *extents, size_t count) {
+    table_status status = TABLE_OK;
+    for (size_t first = 0, next; first < count && status == TABLE_OK; first = next) {
+        const char *end = extents[first].end;
+        bool is_one_pitch = true;
+        for (next = first + 1; next < count && extents[next].begin < end; next++) {
+            end = extents[next].end > end ? extents[next].end : end;
+            is_one_pitch = is_one_pitch && extents[next].pitch == extents[first].pitch;
+        }
+        status =
+            is_one_pitch ? look_at_places(extents + first, next - first) : look_at_all(extents + first, next - first);
+    }
+    return status;
 }
 
 static void put_option(struct extent **to, const char *name, const void *row, size_t count, table_type type,

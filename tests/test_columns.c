@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -320,10 +321,41 @@ static void test_too_many_values(void **state) {
     assert_int_equal(found, 77);
 }
 
+/* Many columns of one row-major table are not each compared with all others: that takes minutes. The last one lies in
+ * the one before it. */
+static void test_many_columns(void **state) {
+    (void)state;
+    enum { COLUMNS = 65536, ROWS = 3, MOST_SECONDS = 10 };
+    uint32_t *const values = calloc(COLUMNS * ROWS, sizeof *values);
+    table_column *const in = calloc(2 * COLUMNS, sizeof *in), *const out = in + COLUMNS;
+    assert_true(values && in);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        values[j] = (uint32_t)j;
+        in[j] = out[j] = (table_column){values + j, COLUMNS};
+    }
+    const table_columns from = {in, COLUMNS, ROWS, TABLE_U32}, to = {out, COLUMNS, ROWS, TABLE_U32};
+    const table_scan_options options = {.backend = TABLE_BACKEND_CPU, .threads = 1};
+    const clock_t begun = clock();
+    out[COLUMNS - 1] = out[COLUMNS - 2];
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "column 65535");
+    out[COLUMNS - 1] = (table_column){values, COLUMNS}; /* in the first one, on the other side of the pitch */
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "column 65535");
+    out[COLUMNS - 1].data =
+        (char *)(values + COLUMNS - 1) + 1; /* in the first one's next row, from the last place on */
+    expect(table_prefix_sum_columns(&from, &to, &options), TABLE_ERROR_OVERLAP, "column 65535");
+    out[COLUMNS - 1] = in[COLUMNS - 1];
+    assert_int_equal(table_prefix_sum_columns(&from, &to, &options), TABLE_OK);
+    assert_in_range((clock() - begun) / CLOCKS_PER_SEC, 0, MOST_SECONDS);
+    for (size_t j = 0; j < COLUMNS; j++)
+        assert_int_equal(values[(ROWS - 1) * COLUMNS + j], j);
+    free(values);
+    free(in);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_long_columns),
-                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_no_columns),
-                                       cmocka_unit_test(test_too_many_values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),          cmocka_unit_test(test_long_columns),
+                                       cmocka_unit_test(test_errors),          cmocka_unit_test(test_no_columns),
+                                       cmocka_unit_test(test_too_many_values), cmocka_unit_test(test_many_columns)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);
