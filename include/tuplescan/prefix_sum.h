@@ -42,8 +42,8 @@
  * bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. Sums of a wider type, f64 of f32, have room for such values.
  *
  * The bits hold where the processor rounds to nearest and takes denormal numbers as they are. On the CPU the calling
- * thread adds in the mode that it is in, which is another one in programs whose start-up code, that of -ffast-math, sets
- * FTZ and DAZ.
+ * thread adds in the mode that it is in, which is another one in programs whose start-up code, that of -ffast-math,
+ * sets FTZ and DAZ.
  *
  * A result that is not a number is not a number everywhere; which of the many NaN bit patterns it is, is not promised.
  */

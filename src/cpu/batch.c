@@ -99,7 +99,7 @@ bool cpu_is_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
     return scan->in.rows > 0 && scan->in.rows * scan->in.columns <= LONE_VALUES && scan->in.type == scan->out.type &&
            scan->out.type == scan_sum_type(scan) && scan->in.stride == columns && scan->out.stride == columns &&
-           !scan->first_overflow && !scan->skip_nan && !scan->state;
+           scan->out.data && !scan->first_overflow && !scan->skip_nan && !scan->state;
 }
 
 void cpu_scan_tiny(const struct scan *scan) {
