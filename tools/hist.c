@@ -1,7 +1,6 @@
 /* tuplescan hist: how many values fall into each bin. */
 #include "hist.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +54,6 @@ static const char help[] =
     "  tuplescan hist FILE --json\n"
     "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
 
-/* Values between two looks at the clock. */
-enum { LOOK_KEYS = 1 << 20 };
-
 static int check_arguments(const struct arguments *arguments) {
     if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
         return fail(EX_USAGE, "--range, --edges and --first: only one of them");
@@ -72,106 +68,9 @@ static int check_arguments(const struct arguments *arguments) {
     return check_outputs(arguments, NULL, NULL);
 }
 
-/* Whether a value is below, or above, what it was rounded to: integers of 64 bits may be. */
-static bool is_rounded_up(const table_view *values, size_t i, double rounded) {
-    if (values->type == TABLE_U64)
-        return rounded >= 0x1p64 || (uint64_t)rounded > ((const uint64_t *)values->data)[i];
-    return values->type == TABLE_I64 && (rounded >= 0x1p63 || (int64_t)rounded > ((const int64_t *)values->data)[i]);
-}
-static bool is_rounded_down(const table_view *values, size_t i, double rounded) {
-    if (values->type == TABLE_U64)
-        return rounded < 0x1p64 && (uint64_t)rounded < ((const uint64_t *)values->data)[i];
-    return values->type == TABLE_I64 && rounded < 0x1p63 && (int64_t)rounded < ((const int64_t *)values->data)[i];
-}
-
-/* Half a unit to both sides of a single value, as NumPy does it; and wide enough for bins whose edges are doubles. */
-static void widen_range(table_bins *bins) {
-    enum { FACTOR = 4 }; /* from what the library asks for, after all rounding */
-    const double most = fmax(fabs(bins->low), fabs(bins->high)), width = fmax(most * 0x1p-47, 0x1p-1022);
-    const double least = fmax(bins->low < bins->high ? 0 : 1, FACTOR * width * (double)bins->count);
-    if (bins->high - bins->low < least) {
-        const double middle = bins->low + (bins->high - bins->low) / 2;
-        bins->low = middle - least / 2;
-        bins->high = middle + least / 2;
-    }
-}
-
-/* The range goes from the least to the greatest value. */
-static int find_range(struct hist_job *job) {
-    const table_view values = keys_view(&job->input);
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < values.rows; i++) {
-        const double value = key_as_double(&values, i);
-        if (i % LOOK_KEYS == 0)
-            progress_show(&job->progress, i, values.rows, i * table_type_size(values.type));
-        if (!isfinite(value))
-            continue;
-        if (value <= low)
-            low = is_rounded_up(&values, i, value) ? nextafter(value, -INFINITY) : value;
-        if (value >= high)
-            high = is_rounded_down(&values, i, value) ? nextafter(value, INFINITY) : value;
-    }
-    if (low > high)
-        return fail(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
-    job->bins.low = low;
-    job->bins.high = high;
-    widen_range(&job->bins);
-    return EX_OK;
-}
-
-/* What is used before the counts are made. */
-static struct memory_budget budget_so_far(const struct hist_job *job) {
-    struct memory_budget budget = {.most = memory_there(job->arguments.memory)};
-    memory_add(&budget, keys_held(&job->input));
-    memory_add(&budget, keys_held(&job->edges));
-    return budget;
-}
-
-static int read_edges(struct hist_job *job) {
-    const table_type type = job->input.layout.type;
-    const struct memory_budget budget = budget_so_far(job);
-    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true, &budget);
-    if (code != EX_OK)
-        return code;
-    const table_view edges = keys_view(&job->edges);
-    if (edges.type != type)
-        return fail(EX_DATAERR, "%s: its edges are %s, and the values are %s", job->edges.name,
-                    table_type_name(edges.type), table_type_name(type));
-    if (edges.rows < 2 || edges.rows - 1 > TABLE_BINS_MOST)
-        return fail(EX_DATAERR, "%s: has %zu edges, and 2 to %d are needed", job->edges.name, edges.rows,
-                    TABLE_BINS_MOST + 1);
-    for (size_t i = 0; i < edges.rows; i++)
-        if (isnan(key_as_double(&edges, i)) || (i > 0 && key_as_double(&edges, i) < key_as_double(&edges, i - 1)))
-            return fail(EX_DATAERR, "%s: edge %zu is less than the one before it, or not a number", job->edges.name, i);
-    job->bins = (table_bins){.kind = TABLE_BINS_EDGES, .count = edges.rows - 1, .edges = edges.data};
-    return EX_OK;
-}
-
-static int choose_bins(struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    const bool bytes = job->input.layout.type == TABLE_U8 && !arguments->has_range;
-    job->bins = (table_bins){.kind = TABLE_BINS_EVEN, .count = arguments->bins ? arguments->bins : bytes ? 256 : 10};
-    job->bins.low = arguments->has_range ? arguments->low : 0;
-    job->bins.high = arguments->has_range ? arguments->high : 256;
-    if (arguments->edges)
-        return read_edges(job);
-    if (arguments->has_first) {
-        const table_type type = job->input.layout.type;
-        if (type_is_float(type))
-            return fail(EX_USAGE, "--first: bins of one integer each are not for %s", table_type_name(type));
-        if (type != TABLE_U64 && arguments->first > INT64_MAX - (int64_t)(job->bins.count - 1))
-            return fail(EX_USAGE, "--first %lld: the last of %zu bins would be beyond 2^63 - 1",
-                        (long long)arguments->first, job->bins.count);
-        job->bins.kind = TABLE_BINS_INTEGER;
-        job->bins.first = arguments->first;
-        return EX_OK;
-    }
-    return arguments->has_range || bytes ? EX_OK : find_range(job);
-}
-
 static int read_weights(struct hist_job *job) {
     const char *path = job->arguments.weights;
-    const struct memory_budget budget = budget_so_far(job);
+    const struct memory_budget budget = hist_budget(job);
     char list[LIST_TEXT];
     if (!path)
         return EX_OK;
@@ -373,7 +272,7 @@ static int run(struct hist_job *job) {
     stopwatch_step(&job->watch, STEP_READ);
     progress_begin(&job->progress, wants_progress(&job->arguments));
     if (code == EX_OK)
-        code = choose_bins(job);
+        code = hist_choose_bins(job);
     progress_end(&job->progress);
     stopwatch_step(&job->watch, STEP_WORK);
     if (code == EX_OK)

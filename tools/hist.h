@@ -3,6 +3,7 @@
 #define HIST_H
 
 #include "keys.h"
+#include "memory.h"
 #include "stopwatch.h"
 
 struct hist_job {
@@ -18,6 +19,12 @@ struct hist_job {
     uint64_t outside[TABLE_OUTSIDE_WORDS];
     table_pipeline_report report;
 };
+
+/* What may be used, and what of it is, before the counts are made. */
+struct memory_budget hist_budget(const struct hist_job *job);
+
+/* Makes the bins that the arguments ask for, which may mean to look at all values, or to read edges. An EX_ code. */
+int hist_choose_bins(struct hist_job *job);
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */
 void hist_print_plot(const struct hist_job *job); /* the same with bars */

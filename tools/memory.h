@@ -19,8 +19,8 @@ int memory_populate(void *memory, size_t bytes, int advice);
  * the machine, its cgroups and its limits. */
 size_t memory_limit(size_t asked);
 
-/* Likewise for what cannot be done in less memory than it needs: three quarters of what the process may use, as not all
- * of it is counted. */
+/* The bytes for a job that cannot be done in less memory than it needs: `asked`, or, for 0, three quarters of what the
+ * process may use, as not all that it uses is counted. */
 size_t memory_there(size_t asked);
 
 /* What one job may use in all: everything large that it has in memory at a time is charged to it beforehand. */

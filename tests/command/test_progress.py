@@ -8,29 +8,9 @@ from harness import COMMAND, CommandTest, main, numpy
 
 
 class Progress(CommandTest):
-    def run_on_a_terminal(self, *options):
-        """What is on standard error, a terminal, of a scan that takes more than a second."""
-        ours, theirs = os.openpty()
-        process = subprocess.Popen([COMMAND, "scan", "-", "--type", "u8", "--columns", "1", *options, "-o", "/dev/null"],
-                                   stdin=subprocess.PIPE, stderr=theirs)
-        os.close(theirs)
-        for _ in range(16):
-            process.stdin.write(bytes(1000))
-            process.stdin.flush()
-            time.sleep(0.1)
-        process.stdin.close()
-        self.assertEqual(process.wait(), 0)
-        said = b""
-        try:
-            while piece := os.read(ours, 4096):
-                said += piece
-        except OSError:
-            pass  # how a terminal ends
-        os.close(ours)
-        return said
-
     def said_on_a_terminal(self, sent, *arguments):
-        """Likewise, of any subcommand. `sent`: what standard input brings in pieces; None: its output is taken so."""
+        """What is on standard error, a terminal, of a command that takes more than a second. `sent`: what standard
+        input brings in pieces; None: its output is taken so."""
         ours, theirs = os.openpty()
         process = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE if sent is None else subprocess.DEVNULL, stderr=theirs)
@@ -52,9 +32,14 @@ class Progress(CommandTest):
             while piece := os.read(ours, 4096):
                 said += piece
         except OSError:
-            pass
+            pass  # how a terminal ends
         os.close(ours)
         return said
+
+    def run_on_a_terminal(self, *options):
+        """What is on standard error, a terminal, of a scan that takes more than a second."""
+        return self.said_on_a_terminal(bytes(16000), "scan", "-", "--type", "u8", "--columns", 1, *options, "-o",
+                                       "/dev/null")
 
     def test_of_every_subcommand_that_runs_long(self):
         table = numpy.arange(16 << 20, dtype="u4")

@@ -11,7 +11,7 @@
 /* Bytes that are taken between two looks at the clock, and that there is room for at first. */
 enum { STEP_BYTES = 4 << 20, FIRST_BYTES = 16 << 10 };
 
-/* So many bytes of a table were taken; of how many, 0 if nobody knows. */
+/* Shows that `bytes` of a table were taken, of `all`, which is 0 where nobody knows. */
 static void show(const struct input_file *file, size_t bytes, size_t all) {
     const size_t row = file->layout.columns * layout_element_bytes(&file->layout);
     if (row > 0)

@@ -52,7 +52,8 @@ int text_next_line(struct input_file *file, bool waits, struct text_line *line, 
 
 void text_drop_line(struct input_text *text, const struct text_line *line);
 
-/* Of a line that begins with a blank, or is empty. An empty one is none if nothing but empty ones follow: *over. */
+/* Looks for the end of the text at a line that is empty or begins with a blank: where nothing but empty lines follow,
+ * *over is set, and the line is none. */
 int text_look_for_end(struct input_file *file, struct text_line *line, bool *over);
 
 /* EX_DATAERR after a message: the field at `from`, that number from 0 on, is not what it should be. */
