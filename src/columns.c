@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "checked.h"
+#include "columns_apart.h"
 #include "run.h"
 #include "state_call.h"
 #include "status.h"
-#include "views.h"
 
 struct columns {
     const table_columns *in, *out;
@@ -27,13 +27,6 @@ struct columns {
     table_status status;
     char detail[256];
 };
-
-static table_view view_of(const table_columns *table, size_t column) {
-    const table_column *own = &table->columns[column];
-    const bool is_said = own->stride != 0 && table->rows > 1; /* where the next value is */
-    return (table_view){
-        .data = own->data, .rows = table->rows, .columns = 1, .stride = is_said ? own->stride : 1, .type = table->type};
-}
 
 /* Names the column in a reason that speaks of a table. */
 static table_status fail_column(table_status status, size_t column) {
@@ -103,7 +96,7 @@ static void note_words(struct columns *columns, size_t column, const struct word
 }
 
 static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
-    const table_view in = view_of(columns->in, column), out = view_of(columns->out, column);
+    const table_view in = columns_view(columns->in, column), out = columns_view(columns->out, column);
     struct sum_state *own;
     struct words words = {TABLE_NO_OVERFLOW, 0};
     table_status status = open_state(columns, column, &own);
@@ -120,143 +113,6 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
     }
     free(own);
     return status == TABLE_OK ? status : fail_column(status, column);
-}
-
-/* Memory that the call reads or writes, for the search for what lies in what. */
-struct extent {
-    const char *begin, *end;
-    size_t width, pitch, place; /* bytes of a row, from one to the next, and of its first value in the pitch */
-    struct table_view view;
-    size_t column; /* or NO_COLUMN */
-    const char *name;
-    bool written;
-};
-#define NO_COLUMN SIZE_MAX
-
-static int by_begin(const void *a, const void *b) {
-    const struct extent *left = a, *right = b;
-    return (left->begin > right->begin) - (left->begin < right->begin);
-}
-
-static int by_place(const void *a, const void *b) {
-    const struct extent *left = a, *right = b;
-    return (left->place > right->place) - (left->place < right->place);
-}
-
-static void put_extent(struct extent **to, const char *name, const struct table_view *view, size_t column,
-                       bool written) {
-    const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = view->stride;
-    const ptrdiff_t last = view->rows > 1 ? ((ptrdiff_t)view->rows - 1) * stride : 0;
-    const char *data = view->data;
-    if (view->rows == 0 || view->columns == 0 || !data)
-        return;
-    *(*to)++ = (struct extent){.begin = data + (last < 0 ? last : 0) * size,
-                               .end = data + ((last > 0 ? last : 0) + (ptrdiff_t)view->columns) * size,
-                               .width = view->columns * (size_t)size,
-                               .pitch = view_length(stride) * (size_t)size,
-                               .view = *view,
-                               .column = column,
-                               .name = name,
-                               .written = written};
-}
-
-static table_status fail_overlap(const struct extent *a, const struct extent *b) {
-    char left[64], right[64];
-    snprintf(left, sizeof left, a->column == NO_COLUMN ? "%s" : "%s, column %zu", a->name, a->column);
-    snprintf(right, sizeof right, b->column == NO_COLUMN ? "%s" : "%s, column %zu", b->name, b->column);
-    return status_fail(TABLE_ERROR_OVERLAP, "%s, and %s share memory", left, right);
-}
-
-/* Two rows of carries may be one; what else the options name is bytes, U8. A column's own input and output were looked
- * at. */
-static bool may_share(const struct extent *a, const struct extent *b) {
-    if (!a->written && !b->written)
-        return true;
-    if (a->column == NO_COLUMN || b->column == NO_COLUMN)
-        return a->column == b->column && a->begin == b->begin && a->end == b->end && a->view.type != TABLE_U8 &&
-               b->view.type != TABLE_U8;
-    return a->column == b->column;
-}
-
-static bool do_share(const struct extent *a, const struct extent *b) {
-    return !may_share(a, b) && !views_are_apart(&a->view, &b->view);
-}
-
-static table_status look_at_all(const struct extent *extents, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count && extents[j].begin < extents[i].end; j++)
-            if (do_share(&extents[i], &extents[j]))
-                return fail_overlap(&extents[i], &extents[j]);
-    return TABLE_OK;
-}
-
-/* Columns of one row-major table lie between each other. With one pitch, only those can share an element of which one
- * has its place in the pitch within the other's width; behind the last place comes the first one again. */
-static table_status look_at_places(struct extent *extents, size_t count) {
-    const size_t pitch = extents[0].pitch;
-    for (size_t i = 0; i < count; i++)
-        extents[i].place = (uintptr_t)extents[i].begin % pitch;
-    qsort(extents, count, sizeof *extents, by_place);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 1; k < count; k++) {
-            const struct extent *next = &extents[(i + k) % count];
-            const size_t shift = next->place - extents[i].place + (i + k < count ? 0 : pitch);
-            if (shift >= extents[i].width)
-                break;
-            if (do_share(&extents[i], next))
-                return fail_overlap(&extents[i], next);
-        }
-    return TABLE_OK;
-}
-
-/* Sorted by where they begin: one heap after the other, from which on nothing lies in what is before. */
-static table_status look_for_shared(struct extent *extents, size_t count) {
-    table_status status = TABLE_OK;
-    for (size_t first = 0, next; first < count && status == TABLE_OK; first = next) {
-        const char *end = extents[first].end;
-        bool is_one_pitch = true;
-        for (next = first + 1; next < count && extents[next].begin < end; next++) {
-            end = extents[next].end > end ? extents[next].end : end;
-            is_one_pitch = is_one_pitch && extents[next].pitch == extents[first].pitch;
-        }
-        status =
-            is_one_pitch ? look_at_places(extents + first, next - first) : look_at_all(extents + first, next - first);
-    }
-    return status;
-}
-
-static void put_option(struct extent **to, const char *name, const void *row, size_t count, table_type type,
-                       bool written) {
-    const struct table_view view = {
-        .data = (void *)(uintptr_t)row, .rows = 1, .columns = count, .stride = (ptrdiff_t)count, .type = type};
-    put_extent(to, name, &view, NO_COLUMN, written);
-}
-
-static table_status validate_all_apart(const struct columns *columns) {
-    const size_t count = columns->in->count;
-    const table_scan_options *options = &columns->options;
-    size_t bytes;
-    if (!checked_multiply(count, 2 * sizeof(struct extent), &bytes) ||
-        !checked_add(bytes, 5 * sizeof(struct extent), &bytes))
-        return status_fail(TABLE_ERROR_TOO_LARGE, "in: %zu columns are beyond the address space", count);
-    struct extent *extents = malloc(bytes), *end = extents;
-    if (!extents)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory to compare columns", bytes);
-    for (size_t j = 0; j < count; j++) {
-        const struct table_view in = view_of(columns->in, j), out = view_of(columns->out, j);
-        put_extent(&end, "in", &in, j, false);
-        put_extent(&end, "out", &out, j, true);
-    }
-    put_option(&end, "options->carry_in", options->carry_in, count, columns->sum_type, false);
-    put_option(&end, "options->carry_out", options->carry_out, count, columns->sum_type, true);
-    put_option(&end, "options->first_overflow", options->first_overflow, sizeof(uint64_t), TABLE_U8, true);
-    put_option(&end, "options->skipped", options->skipped, sizeof(uint64_t), TABLE_U8, true);
-    bytes = sizeof(struct sum_state) + state_slots(columns->sum_type) * count * columns->size;
-    put_option(&end, "options->state", columns->state, bytes, TABLE_U8, true);
-    qsort(extents, (size_t)(end - extents), sizeof *extents, by_begin);
-    const table_status status = look_for_shared(extents, (size_t)(end - extents));
-    free(extents);
-    return status;
 }
 
 static table_status validate_shapes(const table_columns *in, const table_columns *out,
@@ -329,7 +185,7 @@ static table_status validate_words(const struct columns *columns) {
  * shared out if all are on the host. */
 static table_status validate_columns(struct columns *columns, const struct backend **backend) {
     for (size_t j = 0; j < columns->in->count; j++) {
-        const table_view in = view_of(columns->in, j), out = view_of(columns->out, j);
+        const table_view in = columns_view(columns->in, j), out = columns_view(columns->out, j);
         struct words words;
         struct call call;
         const table_scan_options options = options_of(columns, j, NULL, &words, NULL);
@@ -401,7 +257,9 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     if (status == TABLE_OK)
         status = validate_columns(&columns, &backend);
     if (status == TABLE_OK)
-        status = validate_all_apart(&columns);
+        status = columns_look_apart(
+            in, out, &columns.options, columns.state,
+            columns.state ? sizeof(struct sum_state) + state_slots(columns.sum_type) * in->count * columns.size : 0);
     if (status != TABLE_OK)
         return status;
     if (columns.in_turn || !backend) {

@@ -1,0 +1,155 @@
+/* Whether columns that lie apart, and what the options name, share memory that is written. */
+#include "columns_apart.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checked.h"
+#include "status.h"
+#include "views.h"
+
+table_view columns_view(const table_columns *table, size_t column) {
+    const table_column *own = &table->columns[column];
+    const bool is_said = own->stride != 0 && table->rows > 1; /* where the next value is */
+    return (table_view){
+        .data = own->data, .rows = table->rows, .columns = 1, .stride = is_said ? own->stride : 1, .type = table->type};
+}
+
+/* Memory that the call reads or writes, for the search for what lies in what. */
+struct extent {
+    const char *begin, *end;
+    size_t width, pitch, place; /* bytes of a row, from one to the next, and of its first value in the pitch */
+    struct table_view view;
+    size_t column; /* or NO_COLUMN */
+    const char *name;
+    bool written;
+};
+#define NO_COLUMN SIZE_MAX
+
+static int by_begin(const void *a, const void *b) {
+    const struct extent *left = a, *right = b;
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct extent *left = a, *right = b;
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+static void put_extent(struct extent **to, const char *name, const struct table_view *view, size_t column,
+                       bool written) {
+    const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = view->stride;
+    const ptrdiff_t last = view->rows > 1 ? ((ptrdiff_t)view->rows - 1) * stride : 0;
+    const char *data = view->data;
+    if (view->rows == 0 || view->columns == 0 || !data)
+        return;
+    *(*to)++ = (struct extent){.begin = data + (last < 0 ? last : 0) * size,
+                               .end = data + ((last > 0 ? last : 0) + (ptrdiff_t)view->columns) * size,
+                               .width = view->columns * (size_t)size,
+                               .pitch = view_length(stride) * (size_t)size,
+                               .view = *view,
+                               .column = column,
+                               .name = name,
+                               .written = written};
+}
+
+static table_status fail_overlap(const struct extent *a, const struct extent *b) {
+    char left[64], right[64];
+    snprintf(left, sizeof left, a->column == NO_COLUMN ? "%s" : "%s, column %zu", a->name, a->column);
+    snprintf(right, sizeof right, b->column == NO_COLUMN ? "%s" : "%s, column %zu", b->name, b->column);
+    return status_fail(TABLE_ERROR_OVERLAP, "%s, and %s share memory", left, right);
+}
+
+/* Two rows of carries may be one; what else the options name is bytes, U8. A column's own input and output were looked
+ * at. */
+static bool may_share(const struct extent *a, const struct extent *b) {
+    if (!a->written && !b->written)
+        return true;
+    if (a->column == NO_COLUMN || b->column == NO_COLUMN)
+        return a->column == b->column && a->begin == b->begin && a->end == b->end && a->view.type != TABLE_U8 &&
+               b->view.type != TABLE_U8;
+    return a->column == b->column;
+}
+
+static bool do_share(const struct extent *a, const struct extent *b) {
+    return !may_share(a, b) && !views_are_apart(&a->view, &b->view);
+}
+
+static table_status look_at_all(const struct extent *extents, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count && extents[j].begin < extents[i].end; j++)
+            if (do_share(&extents[i], &extents[j]))
+                return fail_overlap(&extents[i], &extents[j]);
+    return TABLE_OK;
+}
+
+/* Columns of one row-major table lie between each other. With one pitch, only those can share an element of which one
+ * has its place in the pitch within the other's width; behind the last place comes the first one again. */
+static table_status look_at_places(struct extent *extents, size_t count) {
+    const size_t pitch = extents[0].pitch;
+    for (size_t i = 0; i < count; i++)
+        extents[i].place = (uintptr_t)extents[i].begin % pitch;
+    qsort(extents, count, sizeof *extents, by_place);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 1; k < count; k++) {
+            const struct extent *next = &extents[(i + k) % count];
+            const size_t shift = next->place - extents[i].place + (i + k < count ? 0 : pitch);
+            if (shift >= extents[i].width)
+                break;
+            if (do_share(&extents[i], next))
+                return fail_overlap(&extents[i], next);
+        }
+    return TABLE_OK;
+}
+
+/* Sorted by where they begin: one heap after the other, from which on nothing lies in what is before. */
+static table_status look_for_shared(struct extent *extents, size_t count) {
+    table_status status = TABLE_OK;
+    for (size_t first = 0, next; first < count && status == TABLE_OK; first = next) {
+        const char *end = extents[first].end;
+        bool is_one_pitch = true;
+        for (next = first + 1; next < count && extents[next].begin < end; next++) {
+            end = extents[next].end > end ? extents[next].end : end;
+            is_one_pitch = is_one_pitch && extents[next].pitch == extents[first].pitch;
+        }
+        status =
+            is_one_pitch ? look_at_places(extents + first, next - first) : look_at_all(extents + first, next - first);
+    }
+    return status;
+}
+
+static void put_option(struct extent **to, const char *name, const void *row, size_t count, table_type type,
+                       bool written) {
+    const struct table_view view = {
+        .data = (void *)(uintptr_t)row, .rows = 1, .columns = count, .stride = (ptrdiff_t)count, .type = type};
+    put_extent(to, name, &view, NO_COLUMN, written);
+}
+
+table_status columns_look_apart(const table_columns *in, const table_columns *out, const table_scan_options *options,
+                                const void *state, size_t state_bytes) {
+    const size_t count = in->count;
+    const table_type sum_type = table_sum_type(out->type);
+    size_t bytes;
+    if (!checked_multiply(count, 2 * sizeof(struct extent), &bytes) ||
+        !checked_add(bytes, 5 * sizeof(struct extent), &bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "in: %zu columns are beyond the address space", count);
+    struct extent *extents = malloc(bytes), *end = extents;
+    if (!extents)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory to compare columns", bytes);
+    for (size_t j = 0; j < count; j++) {
+        const table_view from = columns_view(in, j), to = columns_view(out, j);
+        put_extent(&end, "in", &from, j, false);
+        put_extent(&end, "out", &to, j, true);
+    }
+    put_option(&end, "options->carry_in", options->carry_in, count, sum_type, false);
+    put_option(&end, "options->carry_out", options->carry_out, count, sum_type, true);
+    put_option(&end, "options->first_overflow", options->first_overflow, sizeof(uint64_t), TABLE_U8, true);
+    put_option(&end, "options->skipped", options->skipped, sizeof(uint64_t), TABLE_U8, true);
+    put_option(&end, "options->state", state, state_bytes, TABLE_U8, true);
+    qsort(extents, (size_t)(end - extents), sizeof *extents, by_begin);
+    const table_status status = look_for_shared(extents, (size_t)(end - extents));
+    free(extents);
+    return status;
+}
