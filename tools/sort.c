@@ -15,8 +15,10 @@ static const char help[] =
     "\n"
     "Writes the rows of TABLE in the order of their keys; rows whose keys are equal keep their order. A row stays\n"
     "whole: it is what lies at one index of the first axis, such as a record of a structured .npy, whatever other\n"
-    "fields that has. Floats are in the total order: -0.0 before +0.0, NaNs at the ends by their sign. A file that is\n"
-    "no .npy has bytes for rows unless --type and --columns say more.\n"
+    "fields that has. Floats are in the total order: -0.0 before +0.0, NaNs at the ends by their sign. The name of a\n"
+    "file says its format, as for scan: of what is no .npy and no text (or with --input-format raw) the rows are "
+    "bytes,\n"
+    "unless --type and --columns say more.\n"
     "\n"
     "  --by COLUMN|FIELD     the key: a column, counted from 0 on, or a field of a structured .npy; one of several\n"
     "                        values is compared from the first to the last. Up to 16 of them, the most significant\n"
@@ -37,7 +39,7 @@ static const char help[] =
     "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
     "  --member NAME, --tensor NAME\n"
     "                        which table of a .npz or a safetensors file, as for scan\n"
-    "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
+    "  --delimiter C         of csv, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
     "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object about the run on standard output\n"
@@ -97,8 +99,7 @@ static int start_rows(struct sort_job *job) {
 
 static int start_values(struct sort_job *job) {
     const struct arguments *arguments = &job->arguments;
-    struct input_request request = {
-        .type = TABLE_U8, .columns = 1, .type_is_a_hint = true, .whole = true, .own = true, .elements = INPUT_ANYTHING};
+    struct input_request request = {.raw_type = TABLE_U8, .whole = true, .own = true, .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
     struct table_layout *layout = &file->layout;
     if (!arguments->values)
@@ -109,7 +110,7 @@ static int start_values(struct sort_job *job) {
         return code;
     const bool raw = file->format == &input_raw;
     if (!raw && arguments->value_bytes)
-        return fail(EX_USAGE, "%s: is a .npy file, which says the size of a value itself: leave out --value-bytes",
+        return fail(EX_USAGE, "%s: is no raw file, and says the size of a value itself: leave out --value-bytes",
                     file->name);
     job->value_bytes = !raw                     ? layout->columns * layout_element_bytes(layout)
                        : arguments->value_bytes ? arguments->value_bytes

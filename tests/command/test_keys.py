@@ -58,6 +58,37 @@ class Count(CommandTest):
         out = self.run_command("count", "-", "-o", "-", "-q", "--bits", 1, "--out-type", "u32", input=b"\1\2\3").stdout
         self.assertEqual(numpy.frombuffer(out, "<u4").tolist(), [1, 2])
 
+    def test_the_name_says_the_format(self):
+        """Of every subcommand and option: text by its name, bytes by --input-format alone."""
+        table = numpy.array([[30.0, 1], [5, 2], [17, 3]])
+        self.save("in.npy", table)
+        self.save("first.npy", table[:, 0])
+        self.save("edges.npy", numpy.array([0.0, 10, 31]))
+        for name, first, both in (("csv", b"30\n5\n17\n", b"30,1\n5,2\n17,3\n"), ("TSV", b"30\n5\n17\n", b"30\t1\n5\t2\n17\t3\n"),
+                                  ("txt", b"30\n5\n17\n", b"30 1\n5 2\n17 3\n")):
+            self.write("in." + name, both)
+            self.write("first." + name, first)
+            self.write("edges." + name, b"0\n10\n31\n")
+            for words in (["sort", "first.*"], ["sort", "in.*", "--by", 0], ["sort", "in.*", "--by", 1, "--columns", 2],
+                          ["sort", "in.*", "--by", 0, "--argsort"], ["scan", "in.*"], ["scan", "in.*", "--columns", 2],
+                          ["count", "first.*"], ["count", "in.*", "--chunk", 3], ["hist", "in.*", "--bins", 3],
+                          ["hist", "in.*", "--edges", "edges.*"], ["hist", "first.*", "--weights", "first.*", "--range", "0:40"],
+                          ["sort", "in.*", "--by", 0, "--values", "in.*", "--values-out", "moved.*"]):
+                files = [[str(word).replace("*", ending) for word in words] for ending in ("npy", name)]
+                plain = [word for word in files[0] if word not in ("--columns", "2")]
+                found = self.run_command(*files[1], "-qfo", "out." + name, "--type", "f64").stdout
+                self.run_command(*plain, "-qfo", "expected." + name)
+                self.assertEqual(self.read("out." + name), self.read("expected." + name), files[1])
+                if "--values" in words:
+                    self.assertEqual(self.read("moved." + name).split(), self.read("out." + name).split())
+            for words in (["sort"], ["count", "--chunk", 3]):
+                raw = self.run_command(words[0], "first." + name, "--input-format", "raw", "-qo-", *words[1:]).stdout
+                self.write("first.bin", first)
+                self.assertEqual(raw, self.run_command(words[0], "first.bin", "-qo-", *words[1:]).stdout)
+            self.assertEqual(raw[:8 * 256].count(b"\0"), 8 * 256 - 3)
+            for words in (["sort", "-o", "o.npy"], ["count", "-o", "o.npy"], ["hist"], ["scan", "-o", "o.npy"], ["info"]):
+                self.assert_refused(USAGE, words[0], "first." + name, "--skip", 1, *words[1:], says=["--skip", "raw"])
+
     def test_refusals(self):
         self.write("keys.bin", bytes(10))
         self.write("there.npy", b"there")

@@ -208,10 +208,8 @@ class Text(CommandTest):
         self.assert_refused(USAGE, "sum", "sums.csv", "--rows", "5:4001", says="4000 rows")
         for words in (["hist"], ["hist", "--range", "0:99"], ["hist", "--range", "0:99", "--chunk", 77, "-qo-", "--output-format",
                                                                  "raw"], ["count", "-qo-", "--output-format", "raw"]):
-            self.assertEqual(self.run_command(words[0], "in.csv", "--input-format", "csv", *words[1:]).stdout,
+            self.assertEqual(self.run_command(words[0], "in.csv", *words[1:]).stdout,
                              self.run_command(words[0], "plain.npy", *words[1:]).stdout)
-        self.assertEqual(self.run_command("hist", "in.csv").stdout.count(b"\n"),
-                         self.run_command("hist", "in.csv", "--input-format", "raw").stdout.count(b"\n"))  # bytes
         self.run_command("append", "in.csv", "--to", "to.npy", "-q")
         self.run_command("append", "in.csv", "--to", "to.npy", "-q")
         self.assert_same(numpy.load(self.path("to.npy")), running_sums(numpy.concatenate([table, table]), "f64"))
@@ -293,7 +291,7 @@ class Text(CommandTest):
         self.run_command("scan", self.write("in.csv", b"9007199254740993\n"), "--type", "f64", "-qo", "ok.npy")
         self.write("in.csv", b"a,b\n1,2\n")
         for words, code, says in ((["--field", "no"], USAGE, "'no'"), (["--field", "b,a"], USAGE, "'a' is not behind 'b'"),
-                                  (["--input-format", "csv", "--columns", 3], DATA, ["2 columns", "--columns is 3"]),
+                                  (["--columns", 3], DATA, ["2 columns", "--columns is 3"]), (["--skip", 1], USAGE, ["--skip", "--input-format raw"]),
                                   (["--delimiter", "ab"], USAGE, "--delimiter"), (["--delimiter", "5"], USAGE, "--delimiter"),
                                   (["--delimiter", "\tb"], USAGE, "--delimiter"),
                                   (["--delimiter", "\\tb"], USAGE, "--delimiter")):

@@ -36,13 +36,12 @@ struct input_request {
     const char *member; /* of an archive, or a file of several tables; NULL: the only one */
     table_type type;
     size_t columns;
-    char delimiter;       /* of text; 0: that of its format */
-    bool is_bytes;        /* a file whose name says text is bytes all the same; of what --input-format says is text, */
-    table_type text_type; /* this is the type. Of text, type 0 is f64 */
-    size_t skip;          /* bytes before the table */
-    bool type_is_a_hint;  /* type and columns are only what a raw file would have; a .npy file may be given instead */
-    bool longer;          /* a .npy may have more bytes than its header says, which are of no matter */
-    bool whole;           /* all of it will be read soon, and where its type may lie */
+    char delimiter;      /* of text, of which type 0 is f64; 0: that of its format */
+    table_type raw_type; /* of a raw file where type is 0, as columns are 1; 0: it must be said */
+    size_t skip;         /* bytes before the table */
+    bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
+    bool longer;         /* a .npy may have more bytes than its header says, which are of no matter */
+    bool whole;          /* all of it will be read soon, and where its type may lie */
     bool own;      /* in memory that nobody else can write to, and the caller may: for what is read more than once */
     size_t memory; /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
     size_t used;   /* bytes that are in memory beside those already: what is refused is told both together */

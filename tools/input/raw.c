@@ -62,16 +62,17 @@ static bool recognise(const unsigned char *bytes, size_t count) {
 static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason) {
     size_t row;
-    if (!request->type)
+    const table_type type = request->type ? request->type : request->raw_type;
+    const size_t columns = request->columns ? request->columns : request->raw_type != 0;
+    if (!type)
         return refuse_other(bytes, count, reason);
     if (request->field_count > 0 && request->elements == INPUT_VALUES)
         return input_refuse(reason, EX_USAGE, "is not a .npy file, and has no fields: --field is for those");
-    if (!request->columns)
+    if (!columns)
         return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --columns");
-    if (!size_multiply(request->columns, table_type_size(request->type), &row))
-        return input_refuse(reason, EX_USAGE, "a row of %zu columns is larger than the address space",
-                            request->columns);
-    layout_set(layout, request->type, 0, request->columns);
+    if (!size_multiply(columns, table_type_size(type), &row))
+        return input_refuse(reason, EX_USAGE, "a row of %zu columns is larger than the address space", columns);
+    layout_set(layout, type, 0, columns);
     layout->offset = request->skip;
     return total == INPUT_UNKNOWN || input_raw_has(layout, total, reason);
 }

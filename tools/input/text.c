@@ -129,11 +129,13 @@ ssize_t input_text_read(struct input_file *file, void *to, size_t bytes) {
 }
 
 int input_text_begin(struct input_file *file, const struct input_request *request) {
-    const table_type said = request->is_bytes ? request->text_type : request->type;
-    const table_type type = said ? said : TABLE_F64;
+    const table_type said = request->type, type = said ? said : TABLE_F64;
     size_t columns = 0;
     if (!number_text_is_here)
         return fail(EX_UNAVAILABLE, "%s: is text, and this program was built without a C++ library that reads numbers",
+                    file->name);
+    if (request->skip > 0)
+        return fail(EX_USAGE, "%s: is text, of which no bytes are skipped: leave out --skip, or say --input-format raw",
                     file->name);
     struct input_text *text = file->text = calloc(1, sizeof *text);
     if (!text)
@@ -183,8 +185,7 @@ static const struct input_format formats[] = {
 static const char *const endings[] = {".csv", ".tsv", ".txt"};
 
 const struct input_format *input_text_format(const struct input_file *file, const struct input_request *request) {
-    const bool by_name = !request->format && !request->is_bytes &&
-                         (request->type_is_a_hint || (!request->columns && !request->skip)) && !file->zip;
+    const bool by_name = !request->format && !file->zip;
     for (unsigned i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (request->format ? strcmp(request->format, formats[i].name) == 0
                             : by_name && input_ends_in(file->name, endings[i]))
