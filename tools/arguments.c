@@ -238,6 +238,8 @@ static const struct rule {
     {"first", 0, FOR_HIST, take_integer, AT(first), AT(has_first)},
     {"edges", 0, FOR_HIST, take_text, AT(edges), 0},
     {"weights", 0, FOR_HIST, take_text, AT(weights), 0},
+    {"cumulative", 0, FOR_HIST, take_flag, AT(cumulative), 0},
+    {"density", 0, FOR_HIST, take_flag, AT(density), 0},
     {"plot", 0, FOR_HIST, take_flag, AT(plot), 0},
     {"values", 0, FOR_SORT, take_text, AT(values), 0},
     {"values-out", 0, FOR_SORT, take_text, AT(values_out), 0},

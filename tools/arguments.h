@@ -61,7 +61,7 @@ struct arguments {
     const char *edges, *weights, *values, *values_out;
     const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
     unsigned by_count;
-    bool ranks, plot, descending, argsort;
+    bool ranks, plot, cumulative, density, descending, argsort;
     bool exclusive, reverse, offsets, skip_nan, check_overflow, wrap, json, force, quiet, no_progress;
 };
 

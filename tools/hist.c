@@ -20,7 +20,8 @@ static const char help[] =
     "Prints a line for each bin: where it begins, where it ends, and how many of the values are in it. A bin has its\n"
     "left end, and the last one its right end too: exactly as they are printed. Values in no bin, and NaNs, are "
     "counted\n"
-    "apart, in lines that begin with #. A file that is no .npy has bytes for values unless --type says more.\n"
+    "apart, in lines that begin with #. The name of a file says its format, as for scan: of what is no .npy and no\n"
+    "text (or with --input-format raw) the values are bytes, unless --type says more.\n"
     "\n"
     "  --bins N              that many bins, up to 2^20. Default: 10; 256 for bytes without --range\n"
     "  --range A:B           of one width, from A to B; at least 2^-47 of |A| and |B| wide, and 2^-1022. "
@@ -31,13 +32,17 @@ static const char help[] =
     "  --edges FILE          between the edges in a table file of the type of the values, which ascend\n"
     "  --first I             of one integer each, from I on\n"
     "  --weights FILE        sum up what each value weighs, f32 or f64, instead of counting; a raw file has f64\n"
-    "  -o, --output FILE     write the counts (u64), or sums (f64), as a table; in which format, as for scan\n"
-    "  --chunk N             with -o: a row for each N values, instead of one for all of them\n"
+    "  --cumulative          how many values there are up to the end of each bin, from the first bin on\n"
+    "  --density             f64: shares of what is in the bins, by a bin's width, so that their integral is 1; with\n"
+    "                        --cumulative the share up to the end of each bin, which is 1 of the last one\n"
+    "  -o, --output FILE     write the counts (u64), or sums (f64), as a table of one column, a bin in each row; in\n"
+    "                        which format, as for scan\n"
+    "  --chunk N             with -o: for each N values a row, which has a column for each bin\n"
     "  -f, --force           replace OUTPUT if it exists, as scan does\n"
     "  --plot                print a bar for each bin\n"
     "  --member NAME, --tensor NAME\n"
     "                        which table of a .npz or a safetensors file, as for scan\n"
-    "  --delimiter C         of csv, which is only read as such with --input-format csv, as for scan\n"
+    "  --delimiter C         of csv, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
     "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
     "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
@@ -52,6 +57,7 @@ static const char help[] =
     "examples:\n"
     "  tuplescan hist ages.npy --bins 12 --range 0:120 --plot\n"
     "  tuplescan hist FILE --json\n"
+    "  tuplescan hist prices.npy --bins 1000 --cumulative --density -o cdf.npy\n"
     "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
 
 static int check_arguments(const struct arguments *arguments) {
@@ -91,9 +97,14 @@ static int read_weights(struct hist_job *job) {
 static int prepare_output(struct hist_job *job) {
     const struct arguments *arguments = &job->arguments;
     const table_view values = keys_view(&job->input);
-    const table_type type = arguments->weights ? TABLE_F64 : TABLE_U64;
-    const size_t rows = !arguments->chunk ? 1 : values.rows / arguments->chunk + (values.rows % arguments->chunk != 0);
-    if (!layout_set(&job->layout, type, rows, job->bins.count))
+    const size_t chunk = arguments->chunk, chunks = chunk ? values.rows / chunk + (values.rows % chunk != 0) : 1;
+    job->rows_of_bins = chunks;
+    job->count_type = arguments->weights ? TABLE_F64 : TABLE_U64;
+    const table_type type = arguments->density ? TABLE_F64 : job->count_type;
+    const struct table_layout column = {.type = type, .dimensions = 1, .shape = {job->bins.count}},
+                              rows = {.type = type, .dimensions = 2, .shape = {chunks, job->bins.count}};
+    job->layout = chunk ? rows : column;
+    if (!layout_finish(&job->layout))
         return fail(EX_DATAERR, "%s: its table is beyond the address space", job->input.name);
     if (!arguments->output)
         return EX_OK;
@@ -122,7 +133,7 @@ static table_histogram_options options_of(const struct hist_job *job, const tabl
 
 /* The histogram of these values into `rows`, of the job's layout. */
 static int count_values(struct hist_job *job, const table_view *values, void *rows, uint64_t *outside) {
-    const table_view result = {rows, job->layout.rows, job->bins.count, 0, job->layout.type};
+    const table_view result = {rows, job->rows_of_bins, job->bins.count, 0, job->count_type};
     const table_view weights = keys_view(&job->weights);
     table_pipeline_report report = {0};
     table_histogram_options options = options_of(job, &weights);
@@ -171,7 +182,7 @@ static int find_scratch(struct hist_job *job, size_t count, size_t *bytes) {
     place += (count * table_type_size(values.type) / APART + 1) * APART;
     weights.data = (void *)place;
     place += (job->weights.layout.bytes / APART + 1) * APART;
-    const table_view result = {(void *)place, job->layout.rows, job->bins.count, 0, job->layout.type};
+    const table_view result = {(void *)place, job->rows_of_bins, job->bins.count, 0, job->count_type};
     table_histogram_options options = options_of(job, &weights);
     if (options.run.backend == TABLE_BACKEND_CUDA)
         return EX_OK;
@@ -286,6 +297,8 @@ static int run(struct hist_job *job) {
         code = count(job);
     if (code == EX_OK)
         code = inputs_unchanged(job);
+    if (code == EX_OK)
+        code = hist_cumulate(job);
     stopwatch_step(&job->watch, STEP_WORK);
     progress_end(&job->progress);
     progress_begin(&job->progress, wants_progress(&job->arguments));

@@ -15,7 +15,9 @@ struct hist_job {
     struct progress progress;
     struct stopwatch watch;
     table_bins bins;
-    void *rows; /* of the layout: u64 counts, or f64 sums of weights */
+    size_t rows_of_bins;   /* 1, or one for each chunk */
+    table_type count_type; /* u64 of counts, f64 of sums of weights */
+    void *rows;            /* of the layout: those, and what hist_cumulate() makes of them */
     uint64_t outside[TABLE_OUTSIDE_WORDS];
     table_pipeline_report report;
 };
@@ -25,6 +27,12 @@ struct memory_budget hist_budget(const struct hist_job *job);
 
 /* Makes the bins that the arguments ask for, which may mean to look at all values, or to read edges. An EX_ code. */
 int hist_choose_bins(struct hist_job *job);
+
+/* The width of a bin; 1 of one of an integer. */
+double hist_bin_width(const struct hist_job *job, size_t bin);
+
+/* Makes of the counts what --cumulative and --density ask for. EX_OK, or the exit code after a message. */
+int hist_cumulate(struct hist_job *job);
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */
 void hist_print_plot(const struct hist_job *job); /* the same with bars */

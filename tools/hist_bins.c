@@ -83,6 +83,20 @@ static int read_edges(struct hist_job *job) {
     return EX_OK;
 }
 
+double hist_bin_width(const struct hist_job *job, size_t bin) {
+    const table_bins *bins = &job->bins;
+    const table_type type = job->input.layout.type;
+    const table_view edges = {.data = (void *)(uintptr_t)bins->edges, .type = type};
+    if (bins->kind == TABLE_BINS_INTEGER)
+        return 1;
+    if (bins->kind == TABLE_BINS_EVEN)
+        return table_even_edge(bins->low, bins->high, bins->count, bin + 1) -
+               table_even_edge(bins->low, bins->high, bins->count, bin);
+    if (type == TABLE_U64 || type == TABLE_I64) /* the difference is exact, of i64 too: ascending edges of 64 bits */
+        return (double)(((const uint64_t *)bins->edges)[bin + 1] - ((const uint64_t *)bins->edges)[bin]);
+    return key_as_double(&edges, bin + 1) - key_as_double(&edges, bin);
+}
+
 int hist_choose_bins(struct hist_job *job) {
     const struct arguments *arguments = &job->arguments;
     const bool bytes = job->input.layout.type == TABLE_U8 && !arguments->has_range;

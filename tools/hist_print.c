@@ -141,12 +141,13 @@ void hist_print_json(const struct hist_job *job) {
     json_size("value_count", keys_view(&job->input).rows);
     json_string("kind", kinds[job->bins.kind]);
     json_size("bins", job->bins.count);
+    json_bool("cumulative", job->arguments.cumulative);
     if (job->bins.kind == TABLE_BINS_INTEGER)
         json_value("first", TABLE_I64, &job->bins.first);
     else
         print_edges(job);
     if (!job->arguments.chunk) {
-        json_array(job->weights.name ? "sums" : "counts");
+        json_array(job->arguments.density ? "density" : job->weights.name ? "sums" : "counts");
         for (size_t bin = 0; bin < job->bins.count; bin++)
             json_value(NULL, job->layout.type, count_at(job, bin));
         json_end();

@@ -79,6 +79,7 @@ static int warn_of_sums(const struct scan_job *job) {
         message("%s: row %llu, column %llu is the first whose sum as %s is not finite though the values in it are%s",
                 job->name, not_finite / columns, not_finite % columns, table_type_name(type),
                 type == TABLE_F32 ? "; --out-type f64 avoids it" : "");
+    say_one_row(&job->arguments, job->name, &job->out_layout);
     if (job->skipped > 0 && !job->arguments.quiet)
         message("%s: %llu NaN were skipped", job->name, (unsigned long long)job->skipped);
     if (overflow == SCAN_NONE)

@@ -111,6 +111,13 @@ int sum_type(const struct arguments *arguments, const struct input_file *input, 
     return EX_OK;
 }
 
+void say_one_row(const struct arguments *arguments, const char *name, const struct table_layout *sums) {
+    const bool has_more = arguments->state || arguments->carry_in || arguments->offsets || arguments->exclusive;
+    if (sums->rows == 1 && sums->columns > 1 && !has_more && !arguments->quiet)
+        message("%s: has one row, and sums go down the columns: those of its %zu columns are its values", name,
+                sums->columns);
+}
+
 static int copy_row(const struct input_file *file, table_type type, size_t columns, void **row) {
     const struct table_layout *layout = &file->layout;
     if (layout->type != type)

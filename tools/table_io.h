@@ -22,6 +22,9 @@ int start_input(struct input_file *file, const char *path, const struct argument
  * types. EX_OK, or the exit code after a message. */
 int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type);
 
+/* Says that sums of one row are its values, unless something else is added to them, or --quiet. */
+void say_one_row(const struct arguments *arguments, const char *name, const struct table_layout *sums);
+
 /* *row = the one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many
  * values. NULL for no path. EX_OK, or the exit code after a message. free() it. */
 int read_row(const char *path, table_type type, size_t columns, void **row);

@@ -181,6 +181,41 @@ class Hist(CommandTest):
                 expected[i // 1000, min(bin, 18)] += weight
         self.assert_same(sums, expected)
 
+    def test_cumulative_and_density(self):
+        """As NumPy's density, and its cumsum; of one column, so that a scan of counts is their cumulation."""
+        values, weights = RNG.normal(50, 20, 5000), RNG.random(5000)
+        self.save("weights.npy", weights)
+        for type_name, options, bins in (("f64", ["--bins", 9, "--range", "0:90"], numpy.linspace(0, 90, 10)),
+                                         ("i64", ["--edges", "edges.npy"], [-3, 4, 40, 41, 60, 2**62]),
+                                         ("u8", ["--edges", "edges.npy"], [1, 4, 40, 41, 60, 255]),
+                                         ("f32", ["--edges", "edges.npy"], [1, 4, 40, 41.5, 60, 100]),
+                                         ("u8", ["--first", 20, "--bins", 50], numpy.arange(20, 71) - 0.5)):
+            array = values.clip(0, 255).astype(NAMES[type_name])
+            self.save("values.npy", array)
+            self.save("edges.npy", numpy.array(bins, NAMES[type_name]) if "--edges" in options else numpy.array([0]))
+            for more, weigh in (([], None), (["--weights", "weights.npy"], weights)):
+                counts, density = (numpy.histogram(array, bins, weights=weigh, density=d) for d in (False, True))
+                expected = {(): counts[0], ("--cumulative",): counts[0].cumsum(), ("--density",): density[0],
+                            ("--cumulative", "--density"): counts[0].cumsum() / counts[0].sum()}
+                for words, wanted in expected.items():
+                    command = ["hist", "values.npy", *options, *more, *words]
+                    self.run_command(*command, "-qfo", "out.npy")
+                    out = numpy.load(self.path("out.npy"))
+                    self.assertEqual((out.shape, out.dtype), (wanted.shape, "<f8" if weigh is not None or "--density" in words else "<u8"))
+                    numpy.testing.assert_allclose(out, wanted, rtol=1e-12, err_msg="%s, seed %d" % (command, SEED))
+                    said = json.loads(self.run_command(*command, "--json").stdout)
+                    found = said["density" if "--density" in words else "counts" if weigh is None else "sums"]
+                    self.assertEqual((found, said["cumulative"]), (out.tolist() if out.dtype == "<u8" else found, "--cumulative" in words))
+                    numpy.testing.assert_allclose(found, wanted, rtol=1e-8)
+                    printed = self.run_command(*command).stdout.decode().splitlines()[:len(wanted)]
+                    numpy.testing.assert_allclose([float(line.split("\t")[2]) for line in printed], wanted, rtol=1e-12)
+                self.run_command("hist", "values.npy", *options, *more, "-qfo", "out.npy")
+                self.assertEqual(self.run_command("scan", "out.npy", "-fo", "sums.npy").stderr.count(b"has one row"), 0)
+                numpy.testing.assert_allclose(numpy.load(self.path("sums.npy")), expected[("--cumulative",)], rtol=1e-12)
+        self.run_command("hist", "values.npy", "--bins", 4, "--range", "0:100", "--chunk", 900, "--cumulative", "-qo", "rows.npy")
+        chunks = [numpy.histogram(array[i:i + 900], 4, (0, 100))[0].cumsum() for i in range(0, 5000, 900)]
+        self.assert_same(numpy.load(self.path("rows.npy")), numpy.array(chunks, "<u8"))
+
     def test_tables_are_one_list_and_it_is_said(self):
         table = random_table("u8", (50, 4))
         self.save("table.npy", table)
@@ -189,7 +224,7 @@ class Hist(CommandTest):
             said = self.run_command(*command, "table.npy", "-o", "out.npy", "-f").stderr.decode()
             self.assertIn("200 ", said)
             self.assertIn("(50 x 4, as one list)", said)
-            self.assertEqual(numpy.load(self.path("out.npy"))[0].tolist(),
+            self.assertEqual(numpy.load(self.path("out.npy")).reshape(-1).tolist(),
                              numpy.bincount(table.reshape(-1), minlength=256).tolist())
             self.assertIn("as one list", self.run_command("help", *command).stdout.decode())
         self.save("list.npy", table[:, 0])
@@ -257,7 +292,7 @@ class Hist(CommandTest):
         data = RNG.integers(0, 256, 10000, "u1")
         self.write("some.bin", data.tobytes())
         self.run_command("hist", "some.bin", "-o", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.bincount(data, minlength=256).astype("<u8")[None, :])
+        self.assert_same(numpy.load(self.path("out.npy")), numpy.bincount(data, minlength=256).astype("<u8"))
 
     def test_refusals(self):
         self.save("values.npy", random_table("f64", 10))

@@ -341,6 +341,21 @@ class Overflow(CommandTest):
             self.assertEqual((said["overflow_checked"], said["overflow"]), (True, None))
             self.assertEqual(numpy.load(self.path("out.npy"))[-1].tolist(), [1000 * int(most)] * 2)
 
+    def test_one_row_is_said_to_be_its_sums(self):
+        self.save("in.npy", numpy.array([[1, 2, 3]]))
+        self.save("carry.npy", numpy.array([1, 1, 1]))
+        self.save("two.npy", numpy.zeros((2, 3), "i8"))
+        self.save("one.npy", numpy.zeros(1, "i8"))
+        told = b"in.npy: has one row, and sums go down the columns"
+        for words in ([], ["--reverse"], ["--json"], ["--carry-out", "out-carry.npy"]):
+            self.assertIn(told, self.run_command("scan", "in.npy", "-fo", "out.npy", *words).stderr, words)
+        for words in (["-q"], ["--offsets"], ["--exclusive"], ["--carry-in", "carry.npy"], ["--continue", "state"],
+                      ["two.npy"]):
+            self.assertNotIn(b"one row", self.run_command("scan", "in.npy", "-fo", "out.npy", *words).stderr, words)
+        for words in (["scan", "two.npy", "-fo"], ["scan", "one.npy", "-fo"], ["append", "in.npy", "--to"]):
+            self.assertNotIn(b"one row", self.run_command(*words, "sums.npy").stderr, words)
+            os.remove(self.path("sums.npy"))
+
     def test_a_carry_counts(self):
         self.save("in.npy", numpy.array([1, 1], "u8"))
         self.save("carry.npy", numpy.array([2**64 - 2], "u8"))

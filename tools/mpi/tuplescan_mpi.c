@@ -232,6 +232,7 @@ static int run(struct job *job) {
 static int report(const struct job *job, double seconds) {
     const struct table_layout *out = &job->facts.out;
     const char *name = job->arguments.operands[0];
+    say_one_row(&job->arguments, name, out);
     if (job->skipped > 0 && !job->arguments.quiet)
         message("%s: %llu NaN were skipped", name, (unsigned long long)job->skipped);
     if (!job->arguments.quiet)
