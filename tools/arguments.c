@@ -10,6 +10,7 @@
 #include "complete.h"
 #include "message.h"
 #include "number.h"
+#include "threads.h"
 #include "values.h"
 #include "words.h"
 
@@ -17,7 +18,8 @@ enum {
     ON_KEYS = FOR_COUNT | FOR_HIST | FOR_SORT, /* whatever shape they have */
     HAS_COLUMNS = FOR_SCAN | FOR_APPEND | FOR_VERIFY | FOR_SUM | FOR_INFO | FOR_RANKS,
     READS_TABLE = HAS_COLUMNS | ON_KEYS,
-    WRITES_TABLE = FOR_SCAN | FOR_GEN | ON_KEYS | FOR_RANKS
+    WRITES_TABLE = FOR_SCAN | FOR_GEN | ON_KEYS | FOR_RANKS,
+    HAS_THREADS = FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS
 };
 
 /* What is done with the value of --`option`. `place` is in the arguments, or they are. */
@@ -222,7 +224,7 @@ static const struct rule {
     {"backend", 0, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS, take_backend, AT(backend), 0},
     {"devices", 0, FOR_SCAN, take_devices, WHOLE, 0},
     {"strategy", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, take_strategy, AT(strategy), 0},
-    {"threads", 0, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS, take_unsigned, AT(threads), 0},
+    {"threads", 0, HAS_THREADS, take_unsigned, AT(threads_asked), AT(has_threads)},
     {"check-overflow", 0, FOR_SCAN | FOR_RANKS, take_flag, AT(check_overflow), 0},
     {"wrap", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, take_flag, AT(wrap), 0},
     {"rows", 0, FOR_GEN, take_size_or_0, AT(rows), AT(has_rows)},
@@ -323,6 +325,15 @@ static int check_pairs(const struct arguments *arguments) {
     return GO_ON;
 }
 
+/* Of --threads 0, too, the cgroups leave no more. */
+static int limit_threads(struct arguments *arguments, unsigned subcommand) {
+    if (arguments->threads_asked > 0 || !(subcommand & HAS_THREADS)) {
+        arguments->threads = arguments->threads_asked;
+        return GO_ON;
+    }
+    return threads_there(&arguments->threads, !arguments->has_threads);
+}
+
 static int take_operands(struct arguments *arguments, int argc, char **argv, int operands) {
     const int found = argc - optind, least = operands == ANY_OPERANDS ? 1 : operands;
     const char *more = operands == ANY_OPERANDS ? "at least 1" : operands == 1 ? "1" : operands == 2 ? "2" : "0";
@@ -376,5 +387,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
     int code = take_operands(arguments, argc, argv, operands);
     if (code == GO_ON)
         code = check_pairs(arguments);
+    if (code == GO_ON)
+        code = limit_threads(arguments, subcommand);
     return code == GO_ON ? check_standard_input(arguments, subcommand) : code;
 }

@@ -50,7 +50,8 @@ struct arguments {
     int devices[DEVICES_MOST]; /* CUDA devices that share the work: device_count of them, 0: not said */
     unsigned device_count;
     table_strategy strategy;
-    unsigned threads;
+    bool has_threads;
+    unsigned threads_asked, threads; /* as --threads says; and the most that may work, whoever says it */
     size_t memory;                   /* bytes that may be used at a time; 0: not said */
     size_t chunk, bins, value_bytes; /* count, hist, sort; 0: not said */
     unsigned bits, first_bit;        /* count, sort; bits 0: not said */

@@ -12,6 +12,7 @@
 #include "device_list.h"
 #include "message.h"
 #include "number.h"
+#include "threads.h"
 #include "values.h"
 #include "words.h"
 
@@ -34,7 +35,7 @@ static const char HELP[] =
     "      --rows LIST       that many rows instead, such as 1000,2^20; on a GPU the time of one scan in a replayed\n"
     "                        CUDA graph, as small tables want it\n"
     "      --table-rows N    tables of N rows each, as many as make the size or the rows, all in one call\n"
-    "      --threads LIST    CPU threads, such as 1,2,all\n"
+    "      --threads LIST    CPU threads, such as 1,2,all; all is as many as for scan without --threads\n"
     "      --strategy LIST   auto, host, recursive, fused; those that there are. Default: on the CPU auto\n"
     "      --repeat N        repetitions of each, taken in turns\n"
     "      --reverse         sums from the end\n"
@@ -233,6 +234,18 @@ static int read_line(struct line *line, int argc, char **argv) {
     return optind == argc ? GO_ON : fail(EX_USAGE, "%s: not wanted; see tuplescan help %s", argv[optind], argv[0]);
 }
 
+/* Each `all` of the list becomes the number of those that may work. */
+static int count_all_threads(struct bench_options *options) {
+    table_device cpu;
+    unsigned all;
+    const int code = threads_there(&all, true);
+    table_devices(&cpu, 1);
+    for (size_t i = 0; i < options->thread_count; i++)
+        if (options->threads[i] == 0)
+            options->threads[i] = all > 0 ? all : (unsigned)cpu.processors;
+    return code == GO_ON ? EX_OK : code;
+}
+
 /* What one of the other benchmarks would not look at. Before defaults are filled in. */
 static int refuse_ignored(const struct line *line) {
     const struct bench_options *options = &line->options;
@@ -299,6 +312,8 @@ int bench_main(int argc, char **argv) {
     if (options->bus)
         fill_in_bus(options, line.quick);
     fill_in_defaults(options, line.quick);
+    if ((code = count_all_threads(options)) != EX_OK)
+        return code;
     if ((code = set_stride(options, line.stride)) != EX_OK)
         return code;
     struct bench_report *report = report_open(options, argc, argv);

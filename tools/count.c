@@ -32,7 +32,7 @@ static const char help[] =
     "                        of how many there are\n"
     "  --out-type T          u32 or u64. Default: u64\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
-    "  --threads N           CPU threads at most; 0 is as many as help\n"
+    "  --threads N           CPU threads at most, as for scan\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
     "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
@@ -280,7 +280,7 @@ static int run(struct count_job *job) {
                 job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
                 times);
     if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
+        say_fewer_threads(job->arguments.threads_asked, job->report.threads, job->report.backend);
     return EX_OK;
 }
 

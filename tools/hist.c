@@ -49,7 +49,7 @@ static const char help[] =
     "  --no-progress         do not show on a terminal how far it is, after a second\n"
     "  -q, --quiet           with -o: print nothing but errors\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
-    "  --threads N           CPU threads at most; 0 is as many as help\n"
+    "  --threads N           CPU threads at most, as for scan\n"
     "  --type T, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw values, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
     "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
@@ -312,7 +312,7 @@ static int run(struct hist_job *job) {
     if (code == EX_OK)
         print(job);
     if (code == EX_OK && !job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
+        say_fewer_threads(job->arguments.threads_asked, job->report.threads, job->report.backend);
     return code;
 }
 

@@ -1,59 +1,21 @@
 /* How much memory the process may use. */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cgroups.h"
 #include "memory.h"
 #include "message.h"
 #include "number.h"
 
-enum { SHARE = 4, LINE = 4096 };
+enum { SHARE = 4 };
 
-/* The number in the file of a cgroup; SIZE_MAX: there is none, or no limit ("max"). */
-static size_t limit_in(const char *folder, const char *group, size_t length, const char *name) {
-    char path[LINE];
+static void look_at_cgroup(const char *folder, unsigned version, void *result) {
+    size_t *limit = result;
     unsigned long long bytes;
-    if (snprintf(path, sizeof path, "%s%.*s/%s", folder, (int)length, group, name) >= (int)sizeof path)
-        return SIZE_MAX;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return SIZE_MAX;
-    const int found = fscanf(file, "%llu", &bytes);
-    fclose(file);
-    return found == 1 && bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX;
-}
-
-/* Each cgroup above a cgroup limits it, too. In a container its own may be at the root, whatever its name. */
-static size_t limit_of_group(const char *folder, const char *group, const char *name) {
-    size_t limit = limit_in(folder, "", 0, name);
-    for (size_t length = strlen(group); length > 0; length--)
-        if (length == strlen(group) || group[length] == '/')
-            limit = least(limit, limit_in(folder, group, length, name));
-    return limit;
-}
-
-/* "0::/GROUP" of version 2, and "N:...,memory,...:/GROUP" of version 1. */
-static size_t limit_of_cgroups(void) {
-    char line[LINE];
-    size_t limit = SIZE_MAX;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!group)
-            continue;
-        *group++ = '\0';
-        if (controllers[1] == '\0')
-            limit = least(limit, limit_of_group("/sys/fs/cgroup", group, "memory.max"));
-        else if (strstr(controllers, "memory"))
-            limit = least(limit, limit_of_group("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
-    }
-    if (file)
-        fclose(file);
-    return limit;
+    const char *name = version == 2 ? "memory.max" : "memory.limit_in_bytes";
+    if (cgroup_numbers(folder, name, 1, &bytes) == 1 && bytes < *limit)
+        *limit = (size_t)bytes;
 }
 
 static size_t limit_of_resource(int which) {
@@ -65,7 +27,7 @@ static size_t limit_of_resource(int which) {
 static size_t limit_of_process(void) {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     size_t limit = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
-    limit = least(limit, limit_of_cgroups());
+    cgroups_each("memory", look_at_cgroup, &limit);
     return least(limit, least(limit_of_resource(RLIMIT_AS), limit_of_resource(RLIMIT_DATA)));
 }
 

@@ -97,6 +97,6 @@ int scan_tell(const struct scan_job *job) {
     else if (!job->arguments.quiet)
         print_summary(job);
     if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.scan.threads, job->report.scan.backend);
+        say_fewer_threads(job->arguments.threads_asked, job->report.scan.threads, job->report.scan.backend);
     return warn_of_sums(job);
 }

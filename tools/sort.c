@@ -34,7 +34,7 @@ static const char help[] =
     "  --first-bit N, --bits N\n"
     "                        sort by these bits of the key alone; 0 is the lowest bit\n"
     "  --backend B           auto, cpu or cuda; auto is cpu, as the rows are in host memory\n"
-    "  --threads N           CPU threads at most; 0 is as many as help\n"
+    "  --threads N           CPU threads at most, as for scan\n"
     "  --type T, --columns C, --skip BYTES, --input-format F, --output-format F\n"
     "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
     "  --member NAME, --tensor NAME\n"
@@ -263,7 +263,7 @@ static int run(struct sort_job *job) {
     else if (!job->arguments.quiet)
         print_summary(job);
     if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads, job->report.threads, job->report.backend);
+        say_fewer_threads(job->arguments.threads_asked, job->report.threads, job->report.backend);
     return EX_OK;
 }
 

@@ -1,8 +1,15 @@
-/* Why fewer threads worked than were asked for. */
+/* How many CPU threads may work, and why fewer worked than were asked for. */
 #ifndef THREADS_H
 #define THREADS_H
 
+#include <stdbool.h>
+
 #include <tuplescan/prefix_sum.h>
+
+/* *threads = the most threads that may work where no option says a number: `by_variable` that of TUPLESCAN_NUM_THREADS,
+ * or else what the CPU time that control groups leave the process is worth; 0: as many as it has processors. GO_ON, or
+ * the exit code after a message. */
+int threads_there(unsigned *threads, bool by_variable);
 
 /* A line about --threads, if `took` (of the report) are fewer than `asked` (0: as many as help). */
 void say_fewer_threads(unsigned asked, unsigned took, table_backend backend);

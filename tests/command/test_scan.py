@@ -2,6 +2,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 
 from harness import COMMAND, DATA, NAMES, PAIRS, RNG, USAGE, CommandTest, main, npy, numpy, random_table, running_sums
@@ -185,6 +186,56 @@ class Scanning(CommandTest):
         took = min(processors, 32)
         expected = b"--threads 32: %d took part, as the process may use %d processor" % (took, processors)
         self.assertEqual(expected in said, processors < 32, said)
+
+    def threads_of(self, *words, cgroup=None, **more):
+        """That took part; in a cgroup with the file cpu.max, or those of version 1, where the kernel lets us say so."""
+        command = [COMMAND, "sort", "in.npy", "-qfo", "out.npy", "--json", "--backend", "cpu", *map(str, words)]
+        if cgroup is not None:
+            shutil.rmtree(self.path("groups"), ignore_errors=True)
+            for name, text in cgroup.items():
+                os.makedirs(os.path.dirname(self.path("groups/" + name)), exist_ok=True)
+                self.write("groups/" + name, text)
+            self.write("self", b"0::/a/b\n4:cpuset:/\n3:cpu,cpuacct:/c\n")
+            script = 'mount --bind groups /sys/fs/cgroup && mount --bind self /proc/$$/cgroup && exec "$@"'
+            command = ["unshare", "-rm", "sh", "-c", script, "sh", *command]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, env={**os.environ, **more})
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return json.loads(done.stdout)["threads"]
+
+    def test_limits_of_threads(self):
+        """--threads, then the variable, then the process's affinity and CPU time."""
+        self.save("in.npy", numpy.arange(2**22, dtype="u4")[::-1])  # enough for two threads
+        processors = json.loads(self.run_command("devices", "--json").stdout)["devices"][0]["processors"]
+        most = self.threads_of()
+        self.assertEqual(most > 1, processors > 1)
+        for words, variable, expected in (([], "1", 1), (["--threads", 2], "1", 2), (["--threads", 0], "1", most),
+                                          ([], "", most), ([], "0", most), ([], "2", 2)):
+            self.assertEqual(self.threads_of(*words, TUPLESCAN_NUM_THREADS=variable), expected, (words, variable))
+        for wrong in ("all", "-1", "1.0", " 1", "2147483648", "99999999999999999999999"):
+            environment = {**os.environ, "TUPLESCAN_NUM_THREADS": wrong}
+            for words in (["scan"], ["count"], ["hist"], ["sort"], ["bench", "--rows", 5]):
+                files = [] if words[0] == "bench" else ["in.npy", "-fo", "out.npy"]
+                self.assert_refused(USAGE, *words, *files, env=environment, says="TUPLESCAN_NUM_THREADS=" + wrong)
+            self.run_command("scan", "in.npy", "-qfo", "out.npy", "--threads", 1, env=environment)
+            self.run_command("info", "in.npy", env=environment)
+        self.assertEqual(self.run_command("scan", "in.npy", "-fo", "out.npy", env={**os.environ, "TUPLESCAN_NUM_THREADS": "64"}
+                                          ).stderr.count(b"took part"), 0)
+
+    def test_limits_of_cgroups(self):
+        if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no user namespaces here")
+        self.save("in.npy", numpy.arange(2**22, dtype="u4")[::-1])  # enough for two threads
+        most = self.threads_of()
+        for files, expected in (({"cpu.max": b"max 100000\n"}, most), ({"cpu.max": b"100000 100000\n"}, 1),
+                                ({"cpu.max": b"50000 100000\n"}, 1), ({"cpu.max": b"100001 100000\n"}, 2),
+                                ({"a/cpu.max": b"100000 100000\n"}, 1), ({"a/b/cpu.max": b"100000 100000\n"}, 1),
+                                ({"a/b/cpu.max": b"900000 100000\n", "a/cpu.max": b"max 100000"}, 9), ({"other/cpu.max": b"1 1"}, most),
+                                ({"cpu/c/cpu.cfs_quota_us": b"-1\n", "cpu/c/cpu.cfs_period_us": b"100000\n"}, most),
+                                ({"cpu/c/cpu.cfs_quota_us": b"100000\n", "cpu/c/cpu.cfs_period_us": b"100000\n"}, 1)):
+            self.assertEqual(self.threads_of(cgroup=files), min(expected, most), files)
+        self.assertEqual(self.threads_of("--threads", 2, cgroup={"cpu.max": b"100000 100000"}), 2)
+        self.assertEqual(self.threads_of(cgroup={"cpu.max": b"100000 100000"}, TUPLESCAN_NUM_THREADS="2"), 2)
+        self.assertEqual(self.threads_of("--threads", 0, cgroup={"cpu.max": b"100000 100000"}), 1)
 
     def test_quiet_and_summary(self):
         self.save("in.npy", random_table("u32", (10, 2)))

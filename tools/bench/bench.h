@@ -32,7 +32,7 @@ struct bench_options {
     size_t shape_count;
     struct bench_pair pairs[BENCH_LIST];
     size_t pair_count;
-    unsigned threads[BENCH_LIST]; /* never 0: `all` is the number of processors */
+    unsigned threads[BENCH_LIST]; /* never 0, when all is read: `all` is those that may work */
     size_t thread_count;
     table_strategy strategies[BENCH_LIST];
     size_t strategy_count;

@@ -51,13 +51,8 @@ static int take_rows(struct bench_options *options, char *item) {
 
 static int take_threads(struct bench_options *options, char *item) {
     uint64_t number = 0;
-    table_device cpu;
-    if (strcmp(item, "all") == 0) {
-        table_devices(&cpu, 1);
-        number = (uint64_t)cpu.processors;
-    } else if (!parse_number(item, 65536, &number) || number == 0) {
+    if (strcmp(item, "all") != 0 && (!parse_number(item, 65536, &number) || number == 0))
         return fail(EX_USAGE, "--threads %s: not a number of threads from 1 on, nor all", item);
-    }
     options->threads[options->thread_count++] = (unsigned)number;
     return EX_OK;
 }
