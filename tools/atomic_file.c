@@ -9,97 +9,77 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "access.h"
 #include "message.h"
 #include "output_path.h"
 #include "signals.h"
 #include "transfer.h"
 
-enum { BEGIN_BYTES = 16 << 20, NAMES_TRIED = 100, DESCRIPTOR_TEXT = 40 };
+#define ACCESS_LIST "system.posix_acl_access"
 
-static void descriptor_path(int fd, char text[DESCRIPTOR_TEXT]) {
-    snprintf(text, DESCRIPTOR_TEXT, "/proc/self/fd/%d", fd);
-}
+enum { BEGIN_BYTES = 16 << 20, ALL_MAY = 0777, OWNER_MAY = 0700 };
 
-/* A file without a name, if it can get one later: that takes /proc. -1 where there are no such files. */
-static int open_nameless(const char *target, mode_t mode) {
-    char directory[PATH_MAX], self[DESCRIPTOR_TEXT];
-    output_path_directory(target, directory);
-    const int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-    descriptor_path(fd, self);
-    if (fd < 0 || access(self, F_OK) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-/* Gives a new file a name beside the target: of `from`, or, for -1, of a file that is opened with that mode. Returns
- * errno's number, or 0. Signals are held. */
-static int make_named(struct atomic_file *file, int from, mode_t mode) {
-    const char *target = file->target;
+/* Makes an empty file beside the target that its owner alone may use, and that a signal removes. Returns errno's
+ * number, or 0. Signals are held. */
+static int make_temporary(struct atomic_file *file) {
     char path[PATH_MAX];
-    for (unsigned i = 0; i < NAMES_TRIED; i++) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        if (snprintf(path, PATH_MAX, "%.*s.tuplescan.%ld-%ld", (int)(output_path_name(target) - target), target,
-                     (long)getpid(), (long)now.tv_nsec) >= PATH_MAX)
-            return ENAMETOOLONG;
-        const int made =
-            from >= 0 ? atomic_file_link(file, path) : open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-        if (made < 0 && errno != EEXIST)
-            return errno;
-        if (made < 0)
-            continue;
-        file->slot = signals_will_remove(path);
-        if (from < 0)
-            file->fd = made;
-        if (file->slot >= 0)
-            return 0;
-        unlink(path);
-        return ENOSPC;
-    }
-    return EEXIST;
+    const char *name = output_path_name(file->target);
+    if (snprintf(path, PATH_MAX, "%.*s.tuplescan.XXXXXX", (int)(name - file->target), file->target) >= PATH_MAX)
+        return ENAMETOOLONG;
+    file->fd = mkostemp(path, O_CLOEXEC);
+    if (file->fd < 0)
+        return errno;
+    file->slot = signals_will_remove(path);
+    if (file->slot >= 0)
+        return 0;
+    unlink(path);
+    return ENOSPC;
 }
 
-int atomic_file_name(struct atomic_file *file) { return make_named(file, file->fd, 0); }
-
-int atomic_file_link(const struct atomic_file *file, const char *path) {
-    char self[DESCRIPTOR_TEXT];
-    descriptor_path(file->fd, self);
-    return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-}
-
-static int open_temporary(struct atomic_file *file, mode_t mode) {
-    file->fd = open_nameless(file->target, mode);
-    if (file->fd >= 0)
-        return EX_OK;
+static int open_temporary(struct atomic_file *file) {
     const sigset_t before = signals_hold();
-    const int error = make_named(file, -1, mode);
+    const int error = make_temporary(file);
     signals_release(before);
     return error == 0 ? EX_OK
                       : fail(EX_CANTCREAT, "%s: cannot make a temporary beside it: %s", file->name, strerror(error));
 }
 
 static int open_new(struct atomic_file *file, const char *path) {
-    char directory[PATH_MAX];
     if (snprintf(file->target, sizeof file->target, "%s", path) >= (int)sizeof file->target)
         return fail(EX_CANTCREAT, "%s: %s", path, strerror(ENAMETOOLONG));
     file->is_new = true;
-    output_path_directory(path, directory);
-    return open_temporary(file, access_of_new_file(directory));
+    const int code = open_temporary(file);
+    const mode_t mask = umask(0); /* there are no threads yet */
+    umask(mask);
+    if (code != EX_OK || fchmod(file->fd, 0666 & ~mask) == 0 || errno == EPERM) /* FAT has no such permissions */
+        return code;
+    const int error = errno;
+    atomic_file_discard(file);
+    return fail(EX_CANTCREAT, "%s: %s", path, strerror(error));
+}
+
+/* Whether a call about an access control list failed because there is no list. */
+static bool has_no_list(int error) { return error == ENODATA || error == ENOTSUP || error == ENOSYS; }
+
+/* Gives the temporary the owner, the group and the permissions of the file that it replaces. Where these cannot be kept
+ * whole, it is for its owner alone: the permissions of a file with an access control list show the mask of the list. A
+ * list that the folder gave to the temporary is taken away. False: something was not kept. */
+static bool keep_access(const struct atomic_file *file, const struct stat *old) {
+    const bool is_listed = getxattr(file->target, ACCESS_LIST, NULL, 0) >= 0 || !has_no_list(errno);
+    const bool is_bare = fremovexattr(file->fd, ACCESS_LIST) == 0 || has_no_list(errno);
+    const bool is_kept = fchown(file->fd, old->st_uid, old->st_gid) == 0 && !is_listed && is_bare;
+    return fchmod(file->fd, old->st_mode & (is_kept ? ALL_MAY : OWNER_MAY)) == 0 && is_kept;
 }
 
 /* A symbolic link stays one: what it points to is replaced. */
 static int open_replacement(struct atomic_file *file, const char *path, const struct stat *old) {
     if (!realpath(path, file->target))
         return fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
-    const int code = open_temporary(file, S_IRUSR | S_IWUSR);
-    const char *lost = code == EX_OK ? access_keep(file->fd, file->target, old) : NULL;
-    if (lost)
-        message("%s: its %s cannot be kept; nobody can do more with it than before", path, lost);
+    const int code = open_temporary(file);
+    if (code == EX_OK && !keep_access(file, old))
+        message("%s: its owner, group or permissions cannot be kept; nobody but its owner can use it now", path);
     return code;
 }
 
@@ -198,12 +178,9 @@ int atomic_file_finish(struct atomic_file *file) {
     int error = transfer_sync(file->fd, file->direct ? 0 : file->written) == 0 ? 0 : errno;
     if (file->direct && (error == EINVAL || error == ENOTSUP || error == EROFS))
         error = 0; /* pipes and devices have nothing to bring to the disk */
-    const bool nameless = !file->direct && file->slot < 0;
-    if (!nameless) {
-        if (file->fd != STDOUT_FILENO && close(file->fd) != 0 && errno != EINTR && error == 0)
-            error = errno;
-        file->fd = -1;
-    }
+    if (file->fd != STDOUT_FILENO && close(file->fd) != 0 && errno != EINTR && error == 0)
+        error = errno;
+    file->fd = -1;
     if (error == 0)
         return EX_OK;
     atomic_file_discard(file);

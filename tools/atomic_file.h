@@ -1,10 +1,9 @@
-/* Output files that appear whole or not at all: a temporary takes the data, and becomes the target only when all of it
- * is on the disk. Whatever goes wrong on the way leaves nothing: the temporary has no name (O_TMPFILE), so that it ends
- * with the command; where the file system has no such files it lies beside the target, and whatever can be caught
- * removes it.
+/* Output files that appear whole or not at all: a temporary beside the target takes the data, and becomes the target
+ * only when all of it is on the disk. Whatever goes wrong on the way removes the temporary, signals included. What
+ * nobody can catch (SIGKILL, a power cut) leaves a file named .tuplescan.XXXXXX there, and the target as it was.
  *
- * A target that is replaced hands on its owner, group, permissions and access control list as far as that is allowed
- * (access.h). Its other names (hard links) keep the old content.
+ * A target that is replaced hands on its owner, group and permissions. Where these are not all that says who may use
+ * it, or cannot be kept, the new file is for its owner alone. Its other names (hard links) keep the old content.
  *
  * Some targets have nothing to rename and are written directly: open files, such as standard output ("-"), and what
  * exists and is a character device or a FIFO, such as /dev/null. */
@@ -22,7 +21,7 @@ struct atomic_file {
     bool direct;
     bool force;
     bool is_new;    /* it replaces nothing */
-    int slot;       /* of the temporary's name among those that signals remove; -1: it has no name */
+    int slot;       /* of the temporary among the files that signals remove; -1: there is none */
     size_t written; /* bytes */
     size_t begun;   /* of these, bytes that the disk has been told to begin with */
     off_t start;    /* where they begin in the file; -1: nothing can be written there once more */
@@ -53,12 +52,5 @@ int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *besid
 
 /* Removes what there is of it. Nothing to do, and no harm, after an error or publish(). */
 void atomic_file_discard(struct atomic_file *file);
-
-/* For publish.c: gives the temporary a name beside the target, whose place is then file->slot. Signals are held.
- * Returns errno's number, or 0. */
-int atomic_file_name(struct atomic_file *file);
-
-/* For publish.c: gives the nameless temporary this path, which must be free. As link(). */
-int atomic_file_link(const struct atomic_file *file, const char *path);
 
 #endif

@@ -3,20 +3,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "aside.h"
 #include "atomic_file.h"
 #include "message.h"
 #include "output_path.h"
 #include "signals.h"
 #include "transfer.h"
-
-enum { LARGE = 64 << 20 };
-
-/* Whether the file system knows nothing of what it was asked for. */
-static bool cannot(int error) { return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EPERM; }
 
 /* An empty file of that name is this command's to replace. */
 static int rename_to_new(const char *temporary, const char *target) {
@@ -38,27 +31,12 @@ static int rename_to_target(const char *temporary, const char *target, bool forc
         return rename(temporary, target);
     if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
         return 0;
-    if (!cannot(errno))
-        return -1;
-    if (link(temporary, target) == 0)
-        return unlink(temporary);
-    return cannot(errno) ? rename_to_new(temporary, target) : -1;
+    return errno == EINVAL || errno == ENOSYS ? rename_to_new(temporary, target) : -1;
 }
 
-/* Gives the file its name, and what stood there the temporary's, if `keeps` and the file system can: then *kept. A file
- * that replaces another needs a name for the moment between the two calls. Returns errno's number, or 0. Signals are
- * held. */
+/* Gives the file its name, and the temporary's to what stood there, if `keeps` and the file system can exchange names:
+ * then *kept. Returns errno's number, or 0. Signals are held. */
 static int move_to_target(struct atomic_file *file, bool keeps, bool *kept) {
-    *kept = false;
-    if (file->slot < 0) {
-        if (atomic_file_link(file, file->target) == 0)
-            return 0;
-        if (errno != EEXIST || !file->force)
-            return errno;
-        const int error = atomic_file_name(file);
-        if (error != 0)
-            return error;
-    }
     const char *temporary = signals_path(file->slot);
     *kept = keeps && file->force && renameat2(AT_FDCWD, temporary, AT_FDCWD, file->target, RENAME_EXCHANGE) == 0;
     if (*kept)
@@ -125,28 +103,14 @@ static int sync_folder(const struct atomic_file *file) {
 
 int atomic_file_publish(struct atomic_file *file) { return atomic_file_publish_both(file, NULL); }
 
-/* What the file is about to replace, if that is large and only this name keeps it: it is given back when this
- * descriptor is closed, not within a rename() that keeps all signals waiting. -1: nothing of the kind. */
-static int hold_replaced(const struct atomic_file *file) {
-    struct stat status;
-    if (file->direct || !file->force || stat(file->target, &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size < LARGE || status.st_nlink != 1)
-        return -1;
-    return open(file->target, O_PATH | O_CLOEXEC);
-}
-
 int atomic_file_publish_both(struct atomic_file *file, struct atomic_file *beside) {
     struct atomic_file *failed;
-    const int replaced[] = {hold_replaced(file), beside ? hold_replaced(beside) : -1};
     const sigset_t before = signals_hold();
     const int error = name_both(file, beside, &failed);
     atomic_file_discard(file); /* a temporary that is left is what was there before, or was taken back */
     if (beside)
         atomic_file_discard(beside);
     signals_release(before);
-    for (unsigned i = 0; i < 2; i++)
-        if (replaced[i] >= 0)
-            aside_close(replaced[i]);
     if (error != 0)
         return fail(EX_CANTCREAT, "%s: %s", failed->name, strerror(error));
     const int code = sync_folder(file);

@@ -6,11 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sysexits.h>
 #include <unistd.h>
-
-#include "aside.h"
 
 /* The handler may find a place half filled only in another thread than the one that fills it with signals held; there
  * `used` is still 0. */
@@ -19,8 +16,6 @@ static struct {
     volatile sig_atomic_t used;
     char path[PATH_MAX];
 } removable[PLACES];
-
-static volatile sig_atomic_t locked[2] = {-1, -1};
 
 static volatile sig_atomic_t cut_is_wanted;
 static int cut_fd;
@@ -34,13 +29,6 @@ static void remove_files(void) {
     for (int i = 0; i < PLACES; i++)
         if (removable[i].used)
             unlink(removable[i].path);
-}
-
-/* The process of aside_outlive() has the files open for a while longer, which is no reason to keep others from them. */
-static void unlock_files(void) {
-    for (int i = 0; i < 2; i++)
-        if (locked[i] >= 0)
-            flock(locked[i], LOCK_UN);
 }
 
 /* Says it if that takes no waiting: a reader who does not read must not keep the command from ending. */
@@ -58,9 +46,6 @@ static void on_ending_signal(int number) {
     remove_files();
     if (number == SIGINT)
         say(interrupted, sizeof interrupted - 1);
-    unlock_files();
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP)
-        aside_outlive();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -128,7 +113,5 @@ void signals_truncate(int fd, off_t size) {
     cut_size = size;
     signals_release(before);
 }
-
-void signals_unlock(int fd) { locked[locked[0] >= 0] = fd; }
 
 const char *signals_path(int place) { return removable[place].path; }

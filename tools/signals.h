@@ -22,9 +22,6 @@ void signals_leave(int place);
 /* A signal that ends the command cuts this file off there first; fd -1: none. */
 void signals_truncate(int fd, off_t size);
 
-/* A signal that ends the command unlocks this file: one or two that stay open until the end. */
-void signals_unlock(int fd);
-
 /* A copy of the path that was given. */
 const char *signals_path(int place);
 

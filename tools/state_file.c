@@ -10,7 +10,6 @@
 
 #include "memory.h"
 #include "message.h"
-#include "signals.h"
 #include "transfer.h"
 
 /* A state with that many bytes is one of more columns than there are anywhere: some other file. */
@@ -82,8 +81,6 @@ int state_file_take_lock(const char *name, int fd) {
         return fail(EX_TEMPFAIL, "%s: another command is going on from it", name);
     if (error != 0)
         message("%s: cannot be locked (%s): nothing else may go on from it meanwhile", name, strerror(error));
-    else
-        signals_unlock(fd);
     if (fstat(fd, &held) != 0 || stat(name, &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev)
         return fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", name);
     return EX_OK;

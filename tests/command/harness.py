@@ -154,15 +154,6 @@ class CommandTest(unittest.TestCase):
         os.unlink(log)
         return lines, result
 
-    def named_temporaries(self, *arguments):
-        """What strace is to be told to have these arguments find a file system that knows no files without names."""
-        lines, _ = self.traced("openat", *arguments)
-        opens = [line for line in lines if line.startswith("openat(")]
-        places = [i for i, line in enumerate(opens, 1) if "O_TMPFILE" in line]
-        if not places:
-            self.skipTest("the file system here knows no files without names")
-        return "openat:error=EOPNOTSUPP:when=%d" % places[0]
-
     def run_command(self, *arguments, code=0, input=None, **more):
         """Runs it in the folder; fails the test, with what it said, when the exit code is another one."""
         result = subprocess.run([COMMAND, *map(str, arguments)], cwd=self.folder, input=input, capture_output=True,

@@ -69,53 +69,35 @@ class Access(CommandTest):
         self.assertEqual(self.replace(), "")
         self.assertEqual(self.now(), (FORMER, SHARED, "0o640"))
 
-    def test_the_group_stays_where_the_writer_is_in_it(self):
-        who = self.as_writer(SHARED)
-        self.there(WRITER, SHARED, 0o640)
-        self.assertEqual(self.replace(**who), "")
-        self.assertEqual(self.now(), (WRITER, SHARED, "0o640"))
-        self.there(FORMER, SHARED, 0o664)
-        self.assertIn("out.npy: its owner cannot be kept", self.replace(**who))
-        self.assertEqual(self.now(), (WRITER, SHARED, "0o664"))
-        self.there(FORMER, SHARED, 0o077)  # the former owner is one of the group or of the others
-        self.replace(**who)
-        self.assertEqual(self.now(), (WRITER, SHARED, "0o0"))
+    def test_what_cannot_be_kept_is_for_the_owner_alone(self):
+        for groups, owner, group, before, after in (
+                ((SHARED,), WRITER, SHARED, 0o640, 0o640), ((SHARED,), FORMER, SHARED, 0o664, 0o600),
+                ((SHARED,), FORMER, SHARED, 0o077, 0o000), ((), WRITER, SHARED, 0o640, 0o600),
+                ((), WRITER, SHARED, 0o666, 0o600), ((), FORMER, SHARED, 0o744, 0o700)):
+            with self.subTest(groups=groups, owner=owner, before=oct(before)):
+                self.there(owner, group, before)
+                said = self.replace(**self.as_writer(*groups))
+                kept = owner == WRITER and group in groups
+                self.assertEqual(said == "", kept, said)
+                self.assertEqual("out.npy: its owner, group or permissions cannot be kept" in said, not kept)
+                self.assertEqual(self.now(), (WRITER, SHARED if kept else WRITER, oct(after)))
 
-    def test_what_was_for_another_group_is_for_nobody(self):
-        who = self.as_writer()
-        for before, after in ((0o640, 0o600), (0o664, 0o644), (0o660, 0o600), (0o604, 0o600), (0o666, 0o666)):
-            self.there(WRITER, SHARED, before)
-            self.assertIn("out.npy: its group cannot be kept", self.replace(**who))
-            self.assertEqual(self.now(), (WRITER, WRITER, oct(after)))
-        self.there(FORMER, SHARED, 0o644)
-        self.assertIn("owner and group", self.replace(**who))
-        self.assertEqual(self.now(), (WRITER, WRITER, "0o644"))
+    LIST = [(OWNER, 6), (USER, 6, THIRD), (OWNING_GROUP, 4), (GROUP, 4, THIRD), (MASK, 6), (OTHER, 4)]
 
-    LIST = [(OWNER, 6), (USER, 6, THIRD), (OWNING_GROUP, 4), (GROUP, 4, THIRD), (MASK, 6), (OTHER, 0)]
+    def test_a_file_with_an_access_control_list(self):
+        self.there(os.geteuid(), os.getegid(), 0o600, access_list(*self.LIST))
+        self.assertEqual(self.now()[2], "0o664")  # the mask of the list stands for the group
+        self.assertIn("cannot be kept", self.replace())
+        self.assertEqual(self.now()[2], "0o600")
+        self.assertNotIn(ACCESS, os.listxattr(self.target))
 
-    def test_an_access_control_list_stays(self):
-        entries = access_list(*self.LIST)
-        self.there(os.geteuid(), os.getegid(), 0o600, entries)
-        self.assertEqual(self.replace(), "")
-        self.assertEqual(os.getxattr(self.target, ACCESS), entries)
-        self.assertEqual(self.now()[2], "0o660")
-
-    def test_of_another_group(self):
-        who = self.as_writer()
-        self.there(WRITER, SHARED, 0o600, access_list(*self.LIST))
-        self.assertIn("group", self.replace(**who))
-        changed = [entry if entry[0] != OWNING_GROUP else (OWNING_GROUP, 0) for entry in self.LIST]
-        self.assertEqual(os.getxattr(self.target, ACCESS), access_list(*changed))
-
-    def test_a_list_that_cannot_be_kept(self):
-        for entries, mode in ((self.LIST, 0o640), ([*self.LIST[:-1], (OTHER, 4)], 0o644),
-                              ([(OWNER, 6), (USER, 0, THIRD), (OWNING_GROUP, 4), (MASK, 4), (OTHER, 4)], 0o600)):
-            self.there(os.geteuid(), os.getegid(), 0o600, access_list(*entries))
-            result = self.strace("fsetxattr:error=EOPNOTSUPP", "scan", "in.npy", "-fqo", "out.npy")
+    def test_calls_that_fail(self):
+        for inject in ("getxattr:error=EIO", "fremovexattr:error=EIO", "fchown:error=EPERM", "fchmod:error=EPERM"):
+            self.there(os.geteuid(), os.getegid(), 0o664)
+            result = self.strace(inject, "scan", "in.npy", "-fqo", "out.npy")
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn(b"access control list", result.stderr)
-            self.assertEqual(self.now()[2], oct(mode))
-            self.assertNotIn(ACCESS, os.listxattr(self.target))
+            self.assertIn(b"cannot be kept", result.stderr)
+            self.assertEqual(self.now()[2], "0o600")
 
     def test_a_folder_that_has_a_list_for_new_files(self):
         self.there(os.geteuid(), os.getegid(), 0o640)
@@ -123,10 +105,12 @@ class Access(CommandTest):
         self.assertEqual(self.replace(), "")
         self.assertEqual(self.now()[2], "0o640")
         self.assertNotIn(ACCESS, os.listxattr(self.target))
-        self.run_command("scan", "in.npy", "-qo", "new.npy", preexec_fn=lambda: os.umask(0o077))
-        with open(self.path("like.npy"), "wb"):
-            pass
-        self.assertEqual(os.getxattr(self.path("new.npy"), ACCESS), os.getxattr(self.path("like.npy"), ACCESS))
+
+    def test_a_new_file_has_what_the_umask_leaves(self):
+        for mask in (0o022, 0o077, 0o002):
+            self.run_command("scan", "in.npy", "-qfo", "new.npy", preexec_fn=lambda: os.umask(mask))
+            self.assertEqual(stat.S_IMODE(os.stat(self.path("new.npy")).st_mode), 0o666 & ~mask)
+            os.unlink(self.path("new.npy"))
 
     def test_other_names_keep_the_old_content(self):
         self.write("out.npy", b"old")

@@ -247,7 +247,7 @@ class Interrupted(CommandTest):
         self.assertIn(b"1500", self.run_command("info", "state").stdout)
 
     def test_without_its_state_there_is_no_output(self):
-        for inject in ("rename:error=EACCES", "fsync:error=EIO:when=2", "linkat:error=EACCES:when=2"):
+        for inject in ("rename:error=EACCES", "fsync:error=EIO:when=2", "renameat2:error=EACCES"):
             result = self.strace(inject, *self.command)
             self.assertNotEqual(result.returncode, 0)
             self.assertEqual((self.read("state"), self.listing()), (self.state, self.there))
@@ -255,7 +255,7 @@ class Interrupted(CommandTest):
 
     def test_a_new_state_replaces_none(self):
         """One that came to be there while the sums were made stays, and there is no output."""
-        result = self.strace("linkat:error=EEXIST:when=2", "scan", "b.npy", "-qo", "sums_b.npy", "--continue", "new")
+        result = self.strace("renameat2:error=EEXIST:when=2", "scan", "b.npy", "-qo", "sums_b.npy", "--continue", "new")
         self.assertEqual(result.returncode, CANNOT_CREATE, result.stderr)
         self.assertEqual(self.listing(), self.there)
 
@@ -272,7 +272,7 @@ class Interrupted(CommandTest):
         self.finish("-f")
 
     def test_killed_before_and_after(self):
-        for inject in ("linkat:signal=KILL:when=1", "fsync:signal=KILL:when=1"):
+        for inject in ("renameat2:signal=KILL:when=1", "fsync:signal=KILL:when=1"):
             self.strace(inject, *self.command)
             self.assertEqual(self.read("state"), self.state)
             for name in set(self.listing()) - set(self.there):

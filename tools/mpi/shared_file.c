@@ -73,13 +73,6 @@ static int name_temporary(struct shared_output *output) {
     struct atomic_file *file = output->file;
     if (file->direct)
         return fail(EX_CANTCREAT, "%s: is not a file that ranks can write to, each its own share", file->name);
-    if (file->slot < 0) {
-        const sigset_t before = signals_hold();
-        const int error = atomic_file_name(file);
-        signals_release(before);
-        if (error != 0)
-            return fail(EX_CANTCREAT, "%s: cannot make a temporary beside it: %s", file->name, strerror(error));
-    }
     snprintf(output->path, sizeof output->path, "%s", signals_path(file->slot));
     return EX_OK;
 }
