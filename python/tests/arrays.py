@@ -2,30 +2,15 @@
 
 import numpy as np
 
-KINDS = [
-    "?",
-    "i1",
-    "u1",
-    "i2",
-    "u2",
-    "i4",
-    "u4",
-    "i8",
-    "u8",
-    "f2",
-    "f4",
-    "f8",
-    ">i2",
-    ">u2",
-    ">i4",
-    ">u8",
-    ">f2",
-    ">f4",
-    ">f8",
-    "c8",
-    "c16",
-    ">c8",
-]
+
+def in_both_orders(*kinds):
+    """Those types, and those of more than a byte in the byte order that is not this machine's, too."""
+    return [*kinds, *(np.dtype(kind).newbyteorder().str for kind in kinds if np.dtype(kind).itemsize > 1)]
+
+
+INTEGERS = in_both_orders("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
+REAL = ["?", *INTEGERS, *in_both_orders("f2", "f4", "f8")]
+KINDS = [*REAL, *in_both_orders("c8", "c16")]
 SHAPES = [
     (), (0,), (1,), (5,), (4, 3), (0, 3), (3, 0), (1, 7), (7, 1), (2, 3, 4), (2, 0, 3), (3, 2, 1, 5),
     (3000, 1), (1, 3000), (300, 40), (40, 300), (70001,), (6000, 3, 2), (2, 3, 6000), (3, 5000, 2),

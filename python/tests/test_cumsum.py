@@ -175,6 +175,8 @@ def test_start_may_lie_anywhere(shape):
             tuplescan.cumsum(x, out=out, start=out[at], reverse=reverse)
             same(out, wanted)
     same(tuplescan.column_totals(x, start=unaligned), tuplescan.column_totals(x, start=row))
+    same(tuplescan.cumsum(x, start=x[0]), tuplescan.cumsum(x, start=x[0].copy()))
+    same(tuplescan.column_totals(x, start=x[0]), tuplescan.column_totals(x, start=x[0].copy()))
 
 
 @pytest.mark.parametrize("x", [np.zeros(2, np.clongdouble), np.array([1, None]), np.array(["a"]), np.array([1], "M8[s]"),

@@ -96,7 +96,7 @@ def added_in(dtype):
 
 
 def row_to_start_with(start, shape, dtype):
-    """`start` as a row of that shape; only what loses nothing of its kind is converted."""
+    """`start` as a new row of that shape; only what loses nothing of its kind is converted."""
     row = np.asarray(start)
     whole = row.dtype.kind in "iu" or isinstance(start, int)  # those beyond 64 bits are objects to numpy
     if whole and dtype.kind in "iu" and row.ndim == 0:
@@ -106,7 +106,7 @@ def row_to_start_with(start, shape, dtype):
         row = np.array(number, dtype)
     elif row.dtype != dtype and not np.can_cast(row.dtype, added_in(dtype), "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
-    return np.require(np.broadcast_to(row.astype(dtype, copy=False), shape), None, ["C", "A"]).reshape(shape)
+    return np.array(np.broadcast_to(row.astype(dtype, copy=False), shape), order="C")
 
 
 def _row_for(start, dtype):
@@ -353,8 +353,6 @@ def of_numpy(x, axis, dtype, out, start, stream, state, options):
         values = _without_nan(values, sums, options)
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
-    if start is not None and np.may_share_memory(start, result):
-        start = start.copy()
     first = None
     with going_on(state, sums, rest, start) as memory:
         if sums in _PARTS:

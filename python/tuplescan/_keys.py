@@ -13,6 +13,12 @@ _DIRECT = frozenset(np.dtype(name) for name in ("u1", "u2", "u4", "u8", "i4", "i
 _KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
 
 
+def _keys_of(dtype):
+    """The type in which values of that one are sorted and counted, for either byte order."""
+    native = dtype.newbyteorder("=")
+    return _KEYS.get(native, native)
+
+
 def _seen(a):
     """As numpy sees an array in host memory, also one that has DLPack alone."""
     if isinstance(a, np.ndarray):
@@ -105,7 +111,8 @@ def _totals(values, sums, start, memory):
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """How many values, or how much weight, is in each bin: numpy.histogram(), with the same bins.
 
-    Sums of float weights have the same bits with any number of threads.
+    Sums of float weights have the same bits with any number of threads; those of integers are exact, in integers that
+    wrap.
 
     Parameters
     ----------
@@ -139,14 +146,16 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if weight_values is not None:
         weight_values = weight_values.reshape(-1)
     edges = np.histogram_bin_edges(values, bins, range, weight_values)
-    looked_up = edges.dtype if values.dtype == edges.dtype and edges.dtype in _DIRECT else np.dtype(np.float64)
-    counts = _count(
-        np.ascontiguousarray(values, looked_up),
-        weight_values,
-        len(edges) - 1,
-        np.require(edges, looked_up, ["C", "A"]),
-        0,
-    )
+    if edges.dtype.kind not in "biuf":
+        raise TypeError(f"bins: edges of {edges.dtype!r} have no order here")
+    native = edges.dtype.newbyteorder("=")
+    same = values.dtype.newbyteorder("=") == native
+    looked_up = native if same and native in _DIRECT else np.dtype(np.float64)
+    values, seen_edges = np.require(values, looked_up, ["C", "A"]), np.require(edges, looked_up, ["C", "A"])
+    if weight_values is not None and weight_values.dtype.kind in "iu":
+        counts = _weigh_exactly(values, weight_values, len(edges) - 1, seen_edges)
+    else:
+        counts = _count(values, weight_values, len(edges) - 1, seen_edges, 0)
     if weight_values is not None:
         counts = counts.astype(weight_values.dtype, copy=False)
     if density:
@@ -154,9 +163,21 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return counts, edges
 
 
+def _weigh_exactly(values, weights, bins, edges):
+    """Sums of integers modulo 2^64: of as few of their bits at a time as doubles add up exactly."""
+    words = weights.astype(np.int64 if weights.dtype.kind == "i" else np.uint64, copy=False)
+    exact = 53 - len(values).bit_length()
+    limit = 1 << exact
+    if not len(words) or -limit <= int(words.min()) and int(words.max()) <= limit:
+        return _count(values, words, bins, edges, 0).astype(np.int64)
+    words, sums = words.view(np.uint64), np.zeros(bins, np.uint64)
+    for shift in range(0, 64, exact):
+        part = words >> np.uint64(shift) & np.uint64(limit - 1)
+        sums += _count(values, part, bins, edges, 0).astype(np.uint64) << np.uint64(shift)
+    return sums
+
+
 def _count(values, weights, bins, edges, first):
-    if not values.flags.aligned:
-        values = values.copy()
     if weights is None:
         counts = np.zeros(bins, np.uint64)
         _core.histogram(values, None, counts, edges, first)
@@ -192,7 +213,7 @@ def bincount(x, weights=None, minlength=0):
     values = np.asarray(_seen(x))
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth")
-    counted = np.can_cast(values.dtype, np.int64, "safe") or values.dtype == np.uint64
+    counted = np.can_cast(values.dtype, np.int64, "safe") or values.dtype.newbyteorder("=") == np.uint64
     if not counted and (values.size or isinstance(x, np.ndarray)):  # an empty list is of floats to numpy
         raise TypeError(f"Cannot cast array data from {values.dtype!r} to dtype('int64') according to the rule 'safe'")
     minlength = operator.index(minlength)
@@ -202,7 +223,7 @@ def bincount(x, weights=None, minlength=0):
         raise ValueError("The weights and list don't have the same length.")
     if values.size == 0:
         return np.zeros(minlength, np.int64 if weights is None else np.float64)
-    values = np.require(values, _KEYS.get(values.dtype, values.dtype.newbyteorder("=")), ["C", "A"])
+    values = np.require(values, _keys_of(values.dtype), ["C", "A"])
     if values.min() < 0:
         raise ValueError("'list' argument must have no negative elements")
     bins = max(int(values.max()) + 1, minlength)
@@ -218,7 +239,7 @@ def _sortable(a, axis):
         values, axis = values.reshape(-1), 0
     elif values.ndim == 0:
         raise np.exceptions.AxisError(axis, 0) if hasattr(np, "exceptions") else np.AxisError(axis, 0)
-    keys = _KEYS.get(values.dtype, values.dtype.newbyteorder("="))
+    keys = _keys_of(values.dtype)
     if keys not in _DIRECT:
         raise TypeError(f"{values.dtype!r} cannot be sorted here")
     axis = _arrays.normalize_axis_index(operator.index(axis), values.ndim)
@@ -259,7 +280,7 @@ def sort(a, axis=-1, kind=None, *, descending=False):
     values, axis, lines = _sortable(a, axis)
     for line in lines.reshape(-1, lines.shape[-1]) if lines.size else ():
         _core.sort(line, descending)
-    return _wrapped(a, np.moveaxis(lines.astype(values.dtype.newbyteorder("="), copy=False), -1, axis))
+    return _wrapped(a, np.moveaxis(lines.astype(values.dtype, copy=False), -1, axis))
 
 
 def argsort(a, axis=-1, kind=None, *, descending=False):
