@@ -57,6 +57,13 @@ def test_types_are_those_of_jax(kind):
     assert np.asarray(tuplescan.jax.cumsum(halves)).tobytes() == wanted.tobytes()
 
 
+def test_other_byte_order():
+    for kind in ("i2", "u4", "f2", "f4", "c8"):
+        x, swapped = values((50, 3), kind), np.dtype(kind).newbyteorder()
+        same_bits(tuplescan.jax.cumsum(x.astype(swapped)), np.asarray(tuplescan.jax.cumsum(x)))
+        same_bits(tuplescan.jax.cumsum(x, dtype=swapped), np.asarray(tuplescan.jax.cumsum(x, dtype=kind)))
+
+
 def test_types_of_64_bits():
     with jax.enable_x64(True):
         for kind in ("i8", "u8", "f8", "i4", "u4", "u1", "c16"):
@@ -79,6 +86,20 @@ def test_jit():
     same_bits(sums(x), tuplescan.cumsum(x * 2, exclusive=True) + 1)
     assert "tuplescan_cumsum" in sums.lower(x).compile().as_text()
     same_bits(jax.jit(tuplescan.cumsum)(x), tuplescan.cumsum(x))
+
+
+def test_without_jit():
+    x = values((40, 6))
+    with jax.disable_jit():
+        same_bits(tuplescan.jax.cumsum(x, 1, reverse=True), tuplescan.cumsum(x, 1, reverse=True))
+        same_bits(jax.jit(tuplescan.jax.cumsum)(x), tuplescan.cumsum(x))
+        same_bits(jax.vmap(tuplescan.jax.cumsum, 1, 1)(x), tuplescan.cumsum(x))
+        same_bits(tuplescan.cumsum(jnp.asarray(x)), tuplescan.cumsum(x))
+        assert tuplescan.jax.cumsum(x.astype("c8")).dtype == tuplescan.jax.cumsum(x, dtype="c8").dtype == "c8"
+        gradient = jax.grad(lambda x: (tuplescan.jax.cumsum(x) * x).sum())(x)
+        tangent = jax.jvp(tuplescan.jax.cumsum, (x,), (x,))[1]
+    same_bits(gradient, np.asarray(jax.grad(lambda x: (tuplescan.jax.cumsum(x) * x).sum())(x)))
+    same_bits(tangent, tuplescan.cumsum(x))
 
 
 @either
@@ -163,8 +184,39 @@ def test_plain_call():
         jax.jit(lambda x: tuplescan.cumsum(x, start=1))(x)
 
 
-def test_types_of_plain_calls():
+@pytest.mark.parametrize("as_on_cuda", [False, True])
+def test_options_of_plain_calls(as_on_cuda, monkeypatch):
+    """Also of those that only numpy's arrays have."""
+    if as_on_cuda:
+        monkeypatch.setattr("tuplescan._device._Jax.on_host", lambda library, x: False)
+    x = values((300, 2 * jax.device_count()))
+    x[7, 1] = np.nan
+    mesh = Mesh(np.array(jax.devices()), ("parts",))
+    placed = jax.device_put(x, NamedSharding(mesh, PartitionSpec(None, "parts")))
+    sums = tuplescan.nancumsum(placed, reverse=True)
+    same_bits(sums, tuplescan.nancumsum(x, reverse=True))
+    assert sums.sharding.is_equivalent_to(placed.sharding, 2) or not as_on_cuda
+    same_bits(tuplescan.nancumsum(placed, None), tuplescan.nancumsum(x, None))
+    same_bits(tuplescan.cumsum(placed, start=jnp.asarray(x[0])), tuplescan.cumsum(x, start=x[0]))
+    out, state = np.zeros_like(x), tuplescan.State()
+    assert tuplescan.cumsum(placed, out=out) is out
+    same_bits(jnp.asarray(out), tuplescan.cumsum(x))
+    for piece in (placed[:100], placed[100:]):
+        sums = tuplescan.cumsum(piece, state=state)
+    same_bits(sums, tuplescan.cumsum(x)[100:])
+    with pytest.raises((TypeError, ValueError), match="stream"):
+        tuplescan.cumsum(placed, stream=1)
+    with pytest.raises(ValueError, match="check_overflow"):
+        tuplescan.cumsum(placed, check_overflow=True)
+    with pytest.raises(TypeError, match="check_overflow: .*jit"):
+        jax.jit(lambda x: tuplescan.cumsum(x, check_overflow=True))(x)
+
+
+@pytest.mark.parametrize("as_on_cuda", [False, True])
+def test_types_of_plain_calls(as_on_cuda, monkeypatch):
     """Those that JAX has, in host memory and traced; what is checked is the type that is given."""
+    if as_on_cuda:
+        monkeypatch.setattr("tuplescan._device._Jax.on_host", lambda library, x: False)
     with jax.enable_x64(False):
         x = jnp.asarray(np.full((2, 3), 2**30, "i4"))
         for call in (tuplescan.cumsum, tuplescan.column_totals, lambda x: tuplescan.cumulative_sum(x, axis=0)):
@@ -172,7 +224,8 @@ def test_types_of_plain_calls():
         with pytest.raises(tuplescan.OverflowAt) as raised:
             tuplescan.cumsum(x, check_overflow=True)
         assert (raised.value.row, raised.value.column) == (1, 0)
-        for call in (tuplescan.cumsum, jax.jit(tuplescan.cumsum, static_argnames="dtype")):
+        traced = jax.jit(lambda x, dtype: tuplescan.cumsum(x, dtype=dtype), static_argnames="dtype")
+        for call in (tuplescan.cumsum, traced):
             with pytest.warns(UserWarning, match="float64"):
                 assert call(x, dtype="f8").dtype == "f4"
         assert isinstance(tuplescan.column_totals(x), jax.Array)

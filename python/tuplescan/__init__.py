@@ -98,7 +98,7 @@ def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False
 
     Raises
     ------
-    As cumsum(). TypeError for JAX arrays on CUDA and inside of jit().
+    As cumsum(). TypeError for JAX arrays inside of jit().
     """
     from . import _arrays
 

@@ -148,7 +148,8 @@ class _Other(_OnHost):
 
 
 class _Jax(_OnHost):
-    """Arrays in host memory by numpy; those on CUDA, and inside of jit() and the like, by the primitive."""
+    """Arrays in host memory by numpy; those on CUDA, and inside of jit() and the like, by the primitive. What that does
+    not do is done by numpy, too, and the array is brought there and the sums back."""
 
     def __init__(self, jax):
         self.jax = jax
@@ -157,13 +158,19 @@ class _Jax(_OnHost):
         sums = dtype if out is not None else self.sums_type(x, dtype)
         if self.on_host(x):
             return super().cumsum(x, axis, sums, out, start, stream, state, options)
-        given = {"out": out, "start": start, "check_overflow": options.check or None, "stream": stream, "state": state}
-        for name, value in {**given, "nancumsum": options.skip_nan or None}.items():
-            if value is not None:
-                raise TypeError(f"{name}: is not for JAX arrays on CUDA and inside of jit()")
-        from . import jax as primitive
+        if stream is not None:
+            raise TypeError("stream: is not for JAX arrays, whose streams are JAX's own")
+        given = {"out": out, "start": start, "check_overflow": options.check or None, "state": state}
+        given = [name for name, value in {**given, "nancumsum": options.skip_nan or None}.items() if value is not None]
+        if not given:
+            from . import jax as primitive
 
-        return primitive.cumsum(x, axis, sums, exclusive=options.exclusive, reverse=options.reverse)
+            return primitive.cumsum(x, axis, sums, exclusive=options.exclusive, reverse=options.reverse)
+        if isinstance(x, self.jax.core.Tracer):
+            raise TypeError(f"{given[0]}: is not for JAX arrays inside of jit()")
+        result = super().cumsum(x, axis, sums, out, start, None, state, options)
+        kept = out is None and result.shape == x.shape
+        return self.jax.device_put(result, x.sharding) if kept else result
 
     def sums_type(self, x, dtype):
         """Of 32 bits where JAX has no more; it warns of an explicit type that it has not."""
@@ -350,7 +357,7 @@ class _OnCuda(_OnHost):
                 raise TypeError(f"start: cannot cast {start.dtype} to {sums}")
             start = self.copied(start, like)
         else:
-            start = self.put(np.array(_arrays.row_to_start_with(start, rest, self._in_numpy(sums))), like)
+            start = self.put(_arrays.row_to_start_with(start, rest, self._in_numpy(sums)), like)
         row = self.cast(self.cast(start, sums), self.type_named(added_in))
         return self.contiguous(self.broadcast(row, rest)).reshape(-1)
 

@@ -86,7 +86,10 @@ def _jitted(**options):
     return jax.jit(functools.partial(_sums.bind, **options))
 
 
-_sums.def_impl(lambda x, **options: _jitted(**options)(x))
+@_sums.def_impl
+def _run(x, **options):
+    with jax.disable_jit(False):  # without it, what is jitted would come back here
+        return _jitted(**options)(x)
 
 
 def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
@@ -151,13 +154,15 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     ValueError for an axis that is not there, TypeError for other types; of the library, jax.errors.JaxRuntimeError.
     NotImplementedError on other platforms than the CPU and CUDA.
     """
+    if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
+        x = x.astype(x.dtype.newbyteorder("="))
     x = jnp.asarray(x)
     x = x.reshape(-1) if axis is None or x.ndim == 0 else x
     axis = 0 if axis is None else operator.index(axis)
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
     options = {"axis": axis % x.ndim, "exclusive": bool(exclusive), "reverse": bool(reverse)}
-    sums = _sums_type(x.dtype, None if dtype is None else np.dtype(dtype), jax.config.jax_enable_x64)
+    sums = _sums_type(x.dtype, None if dtype is None else np.dtype(dtype).newbyteorder("="), jax.config.jax_enable_x64)
     if jnp.issubdtype(sums, jnp.complexfloating):
         return _parts_sum(x.astype(sums), **options)
     added_in = _ADDED_IN.get(sums.name, sums.name)
