@@ -1,8 +1,10 @@
 #include "reference.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any sum of fewer
  * than 2^63 values of 64 bits fits exactly). */
@@ -307,19 +309,72 @@ static void integer_column(const table_view *in, size_t column, const void *carr
         store_integer(result->carry_out, column, type, sum);
 }
 
-bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result) {
+/* The columns from `first` to before `last`, by one thread. */
+struct share {
+    const table_view *in;
+    const void *carry_in;
+    bool exclusive, opened;
+    size_t first, last;
+    struct reference result;
+    pthread_t thread;
+};
+
+static void *take_share(void *argument) {
+    struct share *share = argument;
+    const size_t rows = share->in->rows;
+    const bool floats = is_float(share->result.type);
     struct column column = {0};
-    const bool opened = !is_float(result->type) ||
-                        column_open(&column, in->rows, in->rows / REFERENCE_UNIT + (in->rows % REFERENCE_UNIT != 0));
-    result->first_overflow = UINT64_MAX;
-    result->skipped = 0;
-    for (size_t index = 0; index < in->columns && opened; index++) {
-        if (is_float(result->type))
-            float_column(in, index, carry_in, exclusive, result, &column);
+    share->opened = !floats || column_open(&column, rows, rows / REFERENCE_UNIT + (rows % REFERENCE_UNIT != 0));
+    for (size_t index = share->first; index < share->last && share->opened; index++) {
+        if (floats)
+            float_column(share->in, index, share->carry_in, share->exclusive, &share->result, &column);
         else
-            integer_column(in, index, carry_in, exclusive, result);
+            integer_column(share->in, index, share->carry_in, share->exclusive, &share->result);
     }
     column_close(&column);
+    return NULL;
+}
+
+/* A thread costs about as much as THREAD_CELLS cells. */
+enum { THREADS_MOST = 32, THREAD_CELLS = 1 << 14 };
+
+static size_t count_threads(const table_view *in) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t threads = in->rows / THREAD_CELLS * in->columns + in->rows % THREAD_CELLS * in->columns / THREAD_CELLS;
+    if (threads > in->columns)
+        threads = in->columns;
+    if (threads > THREADS_MOST)
+        threads = THREADS_MOST;
+    if (processors > 0 && threads > (size_t)processors)
+        threads = (size_t)processors;
+    return threads > 0 ? threads : 1;
+}
+
+bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result) {
+    struct share shares[THREADS_MOST];
+    const size_t threads = count_threads(in);
+    bool opened = true, runs[THREADS_MOST] = {false};
+    result->first_overflow = UINT64_MAX;
+    result->skipped = 0;
+    for (size_t i = threads; i-- > 0;) {
+        shares[i] = (struct share){.in = in,
+                                   .carry_in = carry_in,
+                                   .exclusive = exclusive,
+                                   .result = *result,
+                                   .first = in->columns * i / threads,
+                                   .last = in->columns * (i + 1) / threads};
+        runs[i] = i > 0 && pthread_create(&shares[i].thread, NULL, take_share, &shares[i]) == 0;
+        if (!runs[i])
+            take_share(&shares[i]);
+    }
+    for (size_t i = 0; i < threads; i++) {
+        if (runs[i])
+            pthread_join(shares[i].thread, NULL);
+        opened = opened && shares[i].opened;
+        result->skipped += shares[i].result.skipped;
+        if (shares[i].result.first_overflow < result->first_overflow)
+            result->first_overflow = shares[i].result.first_overflow;
+    }
     return opened;
 }
 

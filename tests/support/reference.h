@@ -1,5 +1,5 @@
-/* The serial reference: the definition in tuplescan/prefix_sum.h written down as directly as possible. It is slow, uses
- * one thread, and shares no code with the library, so that the two are not wrong together. */
+/* The serial reference: the definition in tuplescan/prefix_sum.h written down as directly as possible. It is slow, sums
+ * each column by one thread, and shares no code with the library, so that the two are not wrong together. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
