@@ -12,7 +12,7 @@ from harness import (COMMAND, DATA, IO_ERROR, NAMES, OS_ERROR, RNG, UNAVAILABLE,
 
 def safetensors(tensors, header=None, metadata=True):
     """The bytes of a file, by what the format's own page says of it."""
-    entries, data = {"__metadata__": {"made": "here"}} if metadata else {}, b""
+    entries, data = {"__metadata__": {"made": 'at "home": \\u0000'}} if metadata else {}, b""
     for name, array in tensors.items():
         kind = {"b": "BOOL", "u": "U%d", "i": "I%d", "f": "F%d"}[array.dtype.kind]
         entries[name] = {"dtype": kind % (8 * array.itemsize) if "%" in kind else kind, "shape": list(array.shape),
@@ -164,7 +164,7 @@ class Safetensors(CommandTest):
             self.skipTest("a sanitizer has memory of its own")
         entries = '"w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}'
         for count, refused in ((25000, False), (80000, True)):
-            many = ",".join('"%05d":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}' % i for i in range(count))
+            many = ",".join('"%05d":{"dtype":"F32","shape":[0,1],"data_offsets":[8,8]}' % i for i in range(count))
             header = ("{%s,%s}" % (entries, many)).encode()
             self.write("many.safetensors", len(header).to_bytes(8, "little") + header + bytes(8))
             few = ["--tensor", "w", "--memory", "64M"]
@@ -226,10 +226,20 @@ class Safetensors(CommandTest):
             headers["no " + key] = json.dumps({"x": {k: v for k, v in good.items() if k != key}}).encode()
             for value in values:
                 headers["%s %s" % (key, value)] = json.dumps({"x": {**good, key: value}}).encode()
+        x, y = '"x": ' + json.dumps(good), '"data_offsets": [%d, %d], "dtype": "F32", "shape": [1]'
+        headers.update({"a name twice": "{%s, %s}" % (x, x), "a key twice": "{%s}" % x.replace("}", ', "shape": [2]}'),
+                        "a name with NUL": "{%s}" % x.replace('x"', 'x\\u0000y"'),
+                        "a plain NUL": "{%s}" % x.replace('x"', 'x\0y"'),
+                        "another with NUL": '{%s, "y\\u0000": {%s}}' % (x, y % (8, 12)),
+                        "a type with NUL": "{%s}" % x.replace("F32", "F32\\u0000"),
+                        "shared bytes": '{%s, "y": {%s}}' % (x, y % (4, 8)), "another without a place": '{%s, "y": {}}' % x,
+                        "single quotes": "{%s}" % x.replace('"', "'"), "a comment": "{%s /* \"y\": */}" % x})
         for what, header in headers.items():
+            header = header if isinstance(header, bytes) else header.encode()
             with self.subTest(what=what):
                 self.write("bad.safetensors", safetensors({}, header) + bytes(8))
-                self.assert_refused(DATA, "scan", "bad.safetensors", "-o", "out.npy", says="bad.safetensors: ")
+                for more in [[], ["--tensor", "x"]] if b"x" in header else [[]]:
+                    self.assert_refused(DATA, "scan", "bad.safetensors", *more, "-o", "out.npy", says="bad.safetensors: ")
                 self.assert_refused(DATA, "sort", "bad.safetensors", "--by", 0, "-o", "out.npy", says="bad.safetensors: ")
         for length in (9, 2**27, 2**63):
             self.write("bad.safetensors", length.to_bytes(8, "little") + b"{}")

@@ -2,6 +2,7 @@
  * byte order of this machine, row by row. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,6 +19,40 @@ static bool bad_header(struct input_reason *reason, const char *what) {
     return input_refuse(reason, EX_DATAERR, "bad safetensors header: %s", what);
 }
 
+/* What json-c does not tell of a text that it takes: how many names of members are in it, each as often as it is
+ * written, and whether a string has a NUL, which would end it for the functions of C. */
+struct said {
+    size_t names;
+    bool has_nul;
+};
+
+static struct said look_through(const char *text, size_t bytes) {
+    struct said said = {.names = 0};
+    bool quoted = false;
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] == '"')
+            quoted = !quoted;
+        else if (quoted && text[i] == '\\' && ++i < bytes) /* which is never the last one */
+            said.has_nul |= bytes - i >= 5 && memcmp(text + i, "u0000", 5) == 0;
+        else
+            said.names += !quoted && text[i] == ':';
+    return said;
+}
+
+static size_t count_names(json_object *value) {
+    size_t count = 0;
+    if (json_object_is_type(value, json_type_array))
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+            count += count_names(json_object_array_get_idx(value, i));
+    if (json_object_is_type(value, json_type_object)) {
+        json_object_object_foreach(value, name, member) {
+            (void)name;
+            count += 1 + count_names(member);
+        }
+    }
+    return count;
+}
+
 /* The object that the header is. Whoever has it gives it back by json_object_put(). */
 static json_object *parse(const char *text, size_t bytes, struct input_reason *reason) {
     json_tokener *tokener = json_tokener_new_ex(DEPTH_MOST);
@@ -25,16 +60,27 @@ static json_object *parse(const char *text, size_t bytes, struct input_reason *r
         input_refuse(reason, EX_OSERR, "out of memory for its header");
         return NULL;
     }
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
     json_object *root = json_tokener_parse_ex(tokener, text, (int)bytes);
     const enum json_tokener_error error = json_tokener_get_error(tokener);
     size_t end = json_tokener_get_parse_end(tokener);
     while (end < bytes && text[end] == ' ')
         end++;
     json_tokener_free(tokener);
-    if (error == json_tokener_success && end == bytes && json_object_is_type(root, json_type_object))
+    const struct said said = look_through(text, bytes);
+    const char *fault = NULL;
+    if (error != json_tokener_success)
+        fault = json_tokener_error_desc(error);
+    else if (end != bytes || !json_object_is_type(root, json_type_object))
+        fault = "it is not one JSON object";
+    else if (said.has_nul)
+        fault = "a string has a NUL";
+    else if (said.names != count_names(root))
+        fault = "a name is there twice";
+    if (!fault)
         return root;
     json_object_put(root);
-    bad_header(reason, error == json_tokener_success ? "it is not one JSON object" : json_tokener_error_desc(error));
+    bad_header(reason, fault);
     return NULL;
 }
 
@@ -60,6 +106,47 @@ static bool read_size(json_object *from, size_t place, size_t *size) {
     return value < SIZE_MAX;
 }
 
+/* Where a tensor's values lie behind the header. */
+struct span {
+    size_t begin, end;
+};
+
+static bool read_span(json_object *tensor, struct span *span) {
+    json_object *offsets;
+    return json_object_object_get_ex(tensor, "data_offsets", &offsets) &&
+           json_object_is_type(offsets, json_type_array) && json_object_array_length(offsets) == 2 &&
+           read_size(offsets, 0, &span->begin) && read_size(offsets, 1, &span->end) && span->begin <= span->end;
+}
+
+static int compare_spans(const void *a, const void *b) {
+    const struct span *one = a, *other = b;
+    return one->begin != other->begin ? (one->begin < other->begin ? -1 : 1)
+                                      : (one->end > other->end) - (one->end < other->end);
+}
+
+/* No byte belongs to two tensors. */
+static bool are_apart(json_object *root, struct input_reason *reason) {
+    size_t count = 0, bytes;
+    struct span *spans = NULL;
+    if (!size_multiply((size_t)json_object_object_length(root) + 1, sizeof *spans, &bytes) || !(spans = malloc(bytes)))
+        return input_refuse(reason, EX_OSERR, "out of memory for its header");
+    bool fine = true;
+    json_object_object_foreach(root, name, tensor) {
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        if (!read_span(tensor, &spans[count]))
+            fine = bad_header(reason, "data_offsets that are no two places, one behind the other");
+        else
+            count += spans[count].begin < spans[count].end;
+    }
+    qsort(spans, count, sizeof *spans, compare_spans);
+    for (size_t i = 1; fine && i < count; i++)
+        if (spans[i].begin < spans[i - 1].end)
+            fine = bad_header(reason, "two tensors share bytes");
+    free(spans);
+    return fine;
+}
+
 /* The library's names are those of the format, in small letters. */
 static table_type type_called(const char *name) {
 #define CALLED(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                       \
@@ -70,15 +157,13 @@ static table_type type_called(const char *name) {
     return strcmp(name, "BOOL") == 0 ? TABLE_U8 : (table_type)0;
 }
 
-static bool describe(json_object *tensor, struct table_layout *layout, size_t *begin, size_t *end,
-                     struct input_reason *reason) {
-    json_object *dtype, *shape, *offsets;
+static bool describe(json_object *tensor, struct table_layout *layout, struct span *span, struct input_reason *reason) {
+    json_object *dtype, *shape;
     *layout = (struct table_layout){.type = (table_type)0};
     if (!json_object_is_type(tensor, json_type_object) || !json_object_object_get_ex(tensor, "dtype", &dtype) ||
-        !json_object_object_get_ex(tensor, "shape", &shape) ||
-        !json_object_object_get_ex(tensor, "data_offsets", &offsets) || !json_object_is_type(dtype, json_type_string) ||
-        !json_object_is_type(shape, json_type_array) || !json_object_is_type(offsets, json_type_array))
-        return bad_header(reason, "a tensor without dtype, shape or data_offsets");
+        !json_object_object_get_ex(tensor, "shape", &shape) || !json_object_is_type(dtype, json_type_string) ||
+        !json_object_is_type(shape, json_type_array))
+        return bad_header(reason, "a tensor without dtype or shape");
     layout->type = type_called(json_object_get_string(dtype));
     if (!layout->type)
         return input_refuse(reason, EX_DATAERR, "its type %.40s is not supported", json_object_get_string(dtype));
@@ -93,8 +178,7 @@ static bool describe(json_object *tensor, struct table_layout *layout, size_t *b
             return bad_header(reason, "a shape that is not a list of sizes");
     if (!layout_finish(layout))
         return bad_header(reason, "a shape beyond the address space");
-    if (json_object_array_length(offsets) != 2 || !read_size(offsets, 0, begin) || !read_size(offsets, 1, end) ||
-        *end < *begin || *end - *begin != layout->bytes)
+    if (!read_span(tensor, span) || span->end - span->begin != layout->bytes)
         return bad_header(reason, "data_offsets that are not those of the shape");
     return true;
 }
@@ -103,7 +187,7 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
                    struct table_layout *layout, struct input_reason *reason) {
     const size_t header = input_safetensors_header(bytes, count), start = INPUT_TENSORS_LEAST;
     struct input_names names = {.count = 0};
-    size_t begin = 0, end = 0;
+    struct span span = {0, 0};
     if (header == 0 || count < header)
         return input_refuse(reason, EX_DATAERR,
                             header == 0 ? "is neither a .npz nor safetensors" : "truncated: it ends in its header");
@@ -113,15 +197,15 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
     if (!root)
         return false;
     json_object *tensor = find(root, request, &names);
-    const bool found =
-        tensor ? describe(tensor, layout, &begin, &end, reason) : input_names_reason(request->member, &names, reason);
+    const bool found = are_apart(root, reason) && (tensor ? describe(tensor, layout, &span, reason)
+                                                          : input_names_reason(request->member, &names, reason));
     json_object_put(root);
     if (!found)
         return false;
-    if (end > SIZE_MAX - header || (total != INPUT_UNKNOWN && header + end > total))
+    if (span.end > SIZE_MAX - header || (total != INPUT_UNKNOWN && header + span.end > total))
         return input_refuse(reason, EX_DATAERR, "truncated: its values would end at byte %zu, and it has %zu",
-                            end > SIZE_MAX - header ? end : header + end, total);
-    layout->offset = header + begin;
+                            span.end > SIZE_MAX - header ? span.end : header + span.end, total);
+    layout->offset = header + span.begin;
     layout->is_followed = true;
     return true;
 }
