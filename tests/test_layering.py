@@ -20,6 +20,7 @@ PARTS = [
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
+    ('tools/bench/device_', ['tools', 'private', 'kernels/device'], None), # kernels of the benchmark's own
     ('tools', ['tools', 'private'], None),
     ('examples', ['examples'], None),
     ('python/src', ['python/src'], CUDA),

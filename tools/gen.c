@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "message.h"
 #include "progress.h"
+#include "splitmix64.h"
 #include "table_io.h"
 #include "types.h"
 #include "values.h"
@@ -34,14 +35,6 @@ static const char help[] =
 enum { BUFFER_VALUES = 1 << 17, DEFAULT_MAX = 100 };
 
 __extension__ typedef unsigned __int128 uint128;
-
-/* Vigna's splitmix64 (public domain), number `index` of its sequence. */
-static uint64_t random_bits(uint64_t seed, uint64_t index) {
-    uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 /* Makes a number from 0 to most of random bits. */
 static uint64_t scale(uint64_t bits, uint64_t most) {
@@ -115,7 +108,7 @@ static int generate(struct atomic_file *file, const struct output_format *format
     for (size_t first = 0; first < values && code == EX_OK; first += BUFFER_VALUES) {
         size_t count = values - first < BUFFER_VALUES ? values - first : BUFFER_VALUES;
         for (size_t k = 0; k < count; k++)
-            put(layout->type, buffer, k, random_bits(arguments->seed, first + k), arguments->max);
+            put(layout->type, buffer, k, splitmix64_at(arguments->seed, first + k), arguments->max);
         code = write_values(file, format, layout, first, buffer, count * size);
         progress_show(&progress, (first + count) / layout->columns, layout->rows, (first + count) * size);
     }

@@ -94,6 +94,13 @@ class Devices(CommandTest):
         self.assertEqual(heads.split()[0], "devices")
         self.assertEqual([line.split()[-1] for line in lines], ["yes"] * 4)
 
+    def test_bench_compares_results_of_every_size(self):
+        found = json.loads(self.run_command("bench", "--backend", "cuda", "--bytes", "4K", "--columns", "1,3", "--types",
+                                            "f16,bf16,u32,f64,bool:u32,u8:u64", "--strategy", "fused", "--peers",
+                                            "--repeat", "1", "--json", "-q").stdout)
+        self.assertEqual({line["type"] for line in found["results"]}, {"f16", "bf16", "u32", "u64", "f64"})
+        self.assertEqual({line["right"] for line in found["results"]}, {True}, found["notes"])
+
 
 if __name__ == "__main__":
     main()

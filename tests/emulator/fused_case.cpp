@@ -8,6 +8,7 @@
 
 #include "cuda_runtime.h"
 #include "emulator.h"
+#include "splitmix64.h"
 
 static int passed = 0, failed = 0;
 int checks_passed() { return passed; }
@@ -15,12 +16,7 @@ int checks_failed() { return failed; }
 
 static uint64_t random_state;
 void seed_choices(uint64_t seed) { random_state = seed; }
-uint64_t random_bits() { /* splitmix64 */
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+uint64_t random_bits() { return splitmix64_next(&random_state); }
 bool one_in(unsigned times) { return random_bits() % times == 0; }
 
 typedef std::vector<unsigned char> bytes;

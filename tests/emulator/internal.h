@@ -10,6 +10,7 @@
 #include "emulator.h"
 #include "engine.h"
 #include "fiber.h"
+#include "splitmix64.h"
 
 namespace emulator {
 
@@ -22,12 +23,7 @@ constexpr size_t STACK_BYTES = EMULATOR_ASAN ? 128 * 1024 : 64 * 1024;
 
 struct random_numbers {
     uint64_t state;
-    uint64_t next() { /* splitmix64 */
-        uint64_t z = state += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        return z ^ z >> 31;
-    }
+    uint64_t next() { return splitmix64_next(&state); }
     unsigned below(unsigned limit) { return static_cast<unsigned>((next() >> 32) * limit >> 32); }
     bool one_in(unsigned times) { return below(times) == 0; }
 };

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "splitmix64.h"
+
 /* The run's seed: the environment variable TUPLESCAN_TEST_SEED, or else a new one. Printed when first asked for. */
 uint64_t run_seed(void);
 
@@ -19,17 +21,11 @@ bool run_small(void);
 /* One test case in this many is run, the rest are left out: the environment variable TUPLESCAN_TEST_FEW, or else 1. */
 unsigned run_few(void);
 
-/* splitmix64 (Steele, Lea, Flood, 2014). */
 struct random {
     uint64_t state;
 };
 
-static inline uint64_t random_bits(struct random *random) {
-    uint64_t z = random->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
+static inline uint64_t random_bits(struct random *random) { return splitmix64_next(&random->state); }
 
 /* 0 to limit - 1. */
 static inline size_t random_below(struct random *random, size_t limit) { return random_bits(random) % limit; }

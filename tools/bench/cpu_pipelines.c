@@ -140,7 +140,7 @@ static bool keys_are_right(const struct bench *bench, const struct line *line) {
         const uint64_t key = word_at(bench->keys, size, i);
         if (key < before)
             return false;
-        surplus += spread_mix(key) - spread_mix(word_at(bench->given, size, i));
+        surplus += splitmix64_mix(key) - splitmix64_mix(word_at(bench->given, size, i));
         before = key;
     }
     return surplus == 0;

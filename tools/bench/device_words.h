@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* *differing = how many of `count` elements of `size` bytes (4 or 8) have other bits in a than in b. */
+/* *differing = how many of `count` elements of `size` bytes (1, 2, 4 or 8) have other bits in a than in b. */
 int device_count_differing(const void *a, const void *b, size_t count, size_t size, unsigned long long *differing,
                            void *stream);
 

@@ -7,11 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define SPREAD_FUNCTION static __host__ __device__ inline
-#else
-#define SPREAD_FUNCTION static inline
-#endif
+#include "splitmix64.h"
 
 enum spread { UNIFORM, ALL_EQUAL, SORTED, REVERSED, TWO_VALUES, ZIPF, SPREADS };
 
@@ -20,19 +16,9 @@ static inline const char *spread_name(enum spread spread) {
     return names[spread];
 }
 
-/* Of words that follow each other at equal steps, words that look random (splitmix64). */
-SPREAD_FUNCTION uint64_t spread_mix(uint64_t word) {
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
-    word = (word ^ word >> 27) * 0x94D049BB133111EBu;
-    return word ^ word >> 31;
-}
-
-/* The i-th of a sequence of random words. */
-SPREAD_FUNCTION uint64_t spread_random(uint64_t i) { return spread_mix((i + 1) * 0x9E3779B97F4A7C15u); }
-
 /* Key i of `count`, in the lowest `width` bits. */
-SPREAD_FUNCTION uint64_t spread_key(enum spread spread, size_t i, size_t count, unsigned width) {
-    const uint64_t random = spread_random(i);
+VALUE_INLINE uint64_t spread_key(enum spread spread, size_t i, size_t count, unsigned width) {
+    const uint64_t random = splitmix64_at(0, i);
     const double step = ldexp(1.0, (int)width - 1) / (double)count;
     switch (spread) {
     case UNIFORM:

@@ -44,9 +44,8 @@ size_t bench_largest_bytes(const struct bench_options *options) {
     return largest;
 }
 
-/* The output function of splitmix64: any index at once, so that threads can fill a table in parts. */
 unsigned long long bench_random(unsigned long long seed, unsigned long long index) {
-    return spread_mix(seed * 0xd1342543de82ef95ull + (index + 1) * 0x9e3779b97f4a7c15ull);
+    return splitmix64_at(seed * 0xd1342543de82ef95ull, index);
 }
 
 bool bench_memory_suffices(size_t tables, size_t bytes) {
