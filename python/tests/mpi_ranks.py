@@ -129,6 +129,12 @@ def check_errors(seed):
 
 def check_part_of_the_ranks(seed):
     half = comm.Split(comm.rank % 2, comm.rank)
+    if comm.size > 1:
+        between = half.Create_intercomm(0, comm, 1 - comm.rank % 2)
+        for call in (tuplescan.mpi.cumsum, tuplescan.mpi.column_totals):
+            with fails(ValueError, "inter-communicator"):
+                call(np.ones(3), comm=between)
+        between.Free()
     x = values((half.size, 1000, 2), "f8", seed)
     wanted = tuplescan.cumsum(x.reshape(-1, 2)).reshape(x.shape)
     same(tuplescan.mpi.cumsum(x[half.rank], comm=half), wanted[half.rank])

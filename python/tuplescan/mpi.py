@@ -20,11 +20,13 @@ from ._state import State
 
 
 def _communicator(comm):
-    if comm is not None:
-        return comm
-    from mpi4py import MPI
+    if comm is None:
+        from mpi4py import MPI
 
-    return MPI.COMM_WORLD
+        return MPI.COMM_WORLD
+    if comm.Is_inter():
+        raise ValueError("comm: is an inter-communicator; give one of ranks in one order, such as comm.Merge()")
+    return comm
 
 
 def _portable(exception):
@@ -128,7 +130,7 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
     Raises
     ------
     On all ranks: the errors of tuplescan.cumsum(); ValueError if ranks differ in the shape of a row, the type of the
-    sums, or exclusive. ImportError without mpi4py.
+    sums, or exclusive, or comm is an inter-communicator. ImportError without mpi4py.
     """
     comm = _communicator(comm)
     x, sums = _prepare(comm, x, dtype, out, start, state, bool(exclusive))

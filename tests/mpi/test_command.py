@@ -107,6 +107,22 @@ class TestOutputs(RanksTest):
             self.assertEqual(done.stderr.count("tuplescan: mpi scan: "), 1, done.stderr)
         self.assertEqual(self.read("old.npy"), b"old")
 
+    def test_ranks_that_are_told_different_things(self):
+        self.write("in.raw", random_table("f32", (100, 2)).tobytes())
+        self.write("other.raw", b"other")
+        before = self.listing()
+        same = ["in.raw", "-o", "new.raw"]
+        for option in (["--type", "f32"], ["--columns", 2], ["--skip", 4], ["--wrap"], ["--out-type", "f64"], ["--exclusive"],
+                       ["--reverse"], ["--offsets"], ["--skip-nan"], ["--input-format", "raw"], ["--output-format", "raw"],
+                       ["--carry-in", "other.raw"], ["--force"], ["--output", "other"], ["INPUT"]):
+            told = ["other.raw", *same[1:]] if option == ["INPUT"] else same + option
+            first, last = (same, told) if RNG.integers(2) else (told, same)
+            words = ["-n", 2, RANKS_COMMAND, "scan", *first, ":", "-n", 1, RANKS_COMMAND, "scan", *last]
+            done = subprocess.run([MPIRUN, *map(str, words)], cwd=self.folder, capture_output=True, text=True)
+            self.check_nothing_left(done, USAGE, before)
+            self.assertIn(f"tuplescan: mpi scan: rank 2: {option[0]}: ", done.stderr)
+            self.assertEqual(done.stderr.count("tuplescan: mpi scan: "), 1, done.stderr)
+
     def test_an_option_of_tuplescan_scan(self):
         done = self.run_ranks(1, "in.npy", "-o", "new.npy", "--continue", "sum.state")
         self.assertIn("--continue: is not for tuplescan-mpi, but for tuplescan scan, verify, sum\n", done.stderr)

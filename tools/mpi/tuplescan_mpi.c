@@ -9,6 +9,7 @@
 #include "complete.h"
 #include "memory.h"
 #include "message.h"
+#include "mpi/alike.h"
 #include "mpi/shared_file.h"
 #include "signals.h"
 #include "table_io.h"
@@ -39,7 +40,8 @@ static const char usage[] =
     "same\n"
     "  --check-overflow      what is done anyway: look whether sums leave their type\n"
     "  --backend B, --strategy S, --threads N\n"
-    "                        of each rank, as tuplescan scan takes them\n"
+    "                        of each rank, as tuplescan scan takes them; all other options, and the files, must\n"
+    "                        be the same on all ranks\n"
     "  --type T --columns C, --skip BYTES, --input-format F, --output-format F\n"
     "                        of raw files, as tuplescan scan takes them\n"
     "  -q, --quiet           print nothing but errors\n"
@@ -78,6 +80,7 @@ static int parse(struct job *job, int argc, char **argv) {
     if (job->rank != 0)
         code = arguments_parse(&job->arguments, argc, argv, FOR_RANKS, 1, usage);
     code = ranks_code(code == GO_ON ? EX_OK : code);
+    code = code == EX_OK ? check_alike(&job->arguments) : code;
     return code == EX_OK ? GO_ON : code;
 }
 
