@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs what the tests need, builds into build-test/ and runs all tests, on Debian or Ubuntu. Can be run again at no
-# harm. The last line is "N passed, N failed, N skipped". Arguments go to `meson test`, such as --suite unit.
+# harm. The last line is "N passed, N failed, N skipped". Arguments go to `meson test`, such as --suite unit. Where there
+# is nvcc and no GPU, no test waits for kernels; when all have run, the kernels are compiled, for one kind of GPU and not
+# optimised, into build-kernels/, with what is linked with them: as one more test.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
@@ -10,9 +12,29 @@ need_tests
 
 say "Building into build-test/ and testing: together up to 10 minutes on 2 cores$(minutes_of_kernels)"
 # shellcheck disable=SC2046 # a list of options
-configure build-test -Dtests=enabled -Dgpu_fast_compile=false -Dgpu_architectures=75,80,90 \
-    $(for_gpus_here "-Dgpu_fast_compile=true -Dgpu_architectures=90")
+configure build-test -Dtests=enabled -Dcuda=auto -Dgpu_fast_compile=false -Dgpu_architectures=75,80,90 \
+    $(for_gpus_here -Dcuda=disabled)
 ninja -C build-test
 
 say "Testing"
-tools/run-tests.sh build-test "$@"
+if [ $# -gt 0 ] || has_gpu || ! nvcc --version >/dev/null 2>&1; then
+    exec tools/run-tests.sh build-test "$@"
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
+tools/run-tests.sh build-test | tee "$folder/log"
+# shellcheck disable=SC2046 # "N passed, N failed, N skipped"
+set -- $(tail -n 1 "$folder/log" | tr -d ',')
+passed=$1 failed=$3 skipped=$5
+
+say "Compiling the kernels"
+if configure build-kernels -Dtests=enabled -Dcuda=enabled -Dmpi=disabled -Ddefault_library=static -Dgpu_fast_compile=true \
+    -Dgpu_architectures=90 && ninja -C build-kernels gpu; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 1 ]
