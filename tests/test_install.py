@@ -50,6 +50,9 @@ def check_cmake(source, place, version, folders):
     arguments = ['cmake', '-S', str(Path(source) / 'tests/cmake'), f'-DPROGRAM={source}/tests/external.c',
                  f'-DCMAKE_PREFIX_PATH={prefix};{prefix.parent}', '-DCMAKE_BUILD_TYPE=Release',
                  '-DCMAKE_EXE_LINKER_FLAGS=' + ' '.join(folders)]
+    (place / 'ranks.c').write_text(MPI_PROGRAM)
+    parts = ['mpi'] if list(place.rglob('tuplescan-mpi.pc')) else []
+    ranks = [f'-DPARTS={";".join(parts)}', f'-DRANKS={place}/ranks.c']
     run('cmake', '-S', f'{source}/examples/project', '-B', str(place / 'example'), *arguments[4:])
     run('cmake', '--build', str(place / 'example'))
     if run(str(place / 'example/program')) != f'10 100 by tuplescan {version}\n':
@@ -57,12 +60,15 @@ def check_cmake(source, place, version, folders):
     major, minor, _ = version.split('.')
     for wanted in ('', version, f'{major}.{minor}'):
         build = place / f'cmake-{wanted}'
-        said = run(*arguments, f'-DWANTED={wanted}', '-B', str(build))
+        said = run(*arguments, *ranks, f'-DWANTED={wanted}', '-B', str(build))
         if f'tuplescan {version}' not in said:
             sys.exit('cmake found another version')
     run('cmake', '--build', str(build))
-    if '100% tests passed, 0 tests failed out of 2' not in run('ctest', cwd=build):
-        sys.exit('not both programs ran')
+    if f'100% tests passed, 0 tests failed out of {2 + len(parts)}' not in run('ctest', '--output-on-failure', cwd=build):
+        sys.exit('not all programs ran')
+    done = subprocess.run([*arguments, '-DPARTS=nonsense', '-B', str(place / 'cmake-part')], capture_output=True, text=True)
+    if done.returncode == 0 or 'libtuplescan-nonsense' not in done.stderr:
+        sys.exit(f'cmake takes any part for one: {done.stdout}{done.stderr}')
     for wanted in (f'{int(major) + 1}', f'{major}.{int(minor) + 1}', f'{version}.1'):
         done = subprocess.run([*arguments, f'-DWANTED={wanted}', '-B', str(place / f'cmake-{wanted}')],
                               capture_output=True, text=True)
