@@ -34,8 +34,9 @@ struct backend {
     table_status (*fused)(const struct scan *scan, void *workspace);
 
     /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's
-     * choice); and whether a scan is worth several threads by itself. NULL: no work is done by threads of the host. */
-    void (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
+     * choice), CANCELED if not for all; and whether a scan is worth several threads by itself. NULL: no work is done by
+     * threads of the host. */
+    table_status (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
     bool (*is_large)(const struct scan *scan);
 
     /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets

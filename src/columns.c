@@ -17,7 +17,7 @@ struct columns {
     table_scan_options options;
     table_type sum_type;
     size_t size;                    /* of a sum */
-    struct sum_state *state;        /* of all columns, or NULL */
+    struct sum_state *state;        /* of all columns, or NULL; while they are summed, a copy */
     struct sum_state before, after; /* its header, and that of a column behind the rows */
     size_t column_state_bytes;      /* of the state of one */
     bool in_turn;                   /* columns are begun one after the other, each with all threads */
@@ -67,6 +67,10 @@ static void copy_state(const struct columns *columns, size_t column, struct sum_
     char *all = (char *)(columns->state + 1) + column * size, *one = (char *)(own + 1);
     for (unsigned slot = 0; slot < slots; slot++, all += row_bytes, one += size)
         memcpy(back ? all : one, back ? one : all, size);
+}
+
+static size_t state_bytes(const struct columns *columns) {
+    return sizeof(struct sum_state) + state_slots(columns->sum_type) * columns->in->count * columns->size;
 }
 
 static table_status open_state(const struct columns *columns, size_t column, struct sum_state **own) {
@@ -221,6 +225,11 @@ static void scan_shared(void *context, size_t column) {
         keep_failure(columns, status);
 }
 
+static table_status scan_at_once(struct columns *columns, const struct backend *backend) {
+    const table_status ended = backend->share(columns->options.threads, columns->in->count, scan_shared, columns);
+    return columns->status == TABLE_OK ? ended : status_fail(columns->status, "%s", columns->detail);
+}
+
 static table_status scan_in_turn(struct columns *columns) {
     table_report *report = columns->options.report, one;
     table_status status = TABLE_OK;
@@ -231,6 +240,31 @@ static table_status scan_in_turn(struct columns *columns) {
         if (status == TABLE_OK && report)
             run_add_report(report, &one);
     }
+    return status;
+}
+
+static table_status scan_all(struct columns *columns, const struct backend *backend) {
+    columns->in_turn = columns->in_turn || !backend;
+    return columns->in_turn ? scan_in_turn(columns) : scan_at_once(columns, backend);
+}
+
+/* The state goes on with all columns or with none. */
+static table_status scan_with_state(struct columns *columns, const struct backend *backend) {
+    struct sum_state *const state = columns->state;
+    const size_t bytes = state_bytes(columns);
+    if (!state)
+        return scan_all(columns, backend);
+    columns->state = malloc(bytes);
+    if (!columns->state)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state", bytes);
+    memcpy(columns->state, state, bytes);
+    const table_status status = scan_all(columns, backend);
+    if (status == TABLE_OK) {
+        *columns->state = columns->after; /* all columns have summed the same rows */
+        columns->state->columns = columns->in->count;
+        memcpy(state, columns->state, bytes);
+    }
+    free(columns->state);
     return status;
 }
 
@@ -257,24 +291,9 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     if (status == TABLE_OK)
         status = validate_columns(&columns, &backend);
     if (status == TABLE_OK)
-        status = columns_look_apart(
-            in, out, &columns.options, columns.state,
-            columns.state ? sizeof(struct sum_state) + state_slots(columns.sum_type) * in->count * columns.size : 0);
-    if (status != TABLE_OK)
-        return status;
-    if (columns.in_turn || !backend) {
-        columns.in_turn = true;
-        status = scan_in_turn(&columns);
-    } else {
-        backend->share(columns.options.threads, in->count, scan_shared, &columns);
-        status = columns.status;
-        if (status != TABLE_OK)
-            status_fail(status, "%s", columns.detail);
-    }
-    if (status == TABLE_OK && columns.state) { /* all columns have summed the same rows */
-        *columns.state = columns.after;
-        columns.state->columns = in->count;
-    }
+        status = columns_look_apart(in, out, &columns.options, columns.state, state_bytes(&columns));
+    if (status == TABLE_OK)
+        status = scan_with_state(&columns, backend);
     if (status == TABLE_OK && columns.options.first_overflow)
         *columns.options.first_overflow = atomic_load(&columns.overflow);
     if (status == TABLE_OK && columns.options.skipped)

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "interrupt.h"
 #include "seconds.h"
 #include "thread.h"
 
@@ -15,6 +16,7 @@ struct crew {
     const struct crew_work *work;
     atomic_uint next[CREW_ROUNDS], left[CREW_ROUNDS]; /* the next piece to begin, and how many are not done */
     atomic_bool second;                               /* the second round has begun */
+    struct interrupt *interrupt;                      /* of the calling thread */
     pthread_mutex_t mutex;
     pthread_cond_t moved;
 };
@@ -32,7 +34,7 @@ static void wait_until(struct crew *crew, bool (*is_so)(struct crew *)) {
         }
         pthread_mutex_lock(&crew->mutex);
         while (!is_so(crew))
-            pthread_cond_wait(&crew->moved, &crew->mutex);
+            interrupt_wait(&crew->moved, &crew->mutex);
         pthread_mutex_unlock(&crew->mutex);
     }
 }
@@ -58,6 +60,7 @@ static void take_part(struct crew *crew, unsigned round) {
 
 static void *run_helper(void *argument) {
     struct crew *crew = argument;
+    interrupt_follow(crew->interrupt);
     take_part(crew, 0);
     wait_until(crew, has_begun);
     take_part(crew, 1);
@@ -87,12 +90,13 @@ static unsigned start_helpers(struct crew *crew, pthread_t *helpers, unsigned wa
     return started;
 }
 
-void crew_run(const struct crew_work *work) {
+table_status crew_run(const struct crew_work *work) {
     const unsigned most = work->pieces[0] > work->pieces[1] ? work->pieces[0] : work->pieces[1];
     const unsigned wanted = most > 1 ? most - 1 : 0;
     struct crew crew = {.work = work, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     pthread_t *helpers = wanted > 0 ? malloc(wanted * sizeof *helpers) : NULL;
     int cancel_state, ignored;
+    crew.interrupt = interrupt_begin();
     for (unsigned round = 0; round < CREW_ROUNDS; round++)
         atomic_init(&crew.left[round], work->pieces[round]);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* the threads use this one's stack */
@@ -104,4 +108,5 @@ void crew_run(const struct crew_work *work) {
     free(helpers);
     pthread_mutex_destroy(&crew.mutex);
     pthread_cond_destroy(&crew.moved);
+    return interrupt_end();
 }

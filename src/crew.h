@@ -2,6 +2,8 @@
 #ifndef CREW_H
 #define CREW_H
 
+#include <tuplescan/status.h>
+
 enum { CREW_ROUNDS = 2 };
 
 struct crew_work {
@@ -12,7 +14,8 @@ struct crew_work {
 };
 
 /* Returns when all is done. As many threads as a round has pieces take part, the calling one among them; where the
- * system grants fewer, they do one piece after the other. */
-void crew_run(const struct crew_work *work);
+ * system grants fewer, they do one piece after the other. CANCELED: the caller of the call wanted it to end,
+ * which pieces see by interrupt_came(). */
+table_status crew_run(const struct crew_work *work);
 
 #endif

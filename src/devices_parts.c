@@ -222,8 +222,8 @@ table_status parts_run(struct parts *parts) {
                                    .between = join,
                                    .job = parts};
     parts->first_early = is_first_early(parts);
-    crew_run(&work);
-    const table_status status = first_failure(parts);
+    const table_status ended = crew_run(&work), failed = first_failure(parts);
+    const table_status status = failed == TABLE_OK ? ended : failed;
     if (status == TABLE_OK) {
         memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
         tell_words(parts);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "interrupt.h"
 #include "state_scan.h"
 
 /* A row of carry: the caller's, or zeros. */
@@ -222,8 +223,10 @@ static table_status run_offsets(const struct backend *backend, const struct plan
     }
     inner.carry_out = workspace + plan->row_offset;
     table_status status = run_either(backend, plan, &inner, workspace);
+    const bool was_held = interrupt_hold(true); /* the state is behind all rows */
     if (status == TABLE_OK)
         status = put_offsets(backend, plan, scan, inner.carry_out, workspace);
+    interrupt_hold(was_held);
     return status == TABLE_OK && scan->carry_out ? backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes)
                                                  : status;
 }
@@ -243,5 +246,7 @@ table_status pipeline_run(const struct backend *backend, const struct plan *plan
                                   : run_either(backend, plan, &inner, workspace);
     if (status == TABLE_OK && scan->skipped)
         status = backend->copy(scan, scan->skipped, inner.skipped, sizeof *scan->skipped);
+    if (status == TABLE_ERROR_CANCELED)
+        state_restore(backend, scan);
     return status;
 }

@@ -82,13 +82,18 @@ static bool place_fused(struct plan *plan, const struct backend *backend, const 
 }
 
 static bool place_state(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
+    const bool is_integer = state_is_integer(scan_sum_type(scan));
     size_t bytes;
     if (!scan->state)
         return true;
     plan->state_reached = plan_reaches(backend, scan, scan->state);
     return table_state_bytes(scan_sum_type(scan), scan->in.columns, &bytes) == TABLE_OK &&
            place(plan, plan->state_reached ? 0 : bytes, &plan->state_offset) &&
-           place(plan, state_is_integer(scan_sum_type(scan)) ? 0 : bytes, &plan->state_out_offset) &&
+           place(plan,
+                 !is_integer          ? bytes
+                 : backend->copy_rows ? 0
+                                      : row_bytes,
+                 &plan->state_out_offset) &&
            place(plan, scan->first_overflow ? sizeof(uint64_t) : 0, &plan->state_found_offset) &&
            place(plan, backend->copy_rows ? 2 * row_bytes : 0, &plan->state_rows_offset);
 }

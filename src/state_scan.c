@@ -145,7 +145,9 @@ static table_status leave_by_copies(const struct backend *backend, const struct 
     const struct state_digits before = state_digits(0, scan->first_row);
     const struct state_digits now = state_digits(0, scan->first_row + scan->in.rows);
     table_status status = TABLE_OK;
-    if (scan->chunks > 0 && !state_is_integer(scan_sum_type(scan))) {
+    if (state_is_integer(scan_sum_type(scan)) && !backend->copy_rows) {
+        status = backend->copy(scan, row_of(scan, scan->state, STATE_SUM), scan->state_out, scan_row_bytes(scan));
+    } else if (scan->chunks > 0 && !state_is_integer(scan_sum_type(scan))) {
         status = take_over(backend, scan, STATE_RUNS, before.runs, now.runs);
         if (status == TABLE_OK)
             status = take_over(backend, scan, STATE_BLOCKS, before.blocks, now.blocks);
@@ -171,14 +173,16 @@ static table_status leave(const struct backend *backend, const struct scan *scan
 }
 
 /* The scan between the two, of which integers and empty tables know no state. */
-static struct scan scan_within(const struct scan *scan) {
+static struct scan scan_within(const struct backend *backend, const struct scan *scan) {
     struct scan within = *scan;
-    within.carry_in = NULL;
-    if (state_is_integer(scan_sum_type(scan)))
-        within.carry_in = within.carry_out = row_of(scan, scan->state, STATE_SUM);
+    const bool is_integer = state_is_integer(scan_sum_type(scan));
+    void *const sum = is_integer ? row_of(scan, scan->state, STATE_SUM) : NULL;
+    within.carry_in = sum;
+    if (is_integer)
+        within.carry_out = backend->copy_rows ? sum : scan->state_out; /* until it is known that all was summed */
     else if (scan->chunks == 0)
         within.carry_out = NULL;
-    if (state_is_integer(scan_sum_type(scan)) || scan->chunks == 0)
+    if (is_integer || scan->chunks == 0)
         within.state = within.state_out = NULL;
     return within;
 }
@@ -192,7 +196,7 @@ static bool nobody_asks(const struct scan *scan) {
 static table_status run_begun(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               char *workspace) {
     table_status status = enter(backend, scan);
-    const struct scan within = scan_within(scan);
+    const struct scan within = scan_within(backend, scan);
     if (status == TABLE_OK)
         status = pipeline_run_stateless(backend, plan, &within, workspace);
     if (status == TABLE_OK && !nobody_asks(scan))
@@ -200,6 +204,15 @@ static table_status run_begun(const struct backend *backend, const struct plan *
     if (status == TABLE_OK && scan->carry_out && state_is_integer(scan_sum_type(scan)))
         status = backend->copy(scan, scan->carry_out, row_of(scan, scan->state, STATE_SUM), scan_row_bytes(scan));
     return status;
+}
+
+void state_restore(const struct backend *backend, const struct scan *scan) {
+    if (!scan->state || backend->copy_rows)
+        return;
+    if (scan->begins)
+        backend->fill(scan, scan->state, 0, bytes_of(scan));
+    else
+        backend->copy(scan, scan->state, scan->header_before, sizeof *scan->state);
 }
 
 table_status state_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,

@@ -13,6 +13,10 @@ table_status state_inspect(struct call *call);
 table_status state_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        char *workspace);
 
+/* Makes the state what it was before state_run() failed with CANCELED: all that this changes before it is sure of the
+ * sums is the header, and a state that begins. */
+void state_restore(const struct backend *backend, const struct scan *scan);
+
 /* A state that has begun, on the host. */
 struct state_image {
     const struct backend *backend;

@@ -10,6 +10,7 @@
 
 #include "backend.h"
 #include "checked.h"
+#include "interrupt.h"
 #include "seconds.h"
 #include "status.h"
 #include "validate.h"
@@ -250,6 +251,9 @@ table_status stream_look(const struct stream *stream, const struct stream_slot *
 table_status stream_progress(struct stream *stream) {
     const table_stream_options *options = stream->options;
     stream->asked = milliseconds_now();
+    if (interrupt_came())
+        return status_fail(TABLE_ERROR_CANCELED, "the interrupt of this thread ended it after row %llu",
+                           (unsigned long long)stream->report.rows);
     if (!options->progress || options->progress(options->progress_context, &stream->report) == 0)
         return TABLE_OK;
     return status_fail(TABLE_ERROR_CANCELED, "progress() ended it after row %llu",
@@ -408,7 +412,11 @@ table_status table_stream(const table_stream_options *options) {
     if (!options)
         return status_fail(TABLE_ERROR_ARGUMENT, "options is a null pointer");
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    interrupt_begin();
     const table_status status = stream_from_end_to_end(options);
+    const bool was_held = interrupt_hold(true); /* all is written */
+    const table_status ended = interrupt_end();
+    interrupt_hold(was_held);
     pthread_setcancelstate(cancel_state, &ignored);
-    return status;
+    return status == TABLE_OK ? ended : status;
 }

@@ -4,6 +4,7 @@
 
 #include "device_pieces.h"
 #include "fold.h"
+#include "interrupt.h"
 #include "seconds.h"
 #include "status.h"
 
@@ -50,7 +51,8 @@ static struct table_view rows_of(const struct table_view *table, size_t first, s
 
 static table_status run_pieces(const struct scan *whole, struct device_pieces *pieces) {
     table_status status = TABLE_OK;
-    for (size_t first = 0; first < whole->in.rows && status == TABLE_OK; first += pieces->rows) {
+    interrupt_begin();
+    for (size_t first = 0; first < whole->in.rows && status == TABLE_OK && !interrupt_came(); first += pieces->rows) {
         const size_t left = whole->in.rows - first, rows = left < pieces->rows ? left : pieces->rows;
         const struct table_view in = rows_of(&whole->in, first, rows), out = rows_of(&whole->out, first, rows);
         if (pieces->begun - pieces->ended == pieces->lane_count)
@@ -60,6 +62,8 @@ static table_status run_pieces(const struct scan *whole, struct device_pieces *p
     }
     while (status == TABLE_OK && pieces->ended < pieces->begun)
         status = device_pieces_end(pieces);
+    const table_status ended = interrupt_end();
+    status = status == TABLE_OK ? ended : status;
     return status == TABLE_OK ? device_pieces_keep(pieces) : status;
 }
 

@@ -24,7 +24,7 @@ typedef enum table_status {
     TABLE_ERROR_STATE = 13,        /* the state of a sum that goes on is damaged, or of other sums */
     TABLE_ERROR_READ = 14,         /* reading rows failed, or the input ended within one */
     TABLE_ERROR_WRITE = 15,        /* writing rows failed */
-    TABLE_ERROR_CANCELED = 16,     /* a callback of the caller ended the call */
+    TABLE_ERROR_CANCELED = 16,     /* a callback of the caller, or table_set_interrupt(), ended the call */
     TABLE_ERROR_RANKS = 17,        /* the ranks of a communicator do not make the same call (mpi.h, nccl.h) */
     TABLE_ERROR_MPI = 18,          /* a call of MPI failed (mpi.h) */
     TABLE_ERROR_NCCL = 19          /* a call of NCCL, or of CUDA beside it, failed (nccl.h) */
@@ -43,6 +43,21 @@ TABLE_API const char *table_error_detail(void);
 /* For libraries that stand on this one: keeps a copy of the text, at most 255 bytes, as the calling thread's
  * table_error_detail(), and returns `status`. The text may be that detail itself. */
 TABLE_API table_status table_error_set(table_status status, const char *text);
+
+/* The calling thread's way to end its own calls while they run: all that may take long, in any header. */
+typedef struct table_interrupt {
+    int (*ask)(void *context); /* NULL: nobody is asked. Anything but 0: the call is to end */
+    void *context;
+} table_interrupt;
+
+/* Sets it for all calls that the calling thread makes from now on, and returns what was set before. `ask` is called by
+ * that thread alone, about ten times a second while a call of its own is at work; not within the first tenth of a
+ * second, not while it waits for a kernel that runs on a device (host tables on one: between the pieces), for a
+ * callback, for memory or for other ranks. It must return, and may make calls, which do not ask in turn. A call that is
+ * to end is a CANCELED error, as soon as its threads have ended what they are at, a few hundredths of a second. What it
+ * would have written is unspecified then, but its options->state is as it was before the call; that of a stream is
+ * unspecified, as after its other errors. */
+TABLE_API table_interrupt table_set_interrupt(table_interrupt interrupt);
 
 /* The library's version, "major.minor.patch". Static text. */
 TABLE_API const char *table_version(void);

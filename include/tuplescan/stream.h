@@ -22,7 +22,7 @@
  *   READ       reading failed, or the input ended within a row; table_error_detail() names the byte. The rows before it
  *              are summed and written all the same
  *   WRITE      writing failed; the detail names the byte
- *   CANCELED   `progress` or `look` returned something else than 0
+ *   CANCELED   `progress`, `look` or the thread's interrupt (status.h) returned something else than 0
  *   HOST_MEMORY, DEVICE_MEMORY, DEVICE
  *
  * After an error what was written are whole rows of right sums as far as report->bytes_written says (the last rows with

@@ -59,10 +59,10 @@ static void share_one(const struct jobs *jobs, size_t number, unsigned thread) {
     share->work(share->context, number);
 }
 
-void cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context) {
+table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context) {
     const struct share share = {work, context};
     struct jobs jobs = {.work = share_one, .context = &share, .count = count};
-    jobs_run(&jobs, threads > 0 ? threads : backend_cpu_processors());
+    return jobs_run(&jobs, threads > 0 ? threads : backend_cpu_processors());
 }
 
 static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }
@@ -215,10 +215,10 @@ table_status cpu_batch(const struct scan *scan, void *workspace) {
         jobs.work = scan_tiny;
     atomic_init(&batch.first_overflow, TABLE_NO_OVERFLOW);
     atomic_init(&batch.skipped, 0);
-    jobs_run(&jobs, threads_of(scan));
+    const table_status status = jobs_run(&jobs, threads_of(scan));
     if (scan->first_overflow)
         *scan->first_overflow = atomic_load(&batch.first_overflow);
     if (scan->skipped)
         *scan->skipped = atomic_load(&batch.skipped);
-    return TABLE_OK;
+    return status;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../checked.h"
+#include "../interrupt.h"
 #include "isa.h"
 #include "jobs.h"
 #include "key_kernels.h"
@@ -11,9 +12,6 @@ struct key_limits key_limits = {.chunk = 1 << 16, .lines = 4 << 20, .crowd = 24}
 
 /* So that a thread that is kept from its work holds up the others less. */
 enum { CHUNKS_PER_THREAD = 4 };
-
-/* What is counted in 32 bits before it is added to a row. */
-enum { KEYS_AT_ONCE = 1 << 30 };
 
 size_t cpu_chunk_length(const struct scan *scan, size_t keys) {
     const size_t useful = divide_up(keys, key_limits.chunk);
@@ -73,7 +71,8 @@ static void count_chunk(const struct jobs *jobs, size_t number, unsigned thread)
                                 .bits = pass->bits,
                                 .digits = pass->digits};
     memset(row, 0, columns * size);
-    for (size_t rest = left < pass->chunk_length ? left : pass->chunk_length; rest > 0; rest -= digits.count) {
+    for (size_t rest = left < pass->chunk_length ? left : pass->chunk_length; rest > 0 && !interrupt_came();
+         rest -= digits.count) {
         digits.count = rest < KEYS_AT_ONCE ? rest : KEYS_AT_ONCE;
         memset(tables, 0, counters_of(pass) * sizeof *tables);
         isa_kernels_in_use()->keys->count[pass->keys.type](&digits, tables);
@@ -86,6 +85,5 @@ table_status cpu_digit_counts(const struct scan *scan, const struct digit_pass *
                               void *workspace) {
     const struct counting counting = {.pass = pass, .counters = counters, .workspace = workspace};
     struct jobs jobs = {.work = count_chunk, .context = &counting, .count = pass->chunks};
-    jobs_run(&jobs, scan->threads);
-    return TABLE_OK;
+    return jobs_run(&jobs, scan->threads);
 }

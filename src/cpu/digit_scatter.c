@@ -1,5 +1,6 @@
 /* Moving keys to their ranks: every chunk from its row of ranks on, in any order. */
 #include "../checked.h"
+#include "../interrupt.h"
 #include "isa.h"
 #include "jobs.h"
 #include "key_kernels.h"
@@ -66,27 +67,27 @@ static void scatter_chunk(const struct jobs *jobs, size_t number, unsigned threa
     const struct digit_move *move = scattering->move;
     const size_t key_bytes = table_type_size(pass->keys.type), count = (size_t)1 << pass->bits;
     const size_t begin = number * pass->chunk_length, left = pass->keys.rows - begin;
+    const size_t end = begin + (left < pass->chunk_length ? left : pass->chunk_length);
     char *memory = scattering->workspace + thread * cpu_digit_scatter_bytes(pass);
     char *lines = memory, *words = memory + 2 * KEY_LINE * count;
-    const struct key_digits digits = {.keys = (const char *)pass->keys.data + begin * key_bytes,
-                                      .count = left < pass->chunk_length ? left : pass->chunk_length,
-                                      .flip = key_flip(pass->keys.type, pass->descending),
-                                      .shift = pass->first_bit,
-                                      .bits = pass->bits,
-                                      .digits = 1};
-    struct key_places places = {
-        .keys = move->keys,
-        .values_from = move->values_from ? (const char *)move->values_from + begin * move->value_bytes : NULL,
-        .values = move->values,
-        .first_index = begin,
-        .places = (uint64_t *)(void *)words,
-        .firsts = (uint64_t *)(void *)words + count,
-        .value_lines = lines + KEY_LINE * count,
-        .stream = scattering->stream};
+    struct key_digits digits = {
+        .flip = key_flip(pass->keys.type, pass->descending), .shift = pass->first_bit, .bits = pass->bits, .digits = 1};
+    struct key_places places = {.keys = move->keys,
+                                .values = move->values,
+                                .places = (uint64_t *)(void *)words,
+                                .firsts = (uint64_t *)(void *)words + count,
+                                .value_lines = lines + KEY_LINE * count,
+                                .stream = scattering->stream};
     read_places(move, number, places.places, count);
     if (count <= (size_t)1 << LINES_BITS_MOST && (scattering->stream || is_crowded(scattering, places.places, count)))
         places.key_lines = lines;
-    isa_kernels_in_use()->keys->scatter[pass->keys.type][scattering->kind](&digits, &places);
+    for (size_t i = begin; i < end && !interrupt_came(); i += digits.count) {
+        digits.keys = (const char *)pass->keys.data + i * key_bytes;
+        digits.count = end - i < KEYS_AT_ONCE ? end - i : KEYS_AT_ONCE;
+        places.values_from = move->values_from ? (const char *)move->values_from + i * move->value_bytes : NULL;
+        places.first_index = i;
+        isa_kernels_in_use()->keys->scatter[pass->keys.type][scattering->kind](&digits, &places);
+    }
 }
 
 table_status cpu_digit_scatter(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
@@ -95,6 +96,5 @@ table_status cpu_digit_scatter(const struct scan *scan, const struct digit_pass 
     const struct scattering scattering = {
         .pass = pass, .move = move, .kind = kind_of(move), .stream = bytes >= key_limits.lines, .workspace = workspace};
     struct jobs jobs = {.work = scatter_chunk, .context = &scattering, .count = pass->chunks};
-    jobs_run(&jobs, scan->threads);
-    return TABLE_OK;
+    return jobs_run(&jobs, scan->threads);
 }

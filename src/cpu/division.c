@@ -19,8 +19,9 @@ enum {
     CACHED_PANEL = 512,  /* of 512 rows: 256 KiB, for the second-level cache */
     COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
     CHUNK = 65536,
-    STREAM_RUN = 1024,  /* less than this between gaps is not written past the caches: half lines would count */
-    CHECK_BLOCK = 65536 /* looked through again when some sum in it is wrong */
+    STREAM_RUN = 1024,   /* less than this between gaps is not written past the caches: half lines would count */
+    ASK_BLOCK = 4 << 20, /* of sums, between two looks at interrupt_came(): a millisecond */
+    CHECK_BLOCK = 65536  /* looked through again when some sum in it is wrong */
 };
 
 struct division_limits division_limits = {
@@ -155,16 +156,23 @@ static void choose_staging(struct division *division) {
     division->convert_out = division->stream && division->stage_out && !as_sums;
 }
 
+/* Whole units, after which vectors are where they were. */
+static size_t rows_to_ask(size_t rows, size_t panel_bytes) {
+    const size_t units = rows * panel_bytes > ASK_BLOCK ? ASK_BLOCK / panel_bytes / TABLE_UNIT_ROWS : 0;
+    return rows * panel_bytes <= ASK_BLOCK ? SIZE_MAX : (units > 0 ? units : 1) * TABLE_UNIT_ROWS;
+}
+
 static void lay_out_worker(struct division *division) {
     const size_t panel_bytes = division->panel_columns * division->value_bytes;
     const size_t group_bytes = division->kernel->group_rows * panel_bytes;
     const bool staged = division->stage_in || division->stage_out;
+    division->ask_rows = rows_to_ask(division->scan->in.rows, panel_bytes);
     if (staged || division->scan->first_overflow) {
         const size_t groups = (staged ? BLOCK : CHECK_BLOCK) / group_bytes;
         division->block_rows = division->kernel->group_rows * (groups > 1 ? groups : 1);
         division->block_bytes = round_up(division->block_rows * panel_bytes, CPU_ALIGNMENT);
     } else {
-        division->block_rows = SIZE_MAX;
+        division->block_rows = division->ask_rows;
     }
     division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT);
     const size_t stack_rows = division->is_float ? division->top + 1 + division->blocks : 0;

@@ -40,6 +40,7 @@ struct division {
     unsigned blocks;   /* floats: the levels of blocks of units that a kernel has to keep */
     size_t row_bytes;  /* of a panel's sums, rounded up */
     size_t block_rows; /* rows that a kernel is given at a time */
+    size_t ask_rows;   /* rows between two looks at interrupt_came() */
     bool stage_in;     /* rows are first copied side by side, as values of the sums' type, in the order of the table */
     bool stage_out;    /* sums are first written side by side into a small buffer, in the order of the table */
     enum cpu_format in_format, out_format; /* what the kernel reads and writes of tables that are not staged */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../checked.h"
+#include "../interrupt.h"
 #include "chain.h"
 #include "entry.h"
 #include "panel.h"
@@ -68,10 +69,15 @@ static void scan_columns(struct team *team, struct worker *worker, const struct 
     panel_scan(worker, team->division, part);
 }
 
-static void wait_for(atomic_size_t *chunks, size_t wanted) {
+/* False when those who would hand them on may have ended before. */
+static bool wait_for(atomic_size_t *chunks, size_t wanted) {
     for (unsigned spins = 0; atomic_load_explicit(chunks, memory_order_acquire) != wanted; spins++)
-        if (spins >= SPINS)
+        if (spins >= SPINS) {
+            if (interrupt_came())
+                return false;
             sched_yield();
+        }
+    return true;
 }
 
 static void begin_chunk(struct worker *worker, const struct division *division, const struct part *part,
@@ -90,7 +96,8 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct pa
     worker->keeps = ends;
     worker_totals(worker, division, part);
     worker_put_total(worker, division, part, worker->sums);
-    wait_for(&progress->chunks, part->chunk);
+    if (!wait_for(&progress->chunks, part->chunk))
+        return;
     chain_hand_on(team->seeds, worker, division, part);
     atomic_store_explicit(&progress->chunks, part->chunk + 1, memory_order_release);
     if (ends)
@@ -101,7 +108,7 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct pa
         worker_scan(worker, division, part);
 }
 
-static void run_cached(struct team *team, char *workspace) {
+static table_status run_cached(struct team *team, char *workspace) {
     const struct division *division = team->division;
     struct progress *progress = (void *)(workspace + sums_bytes(division));
     team->seeds = workspace;
@@ -110,8 +117,10 @@ static void run_cached(struct team *team, char *workspace) {
     for (size_t panel = 0; panel < division->panels; panel++)
         atomic_init(&progress[panel].chunks, 0);
     chain_begin(workspace, division);
-    team_run(team);
-    chain_end(workspace, division);
+    const table_status status = team_run(team);
+    if (status == TABLE_OK)
+        chain_end(workspace, division);
+    return status;
 }
 
 table_status cpu_fused(const struct scan *scan, void *workspace) {
@@ -130,9 +139,5 @@ table_status cpu_fused(const struct scan *scan, void *workspace) {
     team.work = kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
     if (scan->first_overflow)
         *scan->first_overflow = TABLE_NO_OVERFLOW;
-    if (kind == DIVISION_CACHED)
-        run_cached(&team, workspace);
-    else
-        team_run(&team);
-    return TABLE_OK;
+    return kind == DIVISION_CACHED ? run_cached(&team, workspace) : team_run(&team);
 }

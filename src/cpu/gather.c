@@ -21,6 +21,5 @@ static void gather_some(const struct jobs *jobs, size_t number, unsigned thread)
 
 table_status cpu_gather(const struct scan *scan, const struct gather *gather) {
     struct jobs jobs = {.work = gather_some, .context = gather, .count = divide_up(gather->count, VALUES_PER_JOB)};
-    jobs_run(&jobs, scan->threads);
-    return TABLE_OK;
+    return jobs_run(&jobs, scan->threads);
 }

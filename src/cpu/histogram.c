@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../checked.h"
+#include "../interrupt.h"
 #include "byte_bins.h"
 #include "isa.h"
 #include "jobs.h"
@@ -11,9 +12,6 @@
 
 /* Bins up to which several tables fit in a first cache, and up to which several chunks' sums fit in a second one. */
 enum { BINS_IN_TABLES = 2048, BINS_IN_CHUNKS = 8192 };
-
-/* What is counted in 32 bits before it is added to a row. */
-enum { VALUES_AT_ONCE = 1 << 30 };
 
 struct filling {
     const struct histogram_pass *pass;
@@ -160,8 +158,8 @@ static void count_chunk(const struct jobs *jobs, size_t number, unsigned thread)
     char *row = row_at(pass, number);
     const size_t count = chunk_count(pass, number);
     memset(row, 0, pass->bins.count * table_type_size(pass->result.type));
-    for (size_t done = 0; done < count;) {
-        const size_t some = count - done < VALUES_AT_ONCE ? count - done : VALUES_AT_ONCE;
+    for (size_t done = 0; done < count && !interrupt_came();) {
+        const size_t some = count - done < KEYS_AT_ONCE ? count - done : KEYS_AT_ONCE;
         memset(tables, 0, filling->thread_bytes);
         count_values(filling, value_at(&pass->values, number * pass->chunk_length + done), some, tables);
         add_tables(filling, row, tables, outside);
@@ -195,7 +193,7 @@ static void weigh_chunks(const struct filling *filling, size_t first_chunk, unsi
     const unsigned types = pass->weights.type == TABLE_F64 ? 2 : pass->result.type == TABLE_F64 ? 1 : 0;
     bin_add *add = (chunks == BIN_CHUNKS ? filling->kernels->add_weights : filling->kernels->add_weights_alone)[types];
     _Alignas(KEY_LINE) uint32_t bins[BIN_CHUNKS][BIN_BLOCK];
-    for (size_t done = from; done < to;) {
+    for (size_t done = from; done < to && !(done % KEYS_AT_ONCE == 0 && interrupt_came());) {
         const size_t some = to - done < BIN_BLOCK ? to - done : BIN_BLOCK;
         struct chunks work = {0};
         for (unsigned c = 0; c < chunks; c++) {
@@ -241,6 +239,5 @@ table_status cpu_histogram(const struct scan *scan, const struct histogram_pass 
     struct jobs jobs = {.work = pass->weights.data ? weigh_group : count_chunk,
                         .context = &filling,
                         .count = divide_up(pass->chunks, filling.group)};
-    jobs_run(&jobs, scan->threads);
-    return TABLE_OK;
+    return jobs_run(&jobs, scan->threads);
 }

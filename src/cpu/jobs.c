@@ -1,5 +1,6 @@
 #include "jobs.h"
 
+#include "../interrupt.h"
 #include "pool.h"
 
 unsigned jobs_threads(unsigned threads, size_t count) {
@@ -12,11 +13,11 @@ unsigned jobs_threads(unsigned threads, size_t count) {
 
 static void run_thread(void *job, unsigned index) {
     struct jobs *jobs = job;
-    for (size_t number; (number = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
+    for (size_t number; !interrupt_came() && (number = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
         jobs->work(jobs, number, index);
 }
 
-void jobs_run(struct jobs *jobs, unsigned threads) {
+table_status jobs_run(struct jobs *jobs, unsigned threads) {
     atomic_init(&jobs->next, 0);
-    pool_run(jobs_threads(threads, jobs->count), run_thread, jobs);
+    return pool_run(jobs_threads(threads, jobs->count), run_thread, jobs);
 }

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include <tuplescan/status.h>
+
 struct jobs {
     void (*work)(const struct jobs *jobs, size_t number, unsigned thread);
     const void *context;
@@ -16,7 +18,7 @@ struct jobs {
 unsigned jobs_threads(unsigned threads, size_t count);
 
 /* Does all jobs, each by one call of `work`, and returns when all are done. They are begun in their order. `thread` is
- * less than jobs_threads(threads, count), and no two jobs have the same one at a time. */
-void jobs_run(struct jobs *jobs, unsigned threads);
+ * less than jobs_threads(threads, count), and no two jobs have the same one at a time. CANCELED: some are not done. */
+table_status jobs_run(struct jobs *jobs, unsigned threads);
 
 #endif

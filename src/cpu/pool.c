@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "../interrupt.h"
+
 _Thread_local unsigned pool_most_threads;
 
 /* A worker's stack: four times what calls of the library need (tests/unit/test_threads.c). The system's default may
@@ -16,11 +18,23 @@ struct crew {
     void (*work)(void *job, unsigned index);
     void *job;
     atomic_uint next; /* index of the next worker */
+
+    struct interrupt *interrupt; /* of the calling thread, which is woken to ask it; NULL: it simply waits */
+    unsigned ended;
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
 };
 
 static void *run_worker(void *argument) {
     struct crew *crew = argument;
+    interrupt_follow(crew->interrupt);
     crew->work(crew->job, atomic_fetch_add(&crew->next, 1));
+    if (crew->interrupt) {
+        pthread_mutex_lock(&crew->mutex);
+        crew->ended++;
+        pthread_cond_signal(&crew->moved);
+        pthread_mutex_unlock(&crew->mutex);
+    }
     return NULL;
 }
 
@@ -67,18 +81,31 @@ static void run_with_workers(unsigned wanted, struct crew *crew) {
     if (started + 1 > pool_most_threads)
         pool_most_threads = started + 1;
     crew->work(crew->job, 0);
+    pthread_mutex_lock(&crew->mutex);
+    while (crew->interrupt && crew->ended < started)
+        interrupt_wait(&crew->moved, &crew->mutex);
+    pthread_mutex_unlock(&crew->mutex);
     for (unsigned i = 0; i < started; i++)
         pthread_join(workers[i], NULL);
     pthread_setcancelstate(cancel_state, &ignored);
 }
 
-void pool_run(unsigned threads, void (*work)(void *job, unsigned index), void *job) {
+table_status pool_run(unsigned threads, void (*work)(void *job, unsigned index), void *job) {
+    struct interrupt *const interrupt = interrupt_begin();
     if (threads > 1) {
-        struct crew crew = {.work = work, .job = job, .next = 1};
+        struct crew crew = {.work = work,
+                            .job = job,
+                            .next = 1,
+                            .interrupt = interrupt,
+                            .mutex = PTHREAD_MUTEX_INITIALIZER,
+                            .moved = PTHREAD_COND_INITIALIZER};
         run_with_workers((threads < POOL_THREADS_MOST ? threads : POOL_THREADS_MOST) - 1, &crew);
-        return;
+        pthread_mutex_destroy(&crew.mutex);
+        pthread_cond_destroy(&crew.moved);
+    } else {
+        if (pool_most_threads < 1)
+            pool_most_threads = 1;
+        work(job, 0);
     }
-    if (pool_most_threads < 1)
-        pool_most_threads = 1;
-    work(job, 0);
+    return interrupt_end();
 }

@@ -10,7 +10,7 @@ table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds);
 bool cpu_prefers_fused(const struct scan *scan);
 size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cpu_fused(const struct scan *scan, void *workspace);
-void cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
+table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
 bool cpu_is_large(const struct scan *scan);
 bool cpu_prefers_batch(const struct scan *scan);
 

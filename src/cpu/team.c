@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../checked.h"
+#include "../interrupt.h"
 #include "../status.h"
 #include "pool.h"
 
@@ -16,7 +17,7 @@ static void run_member(void *job, unsigned index) {
     struct team *team = job;
     const struct division *division = team->division;
     struct worker worker = worker_make(division, team->memory + index * division->worker_bytes);
-    for (;;) {
+    while (!interrupt_came()) {
         const size_t number = atomic_fetch_add(&team->next, 1);
         if (number >= division->parts)
             break;
@@ -29,18 +30,20 @@ static void run_member(void *job, unsigned index) {
     atomic_fetch_add(&team->skipped, worker.skipped);
 }
 
-void team_run(struct team *team) {
+table_status team_run(struct team *team) {
     const struct division *division = team->division;
     const struct scan *scan = division->scan;
     atomic_init(&team->next, 0);
     atomic_init(&team->first_overflow, TABLE_NO_OVERFLOW);
     atomic_init(&team->skipped, 0);
-    pool_run(division->threads < division->parts ? division->threads : (unsigned)division->parts, run_member, team);
+    const unsigned threads = division->threads < division->parts ? division->threads : (unsigned)division->parts;
+    const table_status status = pool_run(threads, run_member, team);
     const uint64_t found = atomic_load(&team->first_overflow);
     if (scan->first_overflow && found < *scan->first_overflow)
         *scan->first_overflow = found;
     if (scan->skipped)
         *scan->skipped += atomic_load(&team->skipped);
+    return status;
 }
 
 table_status team_run_allocating(struct team *team) {
@@ -52,7 +55,7 @@ table_status team_run_allocating(struct team *team) {
     if (!team->memory)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for %u threads", bytes,
                            team->division->threads);
-    team_run(team);
+    const table_status status = team_run(team);
     free(team->memory);
-    return TABLE_OK;
+    return status;
 }

@@ -22,10 +22,11 @@ struct team {
 };
 
 /* Does all parts, each by one call of `work`, and lowers scan->first_overflow to what was found. Parts are begun in
- * their order, one after the other, so that a part may wait for one before it; they end in any order. */
-void team_run(struct team *team);
+ * their order, one after the other, so that a part may wait for one before it; they end in any order. CANCELED:
+ * some are not done. */
+table_status team_run(struct team *team);
 
-/* The same with memory of its own, which is freed again. HOST_MEMORY. */
+/* The same with memory of its own, which is freed again. HOST_MEMORY, CANCELED. */
 table_status team_run_allocating(struct team *team);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../fold.h"
+#include "../interrupt.h"
 #include "edge.h"
 
 struct worker worker_make(const struct division *division, char *memory) {
@@ -173,12 +174,24 @@ static void take_tail(struct worker *worker, const struct division *division, co
         edge_take(worker, division, part, done, part->rows - done, results);
 }
 
+/* Whether the caller wants no more of the part's rows, of which `done` are done. What has been summed is left then as
+ * it is, for nobody to look at. */
+static bool is_to_end(const struct division *division, const struct part *part, size_t done, size_t *asked) {
+    if (done - *asked < division->ask_rows || done == part->rows)
+        return false;
+    *asked = done;
+    return interrupt_came();
+}
+
 void worker_totals(struct worker *worker, const struct division *division, const struct part *part) {
     const struct part body = take_head(worker, division, part, false);
+    size_t asked = 0;
     for (size_t done = 0; done < body.rows;) {
         const struct block block = make_block(worker, division, &body, done, !division->scan->out.data);
         division->kernel->totals(&worker->state, block.in, block.in_stride, block.rows);
         done += block.rows;
+        if (is_to_end(division, &body, done, &asked))
+            return;
     }
     take_tail(worker, division, part, &body, false);
 }
@@ -294,10 +307,13 @@ static void scan_block(struct worker *worker, const struct division *division, c
 
 void worker_scan(struct worker *worker, const struct division *division, const struct part *part) {
     const struct part body = take_head(worker, division, part, true);
+    size_t asked = 0;
     for (size_t done = 0; done < body.rows;) {
         const struct block block = make_block(worker, division, &body, done, true);
         scan_block(worker, division, &body, &block);
         done += block.rows;
+        if (is_to_end(division, &body, done, &asked))
+            return;
     }
     take_tail(worker, division, part, &body, true);
 }

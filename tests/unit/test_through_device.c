@@ -11,6 +11,7 @@
 #include <tuplescan/tuplescan.h>
 
 #include "backend.h"
+#include "interrupt.h"
 #include "run.h"
 #include "support/random.h"
 #include "support/tables.h"
@@ -133,6 +134,26 @@ static void require_same(const struct tables *tables) {
     assert_int_equal(memcmp(tables->out.data, tables->expected.data, bytes), 0);
 }
 
+static int end_after(void *left) { return --*(int *)left == 0; }
+
+/* Ended anywhere, a call leaves the state as it was, and no memory behind. */
+static void require_canceled(const struct tables *tables, const table_scan_options *options) {
+    char *const before = fresh(tables->bytes);
+    int left;
+    memcpy(before, options->state, tables->bytes);
+    interrupt_ask_ms = 0;
+    table_set_interrupt((table_interrupt){end_after, &left});
+    for (int last = 1; last < 10; last *= 3) {
+        left = last;
+        assert_int_equal(scan_in_pieces(&tables->in, &tables->out, options, CALL_AND_WAIT, NULL), TABLE_ERROR_CANCELED);
+        assert_memory_equal(options->state, before, tables->bytes);
+        assert_int_equal(left, 0);
+        assert_int_equal(live_bytes, 0);
+    }
+    table_set_interrupt((table_interrupt){NULL, NULL});
+    free(before);
+}
+
 /* A sum that has begun, and one that begins with a start and no state. */
 static void check(table_type in_type, table_type type, bool exclusive) {
     struct tables tables = open_tables(in_type, type);
@@ -151,6 +172,7 @@ static void check(table_type in_type, table_type type, bool exclusive) {
     memcpy(row, tables.row, sizeof row);
     options.state = tables.other;
     options.first_overflow = checked ? &found : NULL;
+    require_canceled(&tables, &options);
     options.report = &report;
     assert_int_equal(scan_in_pieces(&tables.in, &tables.out, &options, CALL_AND_WAIT, &report), TABLE_OK);
     require_same(&tables);
