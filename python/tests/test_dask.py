@@ -128,3 +128,15 @@ def test_xarray():
     assert sums.dims == data.dims and sums.values.tobytes() == tuplescan.cumsum(x).tobytes()
     lazy = along("time", data.chunk({"time": 77}), lambda values: tuplescan.dask.cumsum(values, -1))
     assert lazy.chunks is not None and lazy.values.tobytes() == tuplescan.cumsum(x).tobytes()
+
+
+def test_given_to_the_call_for_arrays():
+    x = da.ones((6, 2), chunks=(4, 1))
+    sums = tuplescan.cumsum(x, 1, exclusive=True)
+    assert isinstance(sums, da.Array) and sums.chunks == x.chunks
+    assert sums.compute().tolist() == [[0, 1]] * 6
+    assert isinstance(tuplescan.cumulative_sum(x, axis=0), da.Array)
+    for options in ({"start": 1}, {"reverse": True}, {"state": tuplescan.State()}, {"check_overflow": True},
+                    {"out": np.ones((6, 2))}):  # fmt: skip
+        with pytest.raises(TypeError, match=rf"{next(iter(options))}: .* tuplescan.dask.cumsum\(\)"):
+            tuplescan.cumsum(x, **options)

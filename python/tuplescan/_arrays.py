@@ -40,6 +40,26 @@ def roots_of(x):
     return [of.__module__.partition(".")[0] for of in type(x).__mro__]
 
 
+# Kinds of columns, of frames, and of those whose values are not there yet, with the call that brings them.
+COLUMNS = frozenset({"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"})
+_FRAMES = frozenset({"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.RecordBatch", "dask.Array"})
+_LAZY = {"polars.LazyFrame": "collect", "dask.DataFrame": "compute", "dask.Series": "compute"}
+
+
+def kind_of(x):
+    """Which frame or column x is, such as "pandas.Series"; None for anything else. Its library is not imported."""
+    for of in type(x).__mro__:
+        name = f"{of.__module__.partition('.')[0]}.{of.__name__}"
+        if name in COLUMNS or name in _FRAMES or name in _LAZY:
+            return name
+    return None
+
+
+def refuse_lazy(x):
+    if kind_of(x) in _LAZY:
+        raise TypeError(f"{type(x)!r} has no values yet: sum what its {_LAZY[kind_of(x)]}() gives, by tuplescan.frames")
+
+
 # The bits of what _core.scan() is asked for.
 EXCLUSIVE, REVERSE, CHECK, SKIP_NAN, OFFSETS = 1, 2, 4, 8, 16
 
@@ -70,6 +90,18 @@ def typed(x):
     return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
 
 
+# What helps with the types of numpy that are not summed, by their kind.
+_WAYS_OUT = {
+    "m": "Without a NaT, sum x.view('i8'), and view the sums as x.dtype.",
+    "M": "Times have no sum, but their differences, np.diff(x).view('i8').",
+    "f": "Give x.astype('f8').",
+    "c": "Give x.astype('c16').",
+    "O": "Give the type of the values: x.astype(float), or 'i8'.",
+    "V": "Sum the fields of a record, x['name'], and other numbers as x.astype('f4').",
+    **dict.fromkeys("SUT", "Give numbers: x.astype(float)."),
+}
+
+
 def sums_type(x_type, dtype, out):
     """The type of the sums, as numpy.add.accumulate() chooses it: native, and one that can be summed."""
     if dtype is not None:
@@ -86,7 +118,8 @@ def sums_type(x_type, dtype, out):
         return chosen
     native = chosen.newbyteorder("=")
     if native not in _ADDED_IN and native not in NUMBERS and native not in _PARTS:
-        raise TypeError(f"ufunc 'add' did not contain a loop with signature matching types ({chosen!r}, {chosen!r})")
+        raise TypeError(f"{chosen!r} is not summed here: tuplescan takes bool, integers and floats of at most 64 bits, "
+                        f"bfloat16, complex64 and complex128. {_WAYS_OUT.get(native.kind, '')}")  # fmt: skip
     return native
 
 

@@ -27,6 +27,9 @@ def library_of(x):
             return _CuPy(sys.modules["cupy"])
         if root in ("jax", "jaxlib"):
             return _Jax(sys.modules["jax"])
+    if _arrays.kind_of(x):
+        _arrays.refuse_lazy(x)
+        return _Frame()
     on_cuda = hasattr(x, "__cuda_array_interface__")
     if on_cuda or (hasattr(x, "__dlpack__") and not hasattr(x, "__array__")):
         return _ThroughCuPy() if on_cuda or x.__dlpack_device__()[0] in _DLPACK_CUDA else _Other()
@@ -142,6 +145,42 @@ class _Other(_OnHost):
         return np.from_dlpack(x)
 
     seen = to_numpy
+
+    def from_numpy(self, sums):
+        return sums
+
+
+class _Frame(_OnHost):
+    """Frames, their columns and arrays of dask stay what they are: modules of their own sum them."""
+
+    def cumsum(self, x, axis, dtype, out, start, stream, state, options):
+        on_dask = _arrays.kind_of(x) == "dask.Array"
+        asked = {"start": start, "state": state, "reverse": options.reverse, "check_overflow": options.check}
+        refused = {"out": out, "stream": stream, "nancumsum": options.skip_nan or None}
+        if on_dask:
+            refused |= {name: value or None for name, value in asked.items()}
+        elif axis != 0 and not (axis in (None, -1) and _arrays.kind_of(x) in _arrays.COLUMNS):
+            refused["axis"] = axis
+        for name, value in refused.items():
+            if value is not None:
+                call = "tuplescan.dask.cumsum()" if on_dask else "tuplescan.frames.cumsum()"
+                raise TypeError(f"{name}: is for arrays, and {type(x)!r} is summed by {call}, which has it not")
+        if on_dask:
+            from . import dask
+
+            return dask.cumsum(x, axis, dtype, exclusive=options.exclusive)
+        from . import frames
+
+        return frames.cumsum(x, dtype, exclusive=options.exclusive, **asked)
+
+    def with_initial(self, x, axis, dtype):
+        raise TypeError(f"include_initial: is for arrays; {type(x)!r} has no place for one row more")
+
+    def to_numpy(self, x):
+        return np.asarray(x)
+
+    def seen(self, x):
+        return x if hasattr(x, "ndim") else np.asarray(x)
 
     def from_numpy(self, sums):
         return sums

@@ -2,128 +2,234 @@
 columns of one type are summed by one call, where they lie."""
 
 import collections.abc
+import contextlib
+import dataclasses
+import operator
 
 import numpy as np
 
 from . import _core
-from ._arrays import (Options, add_no_rows, added_in, going_on, roots_of, row_to_start_with, rows_at_once, sum_piece,
-                      sums_type, typed)  # fmt: skip
+from ._arrays import (Options, add_no_rows, added_in, going_on, kind_of, refuse_lazy, row_to_start_with, rows_at_once,
+                      sum_piece, sums_type, typed, without_mask)  # fmt: skip
 from ._arrays import cumsum as _cumsum
 from ._errors import OverflowAt
 from ._state import as_it_was_if_it_fails
 
 
-def _from_pandas(frame):
+@dataclasses.dataclass
+class _Column:
+    """A column as an array; which of its places are gaps (None: it has none); and what makes a column of its kind of
+    its sums and of the places that are gaps in them, if any."""
+
+    values: np.ndarray
+    gaps: np.ndarray | None
+    rebuilt: collections.abc.Callable
+
+
+def _with_nan(sums, gaps):
+    if gaps is not None:
+        if sums.dtype.kind not in "fc":
+            raise ValueError(f"has missing values, for which {sums.dtype} has no place: fill them first")
+        sums[gaps] = np.nan
+    return sums
+
+
+def _from_pandas(series, skipna):
+    """Sums are arrays of numpy or pandas."""
     import pandas
 
-    columns = []
-    for j, name in enumerate(frame.columns):
-        series = frame.iloc[:, j]
-        if not isinstance(series.dtype, np.dtype):
-            if not hasattr(series.dtype, "numpy_dtype"):
-                raise TypeError(f"column {name!r}: {series.dtype!r} is not summed here")
-            if series.isna().any():
-                raise ValueError(f"column {name!r}: has missing values; fill them first, with 0 for instance")
-            columns.append(series.to_numpy(series.dtype.numpy_dtype))
-        else:
-            columns.append(series.to_numpy())
+    kind = series.dtype
+    if isinstance(kind, np.dtype):
+        values = series.to_numpy()
+        return _Column(values, np.isnan(values) if skipna and kind.kind in "fc" else None, _with_nan)
+    if isinstance(kind, pandas.ArrowDtype):
+        column = _from_arrow(series.array.__arrow_array__(), skipna)
+        made = column.rebuilt
+        column.rebuilt = lambda sums, gaps: pandas.arrays.ArrowExtensionArray(made(sums, gaps))
+        return column
+    if not hasattr(kind, "numpy_dtype"):
+        raise TypeError(f"{kind!r} is not summed here")
 
-    def rebuilt(sums):
-        made = pandas.DataFrame(dict(enumerate(sums)), index=frame.index, copy=False)
-        made.columns = frame.columns
-        return made
+    def rebuilt(sums, gaps):
+        array = pandas.array(sums)
+        if gaps is not None:
+            array[gaps] = pandas.NA
+        return array
 
-    return columns, rebuilt
+    return _Column(series.to_numpy(kind.numpy_dtype, na_value=0), series.isna().to_numpy(), rebuilt)
 
 
-def _from_polars(frame):
+def _from_polars(series, skipna):
     import polars
 
-    columns = frame.get_columns()
-    for series in columns:
-        if series.null_count():
-            raise ValueError(f"column {series.name!r}: has missing values; fill them first, with 0 for instance")
-    arrays = [series.to_numpy() for series in columns]
+    if not (series.dtype.is_integer() or series.dtype.is_float() or series.dtype == polars.Boolean):
+        raise TypeError(f"{series.dtype} is not summed here")
 
-    def rebuilt(sums):
-        return polars.DataFrame([polars.Series(series.name, own) for series, own in zip(columns, sums)])
+    def rebuilt(sums, gaps):
+        made = polars.Series(series.name, sums)
+        return made if gaps is None else made.set(polars.Series(gaps), None)
 
-    return arrays, rebuilt
+    return _Column(series.fill_null(strategy="zero").to_numpy(), series.is_null().to_numpy(), rebuilt)
 
 
-def _from_arrow(table):
+def _from_arrow(column, skipna):
     import pyarrow
 
-    arrays = []
-    for name, column in zip(table.column_names, table.columns):
-        if column.null_count:
-            raise ValueError(f"column {name!r}: has missing values; fill them first, with 0 for instance")
-        whole = column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
-        arrays.append(whole.to_numpy(zero_copy_only=False))
+    kind, chunked = column.type, isinstance(column, pyarrow.ChunkedArray)
+    if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_boolean(kind)):
+        raise TypeError(f"{kind} is not summed here")
+    if chunked:
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    gaps = None
+    if column.null_count:
+        gaps = column.is_null().to_numpy(zero_copy_only=False)
+        column = column.fill_null(kind.to_pandas_dtype()(0))
 
-    def rebuilt(sums):
-        made = [pyarrow.array(own) for own in sums]
-        return type(table).from_arrays(made, names=table.column_names)
+    def rebuilt(sums, gaps):
+        made = pyarrow.array(sums, mask=gaps)
+        return pyarrow.chunked_array([made]) if chunked else made
 
-    return arrays, rebuilt
+    return _Column(column.to_numpy(zero_copy_only=False), gaps, rebuilt)
 
 
-# The package of a type, its first word, and what such a frame has that nothing else of the package has.
-_LIBRARIES = {
-    "pandas": ("iloc", _from_pandas),
-    "polars": ("get_columns", _from_polars),
-    "pyarrow": ("column_names", _from_arrow),
+def _with_mask(sums, gaps):
+    return np.ma.array(sums, mask=np.ma.nomask if gaps is None else gaps)
+
+
+def _from_numpy(column, skipna):
+    if not isinstance(column, np.ma.MaskedArray):
+        return _Column(np.asarray(column), None, _with_nan)
+    return _Column(without_mask(column), np.ma.getmaskarray(column), _with_mask)
+
+
+def _series_of_pandas(series, skipna):
+    import pandas
+
+    column = _from_pandas(series, skipna)
+    array = column.rebuilt
+    column.rebuilt = lambda sums, gaps: pandas.Series(array(sums, gaps), series.index, name=series.name, copy=False)
+    return column
+
+
+def _frame_of_pandas(arrays, frame):
+    import pandas
+
+    made = pandas.DataFrame(dict(enumerate(arrays)), index=frame.index, copy=False)
+    made.columns = frame.columns
+    return made
+
+
+# How columns are taken, by what kind_of() says. A frame has names and columns; a column alone is neither.
+_COLUMNS = {
+    "pandas.Series": _series_of_pandas,
+    "polars.Series": _from_polars,
+    "pyarrow.Array": _from_arrow,
+    "pyarrow.ChunkedArray": _from_arrow,
 }
 
 
+def _column(x, skipna):
+    """A column of any kind, alone or in a mapping or a list."""
+    return _COLUMNS.get(kind_of(x), _from_numpy)(x, skipna)
+
+
 def _taken_apart(frame):
-    """The columns of a frame as arrays, and what makes one of its kind of their sums."""
-    for root in roots_of(frame):
-        has, take = _LIBRARIES.get(root, (None, None))
-        if has and hasattr(frame, has) and len(getattr(frame, "shape", (0, 0))) == 2:
-            return take(frame)
+    """The names and the columns of a frame, what takes a column, and what makes such a frame of columns of sums."""
+    kind = kind_of(frame)
+    if kind == "pandas.DataFrame":
+        columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
+        return frame.columns, columns, _from_pandas, lambda made: _frame_of_pandas(made, frame)
+    if kind == "polars.DataFrame":
+        return frame.columns, frame.get_columns(), _column, type(frame)
+    if kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
+        names = frame.schema.names
+        return names, frame.columns, _column, lambda made: type(frame).from_arrays(made, names=names)
+    if kind in _COLUMNS:
+        return [getattr(frame, "name", 0)], [frame], _column, operator.itemgetter(0)
     if isinstance(frame, collections.abc.Mapping):
-        return list(frame.values()), lambda sums: dict(zip(frame, sums))
+        return frame, frame.values(), _column, lambda made: dict(zip(frame, made))
     if isinstance(frame, collections.abc.Sequence) and not isinstance(frame, (str, bytes)):
-        return list(frame), list
+        return range(len(frame)), frame, _column, list
+    refuse_lazy(frame)
     raise TypeError(f"frame: {type(frame)!r} is no frame of pandas, polars or pyarrow, no mapping and no sequence")
 
 
-def _groups(arrays, kinds):
+@contextlib.contextmanager
+def _about(name):
+    try:
+        yield
+    except TypeError as error:
+        raise TypeError(f"column {name!r}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
+
+
+def _prepared(column, dtype, shape):
+    """The type of its sums. What is missing counts as nothing: -0.0 changes no sum."""
+    values = column.values
+    if values.ndim != 1 or values.shape != shape:
+        raise ValueError(f"has the shape {values.shape}, and the first one {shape}")
+    kind = sums_type(values.dtype, dtype, None)
+    if column.gaps is not None and not column.gaps.any():
+        column.gaps = None
+    if column.gaps is not None:
+        column.values = np.where(column.gaps, values.dtype.type(-0.0), values)
+    return kind
+
+
+def _gaps_of_sums(gaps, exclusive, reverse):
+    """Where sums are missing that do not skip what is missing: from there on."""
+    ahead = gaps[::-1] if reverse else gaps
+    gone = np.logical_or.accumulate(ahead)
+    if exclusive:
+        gone = np.concatenate([[False], gone[:-1]])
+    return gone[::-1] if reverse else gone
+
+
+def _starts(start, count):
+    """A value for each column, by its place."""
+    if isinstance(start, collections.abc.Mapping) or np.ndim(start) > 1:
+        raise TypeError("start: must be a value for each column, in their order")
+    values = [start] * count if np.ndim(start) == 0 else list(start)
+    if len(values) != count:
+        raise ValueError(f"start: has {len(values)} values for {count} columns")
+    return [value.as_py() if hasattr(value, "as_py") else value for value in values]
+
+
+def _groups(columns, kinds):
     """The columns that one call can take: those of the same types."""
     groups = {}
-    for j, (array, kind) in enumerate(zip(arrays, kinds)):
-        groups.setdefault((array.dtype, kind), []).append(j)
+    for j, (column, kind) in enumerate(zip(columns, kinds)):
+        groups.setdefault((column.values.dtype, kind), []).append(j)
     return groups.items()
 
 
-def _sum_group(columns, kind, options, memory):
-    """New columns, and the first overflow, (row, number of the column), or None. What the library does not take as it
-    lies goes through a buffer."""
-    exclusive, start, check = options
-    sums = list(np.empty((len(columns), len(columns[0])), kind))
+def _sum_group(columns, sums, kind, start, options, memory):
+    """Fills the columns of sums. Returns the first overflow, (row, number of the column), or None. What the library
+    does not take as it lies goes through a buffer."""
     if len(columns[0]) == 0:
         if memory is not None:
             add_no_rows(memory, kind, (len(columns),), start)
-        return sums, None
+        return None
     try:
         begin = None if start is None else start.astype(added_in(kind), copy=False)
-        found = _core.scan_columns([*map(typed, columns)], [*map(typed, sums)], exclusive, begin, memory, check)
+        views = [*map(typed, columns)], [*map(typed, sums)]
+        found = _core.scan_columns(*views, options.exclusive, begin, memory, options.check)
     except BufferError:
         found = False
     if found is not False:
-        return sums, found
+        return found
     if memory is not None:
         with as_it_was_if_it_fails(memory):
-            return sums, _sum_pieces(columns, sums, kind, start, Options(exclusive, check=check), memory)
+            return _sum_pieces(columns, sums, kind, start, options, memory)
     first = None
     for j, (column, own) in enumerate(zip(columns, sums)):
         begin = None if start is None else start[j]
         try:
-            _cumsum(column, 0, kind, own, exclusive=exclusive, start=begin, check_overflow=check)
+            _cumsum(column, 0, kind, own, exclusive=options.exclusive, start=begin, check_overflow=options.check)
         except OverflowAt as overflow:
             first = min(first or (overflow.row, j), (overflow.row, j))
-    return sums, first
+    return first
 
 
 def _sum_pieces(columns, sums, kind, start, options, memory):
@@ -140,64 +246,81 @@ def _sum_pieces(columns, sums, kind, start, options, memory):
     return first
 
 
-def _prepared(frame, dtype):
-    columns, rebuilt = _taken_apart(frame)
-    for j, column in enumerate(columns):
-        if np.ma.is_masked(column):
-            raise ValueError(f"column {j}: has masked values; fill them first, with 0 for instance")
-    arrays = [np.asarray(column) for column in columns]
-    for j, array in enumerate(arrays):
-        if array.ndim != 1 or len(array) != len(arrays[0]):
-            raise ValueError(f"column {j}: has the shape {array.shape}, and column 0 {arrays[0].shape}")
-    return arrays, [sums_type(array.dtype, dtype, None) for array in arrays], rebuilt
-
-
-def cumsum(frame, dtype=None, *, exclusive=False, start=None, check_overflow=False, state=None):
-    """Running sums down each column of a frame, with the bits that the columns have in a table.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, Table or RecordBatch of pyarrow, mapping or sequence of arrays
-        Columns of one length, of any types that tuplescan.cumsum() takes. Columns whose values lie in one piece of
-        memory are read there. Missing values (not NaN, which is a value) are refused.
-    dtype : dtype, optional
-        The type of all sums. By default each column's own, as tuplescan.cumsum() has it.
-    exclusive : bool
-        Row i is the sum of the rows before it.
-    start : array with a value for each column, optional
-        What the sums begin with.
-    check_overflow : bool
-        Integers only: raise OverflowAt(row, column) if a sum leaves its type.
-    state : State, optional
-        Go on from the rows that it has summed, and leave it behind the last one. All sums must have one type.
-
-    Returns
-    -------
-    a frame of the same kind, with the same names; a dict for a mapping, a list for a sequence
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowAt, MemoryError as tuplescan.cumsum().
-    """
-    arrays, kinds, rebuilt = _prepared(frame, dtype)
-    if check_overflow and any(kind.kind not in "iu" for kind in kinds):
-        raise ValueError("check_overflow: is for sums of integers")
-    if start is not None and len(start) != len(arrays):
-        raise ValueError(f"start: has {len(start)} values for {len(arrays)} columns")
-    groups = _groups(arrays, kinds)
+def _sum_columns(columns, kinds, starts, options, state):
+    """The sums of all columns, and the first overflow, (row, number of the column), or None."""
+    groups = _groups(columns, kinds)
     if state is not None and len(groups) != 1:
         raise ValueError("state: is for columns of one type")
-    sums, first = [None] * len(arrays), None
+    way = -1 if options.reverse else 1
+    sums, first = [None] * len(columns), None
     for (_, kind), members in groups:
-        begin = None if start is None else np.array([row_to_start_with(start[j], (), kind) for j in members], kind)
+        begin = None if starts is None else np.array([row_to_start_with(starts[j], (), kind) for j in members], kind)
+        made = np.empty((len(members), len(columns[0].values)), kind)
         with going_on(state, kind, (len(members),), begin) as memory:
-            columns = [arrays[j] for j in members]
-            made, found = _sum_group(columns, kind, (bool(exclusive), begin, bool(check_overflow)), memory)
+            values = [columns[j].values[::way] for j in members]
+            found = _sum_group(values, list(made[:, ::way]), kind, begin, options, memory)
         for j, own in zip(members, made):
             sums[j] = own
         if found:
             found = (found[0], members[found[1]])
             first = min(first or found, found)
+    return sums, first
+
+
+def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
+           skipna=True):  # fmt: skip
+    """Running sums down each column of a frame, with the bits that the columns have in a table.
+
+    Parameters
+    ----------
+    frame : DataFrame or Series of pandas or polars, Table, RecordBatch or array of pyarrow, mapping or sequence
+        Columns of one length, of any types that tuplescan.cumsum() takes; in a mapping or sequence these are arrays,
+        Series and arrays of pyarrow. Columns that lie in one piece of memory, with no value missing, are read there.
+    dtype : dtype, optional
+        The type of all sums. By default each column's own, as tuplescan.cumsum() has it.
+    exclusive : bool
+        Row i is the sum of the rows before it.
+    reverse : bool
+        Sum from the last row to the first.
+    start : scalar or array with a value for each column, optional
+        What the sums begin with, in the order of the columns, whatever their names are.
+    check_overflow : bool
+        Integers only: raise OverflowAt(row, column) if a sum leaves its type.
+    state : State, optional
+        Go on from the rows that it has summed, and leave it behind the last one. All sums must have one type.
+    skipna : bool
+        What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing are
+        nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
+
+    Returns
+    -------
+    a frame of the same kind, with the same names; a dict for a mapping, a list for a sequence. Columns are what they
+    were: Series, nullable and Arrow types among them.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowAt, MemoryError as tuplescan.cumsum().
+    """
+    names, given, take, rebuilt = _taken_apart(frame)
+    columns, kinds = [], []
+    for name, column in zip(names, given):
+        with _about(name):
+            columns.append(take(column, skipna))
+            kinds.append(_prepared(columns[-1], dtype, np.shape(columns[0].values)))
+    options = Options(bool(exclusive), bool(reverse), bool(check_overflow))
+    if options.check and any(kind.kind not in "iu" for kind in kinds):
+        raise ValueError("check_overflow: is for sums of integers")
+    if state is not None and not skipna and any(column.gaps is not None for column in columns):
+        raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
+    sums, first = _sum_columns(columns, kinds, None if start is None else _starts(start, len(columns)), options, state)
     if first:
-        raise OverflowAt(*first)
-    return rebuilt(sums)
+        row = len(sums[0]) - 1 - first[0] if options.reverse and state is None else first[0]
+        raise OverflowAt(row, first[1])
+    made = []
+    for name, column, own in zip(names, columns, sums):
+        gaps = column.gaps
+        if gaps is not None and not skipna:
+            gaps = _gaps_of_sums(gaps, options.exclusive, options.reverse)
+        with _about(name):
+            made.append(column.rebuilt(own, gaps))
+    return rebuilt(made)

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from . import State
 
@@ -11,7 +11,9 @@ def cumsum(
     dtype: DTypeLike | None = None,
     *,
     exclusive: bool = False,
-    start: Sequence[ArrayLike] | NDArray[Any] | None = None,
+    reverse: bool = False,
+    start: ArrayLike | Sequence[ArrayLike] | None = None,
     check_overflow: bool = False,
     state: State | None = None,
+    skipna: bool = True,
 ) -> Any: ...
