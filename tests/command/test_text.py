@@ -78,12 +78,13 @@ class Text(CommandTest):
                  "2.2250738585072011e-308", "4.9e-324", "2.4703282292062328e-324", "1.7976931348623157e308", "+5", "-0",
                  "123456789012345678901234567890e-20", "1" + "0" * 300, "0." + "0" * 300 + "123", "3.4028235e38",
                  "1.00000005960464477539062", "1.000000059604644775390625", "1.00000005960464477539063", "1.e2", ".5", "INF",
-                 "nan", "Infinity", "-inf", "1E-5"]
+                 "nan", "Infinity", "-inf", "1E-5", "1e-400", "-0.0001e-99999999999999999999", "0." + "0" * 500 + "1e50"]
         self.write("in.csv", "".join(w + "\n" for w in words).encode())
         self.run_command("sort", "in.csv", "--input-format", "csv", "--type", "f64", "-qfo", "out.npy")
         expected = numpy.sort(numpy.array([float(w) for w in words]))
         self.assertEqual(numpy.load(self.path("out.npy"))[:, 0].tolist()[:-1], expected.tolist()[:-1])
-        floats = [w for w in words if "e-324" not in w and "e-308" not in w and "308" not in w and len(w) < 100]
+        floats = [w for w in words if "e-324" not in w and "e-308" not in w and "308" not in w and "e-4" not in w and "e-9" not in w and
+                  len(w) < 100]
         self.write("in.csv", "".join(w + "\n" for w in floats).encode())
         self.run_command("sort", "in.csv", "--input-format", "csv", "--type", "f32", "-qfo", "out.npy")
 
@@ -97,6 +98,30 @@ class Text(CommandTest):
         expected = numpy.sort(numpy.array([nearest(w) for w in floats], "f4"))
         found = numpy.load(self.path("out.npy"))[:, 0]
         self.assertEqual(found.tolist()[:-1], expected.tolist()[:-1])
+
+    def test_shortest_digits(self):
+        """Of 2 bytes, too: as many as numpy has; and no exponents where people write none."""
+        bits = numpy.arange(1 << 16, dtype="u2")
+        self.write("in.bin", bits.tobytes())
+        for name in "f16", "bf16":
+            words = self.run_command("scan", "in.bin", "--type", name, "--columns", bits.size, "-qo-", "--output-format",
+                                     "csv").stdout.decode().strip().split(",")
+            self.write("again.csv", ",".join(words).encode())
+            self.run_command("scan", "again.csv", "--type", name, "--columns", bits.size, "--input-format", "csv", "-qfo",
+                             "again.bin")
+            values = bits.view("f2") if name == "f16" else (bits.astype("u4") << 16).view("f4")
+            numbers = ~numpy.isnan(values) & (bits != 0x8000)  # -0 as a sum is 0
+            self.assertEqual(numpy.frombuffer(self.read("again.bin"), "u2")[numbers].tolist(), bits[numbers].tolist())
+            for word, value in zip(words, values):
+                if name == "f16" and numpy.isfinite(value):
+                    exact = numpy.format_float_scientific(value, unique=True, trim="-")
+                    digits = [w.split("e")[0].strip("-").replace(".", "").strip("0") for w in (word, exact)]
+                    self.assertEqual(len(digits[0]), len(digits[1]), word)
+                self.assertEqual("e" in word, numpy.isfinite(value) and value != 0 and not 1e-5 <= abs(float(word)) < 1e17, word)
+            self.assertEqual(words[0x3dcd if name == "bf16" else 0x2e66], "0.1")
+        for word in "100000", "12345678901234568", "0.00001", "1e+17", "1.5e-06", "99999990000000000", "-0.000012345":
+            self.assertEqual(self.run_command("scan", "-", "--type", "f64", "--input-format", "csv", "-qo-",
+                                              input=word.encode()).stdout.decode(), word + "\n")
 
     def test_shapes_of_lines(self):
         expected = running_sums(numpy.array([[1.0, 2], [3, 4.5]]), "f64")

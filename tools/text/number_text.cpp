@@ -1,5 +1,6 @@
 #include "text/number_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -7,6 +8,19 @@
 #include <type_traits>
 
 #include "types.h"
+
+/* Whether a float that is out of range is below 1: from_chars() says the same of 1e-400 and 1e400. */
+static bool is_small(const char *from, const char *end) {
+    const char *const e = std::find_if(from, end, [](char c) { return c == 'e' || c == 'E'; });
+    const char *const point = std::find(from, e, '.');
+    const char *const first = std::find_if(from, e, [](char c) { return c >= '1' && c <= '9'; });
+    int64_t exponent = 0;
+    const char *digits = e + (e != end);
+    digits += digits != end && *digits == '+';
+    if (std::from_chars(digits, end, exponent).ec == std::errc::result_out_of_range)
+        return *digits == '-';
+    return exponent + (point - first) <= 0;
+}
 
 template <typename T> static number_text_result read(const char **at, const char *end, void *to) {
     T value{};
@@ -17,8 +31,11 @@ template <typename T> static number_text_result read(const char **at, const char
     if (result.ec == std::errc::invalid_argument)
         return NUMBER_TEXT_NONE;
     *at = result.ptr;
-    if (result.ec != std::errc())
-        return NUMBER_TEXT_TOO_LARGE;
+    if (result.ec != std::errc()) {
+        if (!std::is_floating_point<T>::value || !is_small(from, result.ptr))
+            return NUMBER_TEXT_TOO_LARGE;
+        value = static_cast<T>(*from == '-' ? -0.0 : 0.0);
+    }
     std::memcpy(to, &value, sizeof value);
     return NUMBER_TEXT_READ;
 }
@@ -60,18 +77,40 @@ template <> number_text_result read<value_bool>(const char **at, const char *end
     return result == NUMBER_TEXT_READ && value > 1 ? NUMBER_TEXT_TOO_LARGE : result;
 }
 
+/* Exponents are for numbers that people write with one. */
 template <typename T> static char *write(const void *from, char *to) {
     T value;
     std::memcpy(&value, from, sizeof value);
-    if constexpr (std::is_floating_point<T>::value)
+    if constexpr (std::is_floating_point<T>::value) {
         value = std::isnan(value) ? static_cast<T>(NAN) : value; /* whose sign is no number's */
+        if (std::fabs(value) >= static_cast<T>(1e-5) && std::fabs(value) < static_cast<T>(1e17))
+            return std::to_chars(to, to + NUMBER_TEXT, value, std::chars_format::fixed).ptr;
+    }
     return std::to_chars(to, to + NUMBER_TEXT, value).ptr;
 }
+
+/* As few digits as are read as the same bits: those nearest to the value, or, as the values above a power of two are
+ * farther apart than those below it, to the middle between it and the next one. 5 digits are always enough. */
 template <typename T> static char *write_small(const void *from, char *to, float number_of(T value)) {
-    T small;
+    T small, again;
+    uint16_t bits;
     std::memcpy(&small, from, sizeof small);
-    const float value = number_of(small);
-    return write<float>(&value, to);
+    std::memcpy(&bits, from, sizeof bits);
+    bits++;
+    std::memcpy(&again, &bits, sizeof again);
+    const double value = number_of(small), middle = value / 2 + static_cast<double>(number_of(again)) / 2;
+    if (!std::isfinite(value))
+        return write<double>(&value, to);
+    double shorter = value;
+    for (int tried = 0; tried < 10; tried++) {
+        const char *at = to, *end = std::to_chars(to, to + NUMBER_TEXT, tried % 2 == 0 ? value : middle,
+                                                  std::chars_format::scientific, tried / 2)
+                                        .ptr;
+        std::from_chars(to, end, shorter);
+        if (read<T>(&at, end, &again) == NUMBER_TEXT_READ && std::memcmp(&again, from, sizeof again) == 0)
+            break;
+    }
+    return write<double>(&shorter, to);
 }
 template <> char *write<value_f16>(const void *from, char *to) {
     return write_small<value_f16>(from, to, value_of_f16);
