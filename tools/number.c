@@ -55,7 +55,7 @@ bool is_rounded_integer(const char *text, double number) {
     char exact[400];
     const char *const digits = text + (*text == '-');
     const size_t length = strspn(digits, "0123456789"), zeros = strspn(digits, "0");
-    if (fabs(number) <= 0x1p53 || !isfinite(number) || (digits[length] != ':' && digits[length] != 0))
+    if (fabs(number) < 0x1p53 || !isfinite(number) || (digits[length] != ':' && digits[length] != 0))
         return false;
     snprintf(exact, sizeof exact, "%.0f", fabs(number));
     return strlen(exact) != length - zeros || strncmp(exact, digits + zeros, length - zeros) != 0;

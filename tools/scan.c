@@ -34,7 +34,9 @@ static const char tables_help[] =
     "  --offsets             one row more: the start (zeros, or what was carried in), and then the sums, so that row "
     "i\n"
     "                        is the sum of the rows before row i, and the last one that of all\n"
-    "  --skip-nan            floats: a NaN counts as nothing; it is said how many there were\n"
+    "  --skip-nan            floats: a NaN counts as nothing, as does a missing field of text; it is said how many "
+    "there\n"
+    "                        were\n"
     "  --out-type T          type of the sums: u32 u64 i32 i64 f16 bf16 f32 f64. Default: u64 for u8 to u64 and bool,\n"
     "                        i64 for i8 to i64, else that of the input. Also possible are each integer type of 32\n"
     "                        and 64 bits that holds all values, f64 for all but i64 and u64, and f32 for f16, bf16,\n"
@@ -76,19 +78,28 @@ static const char run_help[] =
     "  --input-format F, --output-format F\n"
     "                        npy, raw, csv, tsv or text, whatever the first bytes of the input or the names say. A\n"
     "                        .npy says its rows before the values: out of a raw input from a pipe, or of text, it\n"
-    "                        needs a file, or memory for the input\n"
+    "                        needs a file, or memory for the input\n";
+static const char text_help[] =
     "\n"
     "Text (.csv, .tsv, .txt) is read and written exactly, in no locale: what is written is the shortest text of the\n"
-    "same bits. Values are f64 unless --type says more. A first line without numbers has the names of the columns,\n"
+    "same bits. Without --type (or --out-type) a table of whole numbers is i64, for which a file is read once before,\n"
+    "and any other is f64. What comes by a pipe has the type of what comes first, and what is added to other sums (of\n"
+    "a state, or of an input above it) has their type. A first line without numbers has the names of the columns,\n"
     "which are kept, and which --field takes; some may be empty, or numbers in quotes. One of numbers alone, quoted\n"
     "or not, is data, so that no csv or tsv is written of columns whose names are all numbers. A first line that has\n"
     "all names that --field (or --by of sort) asks for has names, whatever else is in it. Fields of .txt have blanks\n"
-    "between them, and names # before them, as NumPy has it. What is no number is an error, with its line and column.\n"
+    "between them, and names # before them, as NumPy has it. Of several inputs with names all have the same ones; "
+    "with\n"
+    "--field each may have its own order. --field also takes numbers of fields, from 0 on, where there are no such\n"
+    "names. Empty lines and lines that begin with # are no rows, and a delimiter at the end of all lines counts for\n"
+    "nothing; sep=; in the first line says the delimiter of csv. With --skip-nan missing fields (empty ones, NA, N/A,\n"
+    "null, none) are NaN, and the type is f64. What else is no number is an error, with its line and column.\n"
     "  --delimiter C         what is between the fields of csv, read or written: one character, or \\t\n"
     "\n"
     "A .npy may be big-endian, or in Fortran order; in that order from a pipe it is brought into memory first. Of one\n"
     "of records:\n"
-    "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter\n"
+    "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter.\n"
+    "                        Of text they have the order of the names\n"
     "\n"
     "What is compressed as a whole comes by a pipe (zstdcat big.npy.zst | tuplescan scan - -o sums.npy).\n"
     "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
@@ -259,8 +270,8 @@ static int run(struct scan_job *job) {
 int scan_main(int argc, char **argv) {
     struct scan_job job = {
         .output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = STATE_FILE_NONE};
-    char help[sizeof tables_help + sizeof run_help];
-    snprintf(help, sizeof help, "%s%s", tables_help, run_help);
+    char help[sizeof tables_help + sizeof run_help + sizeof text_help];
+    snprintf(help, sizeof help, "%s%s%s", tables_help, run_help, text_help);
     int code = arguments_parse(&job.arguments, argc, argv, FOR_SCAN, ANY_OPERANDS, help);
     if (code == GO_ON)
         code = check_arguments(&job.arguments);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "memory.h"
@@ -52,6 +53,21 @@ static int fit_state(struct scan_job *job) {
     return status == TABLE_OK ? EX_OK : fail_status(job->state.name, status);
 }
 
+/* Whether columns that have names in both have the same ones, in quotes or not. */
+static bool same_names(const struct table_layout *a, const struct table_layout *b) {
+    const char *left = a->names, *right = b->names;
+    if (!left || !right || a->columns != b->columns)
+        return true;
+    for (size_t i = 0; i < a->columns; i++, left += strlen(left) + 1, right += strlen(right) + 1) {
+        const size_t long_left = strlen(left), long_right = strlen(right);
+        const bool quoted_left = long_left >= 2 && *left == '"', quoted_right = long_right >= 2 && *right == '"';
+        if (long_left - 2 * quoted_left != long_right - 2 * quoted_right ||
+            memcmp(left + quoted_left, right + quoted_right, long_left - 2 * quoted_left) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Whether the input goes below the first one. */
 static int fits_below(const struct scan_job *job, const struct input_file *input) {
     const struct input_file *first = &job->inputs[0];
@@ -59,6 +75,10 @@ static int fits_below(const struct scan_job *job, const struct input_file *input
     if (layout->type != above->type)
         return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", input->name, table_type_name(layout->type),
                     first->name, table_type_name(above->type));
+    if (!same_names(layout, above))
+        return fail(EX_DATAERR,
+                    "%s: its columns have other names than those of %s; --field NAME,... picks them by name",
+                    input->name, first->name);
     return layout_same_rows(layout, above)
                ? EX_OK
                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
@@ -77,7 +97,7 @@ int scan_open_again(const struct scan_job *job, struct input_file *input) {
     struct input_file again;
     if (!input->is_aside || input->is_open || input->is_taken)
         return EX_OK;
-    int code = start_input(&again, input->name, &job->arguments);
+    int code = start_input(&again, input->name, input->layout.type, &job->arguments);
     if (code == EX_OK)
         code = input_is_same(&again, input);
     if (code != EX_OK) {
@@ -104,11 +124,13 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
         return fail(EX_OSERR, "out of memory");
     if (arguments->input_count > OPEN_MOST)
         allow_many_files();
+    table_type like = job->there ? job->there : arguments->out_type ? arguments->out_type : job->state.facts.type;
     job->rows_known = true;
     *rows = 0;
     for (unsigned i = 0; i < arguments->input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        int code = start_input(input, arguments->inputs[i], arguments);
+        int code = start_input(input, arguments->inputs[i], like, arguments);
+        like = job->inputs[0].layout.type;
         if (code == EX_OK && i > 0)
             code = fits_below(job, input);
         if (code != EX_OK)

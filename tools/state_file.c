@@ -144,6 +144,14 @@ int state_file_sums(struct state_file *file, const char *path, const char *input
     return code;
 }
 
+int state_file_type(const char *path, table_type *type) {
+    struct state_file file = STATE_FILE_NONE;
+    const int code = path ? state_file_read(&file, path, false) : EX_OK;
+    *type = file.facts.type;
+    state_file_close(&file);
+    return code;
+}
+
 /* A file that came to be there while this one was not is not replaced. */
 int state_file_open(struct state_file *file) {
     const int code = atomic_file_open(&file->output, file->name, file->facts.version != 0);

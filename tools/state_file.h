@@ -44,6 +44,9 @@ int state_file_fit(struct state_file *file, const char *input, table_type type, 
 int state_file_sums(struct state_file *file, const char *path, const char *input, table_type type, size_t columns,
                     void **row);
 
+/* *type = that of the state at `path`; 0 for no path. EX_OK, or the exit code after a message. */
+int state_file_type(const char *path, table_type *type);
+
 /* In this order: open before the work, write before the outputs get their names, file->output being the second one. */
 int state_file_open(struct state_file *file);
 int state_file_write(struct state_file *file);

@@ -219,7 +219,10 @@ static int run(struct range *range) {
     struct arguments *arguments = &range->arguments;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
-    int code = start_input(scanned, arguments->operands[0], arguments);
+    table_type like;
+    int code = state_file_type(arguments->state, &like);
+    if (code == EX_OK)
+        code = start_input(scanned, arguments->operands[0], like, arguments);
     if (code == EX_OK && !table_types_supported(layout->type, layout->type))
         code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned->name,
                     table_type_name(layout->type));

@@ -90,9 +90,11 @@ static struct input_request table_request(const struct arguments *arguments, str
                                   .field_count = arguments->field_count};
 }
 
-int start_input(struct input_file *file, const char *path, const struct arguments *arguments) {
+int start_input(struct input_file *file, const char *path, table_type like, const struct arguments *arguments) {
     struct input_field fields[BY_MOST];
-    const struct input_request request = table_request(arguments, fields);
+    struct input_request request = table_request(arguments, fields);
+    request.like = like;
+    request.gaps = arguments->skip_nan;
     return input_start(file, path, &request);
 }
 

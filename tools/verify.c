@@ -176,10 +176,13 @@ int verify_main(int argc, char **argv) {
     struct input_file input = {0}, scanned = {0};
     struct state_file state = STATE_FILE_NONE;
     void *carry = NULL;
+    table_type like;
     int code = arguments_parse(&arguments, argc, argv, FOR_VERIFY, 2, help);
     if (code != GO_ON)
         return code;
-    code = start_input(&input, arguments.operands[0], &arguments);
+    code = state_file_type(arguments.state, &like);
+    if (code == EX_OK)
+        code = start_input(&input, arguments.operands[0], arguments.out_type ? arguments.out_type : like, &arguments);
     if (code == EX_OK)
         code = open_scanned(&scanned, arguments.operands[1], &input, &arguments);
     if (code == EX_OK)

@@ -128,7 +128,15 @@ class Text(CommandTest):
         for data, options in ((b"1,2\n3,4.5\n", []), (b"1,2\r\n3,4.5\r\n", []), (b"1,2\n3,4.5", []), (b" 1 , 2\n3 ,4.5 \n", []),
                               (b"\xef\xbb\xbf1,2\n3,4.5\n", []), (b'"1","2"\n"3",4.5\n', []), (b"1,2\n3,4.5\n\n\n", []),
                               (b"1,2\n3,4.5\n \r\n\n", []), (b"1;2\n3;4.5", ["--delimiter", ";"]), (b"a,b\n1,2\n3,4.5\n", []),
-                              (b"1\t2\n3\t4.5", ["--delimiter", "\\t"]), (b'"a,1",b c\n1,2\n3,4.5\n', []), (b'"1",b\n1,2\n3,4.5\n', []), (b",b\n1,2\n3,4.5\n", [])):
+                              (b"1\t2\n3\t4.5", ["--delimiter", "\\t"]), (b'"a,1",b c\n1,2\n3,4.5\n', []), (b'"1",b\n1,2\n3,4.5\n', []), (b",b\n1,2\n3,4.5\n", []),
+                              (b"a,b\r1,2\r3,4.5\r", []), (b"1,2\r3,4.5\n", []), (b"1,2\r\n3,4.5\r", []), (b"\r1,2\r\r3,4.5", []),
+                              (b"\n1,2\n\n \n3,4.5\n\n", []), (b"\n\na,b\n\n1,2\n3,4.5\n", []),
+                              (b"# made by hand, in May, 2024\n1,2\n# half\n3,4.5\n# the end, of this, table\n", []),
+                              (b"# a,b\n1,2\n3,4.5\n# c,d\n", []), (b"#\n# made\n# a,b\n\n1,2\n3,4.5\n#\n", []),
+                              (b"#a,b\n1,2\n3,4.5\n", []), (b"# made\na,b\n1,2\n3,4.5\n", []),
+                              (b"sep=;\n1;2\n3;4.5\n", []), (b'"sep=\t"\r\na\tb\r\n1\t2\r\n3\t4.5\r\n', []), (b"\xef\xbb\xbfsep=|\na|b\n1|2\n3|4.5\n", []),
+                              (b"sep=,\n1;2\n3;4.5\n", ["--delimiter", ";"]), (b"1,2,\n3,4.5,\n", []), (b"a,b,\n1,2,\n3,4.5, \n", []),
+                              (b"1,2\n3,4.5\n", ["--type", "f64"])):
             with self.subTest(data=data):
                 self.write("in.csv", data)
                 self.run_command("scan", "in.csv", "-qfo", "out.npy", *options)
@@ -136,14 +144,16 @@ class Text(CommandTest):
                 found = self.run_command("scan", "-", "--input-format", "csv", "-qo-", "--output-format", "npy", *options, input=data)
                 self.assertEqual(found.stdout, self.read("out.npy"))
         for name, data in (("in.tsv", b"1\t2\n3\t4.5\n"), ("in.txt", b"1 2\n3\t  4.5\n"), ("in.txt", b"# a b\n 1 2 \n3 4.5\n"),
-                           ("in.txt", b"#a b\n1 2\n3 4.5\n"), ("in.TXT", b"1 2\n3 4.5")):
+                           ("in.txt", b"#a b\n1 2\n3 4.5\n"), ("in.TXT", b"1 2\n3 4.5"),
+                           ("in.txt", b"# first\n# a b\n1 2\n# middle\n3 4.5\n# e f\n# 3 4 5"), ("in.txt", b"# a b\nc d\n1 2\n3 4.5\n"),
+                           ("in.tsv", b"#a\tb\n1\t2\n3\t4.5\n")):
             self.write(name, data)
             self.run_command("scan", name, "-qfo", "out.npy")
             self.assert_same(numpy.load(self.path("out.npy")), expected)
 
     def test_names_are_kept(self):
         self.write("in.csv", b'time,"a, b",c\n1,2,3\n4,5,6\n')
-        self.write("more.csv", b"x,y,z\n1,1,1\n")
+        self.write("more.csv", b'time,"a, b","c"\n1,1,1\n')
         sums = "1,2,3\n5,7,9\n"
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout.decode(), 'time,"a, b",c\n' + sums)
         self.assertEqual(self.run_command("scan", "in.csv", "more.csv", "-qo-").stdout.decode(),
@@ -160,6 +170,92 @@ class Text(CommandTest):
         self.assertEqual(self.run_command(*people, "--by", "1", "--argsort").stdout, b"2\n1\n0\n")
         self.write("mixed.csv", b'day,n\n2024-01-01,1\n"2024, 2",2\nnone,3\n')
         self.assertEqual(self.run_command("scan", "mixed.csv", "--field", "n", "--type", "i64", "-qo-").stdout, b"n\n1\n3\n6\n")
+
+    def test_what_savetxt_writes(self):
+        table = numpy.array([[1.5, 2], [3, 4]])
+        for words in {"delimiter": ","}, {"delimiter": ",", "header": "a,b", "footer": "the end"}, {"header": "made\na b", "footer": "x y"}:
+            name = "in.csv" if "delimiter" in words else "in.txt"
+            numpy.savetxt(self.path(name), table, **words)
+            out = self.run_command("scan", name, "-qo-").stdout.decode()
+            expected = {"in.csv": "1.5,2\n4.5,6\n", "in.txt": "# a b\n1.5 2\n4.5 6\n"}[name]
+            self.assertEqual(out, ("a,b\n" if "header" in words and name == "in.csv" else "") + expected)
+
+    def test_fields_that_are_missing(self):
+        """With --skip-nan they are NaN; a delimiter at the end is one only if not all lines have it."""
+        for data, expected, skipped in ((b"a,b\n,1\nNA,2\n3,n/a\n", "a,b\n0,1\n0,3\n3,3\n", 3), (b"1,\n2,3\n", "1,0\n3,3\n", 1),
+                                        (b"1,2\n3,\n", "1,2\n4,2\n", 1), (b"1,\n2,\n", "1\n3\n", 0), (b",1\n2,\"\"\n", "0,1\n2,1\n", 2),
+                                        (b"NA\nnull\n5\n<NA>\n", "0\n0\n5\n5\n", 3), (b"1,nan\n#N/A,2\n", "1,0\n1,2\n", 2)):
+            with self.subTest(data=data):
+                self.write("in.csv", data)
+                result = self.run_command("scan", "in.csv", "--skip-nan", "-o-")
+                self.assertEqual(result.stdout.decode(), expected)
+                self.assertEqual(b"%d NaN were skipped" % skipped in result.stderr, skipped > 0, result.stderr)
+                self.write("out.csv", result.stdout)
+                self.run_command("verify", "in.csv", "out.csv", "--skip-nan", "--output-format", "csv", "-q")
+        self.write("in.csv", b"1,2\n3,x\n")
+        self.assert_refused(DATA, "scan", "in.csv", "--skip-nan", "-o", "out.npy", says="'x'")
+
+    def test_the_type_is_that_of_the_values(self):
+        """All of a file are looked at; of a pipe, what comes first; what is summed on keeps its type."""
+        for data, found in ((b"1\n2\n", "i64"), (b"a,b\n1,-2\n3,+4\n", "i64"), (b"1\n2\n2.5\n", "f64"), (b"1\n1e3\n", "f64"), (b"1.0\n", "f64"),
+                            (b"9223372036854775807\n", "i64"), (b"9223372036854775808\n", "f64"), (b"x\n", "f64"), (b'"1","2"\n3,4\n', "i64"),
+                            (b"7\n" * 300000 + b"0.5\n", "f64"), (b"1,2.5\n", "f64"), (b"1\n300000000000000000000\n", "f64")):
+            self.write("in.csv", data)
+            for way in ({}, {"input": data})[:2 if len(data) < 1000 else 1]:
+                name = ["-", "--input-format", "csv"] if way else ["in.csv"]
+                self.assertEqual(json.loads(self.run_command("info", *name, "--json", **way).stdout)["type"], found, data[:99])
+        self.write("in.csv", b"9007199254740993\n1\n")
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b"9007199254740993\n9007199254740994\n")
+        self.write("mixed.csv", b"d,n\n0.5,1\nx,2\n")
+        self.assertEqual(json.loads(self.run_command("info", "mixed.csv", "--field", "n", "--json").stdout)["type"], "i64")
+        self.write("whole.csv", b"1\n2\n")
+        self.write("half.csv", b"\n3\n2.5\n")
+        self.assert_refused(DATA, "scan", "whole.csv", "half.csv", "-o", "/dev/null", says=["half.csv: line 3", "'2.5'", "i64", "--type f64"])
+        for words, sums in ((["half.csv", "whole.csv"], b"3\n5.5\n6.5\n8.5\n"), (["whole.csv", "half.csv", "--type", "f64"], b"1\n3\n6\n8.5\n"),
+                            (["whole.csv", "--out-type", "f64"], b"1\n3\n"), (["whole.csv", "--out-type", "u64"], b"1\n3\n")):
+            self.assertEqual(self.run_command("scan", *words, "-qo-").stdout, sums)
+        self.run_command("scan", "half.csv", "--continue", "f64.state", "-qo", "a.npy")
+        self.run_command("scan", "whole.csv", "--continue", "f64.state", "-qo", "b.npy")
+        self.assertEqual(numpy.load(self.path("b.npy")).dtype, "f8")
+        self.run_command("scan", "whole.csv", "--continue", "i64.state", "-qo", "c.npy")
+        self.assert_refused(DATA, "scan", "half.csv", "--continue", "i64.state", "-qo", "d.npy", says=["line 3", "--type f64"])
+        self.run_command("append", "half.csv", "--to", "to.npy", "-q")
+        self.run_command("append", "whole.csv", "--to", "to.npy", "-q")
+        self.assertEqual(numpy.load(self.path("to.npy")).tolist(), [[3], [5.5], [6.5], [8.5]])
+        follower = subprocess.Popen([COMMAND, "scan", "-", "--input-format", "csv", "-qo", "-"], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder)
+        follower.stdin.write(b"1\n")
+        follower.stdin.flush()
+        self.assertEqual(follower.stdout.readline(), b"1\n")
+        rest = follower.communicate(b"2\n2.5\n")
+        self.assertEqual(follower.returncode, DATA)
+        for word in b"line 3", b"2.5", b"--type f64":
+            self.assertIn(word, rest[1])
+        self.assert_refused(USAGE, "scan", "-", "-o", "out.npy", input=b"1\n", says="--input-format csv")
+
+    def test_fields_by_name_and_number(self):
+        self.write("in.csv", b'x,"y, z",x,w\n1,20,300,4.5\n1,20,300,4.5\n')
+        for field, expected in (("w,x", None), ("w,0", b"w,x\n4.5,1\n9,2\n"), ("2,0", b"x,x\n300,1\n600,2\n"), ("3,1", b'w,"y, z"\n4.5,20\n9,40\n')):
+            if expected is None:
+                self.assert_refused(USAGE, "scan", "in.csv", "--field", field, "-o", "out.csv", says=["fields 0 and 2", "'x'"])
+            else:
+                self.assertEqual(self.run_command("scan", "in.csv", "--field", field, "-qo-").stdout, expected)
+        self.write("plain.csv", b"2024-01-01,8,9\n2024-01-02,3,4\n")
+        self.assertEqual(self.run_command("scan", "plain.csv", "--field", "2,1", "-qo-").stdout, b"9,8\n13,11\n")
+        self.write("plain.csv", b"1,2,5\n3,4,6\n")
+        self.assertEqual(self.run_command("scan", "plain.csv", "--field", "1", "-qo-").stdout, b"2\n6\n")
+        self.write("range.csv", b"0,1,2\n3,4,6\n")  # as pandas writes an array without its index
+        self.assertEqual(self.run_command("scan", "range.csv", "--field", "2,1", "-qo-", "--output-format", "text").stdout, b"# 2 1\n6 4\n")
+
+    def test_several_files_with_names(self):
+        self.write("a.csv", b"x,y\n1,2\n")
+        self.write("b.csv", b'"y","x"\n20,10\n')
+        self.write("c.csv", b"5,6\n")
+        self.write("d.csv", b"z,x,y\n7,100,200\n")
+        self.assert_refused(DATA, "scan", "a.csv", "b.csv", "-o", "out.csv", says=["b.csv", "other names", "a.csv", "--field"])
+        self.assertEqual(self.run_command("scan", "a.csv", "c.csv", "-qo-").stdout, b"x,y\n1,2\n6,8\n")
+        for fields, sums in (("x,y", b"x,y\n1,2\n11,22\n111,222\n"), ("y,x", b"y,x\n2,1\n22,11\n222,111\n"), ("y", b"y\n2\n22\n222\n")):
+            self.assertEqual(self.run_command("scan", "a.csv", "b.csv", "d.csv", "--field", fields, "-qo-").stdout, sums)
 
     def test_names_can_be_read_again(self):
         self.write("in.csv", b"unit price,qty,a\tb,,5\" pipe\n1,2,3,4,5\n")
@@ -296,14 +392,22 @@ class Text(CommandTest):
                                     (b'" 5","6"\n1,2\n', [], ["line 1", "no number of type f64"]),
                                     (b"1;2;\n", [], ["'1;2;'", "--delimiter"]), (b"5;\n", [], "--delimiter"),
                                     (b";5|\n", [], "--delimiter"), (b"1,5;2,5\n", [], ["field 2", "--delimiter"]), (b"1,2\n", ["--delimiter", ";"], "--delimiter"),
-                                    (b"a,b\r1,2\r3,4\r", [], ["line 1", "carriage return"]), (b"1,2\r3,4\n", [], "carriage return"),
-                                    (b"\n1\n", [], "line 1: is empty"), (b"1\n\n2\n", [], "line 2: is empty"),
+                                    (b"1,\n3,4\n", [], ["line 1, field 2", "an empty field", "--skip-nan"]), (b"1,2\nNA,1\n", [], ["line 2, field 1", "--skip-nan"]),
+                                    (b"1_000,2\n3,4\n", [], ["line 1, field 1", "'1_000'", "marks"]), (b'"1,000","2,000"\n3,4\n', [], "marks"),
+                                    (b"1_000\n2_000\n", [], "marks"), (b"1,2\n1_0,2\n", [], ["line 2", "'1_0'"]),
+                                    (b"a\0b,c\n1,2\n", [], "UTF-16"), (b"# c\na\0b,c\n1,2\n", [], ["line 2, column 2", "NUL"]),
+                                    ("1,2\n".encode("utf-16-le"), [], ["UTF-16", "little-endian", "iconv -f UTF-16LE"]),
+                                    ("1,2\n".encode("utf-16-be"), [], ["UTF-16", "big-endian", "iconv -f UTF-16BE"]),
+                                    ("\ufeffa,b\n1,2\n".encode("utf-16-le"), [], ["little-endian"]),
+                                    ("\ufeffa,b\n1,2\n".encode("utf-16-be"), [], ["big-endian"]),
+                                    (b"1,2\n# a,b\n#3,4\n", [], ["line 3", "'#3'"]), (b"1\n#N/A\n", [], ["line 2", "'#N/A'"]),
+                                    (b"\n\r\n", [], "has no lines"),
                                     (b"1\n300\n", ["--type", "u8"], ["line 2", "'300'", "does not fit in u8"]),
                                     (b"1\n-1\n", ["--type", "u8"], ["line 2", "'-1'"]),
                                     (b"1\n1.5\n", ["--type", "i64"], ["line 2", "'1.5'", "i64"]),
                                     (b"1\n1e999\n", [], ["line 2", "does not fit in f64"]),
-                                    (b"1\n9007199254740993\n", [], ["line 2", "--type"]),
-                                    (b"1\n99999999999999999999999\n", [], ["line 2", "--type"]),
+                                    (b"1.5\n9007199254740993\n", [], ["line 2", "--type i64 has it"]), (b"1\n9223372036854775809\n", [], ["line 2", "--type u64 has it"]),
+                                    (b"1\n99999999999999999999999\n", [], ["line 2", "--type f64 takes the nearest"]),
                                     (b"1\n0x10\n", [], "'0x10'"), (b"1\n1 2\n", [], "line 2"), (b'1\n"2\n', [], "line 2"),
                                     (b"1\n+-2\n", [], "line 2"), (b"1\n1,5\n", ["--delimiter", ";"], "'1,5'"),
                                     (b"1\n\x1b[31m\n", [], "'?[31m'"), (b"1\n\0\n", [], "line 2")):
@@ -315,7 +419,7 @@ class Text(CommandTest):
                 self.assert_refused(DATA, "hist", "in.csv", "--input-format", "csv", *options)
         self.run_command("scan", self.write("in.csv", b"9007199254740993\n"), "--type", "f64", "-qo", "ok.npy")
         self.write("in.csv", b"a,b\n1,2\n")
-        for words, code, says in ((["--field", "no"], USAGE, "'no'"), (["--field", "b,a"], USAGE, "'a' is not behind 'b'"),
+        for words, code, says in ((["--field", "no"], USAGE, "'no'"), (["--field", "b,b"], USAGE, "twice"), (["--field", "b,1"], USAGE, "twice"), (["--field", "2"], USAGE, "'2'"),
                                   (["--columns", 3], DATA, ["2 columns", "--columns is 3"]), (["--skip", 1], USAGE, ["--skip", "--input-format raw"]),
                                   (["--delimiter", "ab"], USAGE, "--delimiter"), (["--delimiter", "5"], USAGE, "--delimiter"),
                                   (["--delimiter", "\tb"], USAGE, "--delimiter"),
@@ -341,7 +445,7 @@ class Text(CommandTest):
         self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
 
     def test_columns_that_differ_of_rows_that_nobody_knows(self):
-        self.write("in.csv", b"1,2\n")
+        self.write("in.csv", b"1.5,2\n")
         self.save("sums.npy", numpy.zeros((5, 3), "f8"))
         line = self.assert_refused(DATA, "verify", "in.csv", "sums.npy", says=["has 3 columns", "has 2"])
         self.assertNotIn(" x ", line)

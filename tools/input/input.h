@@ -36,7 +36,9 @@ struct input_request {
     const char *member; /* of an archive, or a file of several tables; NULL: the only one */
     table_type type;
     size_t columns;
-    char delimiter;      /* of text, of which type 0 is f64; 0: that of its format */
+    char delimiter;  /* of text; 0: that of its format */
+    table_type like; /* of text where type is 0: that of what it goes on from; 0: i64 if it has whole numbers, or f64 */
+    bool gaps;       /* text may have missing fields, which are NaN; it is f64 where type is 0 */
     table_type raw_type; /* of a raw file where type is 0, as columns are 1; 0: it must be said */
     size_t skip;         /* bytes before the table */
     bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */

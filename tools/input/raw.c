@@ -49,7 +49,9 @@ static bool refuse_other(const unsigned char *bytes, size_t count, struct input_
             return input_refuse(reason, EX_DATAERR, "is %s, which is not read so: %s", others[i].what, others[i].way);
     if (count > INPUT_TENSORS_LEAST && input_safetensors_header(bytes, count) > 0 && bytes[INPUT_TENSORS_LEAST] == '{')
         return input_refuse(reason, EX_USAGE, "is a safetensors file: --tensor NAME reads one of its tables");
-    return input_refuse(reason, EX_USAGE, "is not a .npy file, and a raw one needs --type (such as u32)");
+    return input_refuse(
+        reason, EX_USAGE,
+        "is not a .npy file; a raw one needs --type (such as u32), and text --input-format csv (or tsv, text)");
 }
 
 /* Whatever is nothing else. */

@@ -9,34 +9,25 @@
 #include "input/text_lines.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
+#include "text/field.h"
 #include "text/number_text.h"
-#include "values.h"
+#include "types.h"
 
 /* A number without a point or an exponent that f64 has not, though nobody asked for f64. */
 static bool is_rounded(const char *from, const char *end) {
-    enum { EXACT_DIGITS = 15 };
-    char value[sizeof(double)];
-    double rounded;
-    int64_t integer;
-    uint64_t natural;
-    if (end - from <= EXACT_DIGITS)
-        return false;
-    for (const char *c = from; c < end; c++)
-        if ((*c < '0' || *c > '9') && *c != '-' && *c != '+')
-            return false;
+    enum { EXACT_DIGITS = 15, MOST_DIGITS = 320 };
+    char digits[MOST_DIGITS];
+    double value;
     const char *at = from;
-    if (number_text_read(TABLE_F64, &at, end, &rounded) != NUMBER_TEXT_READ)
+    from += from < end && *from == '+';
+    const size_t length = (size_t)(end - from);
+    if (length <= EXACT_DIGITS || length >= MOST_DIGITS ||
+        number_text_read(TABLE_F64, &at, end, &value) != NUMBER_TEXT_READ)
         return false;
-    at = from;
-    if (number_text_read(TABLE_I64, &at, end, value) == NUMBER_TEXT_READ) {
-        memcpy(&integer, value, sizeof integer);
-        return rounded >= 0x1p63 || (int64_t)rounded != integer;
-    }
-    at = from;
-    if (number_text_read(TABLE_U64, &at, end, value) != NUMBER_TEXT_READ)
-        return true;
-    memcpy(&natural, value, sizeof natural);
-    return rounded >= 0x1p64 || (uint64_t)rounded != natural;
+    memcpy(digits, from, length);
+    digits[length] = '\0';
+    return is_rounded_integer(digits, value);
 }
 
 /* Whether a field ends where the line stands: what follows is another one, or nothing. */
@@ -46,29 +37,54 @@ static bool field_ends(struct text_line line) {
     return line.at == line.end || (line.delimiter ? *line.at == line.delimiter : line.at > from);
 }
 
-static int take_value(const struct input_file *file, struct text_line *line, size_t number, char *to) {
-    const struct input_text *text = file->text;
-    const table_type type = file->layout.type;
-    const char *from = line->at, *last;
-    char message[80];
+enum value { VALUE_READ, VALUE_NONE, VALUE_TOO_LARGE, VALUE_ROUNDED };
+
+static enum value take_value(const struct input_text *text, table_type type, struct text_line *line, char *to) {
+    static const char nan[] = "nan";
+    const char *const from = line->at, *first;
     const bool quoted = line->at < line->end && *line->at == '"';
     line->at += quoted;
-    last = line->at;
+    first = line->at;
     const enum number_text_result result = number_text_read(type, &line->at, line->end, to);
-    const bool is_exact = result != NUMBER_TEXT_READ || text->type_is_said || !is_rounded(last, line->at);
-    if (quoted && line->at < line->end && *line->at == '"')
+    const bool is_exact = text->type_is_said || type != TABLE_F64 || !is_rounded(first, line->at);
+    bool ends = !quoted;
+    if (quoted && line->at < line->end && *line->at == '"') {
         line->at++;
-    else if (quoted)
-        line->at = from;
-    const bool ends = field_ends(*line);
-    if (result == NUMBER_TEXT_READ && ends && is_exact && line->at > from)
-        return EX_OK;
-    snprintf(message, sizeof message,
-             !ends || result == NUMBER_TEXT_NONE || line->at == from ? "is no number of type %s"
-             : !is_exact ? "is no %s, which is what numbers are without --type; --type i64 or u64 has it"
-                         : "does not fit in %s",
-             table_type_name(type));
-    return text_bad_field(file, line, from, number, message);
+        ends = true;
+    }
+    ends = ends && field_ends(*line);
+    if (result == NUMBER_TEXT_READ && ends && is_exact)
+        return VALUE_READ;
+    line->at = from;
+    struct text_line rest = *line;
+    const struct text_line field = text_take_field(&rest);
+    if (!text->gaps || !text_is_missing(field.start, field.end))
+        return result == NUMBER_TEXT_NONE || !ends ? VALUE_NONE
+               : result == NUMBER_TEXT_READ        ? VALUE_ROUNDED
+                                                   : VALUE_TOO_LARGE;
+    *line = rest;
+    const char *at = nan;
+    number_text_read(type, &at, nan + sizeof nan - 1, to);
+    return VALUE_READ;
+}
+
+/* The values of a line, which then stands behind them, or at the one that `what` is said of. The number of fields that
+ * were taken. */
+static size_t take_values(const struct input_text *text, table_type type, struct text_line *line, char *to,
+                          enum value *what) {
+    const size_t size = table_type_size(type);
+    *what = VALUE_READ;
+    for (size_t i = 0; i < text->fields; i++) {
+        if (i > 0 && !text_take_delimiter(line))
+            return i;
+        text_skip_blanks(line);
+        const size_t column = text->columns ? text->columns[i] : i;
+        if (column == TEXT_NONE)
+            text_take_field(line);
+        else if ((*what = take_value(text, type, line, to + column * size)) != VALUE_READ)
+            return i;
+    }
+    return text->fields;
 }
 
 static int wrong_count(const struct input_file *file, size_t fields, bool more) {
@@ -77,27 +93,66 @@ static int wrong_count(const struct input_file *file, size_t fields, bool more) 
                 file->text->fields);
 }
 
-/* The values of a line. */
+static bool reads_as(table_type type, struct text_line field) {
+    char value[sizeof(double)];
+    const char *at = field.start;
+    return number_text_read(type, &at, field.end, value) == NUMBER_TEXT_READ && at == field.end;
+}
+
+/* What is wrong with the value at which the line stands. */
+static int wrong_value(const struct input_file *file, struct text_line line, size_t number, enum value what) {
+    const table_type type = file->layout.type;
+    struct text_line rest = line;
+    const struct text_line field = text_take_field(&rest);
+    const bool is_said = file->text->type_is_said;
+    const char *more = "";
+    char text[160];
+    if (what == VALUE_ROUNDED)
+        more = reads_as(TABLE_I64, field)   ? "; --type i64 has it"
+               : reads_as(TABLE_U64, field) ? "; --type u64 has it"
+                                            : "; --type f64 takes the nearest that there is";
+    else if (text_is_missing(field.start, field.end) && type_is_float(type))
+        more = " (scan --skip-nan has what is missing count as nothing)";
+    else if (!is_said && !type_is_float(type) && reads_as(TABLE_F64, field))
+        more = ", which what comes before it is; --type f64 takes both";
+    snprintf(text, sizeof text,
+             what == VALUE_NONE      ? "is no number of type %s%s"
+             : what == VALUE_ROUNDED ? "is no %s, which is what numbers are without --type%s"
+                                     : "does not fit in %s%s",
+             table_type_name(type), more);
+    return text_bad_field(file, &line, line.at, number, text);
+}
+
 static int take_row(const struct input_file *file, struct text_line *line, char *to) {
     const struct input_text *text = file->text;
-    const size_t size = table_type_size(file->layout.type);
-    int code = EX_OK;
+    enum value what;
     text_skip_blanks(line);
-    if (line->at == line->end)
-        return fail(EX_DATAERR, "%s: line %llu: is empty", file->name, (unsigned long long)text->line);
-    for (size_t i = 0; i < text->fields && code == EX_OK; i++) {
-        if (i > 0 && !text_take_delimiter(line))
-            return wrong_count(file, i, false);
+    const size_t taken = take_values(text, file->layout.type, line, to, &what);
+    if (what != VALUE_READ)
+        return wrong_value(file, *line, taken, what);
+    if (taken < text->fields)
+        return wrong_count(file, taken, false);
+    bool more = text_take_delimiter(line);
+    if (more && text->is_trailed) {
         text_skip_blanks(line);
-        if (text->skips && text->skips[i]) {
-            text_take_field(line);
-            continue;
-        }
-        code = take_value(file, line, i, to);
-        to += size;
+        more = line->at < line->end;
     }
-    if (code == EX_OK && text_take_delimiter(line))
-        return wrong_count(file, text->fields, true);
+    return more ? wrong_count(file, text->fields, true) : EX_OK;
+}
+
+/* Whether the line has nothing but whole numbers. */
+static bool is_whole(const struct input_text *text, struct text_line line, void *context) {
+    bool *all = context;
+    enum value what;
+    text_skip_blanks(&line);
+    return *all = take_values(text, TABLE_I64, &line, text->row, &what) == text->fields;
+}
+
+/* The type of values of which nobody said it: i64, if all that can be looked at are whole numbers. */
+static int find_type(struct input_file *file, table_type *type) {
+    bool whole = false;
+    const int code = text_survey(file, is_whole, &whole);
+    *type = whole ? TABLE_I64 : TABLE_F64;
     return code;
 }
 
@@ -106,7 +161,7 @@ ssize_t input_text_read(struct input_file *file, void *to, size_t bytes) {
     size_t done = 0;
     while (done < bytes && text->code == EX_OK) {
         struct text_line line;
-        bool found, over = false;
+        bool found;
         if (text->row_given < text->row_bytes) {
             const size_t left = text->row_bytes - text->row_given, count = left < bytes - done ? left : bytes - done;
             memcpy((char *)to + done, text->row + text->row_given, count);
@@ -114,13 +169,10 @@ ssize_t input_text_read(struct input_file *file, void *to, size_t bytes) {
             done += count;
             continue;
         }
-        int code = text_next_line(file, done == 0, &line, &found);
-        if (code == EX_OK && found && (line.at == line.end || text_is_blank(*line.at)))
-            code = text_look_for_end(file, &line, &over);
-        if (code == EX_OK && found && !over)
-            code = take_row(file, &line, text->row);
-        text->code = code;
-        if (code != EX_OK || !found || over)
+        text->code = text_next_row(file, done == 0, &line, &found);
+        if (text->code == EX_OK && found)
+            text->code = take_row(file, &line, text->row);
+        if (text->code != EX_OK || !found)
             break;
         text_drop_line(text, &line);
         text->row_given = 0;
@@ -128,8 +180,30 @@ ssize_t input_text_read(struct input_file *file, void *to, size_t bytes) {
     return done > 0 || text->code == EX_OK ? (ssize_t)done : input_failed(file, text->code);
 }
 
+/* The layout of a table of those columns, of which the rows are to be read. */
+static int set_layout(struct input_file *file, table_type type, size_t columns) {
+    const char *names = file->layout.names;
+    if (!layout_set(&file->layout, type, 0, columns))
+        return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
+    file->layout.names = names;
+    file->text->row_bytes = file->text->row_given = columns * table_type_size(type);
+    file->rows_known = false;
+    return EX_OK;
+}
+
+/* Room for a row of any type. */
+static int make_row(struct input_file *file, size_t columns) {
+    struct input_text *text = file->text;
+    size_t bytes;
+    if (!size_multiply(columns, sizeof(uint64_t), &bytes))
+        return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
+    text->row = malloc(bytes ? bytes : 1);
+    return text->row ? EX_OK : input_no_memory(file, bytes);
+}
+
 int input_text_begin(struct input_file *file, const struct input_request *request) {
-    const table_type said = request->type, type = said ? said : TABLE_F64;
+    const char delimiter = file->format->delimiter == ' ' ? '\0' : file->format->delimiter;
+    table_type type = request->type ? request->type : request->like;
     size_t columns = 0;
     if (!number_text_is_here)
         return fail(EX_UNAVAILABLE, "%s: is text, and this program was built without a C++ library that reads numbers",
@@ -141,39 +215,41 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
     if (!text)
         return input_no_memory(file, sizeof *text);
     text->line = 1;
-    text->delimiter = request->delimiter && file->format->delimiter != ' ' ? request->delimiter
-                      : file->format->delimiter == ' '                     ? '\0'
-                                                                           : file->format->delimiter;
-    text->type_is_said = said != 0;
-    const int code = text_read_first_line(file, request, type, &columns);
-    if (code != EX_OK)
-        return code;
-    if (!request->type_is_a_hint && request->columns && request->columns != columns)
-        return fail(EX_DATAERR, "%s: its first line has %zu columns, and --columns is %zu", file->name, columns,
+    text->delimiter = request->delimiter && delimiter ? request->delimiter : delimiter;
+    text->type_is_said = request->type != 0;
+    text->gaps = request->gaps;
+    int code = text_read_header(file, request, &columns);
+    if (code == EX_OK && !request->type_is_a_hint && request->columns && request->columns != columns)
+        code = fail(EX_DATAERR, "%s: its first line has %zu columns, and --columns is %zu", file->name, columns,
                     request->columns);
-    const char *names = file->layout.names;
-    if (!layout_set(&file->layout, type, 0, columns) ||
-        !size_multiply(columns, table_type_size(type), &text->row_bytes))
-        return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
-    file->layout.names = names;
-    text->row = malloc(text->row_bytes);
-    text->row_given = text->row_bytes;
-    file->rows_known = false;
-    return text->row ? EX_OK : input_no_memory(file, text->row_bytes);
+    if (code == EX_OK)
+        code = make_row(file, columns);
+    if (code == EX_OK && !type && request->gaps)
+        type = TABLE_F64;
+    if (code == EX_OK && !type)
+        code = find_type(file, &type);
+    if (code == EX_OK)
+        code = set_layout(file, type, columns);
+    for (size_t k = 0; k < request->field_count && code == EX_OK; k++)
+        if (request->fields[k].found) {
+            request->fields[k].type = type;
+            request->fields[k].offset *= table_type_size(type);
+        }
+    return code;
 }
 
 void input_text_taken(struct input_file *file) {
     struct input_text *text = file->text;
     free(text->buffer);
     text->buffer = NULL;
-    text->room = text->start = text->end = file->buffers = 0;
+    text->room = text->start = text->end = text->line_feed = text->carriage_return = file->buffers = 0;
 }
 
 void input_text_end(struct input_file *file) {
     if (!file->text)
         return;
     free(file->text->buffer);
-    free(file->text->skips);
+    free(file->text->columns);
     free(file->text->names);
     free(file->text->row);
     free(file->text);

@@ -1,5 +1,6 @@
-/* The first line of a text: values, or the names of the columns. */
+/* What comes before the first row of a text: comments, and the names of the columns. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,120 +19,163 @@ static struct text_line inside(struct text_line field) {
     return field;
 }
 
-static size_t count_fields(struct text_line line) {
-    size_t count = 0;
-    do {
-        text_take_field(&line);
-        count++;
-    } while (text_take_delimiter(&line));
-    return count;
-}
-
-/* The place of the name in the first line; the number of fields: it is not there. */
-static size_t find_name(const struct input_text *text, struct text_line line, const char *wanted) {
+/* The first field from `place` on with that name; the number of fields: there is none. */
+static size_t find_name(const struct input_text *text, struct text_line line, const char *wanted, size_t place) {
     size_t i = 0;
     for (; i < text->fields; i++, text_take_delimiter(&line)) {
         const struct text_line name = inside(text_take_field(&line));
         const size_t length = (size_t)(name.end - name.start);
-        if (strlen(wanted) == length && memcmp(wanted, name.start, length) == 0)
+        if (i >= place && strlen(wanted) == length && memcmp(wanted, name.start, length) == 0)
             break;
     }
     return i;
 }
 
-/* Whether the caller asks for names, and the line has all of them. A number may be that of a column where no fields are
- * picked. */
+/* Whether the word is the number of a field, from 0 on. */
+static bool is_place(const struct input_text *text, const char *word, size_t *place) {
+    uint64_t number;
+    const bool is_one = parse_number(word, SIZE_MAX, &number) && number < text->fields;
+    *place = is_one ? (size_t)number : text->fields;
+    return is_one;
+}
+
+/* Whether the line is nothing but numbers, other than 0, 1, 2 and so on, which are names that pandas makes. */
+static bool is_plain_numbers(const struct input_text *text, struct text_line line) {
+    bool counts = true;
+    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
+        char number[24];
+        const struct text_line field = text_take_field(&line);
+        const size_t length = (size_t)snprintf(number, sizeof number, "%zu", i);
+        if (*field.start == '"' || text_field_of(field.start, field.end) != TEXT_NUMBER)
+            return false;
+        counts = counts && (size_t)(field.end - field.start) == length && memcmp(field.start, number, length) == 0;
+    }
+    return !counts;
+}
+
+/* Whether the caller asks for names, and the line has all of them. Of numbers, which may be those of fields, it has
+ * names only if it cannot be a row. */
 static bool has_what_is_asked_for(const struct input_text *text, const struct input_request *request, bool picks,
                                   struct text_line line) {
-    bool asks = false;
+    size_t place;
+    bool asks = false, all_places = picks;
     for (size_t k = 0; k < request->field_count; k++) {
         const char *name = request->fields[k].name;
         uint64_t column;
         if (!name || (!picks && parse_number(name, SIZE_MAX, &column)))
             continue;
-        if (find_name(text, line, name) == text->fields)
+        const bool is_there = find_name(text, line, name, 0) < text->fields,
+                   may_be_place = is_place(text, name, &place);
+        if (!is_there && !(picks && may_be_place))
             return false;
-        asks = true;
+        asks = asks || is_there;
+        all_places = all_places && may_be_place;
     }
-    return asks;
+    return asks && !(all_places && is_plain_numbers(text, line));
 }
 
-/* Whether the fields of the first line are names, of which some may be empty; else they are numbers. A number in quotes
- * is a name beside names, and else a number. Where names and numbers are mixed, nobody knows whether the line is data,
- * which is not to be lost. */
+/* Whether the fields of the line that are columns are names, of which some may be empty; else they are numbers. A
+ * number in quotes is a name beside names, and else a number. Where names and numbers are mixed, nobody knows whether
+ * the line is data, which is not to be lost. */
 static int look_for_names(const struct input_file *file, struct text_line line, bool *found) {
     static const char several[] = "is several numbers; --delimiter says what is between them",
                       several_of_text[] = "is several numbers; --input-format csv, with --delimiter, says what is "
                                           "between them",
                       mixed[] = "is no number beside numbers; if these are names, put those that look like numbers in "
                                 "quotes, or say --field or --by",
+                      grouped[] = "is a number with marks between its digits, which none has here",
                       none[] = "is no number, and nothing here is a name; --field NAME,... says that these are names "
-                               "(or pandas is to write none: index=False, header=False)";
-    size_t names = 0, numbers = 0, other = 0; /* the first field that is no number, counted from 1 on */
+                               "(or pandas is to write none: index=False, header=False), and --skip-nan that it is "
+                               "missing";
+    const struct input_text *text = file->text;
+    size_t names = 0, numbers = 0, missing = 0, other = 0; /* the first field that is no number, counted from 1 on */
+    enum text_field what_is_other = TEXT_NOTHING;
     struct text_line from = line;
-    for (size_t i = 1; i == 1 || text_take_delimiter(&line); i++) {
+    for (size_t i = 1; i <= text->fields; i++, text_take_delimiter(&line)) {
         text_skip_blanks(&line);
         const struct text_line at = line, field = text_take_field(&line);
         const enum text_field what = text_field_of(field.start, field.end);
+        if (text->columns && text->columns[i - 1] == TEXT_NONE)
+            continue;
         if (what == TEXT_NUMBERS)
             return text_bad_field(file, &at, at.at, i - 1, line.delimiter ? several : several_of_text);
         names += what == TEXT_NAME;
-        numbers += what == TEXT_NUMBER && *field.start != '"';
-        if (what == TEXT_NUMBER || other > 0)
+        numbers += (what == TEXT_NUMBER || what == TEXT_GROUPED) && *field.start != '"';
+        missing += text_is_missing(field.start, field.end);
+        if (what == TEXT_NUMBER || (text->gaps && text_is_missing(field.start, field.end)) || other > 0)
             continue;
         other = i;
+        what_is_other = what;
         from = at;
     }
     *found = other > 0;
-    return other == 0 || (names > 0 && numbers == 0)
-               ? EX_OK
-               : text_bad_field(file, &from, from.at, other - 1, names > 0 ? mixed : none);
+    return other == 0 || (names > 0 && numbers == 0) ? EX_OK
+                                                     : text_bad_field(file, &from, from.at, other - 1,
+                                                                      what_is_other == TEXT_GROUPED ? grouped
+                                                                      : names > missing             ? mixed
+                                                                                                    : none);
 }
 
-/* Which fields are columns. */
-static int pick_fields(struct input_file *file, const struct input_request *request, struct text_line line) {
+/* Which fields are columns, and which of them each is. `names`: NULL if there are none. */
+static int pick_fields(struct input_file *file, const struct input_request *request, const struct text_line *names) {
     struct input_text *text = file->text;
-    text->skips = malloc(text->fields * sizeof *text->skips);
-    if (!text->skips)
-        return input_no_memory(file, text->fields * sizeof *text->skips);
-    memset(text->skips, true, text->fields * sizeof *text->skips);
-    for (size_t k = 0, last = 0; k < request->field_count; k++) {
+    const size_t fields = text->fields;
+    free(text->columns);
+    text->columns = malloc(fields * sizeof *text->columns);
+    if (!text->columns)
+        return input_no_memory(file, fields * sizeof *text->columns);
+    for (size_t i = 0; i < fields; i++)
+        text->columns[i] = TEXT_NONE;
+    for (size_t k = 0; k < request->field_count; k++) {
         const char *name = request->fields[k].name;
-        const size_t place = find_name(text, line, name);
-        if (place == text->fields)
-            return fail(EX_USAGE, "%s: its first line has no field '%s'", file->name, name);
-        if (k > 0 && place <= last)
-            return fail(EX_USAGE, "%s: --field: '%s' is not behind '%s' there, and columns of text keep their order",
-                        file->name, name, request->fields[k - 1].name);
-        text->skips[place] = false;
-        last = place;
+        size_t place = names ? find_name(text, *names, name, 0) : fields, again;
+        if (place < fields && (again = find_name(text, *names, name, place + 1)) < fields)
+            return fail(EX_USAGE, "%s: fields %zu and %zu are both called '%s': --field takes these numbers, too",
+                        file->name, place, again, name);
+        if (place == fields && !is_place(text, name, &place))
+            return fail(EX_USAGE, "%s: --field: %s '%s'", file->name,
+                        names ? "its first line has no field" : "its first line has numbers, and no names such as",
+                        name);
+        if (text->columns[place] != TEXT_NONE)
+            return fail(EX_USAGE, "%s: --field: '%s' is a field that is wanted twice", file->name, name);
+        text->columns[place] = k;
     }
     return EX_OK;
 }
 
 /* Where in a row the fields are that somebody looks for. */
-static void find_fields(const struct input_file *file, const struct input_request *request, struct text_line line,
-                        table_type type) {
+static void find_fields(const struct input_file *file, const struct input_request *request, struct text_line line) {
     for (size_t k = 0; k < request->field_count; k++) {
         struct input_field *field = &request->fields[k];
-        const size_t place = field->name ? find_name(file->text, line, field->name) : file->text->fields;
+        const size_t place = field->name ? find_name(file->text, line, field->name, 0) : file->text->fields;
         if (place < file->text->fields)
-            *field = (struct input_field){
-                .name = field->name, .found = true, .type = type, .values = 1, .offset = place * table_type_size(type)};
+            *field = (struct input_field){.name = field->name, .found = true, .values = 1, .offset = place};
     }
 }
 
+/* The field of that number. */
+static struct text_line field_at(struct text_line line, size_t place) {
+    struct text_line field = text_take_field(&line);
+    for (; place > 0; place--) {
+        text_take_delimiter(&line);
+        field = text_take_field(&line);
+    }
+    return field;
+}
+
 /* Keeps the names of the columns. */
-static int keep_names(struct input_file *file, struct text_line line) {
+static int keep_names(struct input_file *file, struct text_line line, size_t columns) {
     struct input_text *text = file->text;
     const size_t bytes = (size_t)(line.end - line.start) + text->fields + 1;
     char *to = text->names = malloc(bytes);
     if (!to)
         return input_no_memory(file, bytes);
-    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
-        const struct text_line name = text_take_field(&line);
-        if (text->skips && text->skips[i])
-            continue;
+    for (size_t i = 0, place = 0; i < columns; i++) {
+        for (place = 0; text->columns && text->columns[place] != i;)
+            place++;
+        const struct text_line name = text->columns ? field_at(line, place) : text_take_field(&line);
+        if (!text->columns)
+            text_take_delimiter(&line);
         const size_t length = (size_t)(name.end - name.start);
         memcpy(to, name.start, length);
         to += length;
@@ -141,49 +185,165 @@ static int keep_names(struct input_file *file, struct text_line line) {
     return EX_OK;
 }
 
-int text_read_first_line(struct input_file *file, const struct input_request *request, table_type type,
-                         size_t *columns) {
+/* EX_OK if the line, before which there are no rows, can be text. */
+static int check_encoding(const struct input_file *file, const struct text_line *line) {
+    const char *from = line->start;
+    const size_t length = (size_t)(line->end - from);
+    const char *nul = length > 0 ? memchr(from, '\0', length) : NULL;
+    const bool marks_little = length >= 2 && memcmp(from, "\xff\xfe", 2) == 0;
+    const bool is_marked = marks_little || (length >= 2 && memcmp(from, "\xfe\xff", 2) == 0);
+    const bool is_little = is_marked ? marks_little : nul && (nul - from) % 2 == 1;
+    const unsigned long long number = file->text->line;
+    if (is_marked || (nul && number == 1))
+        return fail(EX_DATAERR,
+                    "%s: line 1: is UTF-16, %s-endian, or no text; iconv -f UTF-16%s -t UTF-8 makes text of it",
+                    file->name, is_little ? "little" : "big", is_little ? "LE" : "BE");
+    return nul ? fail(EX_DATAERR, "%s: line %llu, column %zu: is a NUL, which no text has", file->name, number,
+                      (size_t)(nul - from) + 1)
+               : EX_OK;
+}
+
+/* sep=; as spreadsheets write it: the line says what is between fields, if nobody else does. */
+static bool says_delimiter(struct input_file *file, const struct input_request *request, const struct text_line *line) {
+    struct text_line field = inside((struct text_line){line->at, line->at, line->end, line->delimiter});
+    if (file->format->delimiter != ',' || field.end - field.start != 5 || memcmp(field.start, "sep=", 4) != 0)
+        return false;
+    if (!request->delimiter)
+        file->text->delimiter = field.start[4];
+    return true;
+}
+
+/* Keeps a comment, which may have the names of the columns: as numpy.savetxt() writes it, with # and a blank before
+ * them. In fields with blanks between them # may stand alone; elsewhere it is the beginning of a name then. */
+static int keep_comment(const struct input_file *file, const struct text_line *line, char **comment) {
+    const bool is_alone = !line->delimiter || (line->end - line->at > 1 && text_is_blank(line->at[1]));
+    const char *from = line->at + is_alone;
+    const size_t bytes = (size_t)(line->end - from);
+    free(*comment);
+    *comment = malloc(bytes + 1);
+    if (!*comment)
+        return input_no_memory(file, bytes + 1);
+    memcpy(*comment, from, bytes);
+    (*comment)[bytes] = '\0';
+    return EX_OK;
+}
+
+/* The first line that is neither empty nor a comment, of which the last one is kept. */
+static int find_first_line(struct input_file *file, const struct input_request *request, struct text_line *line,
+                           bool *found, char **comment) {
     struct input_text *text = file->text;
-    struct text_line line = {0};
+    int code;
+    while ((code = text_next_line(file, true, line, found)) == EX_OK && *found) {
+        if (text->line == 1 && line->end - line->at >= 3 && memcmp(line->at, "\xef\xbb\xbf", 3) == 0) { /* of UTF-8 */
+            line->start = line->at += 3;
+            text->start += 3;
+        }
+        code = check_encoding(file, line);
+        const bool is_empty = text_is_empty(*line);
+        text_skip_blanks(line);
+        if (code == EX_OK && !is_empty && *line->at == '#')
+            code = keep_comment(file, line, comment);
+        else if (code != EX_OK || (!is_empty && !(text->line == 1 && says_delimiter(file, request, line))))
+            break;
+        if (code != EX_OK)
+            break;
+        text_drop_line(text, line);
+    }
+    return code;
+}
+
+/* Whether there is a delimiter, and nothing behind it, at the end of the line. */
+static bool is_trailed(const struct input_text *text, struct text_line line, void *context) {
+    bool *all = context;
+    const size_t count = text_count_fields(line);
+    const struct text_line last = field_at(line, count - 1);
+    return *all = count == text->fields && count > 1 && line.delimiter && last.start == last.end;
+}
+
+/* Counts the fields of all lines, without one that is empty at the end of all. */
+static int count_fields(struct input_file *file, struct text_line *line) {
+    struct input_text *text = file->text;
     bool found;
-    int code = text_next_line(file, true, &line, &found);
-    if (code != EX_OK)
-        return code;
-    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
-    if (!found && request->columns && !picks) { /* no rows, of columns that somebody else knows */
-        text->fields = *columns = request->columns;
+    text->fields = text_count_fields(*line);
+    if (!is_trailed(text, *line, &text->is_trailed))
+        return EX_OK;
+    int code = text_survey(file, is_trailed, &text->is_trailed);
+    text->fields -= text->is_trailed;
+    if (code == EX_OK)
+        code = text_next_line(file, true, line, &found);
+    text_skip_blanks(line);
+    return code;
+}
+
+/* Which of the two lines, if any, has the names: NULL for none. */
+static int choose_names(struct input_file *file, const struct input_request *request, bool picks,
+                        const struct text_line *comment, const struct text_line *line, const struct text_line **names) {
+    const struct input_text *text = file->text;
+    bool found = false, all_places = picks;
+    size_t place;
+    int code = EX_OK;
+    *names = NULL;
+    if (line && has_what_is_asked_for(text, request, picks, *line)) {
+        *names = line;
         return EX_OK;
     }
-    if (!found)
-        return fail(EX_DATAERR, "%s: has no lines", file->name);
-    if (line.end - line.at >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) { /* UTF-8's mark */
-        line.start = line.at += 3;
-        text->start += 3;
+    if (comment && (!line || has_what_is_asked_for(text, request, picks, *comment))) {
+        *names = comment;
+        return EX_OK;
     }
-    text_skip_blanks(&line);
-    if (line.at == line.end)
-        return fail(EX_DATAERR, "%s: line 1: is empty", file->name);
-    if (memchr(line.at, '\r', (size_t)(line.end - line.at)))
-        return fail(EX_DATAERR, "%s: line 1: has a carriage return in it; lines end with \\n or \\r\\n", file->name);
-    struct text_line names = line;
-    if (!text->delimiter && *names.at == '#') /* as numpy.savetxt() writes it */
-        names.at++;
-    text->fields = *columns = count_fields(names);
-    bool has_names = names.at != line.at || has_what_is_asked_for(text, request, picks, line);
-    code = has_names ? EX_OK : look_for_names(file, line, &has_names);
-    if (code != EX_OK)
-        return code;
-    if (picks && !has_names)
-        return fail(EX_USAGE, "%s: --field: its first line has numbers, and no names", file->name);
-    if (picks)
+    for (size_t k = 0; k < request->field_count && picks; k++)
+        all_places = all_places && is_place(text, request->fields[k].name, &place);
+    if (all_places)
+        code = pick_fields(file, request, NULL);
+    if (code == EX_OK)
+        code = look_for_names(file, *line, &found);
+    *names = found ? line : comment;
+    return code;
+}
+
+/* The fields, and their names, by the last comment and the first line behind it; NULL: there is none. */
+static int read_names(struct input_file *file, const struct input_request *request, const struct text_line *comment,
+                      struct text_line *line, size_t *columns) {
+    struct input_text *text = file->text;
+    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
+    const struct text_line *names;
+    int code = EX_OK;
+    if (line)
+        code = count_fields(file, line);
+    else
+        text->fields = text_count_fields(*comment);
+    if (comment && text_count_fields(*comment) != text->fields)
+        comment = NULL;
+    if (code == EX_OK)
+        code = choose_names(file, request, picks, comment, line, &names);
+    if (code == EX_OK && picks)
         code = pick_fields(file, request, names);
-    else if (has_names)
-        find_fields(file, request, names, type);
-    for (size_t i = 0; i < text->fields && text->skips; i++)
-        *columns -= text->skips[i];
-    if (code == EX_OK && has_names)
-        code = keep_names(file, names);
-    if (has_names)
-        text_drop_line(text, &line);
+    else if (code == EX_OK && names)
+        find_fields(file, request, *names);
+    *columns = picks ? request->field_count : text->fields;
+    if (code == EX_OK && names)
+        code = keep_names(file, *names, *columns);
+    if (code == EX_OK && names && names == line)
+        text_drop_line(text, line);
+    return code;
+}
+
+int text_read_header(struct input_file *file, const struct input_request *request, size_t *columns) {
+    struct input_text *text = file->text;
+    struct text_line line = {0};
+    char *last = NULL;
+    bool found;
+    int code = find_first_line(file, request, &line, &found, &last);
+    const struct text_line comment = {last, last, last ? last + strlen(last) : NULL, text->delimiter};
+    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
+    line.delimiter = text->delimiter;
+    if (code == EX_OK && (found || last)) {
+        code = read_names(file, request, last ? &comment : NULL, found ? &line : NULL, columns);
+    } else if (code == EX_OK && request->columns && !picks) { /* no rows, of columns that somebody else knows */
+        text->fields = *columns = request->columns;
+    } else if (code == EX_OK) {
+        code = fail(EX_DATAERR, "%s: has no lines", file->name);
+    }
+    free(last);
     return code;
 }

@@ -1,13 +1,16 @@
 #include "input/text_lines.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "input/start.h"
 #include "message.h"
+#include "text/field.h"
 
-enum { FIRST_ROOM = 256 << 10, LEAST_ROOM = 64, QUOTED = 24 };
+enum { FIRST_ROOM = 256 << 10, LEAST_ROOM = 64, QUOTED = 24, A_WHILE = 100 };
 
 struct text_line text_take_field(struct text_line *line) {
     struct text_line field = {.delimiter = line->delimiter};
@@ -47,6 +50,8 @@ static int fill(struct input_file *file) {
     const size_t have = text->end - text->start, most = file->most ? file->most : SIZE_MAX / 2;
     if (text->start > 0 && text->end == text->room) {
         memmove(text->buffer, text->buffer + text->start, have);
+        text->line_feed -= text->line_feed < text->start ? text->line_feed : text->start;
+        text->carriage_return -= text->carriage_return < text->start ? text->carriage_return : text->start;
         text->start = 0;
         text->end = have;
     }
@@ -64,35 +69,40 @@ static int fill(struct input_file *file) {
     if (got < 0)
         return file->code;
     text->end += (size_t)got;
+    text->got += (uint64_t)got;
     text->ended = got == 0;
     return EX_OK;
 }
 
-/* Whether bytes can be had without waiting for them. */
-static bool comes_at_once(const struct input_file *file) {
+/* Whether bytes can be had without waiting for them longer than so many milliseconds. */
+static bool comes_within(const struct input_file *file, int milliseconds) {
     struct pollfd waiting = {.fd = file->fd, .events = POLLIN};
-    return file->is_regular || poll(&waiting, 1, 0) > 0;
+    return file->is_regular || poll(&waiting, 1, milliseconds) > 0;
 }
 
+/* The first such byte that has not been looked at, or the end of those; no byte is searched twice. */
+static size_t first_of(const struct input_text *text, char wanted, size_t *known) {
+    const size_t from = *known > text->start ? *known : text->start;
+    const char *found = from < text->end ? memchr(text->buffer + from, wanted, text->end - from) : NULL;
+    return *known = found ? (size_t)(found - text->buffer) : text->end;
+}
+
+/* A line ends with \n, \r\n or \r; whether it is the last of these, the byte behind it says. */
 int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found) {
     struct input_text *text = file->text;
-    size_t looked = 0;
     *found = false;
     for (;;) {
-        const size_t have = text->end - text->start;
-        const char *from = have > 0 ? text->buffer + text->start : text->buffer;
-        const char *end = have > looked ? memchr(from + looked, '\n', have - looked) : NULL;
-        if (end || (text->ended && have > 0)) {
-            const char *stop = end ? end : from + have;
-            *line = (struct text_line){.start = from, .at = from, .end = stop, .delimiter = text->delimiter};
-            if (stop > from && stop[-1] == '\r')
-                line->end--;
+        const size_t feed = first_of(text, '\n', &text->line_feed), end = text->end;
+        const size_t back = first_of(text, '\r', &text->carriage_return), stop = feed < back ? feed : back;
+        const bool is_whole = stop < end && (stop == feed || stop + 1 < end);
+        if (is_whole || (text->ended && text->start < end)) {
+            const char *from = text->buffer + text->start;
+            *line = (struct text_line){from, from, text->buffer + stop, text->delimiter};
             *found = true;
             return EX_OK;
         }
-        if (text->ended || (!waits && !comes_at_once(file)))
+        if (text->ended || text->is_frozen || (!waits && !comes_within(file, 0)))
             return EX_OK;
-        looked = have;
         const int code = fill(file);
         if (code != EX_OK)
             return code;
@@ -107,21 +117,82 @@ void text_drop_line(struct input_text *text, const struct text_line *line) {
     text->line++;
 }
 
-int text_look_for_end(struct input_file *file, struct text_line *line, bool *over) {
+bool text_is_empty(struct text_line line) {
+    while (line.at < line.end && text_is_blank(*line.at))
+        line.at++;
+    return line.at == line.end;
+}
+
+size_t text_count_fields(struct text_line line) {
+    size_t count = 0;
+    do {
+        text_take_field(&line);
+        count++;
+    } while (text_take_delimiter(&line));
+    return count;
+}
+
+/* Whether the line begins with # and is none of data: with as many fields as a row has, it may be one whose first field
+ * is a name, or missing. */
+static bool is_comment(const struct input_text *text, struct text_line line) {
+    text_skip_blanks(&line);
+    if (*line.at != '#' || text_count_fields(line) != text->fields)
+        return *line.at == '#';
+    const struct text_line first = text_take_field(&line);
+    if ((text->columns && text->columns[0] == TEXT_NONE) || text_is_missing(first.start, first.end))
+        return false;
+    return !text->delimiter || text->fields == 1 || first.end - first.start == 1 || text_is_blank(first.start[1]);
+}
+
+int text_next_row(struct input_file *file, bool waits, struct text_line *line, bool *found) {
     struct input_text *text = file->text;
-    const uint64_t first = text->line;
-    bool found = true;
-    int code = EX_OK;
-    text_skip_blanks(line);
-    while (code == EX_OK && found && line->at == line->end) {
+    int code;
+    while ((code = text_next_line(file, waits, line, found)) == EX_OK && *found) {
+        const char first = line->at < line->end ? *line->at : ' ';
+        if (!text_is_blank(first) && first != '#')
+            break;
+        if (!text_is_empty(*line) && !is_comment(text, *line))
+            break;
         text_drop_line(text, line);
-        code = text_next_line(file, true, line, &found);
-        text_skip_blanks(line);
     }
-    *over = !found;
-    if (code == EX_OK && found && text->line > first) {
+    return code;
+}
+
+/* Has the file go on at the line that is `line`, and begins at that byte. */
+static int go_back(struct input_file *file, uint64_t place, uint64_t line) {
+    struct input_text *text = file->text;
+    if (lseek(file->fd, file->base + (off_t)place, SEEK_SET) < 0)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    text->start = text->end = text->line_feed = text->carriage_return = 0;
+    text->got = place;
+    text->ended = false;
+    text->line = line;
+    return EX_OK;
+}
+
+int text_survey(struct input_file *file,
+                bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context) {
+    struct input_text *text = file->text;
+    struct text_line line;
+    bool found;
+    int code = text_next_row(file, true, &line, &found);
+    const uint64_t place = text->got - (text->end - text->start), first = text->line;
+    while (code == EX_OK && !input_can_seek(file) && !text->ended && text->end < text->room &&
+           comes_within(file, A_WHILE))
+        code = fill(file);
+    const size_t start = text->start;
+    text->is_frozen = !input_can_seek(file);
+    while (code == EX_OK && found && goes_on(text, line, context)) {
+        text_drop_line(text, &line);
+        code = text_next_row(file, true, &line, &found);
+    }
+    if (text->is_frozen) {
+        text->start = start;
+        text->line_feed = text->carriage_return = 0;
         text->line = first;
-        code = fail(EX_DATAERR, "%s: line %llu: is empty", file->name, (unsigned long long)first);
+        text->is_frozen = false;
+    } else if (code == EX_OK && text->line > first) {
+        code = go_back(file, place, first);
     }
     return code;
 }

@@ -2,22 +2,31 @@
 #ifndef INPUT_TEXT_LINES_H
 #define INPUT_TEXT_LINES_H
 
+#include <stdint.h>
+
 #include "input/input.h"
 
 struct input_text {
     char *buffer; /* bytes from `start` to `end` have not been looked at */
     size_t room, start, end;
+    size_t line_feed, carriage_return; /* the first one from `start` on, or how far there is none */
+    uint64_t got;                      /* bytes of the file that were read */
     bool ended;
+    bool is_frozen;    /* no more bytes are read: only lines that are there are looked at */
     int code;          /* what went wrong behind the rows that were read */
     uint64_t line;     /* the number of the line at `start`, from 1 on */
     char delimiter;    /* 0: blanks */
-    size_t fields;     /* of a line */
-    bool *skips;       /* fields that are no columns; NULL: all are */
+    size_t fields;     /* of a line, not counting an empty one at the end of all lines: */
+    bool is_trailed;   /* there is a delimiter behind the last field */
+    size_t *columns;   /* the column that each field is, or TEXT_NONE; NULL: all are, in their order */
     bool type_is_said; /* else integers that are no f64 are refused */
+    bool gaps;         /* missing fields are NaN */
     char *names;       /* of the columns, one behind the other, each with its '\0' */
     char *row;         /* a row that was not asked for as a whole: row_given of row_bytes were handed out */
     size_t row_bytes, row_given;
 };
+
+#define TEXT_NONE SIZE_MAX
 
 /* A line, without its end, while its fields are taken. */
 struct text_line {
@@ -52,17 +61,25 @@ int text_next_line(struct input_file *file, bool waits, struct text_line *line, 
 
 void text_drop_line(struct input_text *text, const struct text_line *line);
 
-/* Looks for the end of the text at a line that is empty or begins with a blank: where nothing but empty lines follow,
- * *over is set, and the line is none. */
-int text_look_for_end(struct input_file *file, struct text_line *line, bool *over);
+/* The next line that is a row: those that are empty, and comments, are dropped. As text_next_line(). */
+int text_next_row(struct input_file *file, bool waits, struct text_line *line, bool *found);
+
+/* Whether the line has nothing but blanks. */
+bool text_is_empty(struct text_line line);
+
+size_t text_count_fields(struct text_line line);
+
+/* Looks at all rows from here on, of what comes by a pipe at those that have come, until `goes_on` is false; and goes
+ * back to the first of them. EX_OK, or the exit code after a message. */
+int text_survey(struct input_file *file,
+                bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context);
 
 /* EX_DATAERR after a message: the field at `from`, that number from 0 on, is not what it should be. */
 int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
                    const char *what);
 
-/* In text_header.c: reads the first line, and drops it if it has names; *columns of the table. EX_OK, or the exit code
- * after a message. */
-int text_read_first_line(struct input_file *file, const struct input_request *request, table_type type,
-                         size_t *columns);
+/* In text_header.c: reads what comes before the first row, which says what fields there are; *columns of the table.
+ * Fields that are looked for are given their places as offsets. EX_OK, or the exit code after a message. */
+int text_read_header(struct input_file *file, const struct input_request *request, size_t *columns);
 
 #endif

@@ -41,7 +41,7 @@ static enum text_field what_is(const char *name) { return text_field_of(name, na
 
 /* Whether the name, without quotes, would be read again as values, in a line that has no # before it. */
 static bool looks_like_numbers(const char *name, const struct output_format *format) {
-    return format != &output_text && *name != '"' && (what_is(name) == TEXT_NUMBER || what_is(name) == TEXT_NUMBERS);
+    return format != &output_text && *name != '"' && what_is(name) >= TEXT_NUMBER && what_is(name) <= TEXT_NUMBERS;
 }
 
 static int write_name(struct atomic_file *file, const struct output_format *format, const char *name, char delimiter) {

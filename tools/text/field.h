@@ -2,13 +2,19 @@
 #ifndef TEXT_FIELD_H
 #define TEXT_FIELD_H
 
+#include <stdbool.h>
+
 enum text_field {
     TEXT_NOTHING, /* also between quotes, and blanks in these */
     TEXT_NUMBER,  /* also between quotes */
+    TEXT_GROUPED, /* likewise a number with marks between groups of three digits, such as 1_000 */
     TEXT_NUMBERS, /* with what might be a delimiter between or beside them */
     TEXT_NAME
 };
 
 enum text_field text_field_of(const char *from, const char *end);
+
+/* Whether the field has nothing, also between quotes, or one of the words for that, such as NA. */
+bool text_is_missing(const char *from, const char *end);
 
 #endif
