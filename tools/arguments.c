@@ -170,19 +170,28 @@ static int take_delimiter(const char *option, char *text, void *place) {
 }
 
 /* Names with commas between them, which are cut out of the word. */
-static int take_fields(const char *option, char *names, void *place) {
-    struct arguments *arguments = place;
+static int take_names(const char *option, char *names, const char **list, unsigned *count) {
     for (char *name = names, *rest; name; name = rest) {
         rest = strchr(name, ',');
         if (rest)
             *rest++ = '\0';
         if (*name == '\0')
             return fail(EX_USAGE, "--%s: an empty name; there are names with commas between them", option);
-        if (arguments->field_count == BY_MOST)
+        if (*count == BY_MOST)
             return fail(EX_USAGE, "--%s %s: is one more than the %d that are possible", option, name, BY_MOST);
-        arguments->fields[arguments->field_count++] = name;
+        list[(*count)++] = name;
     }
     return GO_ON;
+}
+
+static int take_fields(const char *option, char *names, void *place) {
+    struct arguments *arguments = place;
+    return take_names(option, names, arguments->fields, &arguments->field_count);
+}
+
+static int take_kept(const char *option, char *names, void *place) {
+    struct arguments *arguments = place;
+    return take_names(option, names, arguments->kept, &arguments->kept_count);
 }
 
 #define AT(member) offsetof(struct arguments, member)
@@ -206,6 +215,7 @@ static const struct rule {
     {"columns", 0, HAS_COLUMNS | FOR_GEN | FOR_SORT, take_size, AT(columns), 0},
     {"skip", 0, READS_TABLE, take_size_or_0, AT(skip), 0},
     {"field", 0, READS_TABLE & ~FOR_SORT & ~FOR_RANKS, take_fields, WHOLE, 0},
+    {"keep", 0, FOR_SCAN | FOR_VERIFY | FOR_SUM, take_kept, WHOLE, 0},
     {"member", 0, READS_TABLE & ~FOR_RANKS, take_text, AT(member), 0},
     {"tensor", 0, READS_TABLE & ~FOR_RANKS, take_text, AT(member), 0},
     {"input-format", 0, READS_TABLE, take_format, AT(input_format), 0},

@@ -39,6 +39,8 @@ struct arguments {
     size_t columns, skip;                     /* 0: not said */
     const char *fields[BY_MOST];              /* of records, that are the columns; the words of --field */
     unsigned field_count;
+    const char *kept[BY_MOST]; /* of text, fields that stand beside the sums; the words of --keep */
+    unsigned kept_count;
     bool has_rows;
     size_t rows; /* gen: how many */
     bool has_at;

@@ -103,7 +103,7 @@ int info_main(int argc, char **argv) {
         return code;
     if (!arguments.input_format && state_file_recognise(arguments.operands[0]))
         return state_info(&arguments);
-    code = start_input(&file, arguments.operands[0], arguments.out_type, &arguments);
+    code = start_input(&file, arguments.operands[0], arguments.out_type, NULL, &arguments);
     if (code == EX_OK)
         code = input_drain(&file);
     if (code == EX_OK)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "input/start.h"
 #include "memory.h"
 #include "message.h"
 #include "number.h"
@@ -100,6 +101,8 @@ static const char text_help[] =
     "of records:\n"
     "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter.\n"
     "                        Of text they have the order of the names\n"
+    "  --keep NAME,...       of text, these fields are not summed, such as dates and names, and stand before the sums\n"
+    "                        of their rows as they are; the output must be text, too\n"
     "\n"
     "What is compressed as a whole comes by a pipe (zstdcat big.npy.zst | tuplescan scan - -o sums.npy).\n"
     "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
@@ -145,6 +148,8 @@ static int check_arguments(const struct arguments *arguments) {
         return code;
     if (arguments->device_count && arguments->backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
+    if (arguments->kept_count > 0 && arguments->offsets)
+        return fail(EX_USAGE, "--keep and --offsets: only one of them; a row more has no fields to keep");
     if (arguments->reverse && (arguments->input_count > 1 || arguments->state))
         return fail(EX_USAGE, "--reverse: is for one input, and without --continue");
     return check_outputs(arguments, "--carry-out", arguments->carry_out);
@@ -167,22 +172,36 @@ static int read_state(struct scan_job *job) {
     return EX_OK;
 }
 
-/* A .npy says its rows before the values: where they are not known, and its beginning cannot be written once more, the
- * input is brought into memory first. */
+/* Whether the one input is a text file whose values, of which each takes two bytes of it at least, are less than what a
+ * sum that goes on must remember between rows: a few rows of very many columns. */
+static bool is_less_than_a_state(const struct scan_job *job) {
+    const struct input_file *input = &job->inputs[0];
+    const struct table_layout *sums = &job->out_layout;
+    const bool is_one = job->arguments.input_count == 1 && !job->arguments.state && !job->arguments.reverse;
+    size_t state, values;
+    return is_one && input->text && input_can_seek(input) &&
+           table_state_bytes(table_sum_type(sums->type), sums->columns, &state) == TABLE_OK &&
+           size_multiply((size_t)input->size / 2 + 1, 2 * sizeof(uint64_t), &values) && values < state;
+}
+
+/* Such an input is brought into memory first; and, as a .npy says its rows before the values, any of which the rows are
+ * not known, where its beginning cannot be written once more. */
 static int make_rows_known(struct scan_job *job) {
     static const char why[] = "a .npy says its rows before the values (a file can be gone back in, and --output-format "
                               "raw says none)";
+    static const char few[] = "it has a few long rows";
     enum { STREAM_MOST = 16 << 20 }; /* what the stream needs has room in it */
     const size_t most = memory_limit(job->arguments.memory);
     struct memory_budget budget = {.most = most - least(most / 4, STREAM_MOST), .used = job->kept};
     size_t rows = 0;
-    if (job->rows_known || job->output_format != &output_npy || atomic_file_can_go_back(&job->output))
+    const bool needs_rows = job->output_format == &output_npy && !atomic_file_can_go_back(&job->output);
+    if (job->rows_known || (!needs_rows && !is_less_than_a_state(job)))
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.input_count; i++) {
         struct input_file *input = &job->inputs[i];
         int code = input->rows_known ? EX_OK : scan_open_again(job, input);
         if (code == EX_OK && !input->rows_known)
-            code = input_take_all(input, memory_left(&budget), why);
+            code = input_take_all(input, memory_left(&budget), needs_rows ? why : few);
         if (code != EX_OK)
             return code;
         if (input->is_taken && input->is_aside)
@@ -203,6 +222,8 @@ static int open_outputs(struct scan_job *job) {
     const struct arguments *arguments = &job->arguments;
     const char *input_format = job->inputs[0].format->output;
     job->output_format = output_format_for(arguments->output, arguments->output_format, input_format);
+    if (arguments->kept_count > 0 && !job->output_format->delimiter)
+        return fail(EX_USAGE, "--keep: is for text, and %s would be %s", arguments->output, job->output_format->name);
     int code = open_output(&job->output, arguments->output, arguments->force, job->output_format, &job->out_layout);
     if (code == EX_OK && arguments->carry_out) {
         job->carry_format = output_format_for(arguments->carry_out, NULL, input_format);
@@ -237,6 +258,7 @@ static int finish_outputs(struct scan_job *job, size_t rows_said) {
 void scan_free_tables(struct scan_job *job) {
     for (unsigned i = 0; i < job->arguments.input_count && job->inputs; i++)
         input_release(&job->inputs[i]);
+    text_beside_end(&job->beside);
     free(job->own_state);
     free(job->carry_in);
     free(job->carry_out);
@@ -277,6 +299,9 @@ int scan_main(int argc, char **argv) {
         code = check_arguments(&job.arguments);
     else
         return code;
+    job.beside = (struct text_beside){.count = job.arguments.kept_count,
+                                      .most = job.arguments.kept_count > 0 ? memory_limit(job.arguments.memory) / 2 : 0,
+                                      .lock = PTHREAD_MUTEX_INITIALIZER};
     if (code == EX_OK)
         code = run(&job);
     atomic_file_discard(&job.output);

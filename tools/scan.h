@@ -8,6 +8,7 @@
 #include "state_file.h"
 #include "stopwatch.h"
 #include "table_io.h"
+#include "text/beside.h"
 
 #define SCAN_NONE TABLE_NO_OVERFLOW
 
@@ -26,7 +27,8 @@ struct scan_job {
     bool rows_known;           /* of all inputs */
     const char *name;          /* of the inputs, for messages */
     char name_of_many[40];
-    size_t kept;     /* bytes of what is remembered between the rows */
+    size_t kept; /* bytes of what is remembered between the rows */
+    struct text_beside beside;
     void *own_state; /* of sums over several inputs, without --continue */
     struct atomic_file output, carry_file;
     struct state_file state;
@@ -52,7 +54,7 @@ struct scan_job {
 int scan_open_tables(struct scan_job *job);
 
 /* Opens an input that was set aside, now that its turn has come, and sets it aside again when it has been read. */
-int scan_open_again(const struct scan_job *job, struct input_file *input);
+int scan_open_again(struct scan_job *job, struct input_file *input);
 int scan_close_again(struct input_file *input);
 
 /* Sums them up, into job->output. */

@@ -113,7 +113,7 @@ static void add_report(table_stream_report *sum, const table_stream_report *repo
 
 static int sum_rows(struct scan_job *job) {
     struct input_file *input = job->input;
-    const size_t memory = memory_limit(job->arguments.memory), kept = input->buffers + job->kept;
+    const size_t memory = memory_limit(job->arguments.memory) - job->beside.most, kept = input->buffers + job->kept;
     table_stream_report report = {0};
     uint64_t overflow = SCAN_NONE, skipped = 0;
     table_stream_options options = {.in_type = input->layout.type,

@@ -93,11 +93,16 @@ static void allow_many_files(void) {
     }
 }
 
-int scan_open_again(const struct scan_job *job, struct input_file *input) {
+/* Where fields of --keep wait for their sums. */
+static struct text_beside *beside_of(struct scan_job *job) {
+    return job->arguments.kept_count > 0 ? &job->beside : NULL;
+}
+
+int scan_open_again(struct scan_job *job, struct input_file *input) {
     struct input_file again;
     if (!input->is_aside || input->is_open || input->is_taken)
         return EX_OK;
-    int code = start_input(&again, input->name, input->layout.type, &job->arguments);
+    int code = start_input(&again, input->name, input->layout.type, beside_of(job), &job->arguments);
     if (code == EX_OK)
         code = input_is_same(&again, input);
     if (code != EX_OK) {
@@ -129,7 +134,7 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
     *rows = 0;
     for (unsigned i = 0; i < arguments->input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        int code = start_input(input, arguments->inputs[i], like, arguments);
+        int code = start_input(input, arguments->inputs[i], like, beside_of(job), arguments);
         like = job->inputs[0].layout.type;
         if (code == EX_OK && i > 0)
             code = fits_below(job, input);
@@ -172,6 +177,7 @@ int scan_open_tables(struct scan_job *job) {
     job->out_layout = *in;
     job->out_layout.stored = (struct layout_stored){0};
     job->out_layout.delimiter = arguments->delimiter;
+    job->out_layout.beside = beside_of(job);
     job->out_layout.shape[0] = rows;
     code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);
     if (code != EX_OK)

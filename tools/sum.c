@@ -31,7 +31,7 @@ static const char help[] =
     "  --continue STATE      the state that scan went on from, as it was before: a copy of it. Needed when A is 0\n"
     "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows; with\n"
     "                        --exclusive --reverse when A is 0\n"
-    "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter\n"
+    "  --type, --columns, --skip, --input-format, --field, --keep, --member, --tensor, --delimiter\n"
     "                        describe SCANNED, as for scan\n"
     "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
     "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
@@ -222,7 +222,7 @@ static int run(struct range *range) {
     table_type like;
     int code = state_file_type(arguments->state, &like);
     if (code == EX_OK)
-        code = start_input(scanned, arguments->operands[0], like, arguments);
+        code = start_input(scanned, arguments->operands[0], like, NULL, arguments);
     if (code == EX_OK && !table_types_supported(layout->type, layout->type))
         code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned->name,
                     table_type_name(layout->type));

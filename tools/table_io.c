@@ -87,15 +87,22 @@ static struct input_request table_request(const struct arguments *arguments, str
                                   .skip = arguments->skip,
                                   .memory = memory_there(arguments->memory),
                                   .fields = fields,
-                                  .field_count = arguments->field_count};
+                                  .field_count = arguments->field_count,
+                                  .kept = arguments->kept,
+                                  .kept_count = arguments->kept_count};
 }
 
-int start_input(struct input_file *file, const char *path, table_type like, const struct arguments *arguments) {
+int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
+                const struct arguments *arguments) {
     struct input_field fields[BY_MOST];
     struct input_request request = table_request(arguments, fields);
     request.like = like;
     request.gaps = arguments->skip_nan;
-    return input_start(file, path, &request);
+    request.beside = beside;
+    const int code = input_start(file, path, &request);
+    return code != EX_OK || file->text || arguments->kept_count == 0
+               ? code
+               : fail(EX_USAGE, "%s: is no text, and --keep is for fields of text", file->name);
 }
 
 int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type) {

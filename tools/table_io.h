@@ -16,8 +16,9 @@ int check_outputs(const struct arguments *arguments, const char *option, const c
 void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
 /* Opens the table that the command line describes, to be read piece by piece. `like`: the type of text without --type;
- * 0: what its values need. As input_start(). */
-int start_input(struct input_file *file, const char *path, table_type like, const struct arguments *arguments);
+ * 0: what its values need. `beside`: where fields of --keep are put; NULL: nowhere. As input_start(). */
+int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
+                const struct arguments *arguments);
 
 /* *type = the type of the sums: --out-type, or the default for the input. Refuses options that are for other
  * types. EX_OK, or the exit code after a message. */

@@ -20,7 +20,7 @@ static const char help[] =
     "they have left their type are said to have wrapped, from which row and column of INPUT on.\n"
     "\n"
     "  --exclusive, --reverse, --offsets, --skip-nan, --carry-in FILE, --type, --columns, --skip, --input-format,\n"
-    "  --field, --member, --tensor, --delimiter\n"
+    "  --field, --keep, --member, --tensor, --delimiter\n"
     "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
     "                  before its values\n"
     "  --continue STATE\n"
@@ -43,7 +43,11 @@ static int open_scanned(struct input_file *scanned, const char *path, const stru
                         const struct arguments *arguments) {
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
     table_type type = arguments->out_type ? arguments->out_type : default_sum_type(in->type);
+    static const char *const places[BY_MOST] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
+                                                "8", "9", "10", "11", "12", "13", "14", "15"};
     struct input_request request = {.format = arguments->output_format,
+                                    .kept = places, /* what is kept stands before the sums */
+                                    .kept_count = arguments->kept_count,
                                     .type = type,
                                     .columns = in->columns,
                                     .type_is_a_hint = true,
@@ -182,7 +186,8 @@ int verify_main(int argc, char **argv) {
         return code;
     code = state_file_type(arguments.state, &like);
     if (code == EX_OK)
-        code = start_input(&input, arguments.operands[0], arguments.out_type ? arguments.out_type : like, &arguments);
+        code = start_input(&input, arguments.operands[0], arguments.out_type ? arguments.out_type : like, NULL,
+                           &arguments);
     if (code == EX_OK)
         code = open_scanned(&scanned, arguments.operands[1], &input, &arguments);
     if (code == EX_OK)

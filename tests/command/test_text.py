@@ -247,6 +247,42 @@ class Text(CommandTest):
         self.write("range.csv", b"0,1,2\n3,4,6\n")  # as pandas writes an array without its index
         self.assertEqual(self.run_command("scan", "range.csv", "--field", "2,1", "-qo-", "--output-format", "text").stdout, b"# 2 1\n6 4\n")
 
+    def test_fields_that_are_kept(self):
+        """As they are, before the sums of their rows, whatever is in them."""
+        self.write("in.csv", b'x,day,"who, then",y\n1,2024-01-01,"a, b",10\n2,,5,20\n3,#3,"say ""x""",30\n')
+        for words, sums in ((["--keep", "day"], None), (["--keep", 'day,who; then'], None),
+                            (["--keep", "day", "--field", "y,x"], b"day,y,x\n2024-01-01,10,1\n,30,3\n#3,60,6\n"),
+                            (["--keep", "2,day", "--field", "y"], b'"who, then",day,y\n"a, b",2024-01-01,10\n5,,30\n"say ""x""",#3,60\n')):
+            if sums is None:
+                self.run_command("scan", "in.csv", "-qo-", *words, code=USAGE if words[1] != "day" else DATA)
+                continue
+            for more in [], ["--threads", 3], ["--memory", "1M"]:
+                self.assertEqual(self.run_command("scan", "in.csv", "-qo-", *words, *more).stdout, sums)
+            found = self.run_command("scan", "-", "--input-format", "csv", "-qo-", *words, input=self.read("in.csv")).stdout
+            self.assertEqual(found, sums)
+            self.run_command("scan", "in.csv", "-qfo", "out.csv", *words)
+            self.run_command("verify", "in.csv", "out.csv", "-q", *words)
+            self.assertEqual(self.run_command("sum", "out.csv", "--rows", "1:3", "--keep", "0" if len(words[1]) < 5 else "0,1").returncode, 0)
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-", "--keep", "day", "--field", "x", "--reverse", "--output-format", "text").stdout,
+                         b'# day x\n2024-01-01 6\n"" 5\n#3 3\n')
+        self.write("plain.csv", b"a;1;5\nb;2;6\n")
+        self.assertEqual(self.run_command("scan", "plain.csv", "plain.csv", "-qo-", "--delimiter", ";", "--keep", "0").stdout,
+                         b"a;1;5\nb;3;11\na;4;16\nb;6;22\n")
+        rows = 50000
+        self.write("big.csv", b"n,name\n" + b"".join(b"%d,row %d\n" % (i, i) for i in range(rows)))
+        for words in [], ["--exclusive"], ["--continue", "state"]:
+            lines = self.run_command("scan", "big.csv", "-qo-", "--keep", "name", *words).stdout.split(b"\n")
+            self.assertEqual(lines[0], b"name,n")
+            sums = numpy.cumsum(numpy.arange(rows)) - (numpy.arange(rows) if words == ["--exclusive"] else 0)
+            self.assertEqual(lines[1:-1], [b"row %d,%d" % (i, s) for i, s in enumerate(sums)])
+        for words, says in ((["--output-format", "npy"], "is for text"), (["--offsets"], "only one"), (["--field", "name"], "twice"),
+                            (["--keep", "name"], "twice"), (["--keep", "n"], "no columns"), (["--keep", "other"], "'other'")):
+            self.assert_refused(USAGE, "scan", "big.csv", "-o", "out.txt", "--keep", "name", *words, says=says)
+        self.save("in.npy", numpy.zeros((3, 2)))
+        self.assert_refused(USAGE, "scan", "in.npy", "-o", "no.csv", "--keep", "0", says="no text")
+        self.write("long.csv", b"".join(b"%s,1\n" % (b"x" * 20000) for _ in range(100)))
+        self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "no.csv", "--keep", "0", "--memory", "200K", says=["--keep", "--memory"])
+
     def test_several_files_with_names(self):
         self.write("a.csv", b"x,y\n1,2\n")
         self.write("b.csv", b'"y","x"\n20,10\n')
@@ -430,6 +466,15 @@ class Text(CommandTest):
         self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "out.npy", "--memory", "1M", says=["line 1", "--memory"])
         self.run_command("scan", "long.csv", "-qo", "long.npy")
         self.assertEqual(numpy.load(self.path("long.npy")).shape, (1, 10**6 + 1))
+
+    def test_long_lines(self):
+        """A state would have 131 rows of them; so few rows need none."""
+        self.write("long.csv", b".5," * 10**6 + b".5\n" + b"1.5," * 10**6 + b"2.5\n")
+        self.run_command("scan", "long.csv", "-qo", "out.npy", "--memory", "120M")
+        self.assertEqual(numpy.load(self.path("out.npy"))[:, -2:].tolist(), [[.5, .5], [2, 3]])
+        line = self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "no.npy", "--memory", "20M", says="--memory")
+        self.assertIn("long.csv", line)
+        self.assert_refused(OS_ERROR, "scan", "long.csv", "--continue", "state", "-o", "no.npy", "--memory", "120M", says="--memory")
 
     def test_little_memory(self):
         """What the text needs and what the sums need are said as one number, which is enough."""

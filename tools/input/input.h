@@ -38,7 +38,11 @@ struct input_request {
     size_t columns;
     char delimiter;  /* of text; 0: that of its format */
     table_type like; /* of text where type is 0: that of what it goes on from; 0: i64 if it has whole numbers, or f64 */
-    bool gaps;       /* text may have missing fields, which are NaN; it is f64 where type is 0 */
+    const char *const
+        *kept; /* of text, fields that are no columns: kept_count names. Where `beside` is not NULL, they are put */
+    size_t kept_count; /* there in this order, their names first */
+    struct text_beside *beside;
+    bool gaps;           /* text may have missing fields, which are NaN; it is f64 where type is 0 */
     table_type raw_type; /* of a raw file where type is 0, as columns are 1; 0: it must be said */
     size_t skip;         /* bytes before the table */
     bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */

@@ -126,6 +126,7 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
 static int take_row(const struct input_file *file, struct text_line *line, char *to) {
     const struct input_text *text = file->text;
     enum value what;
+    const struct text_line whole = *line;
     text_skip_blanks(line);
     const size_t taken = take_values(text, file->layout.type, line, to, &what);
     if (what != VALUE_READ)
@@ -137,7 +138,7 @@ static int take_row(const struct input_file *file, struct text_line *line, char 
         text_skip_blanks(line);
         more = line->at < line->end;
     }
-    return more ? wrong_count(file, text->fields, true) : EX_OK;
+    return more ? wrong_count(file, text->fields, true) : text_keep_fields(file, whole);
 }
 
 /* Whether the line has nothing but whole numbers. */
@@ -250,6 +251,7 @@ void input_text_end(struct input_file *file) {
         return;
     free(file->text->buffer);
     free(file->text->columns);
+    free(file->text->kept);
     free(file->text->names);
     free(file->text->row);
     free(file->text);

@@ -8,6 +8,7 @@
 #include "input/text_lines.h"
 #include "message.h"
 #include "number.h"
+#include "text/beside.h"
 #include "text/field.h"
 
 /* The bytes between the quotes, if there are any. */
@@ -53,14 +54,25 @@ static bool is_plain_numbers(const struct input_text *text, struct text_line lin
     return !counts;
 }
 
+/* The names of columns that the caller asks for, and then those of fields that are kept beside them. */
+static size_t count_asked(const struct input_request *request) { return request->field_count + request->kept_count; }
+
+static const char *asked(const struct input_request *request, size_t k) {
+    return k < request->field_count ? request->fields[k].name : request->kept[k - request->field_count];
+}
+
+static bool wants_columns(const struct input_request *request) {
+    return count_asked(request) > 0 && request->elements == INPUT_VALUES;
+}
+
 /* Whether the caller asks for names, and the line has all of them. Of numbers, which may be those of fields, it has
  * names only if it cannot be a row. */
 static bool has_what_is_asked_for(const struct input_text *text, const struct input_request *request, bool picks,
                                   struct text_line line) {
     size_t place;
     bool asks = false, all_places = picks;
-    for (size_t k = 0; k < request->field_count; k++) {
-        const char *name = request->fields[k].name;
+    for (size_t k = 0; k < count_asked(request); k++) {
+        const char *name = asked(request, k);
         uint64_t column;
         if (!name || (!picks && parse_number(name, SIZE_MAX, &column)))
             continue;
@@ -116,6 +128,50 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
                                                                                                     : none);
 }
 
+/* *place = the field that is meant; `names`: NULL if there are none. EX_OK, or the exit code after a message. */
+static int find_field(const struct input_file *file, const char *option, const char *name,
+                      const struct text_line *names, size_t *place) {
+    const struct input_text *text = file->text;
+    const size_t fields = text->fields, first = names ? find_name(text, *names, name, 0) : fields;
+    const size_t again = first < fields ? find_name(text, *names, name, first + 1) : fields;
+    if (again < fields)
+        return fail(EX_USAGE, "%s: fields %zu and %zu are both called '%s': %s takes these numbers, too", file->name,
+                    first, again, name, option);
+    *place = first;
+    if (first == fields && !is_place(text, name, place))
+        return fail(EX_USAGE, "%s: %s: %s '%s'", file->name, option,
+                    names ? "its first line has no field" : "its first line has numbers, and no names such as", name);
+    return text->columns[*place] == TEXT_NONE
+               ? EX_OK
+               : fail(EX_USAGE, "%s: %s: '%s' is a field that is wanted twice", file->name, option, name);
+}
+
+/* The fields that are kept beside the columns, and, if no columns are asked for, all others as columns. */
+static int pick_kept(struct input_file *file, const struct input_request *request, const struct text_line *names) {
+    struct input_text *text = file->text;
+    const size_t count = request->kept_count, bytes = count * sizeof *text->kept;
+    free(text->kept);
+    text->kept = malloc(bytes);
+    if (!text->kept)
+        return input_no_memory(file, bytes);
+    for (size_t k = 0; k < count; k++) {
+        const int code = find_field(file, "--keep", request->kept[k], names, &text->kept[k]);
+        if (code != EX_OK)
+            return code;
+        text->columns[text->kept[k]] = 0;
+    }
+    for (size_t k = 0; k < count && request->field_count > 0; k++)
+        text->columns[text->kept[k]] = TEXT_NONE;
+    for (size_t i = 0, column = 0; i < text->fields && request->field_count == 0; i++)
+        text->columns[i] = text->columns[i] == TEXT_NONE ? column++ : TEXT_NONE;
+    text->beside = request->beside;
+    if (!text->beside) {
+        free(text->kept);
+        text->kept = NULL;
+    }
+    return EX_OK;
+}
+
 /* Which fields are columns, and which of them each is. `names`: NULL if there are none. */
 static int pick_fields(struct input_file *file, const struct input_request *request, const struct text_line *names) {
     struct input_text *text = file->text;
@@ -127,20 +183,13 @@ static int pick_fields(struct input_file *file, const struct input_request *requ
     for (size_t i = 0; i < fields; i++)
         text->columns[i] = TEXT_NONE;
     for (size_t k = 0; k < request->field_count; k++) {
-        const char *name = request->fields[k].name;
-        size_t place = names ? find_name(text, *names, name, 0) : fields, again;
-        if (place < fields && (again = find_name(text, *names, name, place + 1)) < fields)
-            return fail(EX_USAGE, "%s: fields %zu and %zu are both called '%s': --field takes these numbers, too",
-                        file->name, place, again, name);
-        if (place == fields && !is_place(text, name, &place))
-            return fail(EX_USAGE, "%s: --field: %s '%s'", file->name,
-                        names ? "its first line has no field" : "its first line has numbers, and no names such as",
-                        name);
-        if (text->columns[place] != TEXT_NONE)
-            return fail(EX_USAGE, "%s: --field: '%s' is a field that is wanted twice", file->name, name);
+        size_t place = 0;
+        const int code = find_field(file, "--field", request->fields[k].name, names, &place);
+        if (code != EX_OK)
+            return code;
         text->columns[place] = k;
     }
-    return EX_OK;
+    return request->kept_count > 0 ? pick_kept(file, request, names) : EX_OK;
 }
 
 /* Where in a row the fields are that somebody looks for. */
@@ -153,16 +202,6 @@ static void find_fields(const struct input_file *file, const struct input_reques
     }
 }
 
-/* The field of that number. */
-static struct text_line field_at(struct text_line line, size_t place) {
-    struct text_line field = text_take_field(&line);
-    for (; place > 0; place--) {
-        text_take_delimiter(&line);
-        field = text_take_field(&line);
-    }
-    return field;
-}
-
 /* Keeps the names of the columns. */
 static int keep_names(struct input_file *file, struct text_line line, size_t columns) {
     struct input_text *text = file->text;
@@ -173,7 +212,7 @@ static int keep_names(struct input_file *file, struct text_line line, size_t col
     for (size_t i = 0, place = 0; i < columns; i++) {
         for (place = 0; text->columns && text->columns[place] != i;)
             place++;
-        const struct text_line name = text->columns ? field_at(line, place) : text_take_field(&line);
+        const struct text_line name = text->columns ? text_field_at(line, place) : text_take_field(&line);
         if (!text->columns)
             text_take_delimiter(&line);
         const size_t length = (size_t)(name.end - name.start);
@@ -256,7 +295,7 @@ static int find_first_line(struct input_file *file, const struct input_request *
 static bool is_trailed(const struct input_text *text, struct text_line line, void *context) {
     bool *all = context;
     const size_t count = text_count_fields(line);
-    const struct text_line last = field_at(line, count - 1);
+    const struct text_line last = text_field_at(line, count - 1);
     return *all = count == text->fields && count > 1 && line.delimiter && last.start == last.end;
 }
 
@@ -291,8 +330,8 @@ static int choose_names(struct input_file *file, const struct input_request *req
         *names = comment;
         return EX_OK;
     }
-    for (size_t k = 0; k < request->field_count && picks; k++)
-        all_places = all_places && is_place(text, request->fields[k].name, &place);
+    for (size_t k = 0; k < count_asked(request) && picks; k++)
+        all_places = all_places && is_place(text, asked(request, k), &place);
     if (all_places)
         code = pick_fields(file, request, NULL);
     if (code == EX_OK)
@@ -305,8 +344,8 @@ static int choose_names(struct input_file *file, const struct input_request *req
 static int read_names(struct input_file *file, const struct input_request *request, const struct text_line *comment,
                       struct text_line *line, size_t *columns) {
     struct input_text *text = file->text;
-    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
-    const struct text_line *names;
+    const bool picks = wants_columns(request);
+    const struct text_line *names = NULL;
     int code = EX_OK;
     if (line)
         code = count_fields(file, line);
@@ -320,9 +359,16 @@ static int read_names(struct input_file *file, const struct input_request *reque
         code = pick_fields(file, request, names);
     else if (code == EX_OK && names)
         find_fields(file, request, *names);
-    *columns = picks ? request->field_count : text->fields;
+    *columns =
+        request->field_count > 0 && picks ? request->field_count : text->fields - (picks ? request->kept_count : 0);
+    if (code == EX_OK && *columns == 0)
+        code = fail(EX_USAGE, "%s: --keep: no columns are left to be summed", file->name);
     if (code == EX_OK && names)
         code = keep_names(file, *names, *columns);
+    if (code == EX_OK && names && text->beside && !text->beside->has_begun)
+        code = text_keep_fields(file, *names);
+    if (text->beside)
+        text->beside->has_begun = true;
     if (code == EX_OK && names && names == line)
         text_drop_line(text, line);
     return code;
@@ -335,7 +381,7 @@ int text_read_header(struct input_file *file, const struct input_request *reques
     bool found;
     int code = find_first_line(file, request, &line, &found, &last);
     const struct text_line comment = {last, last, last ? last + strlen(last) : NULL, text->delimiter};
-    const bool picks = request->field_count > 0 && request->elements == INPUT_VALUES;
+    const bool picks = wants_columns(request);
     line.delimiter = text->delimiter;
     if (code == EX_OK && (found || last)) {
         code = read_names(file, request, last ? &comment : NULL, found ? &line : NULL, columns);

@@ -8,6 +8,7 @@
 
 #include "input/start.h"
 #include "message.h"
+#include "text/beside.h"
 #include "text/field.h"
 
 enum { FIRST_ROOM = 256 << 10, LEAST_ROOM = 64, QUOTED = 24, A_WHILE = 100 };
@@ -130,6 +131,28 @@ size_t text_count_fields(struct text_line line) {
         count++;
     } while (text_take_delimiter(&line));
     return count;
+}
+
+struct text_line text_field_at(struct text_line line, size_t place) {
+    struct text_line field = text_take_field(&line);
+    for (; place > 0; place--) {
+        text_take_delimiter(&line);
+        field = text_take_field(&line);
+    }
+    return field;
+}
+
+int text_keep_fields(const struct input_file *file, struct text_line line) {
+    const struct input_text *text = file->text;
+    for (size_t k = 0; text->kept && k < text->beside->count; k++) {
+        const struct text_line field = text_field_at(line, text->kept[k]);
+        if (!text_beside_put(text->beside, field.start, (size_t)(field.end - field.start)))
+            return fail(EX_OSERR,
+                        "%s: line %llu: out of memory: fields of --keep may wait for their sums in %zu bytes; "
+                        "--memory says how much may be used",
+                        file->name, (unsigned long long)text->line, text->beside->most);
+    }
+    return EX_OK;
 }
 
 /* Whether the line begins with # and is none of data: with as many fields as a row has, it may be one whose first field

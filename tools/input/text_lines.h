@@ -12,13 +12,15 @@ struct input_text {
     size_t line_feed, carriage_return; /* the first one from `start` on, or how far there is none */
     uint64_t got;                      /* bytes of the file that were read */
     bool ended;
-    bool is_frozen;    /* no more bytes are read: only lines that are there are looked at */
-    int code;          /* what went wrong behind the rows that were read */
-    uint64_t line;     /* the number of the line at `start`, from 1 on */
-    char delimiter;    /* 0: blanks */
-    size_t fields;     /* of a line, not counting an empty one at the end of all lines: */
-    bool is_trailed;   /* there is a delimiter behind the last field */
-    size_t *columns;   /* the column that each field is, or TEXT_NONE; NULL: all are, in their order */
+    bool is_frozen;  /* no more bytes are read: only lines that are there are looked at */
+    int code;        /* what went wrong behind the rows that were read */
+    uint64_t line;   /* the number of the line at `start`, from 1 on */
+    char delimiter;  /* 0: blanks */
+    size_t fields;   /* of a line, not counting an empty one at the end of all lines: */
+    bool is_trailed; /* there is a delimiter behind the last field */
+    size_t *columns; /* the column that each field is, or TEXT_NONE; NULL: all are, in their order */
+    size_t *kept;    /* the fields that are put beside the columns: as many as `beside` has; NULL: none */
+    struct text_beside *beside;
     bool type_is_said; /* else integers that are no f64 are refused */
     bool gaps;         /* missing fields are NaN */
     char *names;       /* of the columns, one behind the other, each with its '\0' */
@@ -68,6 +70,12 @@ int text_next_row(struct input_file *file, bool waits, struct text_line *line, b
 bool text_is_empty(struct text_line line);
 
 size_t text_count_fields(struct text_line line);
+
+/* The field of that number, from 0 on. */
+struct text_line text_field_at(struct text_line line, size_t place);
+
+/* Puts the fields of the line that are kept beside its values. EX_OK, or the exit code after a message. */
+int text_keep_fields(const struct input_file *file, struct text_line line);
 
 /* Looks at all rows from here on, of what comes by a pipe at those that have come, until `goes_on` is false; and goes
  * back to the first of them. EX_OK, or the exit code after a message. */

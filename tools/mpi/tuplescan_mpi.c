@@ -93,7 +93,7 @@ static int check_arguments(const struct arguments *arguments) {
 static int look_at_input(struct job *job) {
     const struct arguments *arguments = &job->arguments;
     struct facts *facts = &job->facts;
-    int code = start_input(&job->input, arguments->operands[0], 0, arguments);
+    int code = start_input(&job->input, arguments->operands[0], 0, NULL, arguments);
     if (code != EX_OK)
         return code;
     if (!job->input.is_regular)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "text/beside.h"
 #include "text/field.h"
 #include "text/number_text.h"
 
@@ -44,13 +45,69 @@ static bool looks_like_numbers(const char *name, const struct output_format *for
     return format != &output_text && *name != '"' && what_is(name) >= TEXT_NUMBER && what_is(name) <= TEXT_NUMBERS;
 }
 
-static int write_name(struct atomic_file *file, const struct output_format *format, const char *name, char delimiter) {
-    if (is_one_field(name, delimiter) && !looks_like_numbers(name, format))
-        return atomic_file_write(file, name, strlen(name));
-    int code = atomic_file_write(file, "\"", 1);
-    for (; *name && code == EX_OK; name++)
-        code = atomic_file_write(file, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-    return code == EX_OK ? atomic_file_write(file, "\"", 1) : code;
+/* What is written, piece by piece. */
+struct sink {
+    struct atomic_file *file;
+    char *buffer; /* `used` of ROOM bytes */
+    size_t used;
+    int code;
+};
+
+static void sink_flush(struct sink *sink) {
+    if (sink->code == EX_OK)
+        sink->code = atomic_file_write(sink->file, sink->buffer, sink->used);
+    sink->used = 0;
+}
+
+static void sink_put(struct sink *sink, const char *text, size_t length) {
+    for (size_t more; length > 0; text += more, length -= more) {
+        if (sink->used == ROOM)
+            sink_flush(sink);
+        more = ROOM - sink->used < length ? ROOM - sink->used : length;
+        memcpy(sink->buffer + sink->used, text, more);
+        sink->used += more;
+    }
+}
+
+static bool sink_begin(struct sink *sink, struct atomic_file *file) {
+    *sink = (struct sink){.file = file, .buffer = malloc(ROOM)};
+    sink->code = sink->buffer ? EX_OK : fail(EX_OSERR, "%s: out of memory", file->name);
+    return sink->code == EX_OK;
+}
+
+static int sink_end(struct sink *sink) {
+    if (sink->used > 0)
+        sink_flush(sink);
+    free(sink->buffer);
+    return sink->code;
+}
+
+/* In quotes, if it asks for them or would be no field without. */
+static void put_field(struct sink *sink, const char *field, char delimiter, bool quoted) {
+    if (is_one_field(field, delimiter) && !quoted) {
+        sink_put(sink, field, strlen(field));
+        return;
+    }
+    sink_put(sink, "\"", 1);
+    for (; *field; field++)
+        sink_put(sink, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+    sink_put(sink, "\"", 1);
+}
+
+/* The fields that stand before the values of a row, and before names are names. */
+static void put_beside(struct sink *sink, struct text_beside *beside, const struct output_format *format,
+                       char delimiter, bool are_names) {
+    char *field = NULL;
+    size_t room = 0;
+    for (size_t k = 0; beside && k < beside->count && sink->code == EX_OK; k++) {
+        if (!text_beside_take(beside, &field, &room)) {
+            sink->code = fail(EX_OSERR, "%s: out of memory", sink->file->name);
+            break;
+        }
+        put_field(sink, field, delimiter, are_names && looks_like_numbers(field, format));
+        sink_put(sink, &delimiter, 1);
+    }
+    free(field);
 }
 
 int output_text_has_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
@@ -70,13 +127,17 @@ int output_text_names(struct atomic_file *file, const struct output_format *form
     const char delimiter = delimiter_of(format, layout), *name = layout->names;
     if (!number_text_is_here)
         return fail(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
-    int code = name && format == &output_text ? atomic_file_write(file, "# ", 2) : EX_OK;
-    for (size_t i = 0; i < layout->columns && name && code == EX_OK; i++, name += strlen(name) + 1) {
-        code = write_name(file, format, name, delimiter);
-        if (code == EX_OK)
-            code = atomic_file_write(file, i + 1 < layout->columns ? &delimiter : "\n", 1);
+    struct sink sink;
+    if (!name || !sink_begin(&sink, file))
+        return name ? sink.code : EX_OK;
+    if (format == &output_text)
+        sink_put(&sink, "# ", 2);
+    put_beside(&sink, layout->beside, format, delimiter, true);
+    for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1) {
+        put_field(&sink, name, delimiter, looks_like_numbers(name, format));
+        sink_put(&sink, i + 1 < layout->columns ? &delimiter : "\n", 1);
     }
-    return code;
+    return sink_end(&sink);
 }
 
 int output_text_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
@@ -84,17 +145,18 @@ int output_text_values(struct atomic_file *file, const struct output_format *for
     const size_t size = table_type_size(layout->type), count = bytes / size;
     const char delimiter = delimiter_of(format, layout), *value = values;
     size_t column = count > 0 ? first % layout->columns : 0; /* no columns have no values */
-    char *buffer = malloc(ROOM), *to = buffer;
-    int code = buffer ? EX_OK : fail(EX_OSERR, "%s: out of memory", file->name);
-    for (size_t i = 0; i < count && code == EX_OK; i++, value += size) {
-        to = number_text_write(layout->type, value, to);
+    struct sink sink;
+    if (!sink_begin(&sink, file))
+        return sink.code;
+    for (size_t i = 0; i < count && sink.code == EX_OK; i++, value += size) {
+        if (column == 0 && layout->beside)
+            put_beside(&sink, layout->beside, format, delimiter, false);
+        if (sink.used > ROOM - NUMBER_TEXT - 1)
+            sink_flush(&sink);
+        char *const end = number_text_write(layout->type, value, sink.buffer + sink.used);
         column = column + 1 < layout->columns ? column + 1 : 0;
-        *to++ = column > 0 ? delimiter : '\n';
-        if (to - buffer < ROOM - NUMBER_TEXT - 1 && i + 1 < count)
-            continue;
-        code = atomic_file_write(file, buffer, (size_t)(to - buffer));
-        to = buffer;
+        *end = column > 0 ? delimiter : '\n';
+        sink.used = (size_t)(end + 1 - sink.buffer);
     }
-    free(buffer);
-    return code;
+    return sink_end(&sink);
 }
