@@ -17,9 +17,7 @@ struct backend {
      * stages 1 and 3 again. Of floats it needs `stage2_sweep`, too: in place, of `rows` rows of seeds, row 0 the seed
      * of the first unit, row u + 1 the total of unit u, each row the seed of its unit, and the last one the seed and
      * the total of the last unit added up. bases: the seeds of the totals taken as a table, so that its row j is row
-     * 512 j; NULL when there are at most 512 totals, or any number if the sum goes on: with scan->state, stage 1 also
-     * writes row 0, counts into row 1 the rows of the first unit that were summed before, and leaves the runs of the
-     * state, stage 2 the blocks. Stage 3 may leave something else in the rows of seeds if floats are exclusive, except
+     * 512 j; NULL when there are at most 512 totals. None of them knows scan->state. Stage 3 may leave something else in the rows of seeds if floats are exclusive, except
      * for the last one. */
     table_status (*stage1_local_counts)(const struct scan *scan, void *seeds);
     table_status (*stage2_sweep)(const struct scan *scan, void *seeds, size_t rows, const void *bases);
@@ -49,7 +47,7 @@ struct backend {
 
     /* The three stages of floats that go on from scan->state to scan->state_out, to scan->carry_out if it is wanted
      * (memory of the backend); fused: in one pass, as far as can be, which is only asked for if scan->header_before is
-     * known. NULL: the stages above know how to go on. */
+     * known. NULL: fused() knows how to go on, and is what floats with a state take. */
     size_t (*piece_workspace)(const struct scan *scan, bool fused);
     table_status (*piece)(const struct scan *scan, bool fused, void *workspace);
 

@@ -217,12 +217,12 @@ static void place_parts(struct parts *parts) {
 table_status parts_run(struct parts *parts) {
     const double begun = seconds_now();
     place_parts(parts);
-    const struct crew_work work = {.pieces = {choose_lanes(parts, TOTALS), choose_lanes(parts, SCANS)},
-                                   .work = work_on_lane,
-                                   .between = join,
-                                   .job = parts};
+    const struct rounds work = {.pieces = {choose_lanes(parts, TOTALS), choose_lanes(parts, SCANS)},
+                                .work = work_on_lane,
+                                .between = join,
+                                .job = parts};
     parts->first_early = is_first_early(parts);
-    const table_status ended = crew_run(&work), failed = first_failure(parts);
+    const table_status ended = rounds_run(&work), failed = first_failure(parts);
     const table_status status = failed == TABLE_OK ? ended : failed;
     if (status == TABLE_OK) {
         memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);

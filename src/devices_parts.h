@@ -6,7 +6,7 @@
 
 #include <tuplescan/devices.h>
 
-#include "crew.h"
+#include "pool.h"
 #include "run.h"
 #include "state_scan.h"
 
@@ -16,9 +16,9 @@ enum { DETAIL_BYTES = 256 };
 struct part {
     size_t number; /* as the caller counts */
     struct call call;
-    unsigned lane[CREW_ROUNDS]; /* parts of one lane are worked on one after the other */
-    unsigned turn;              /* of host tables on one device: they take turns */
-    uint64_t first_row;         /* counted as the whole sum counts */
+    unsigned lane[ROUNDS]; /* parts of one lane are worked on one after the other */
+    unsigned turn;         /* of host tables on one device: they take turns */
+    uint64_t first_row;    /* counted as the whole sum counts */
 
     /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them. */
     const struct backend *owner;

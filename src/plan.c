@@ -25,10 +25,9 @@ static bool place(struct plan *plan, size_t bytes, size_t *offset) {
     return !layout.too_large;
 }
 
-/* Down to a level of one unit. A sum that goes on may touch one unit more than its rows make, and the seeds' first row
- * is then anywhere in a unit of the level above. */
+/* Down to a level of one unit. */
 static bool place_levels(struct plan *plan, const struct scan *scan, size_t row_bytes) {
-    size_t rows = scan->in.rows + (scan->state ? TABLE_UNIT_ROWS - 1 : 0), units;
+    size_t rows = scan->in.rows, units;
     do {
         size_t bytes;
         units = divide_up(rows, TABLE_UNIT_ROWS);
@@ -108,6 +107,8 @@ static bool place_piece(struct plan *plan, const struct backend *backend, const 
 
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
                                       bool totals_only) {
+    if (scan->state && !backend->piece && !plan_is_integer(scan_sum_type(scan)))
+        return TABLE_STRATEGY_FUSED; /* the stages know no state */
     if (wanted == TABLE_STRATEGY_AUTO)
         wanted = backend->prefers_fused(scan) ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
     if (wanted == TABLE_STRATEGY_FUSED && totals_only)

@@ -1,7 +1,7 @@
 /* Stage 2 by the host, in plain C. */
-#include "fold.h"
 #include "pipeline.h"
 #include "status.h"
+#include "tree.h"
 
 void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_status *status) {
     void *seeds = backend->host_allocate(bytes);
@@ -11,8 +11,6 @@ void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_statu
 }
 
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
-    if (scan->state) /* it lies where the backend works */
-        return backend->stage2_sweep(scan, seeds, rows, NULL);
     const table_status status = backend->wait(scan);
     if (status == TABLE_OK && plan_is_integer(scan_sum_type(scan)))
         fold_rows(seeds, rows, scan->in.columns, scan_sum_type(scan));

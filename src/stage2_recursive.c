@@ -48,7 +48,7 @@ static table_status sweep_floats(const struct backend *backend, const struct pla
                                  void *seeds, size_t rows, unsigned level, void *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);
     const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
-    if (totals.chunks <= 1 || scan->state)
+    if (totals.chunks <= 1)
         return backend->stage2_sweep(scan, seeds, rows, NULL);
     void *bases = (char *)workspace + plan->level_offset[level];
     table_status status = backend->copy(scan, bases, seeds, row_bytes);

@@ -1,9 +1,9 @@
 /* Rows appended to a state: runs of neighbours of one length become one run, as in a binary counter. */
 #include <string.h>
 
-#include "fold.h"
 #include "state_call.h"
 #include "status.h"
+#include "tree.h"
 
 /* Numbers of the rows of level 0 of one kind of runs. */
 struct kind {

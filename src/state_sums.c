@@ -1,15 +1,12 @@
 /* The running sums through the last row of a state, which are those of its tree. */
 #include <string.h>
 
-#include "fold.h"
 #include "state_call.h"
 #include "status.h"
+#include "tree.h"
 #include "validate.h"
 
 enum { PART = 64 };
-
-static unsigned highest(uint64_t levels) { return 63 - (unsigned)__builtin_clzll(levels); }
-static unsigned lowest(uint64_t levels) { return (unsigned)__builtin_ctzll(levels); }
 
 /* Of `columns` columns, at most PART, from byte `from` of each row on. seed = start and the blocks, the largest first;
  * inner = the runs, the smallest first. */
@@ -17,17 +14,16 @@ static void add_up(const struct sum_state *state, size_t from, size_t columns, c
     const struct state_digits digits = state_digits(state->first, state->rows);
     const table_type type = (table_type)state->type;
     const size_t row_bytes = state_row_bytes(state), bytes = columns * table_type_size(type);
-    const char *const rows = (const char *)(state + 1) + from;
-    const char *const blocks = rows + STATE_BLOCKS * row_bytes, *const runs = rows + STATE_RUNS * row_bytes;
+    char *const start = state_row(state, row_bytes, STATE_START);
+    const struct tree runs = {type, columns, (char *)state_row(state, row_bytes, STATE_RUNS) + from, row_bytes, NULL};
+    const struct tree blocks = {type, columns, (char *)state_row(state, row_bytes, STATE_BLOCKS) + from, row_bytes,
+                                NULL};
     _Alignas(8) char inner[PART * sizeof(uint64_t)];
-    memcpy(seed, rows + STATE_START * row_bytes, bytes);
+    memcpy(seed, start + from, bytes);
     if (digits.runs == 0)
         return;
-    for (uint64_t left = digits.blocks; left; left ^= (uint64_t)1 << highest(left))
-        add_rows(seed, seed, blocks + highest(left) * row_bytes, columns, type);
-    memcpy(inner, runs + lowest(digits.runs) * row_bytes, bytes);
-    for (uint64_t left = digits.runs & (digits.runs - 1); left; left &= left - 1)
-        add_rows(inner, runs + lowest(left) * row_bytes, inner, columns, type);
+    tree_seed(&blocks, digits.blocks, seed);
+    tree_total(&runs, digits.runs, inner);
     add_rows(seed, seed, inner, columns, type);
 }
 

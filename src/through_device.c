@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "device_pieces.h"
-#include "fold.h"
 #include "interrupt.h"
 #include "seconds.h"
 #include "status.h"
+#include "tree.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
 enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };

@@ -64,7 +64,8 @@ typedef enum table_backend {
     TABLE_BACKEND_CUDA = 2
 } table_backend;
 
-/* How the three stages are carried out. Results do not depend on it. */
+/* How the three stages are carried out. Results do not depend on it. On the CPU, floats that go on from a state take
+ * FUSED whatever is asked for. */
 typedef enum table_strategy {
     TABLE_STRATEGY_AUTO = 0,      /* FUSED; RECURSIVE on CUDA before compute capability 9.0 */
     TABLE_STRATEGY_HOST = 1,      /* stage 2, the scan of the units' totals, is done by the host */

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "../checked.h"
+#include "../pool.h"
 #include "../status.h"
 #include "isa.h"
 #include "pipelines.h"
-#include "pool.h"
 #include "stages.h"
 
 static table_status cpu_allocate(size_t bytes, void **memory) {

@@ -3,7 +3,7 @@
 
 #include "../backend.h"
 #include "../checked.h"
-#include "jobs.h"
+#include "../pool.h"
 #include "panel.h"
 #include "stages.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../fold.h"
+#include "../tree.h"
 #include "entry.h"
 
 /* Floats have for each binary digit of the number of chunks the total of the digit's block, and the seed through that
@@ -81,11 +81,12 @@ static void make_seed(char *chain, struct worker *worker, const struct division 
                       uint64_t next) {
     const table_type type = division->sum_type;
     const size_t bytes = part->columns * division->value_bytes;
-    const size_t level = (size_t)__builtin_ctzll(next);
+    const struct tree totals = {.type = type,
+                                .columns = part->columns,
+                                .levels = division_sums(division, chain, CHAIN_LEVELS, part),
+                                .pitch = 2 * division->scan->in.columns * division->value_bytes};
+    const size_t level = tree_push(&totals, next - 1, worker->sums);
     const uint64_t above = next & (next - 1);
-    for (size_t k = 0; k < level; k++)
-        add_rows(worker->sums, division_sums(division, chain, CHAIN_LEVELS + 2 * k, part), worker->sums, part->columns,
-                 type);
     const size_t base = above ? CHAIN_LEVELS + 2 * (size_t)__builtin_ctzll(above) + 1 : CHAIN_START;
     char *const total = division_sums(division, chain, CHAIN_LEVELS + 2 * level, part);
     char *const seed = division_sums(division, chain, CHAIN_LEVELS + 2 * level + 1, part);

@@ -3,8 +3,8 @@
 
 #include "../checked.h"
 #include "../interrupt.h"
+#include "../pool.h"
 #include "isa.h"
-#include "jobs.h"
 #include "key_kernels.h"
 #include "pipelines.h"
 

@@ -1,8 +1,8 @@
 /* Moving keys to their ranks: every chunk from its row of ranks on, in any order. */
 #include "../checked.h"
 #include "../interrupt.h"
+#include "../pool.h"
 #include "isa.h"
-#include "jobs.h"
 #include "key_kernels.h"
 #include "pipelines.h"
 

@@ -5,8 +5,8 @@
 #include "../backend.h"
 #include "../checked.h"
 #include "../plan.h"
+#include "../pool.h"
 #include "edge.h"
-#include "pool.h"
 #include "worker.h"
 
 /* Sizes in bytes, measured on an AMD EPYC of the Zen 5 generation (48 KiB of first-level cache, 1 MiB of second-level),
@@ -94,7 +94,7 @@ static void cut_rows(struct division *division, enum division_kind kind) {
     while (2 * division->chunk_rows * row <= CHUNK)
         division->chunk_rows *= 2;
     if (division->scan->state)
-        division->lead = division->scan->first_row % (kind == DIVISION_CACHED ? division->chunk_rows : TABLE_UNIT_ROWS);
+        division->lead = division->scan->first_row % division->chunk_rows;
     division->chunks = divide_up(division->lead + rows, division->chunk_rows);
     division->parts = division->panels * division->chunks;
 }
@@ -215,11 +215,10 @@ struct part division_part(const struct division *division, enum division_kind ki
     return part;
 }
 
-struct part division_unit(const struct division *division, const struct part *part, size_t first_row) {
-    const size_t row = division->lead + first_row;
+struct part division_unit(const struct part *part, size_t first_row) {
     struct part unit = *part;
-    unit.chunk = row / TABLE_UNIT_ROWS;
+    unit.chunk = first_row / TABLE_UNIT_ROWS;
     unit.first_row = first_row;
-    unit.rows = smaller(TABLE_UNIT_ROWS - row % TABLE_UNIT_ROWS, part->first_row + part->rows - first_row);
+    unit.rows = smaller(TABLE_UNIT_ROWS, part->first_row + part->rows - first_row);
     return unit;
 }

@@ -93,9 +93,9 @@ static inline char *division_cell(const struct table_view *table, size_t row, si
            ((ptrdiff_t)row * table->stride + (ptrdiff_t)column) * (ptrdiff_t)table_type_size(table->type);
 }
 
-/* Of a part whose chunk begins at a unit: the unit from row `first_row` of the table on, or its rest, its number,
- * counted from the table's first one, as `chunk`. No rows behind the part's end. */
-struct part division_unit(const struct division *division, const struct part *part, size_t first_row);
+/* Of a part of whole units: the unit that begins at row `first_row` of the table, its number as `chunk`. No rows behind
+ * the part's end. */
+struct part division_unit(const struct part *part, size_t first_row);
 
 /* The stride of rows of so many values that lie side by side in the order of the table's rows. */
 static inline ptrdiff_t division_packed(const struct table_view *table, size_t columns) {

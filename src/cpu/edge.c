@@ -3,13 +3,11 @@
 #include <string.h>
 
 #include "../checked.h"
-#include "../fold.h"
+#include "../tree.h"
 #include "entry.h"
 
-/* A group, twice: to be summed, and to make the totals of the runs at its end. */
 size_t edge_bytes(const struct division *division, size_t panel_bytes) {
-    const size_t group_bytes = division->kernel->group_rows * panel_bytes;
-    return 2 * divide_up(group_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+    return divide_up(division->kernel->group_rows * panel_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
 }
 
 /* Rows that are not there change nothing, and the last one of each of their runs is the run's total. */
@@ -29,19 +27,18 @@ static void put_missing(const struct worker *worker, const struct division *divi
                worker->runs[__builtin_ctzll(digits)] + part->first_column * division->value_bytes, row_bytes);
 }
 
-/* The total of each run of `rows` rows into the state, by halves: a run becomes its first row. */
-static void keep_runs(const struct division *division, const struct part *part, char *values, size_t rows) {
+/* The totals of the runs that `rows` rows are made of into the state. */
+static void keep_runs(const struct worker *worker, const struct division *division, const struct part *part,
+                      const char *values, size_t rows) {
     const size_t row_bytes = part->columns * division->value_bytes;
-    const table_type type = division->sum_type;
-    for (size_t digits = rows; digits != 0; digits &= digits - 1) {
-        const unsigned level = (unsigned)__builtin_ctzll(digits);
-        const size_t run = (size_t)1 << level;
-        char *const first = values + (digits - run) * row_bytes;
-        for (size_t half = 1; half < run; half *= 2)
-            for (size_t i = 0; i < run; i += 2 * half)
-                add_rows(first + i * row_bytes, first + i * row_bytes, first + (i + half) * row_bytes, part->columns,
-                         type);
-        memcpy(entry_row(division, division->scan->state_out, STATE_RUNS + level, part), first, row_bytes);
+    const struct tree runs = {.type = division->sum_type,
+                              .columns = part->columns,
+                              .levels = entry_row(division, division->scan->state_out, STATE_RUNS, part),
+                              .pitch = division->scan->in.columns * division->value_bytes};
+    for (size_t row = 0; row < rows; row++) {
+        memcpy(worker->before, values + row * row_bytes, row_bytes);
+        const unsigned level = tree_push(&runs, row, worker->before);
+        memcpy(runs.levels + level * runs.pitch, worker->before, row_bytes);
     }
 }
 
@@ -61,11 +58,8 @@ void edge_take(struct worker *worker, const struct division *division, const str
     const size_t skipped =
         division_take(division, own, columns, division_cell(&scan->in, row, part->first_column), rows, part->columns);
     worker->skipped += results || !scan->out.data ? skipped : 0;
-    if (worker->keeps && present < group) {
-        char *const copy = worker->edge + edge_bytes(division, division->panel_columns * division->value_bytes) / 2;
-        memcpy(copy, values, present * row_bytes);
-        keep_runs(division, part, copy, present);
-    }
+    if (worker->keeps && present < group)
+        keep_runs(worker, division, part, values, present);
     worker->missing = 0;
     set_formats(worker, CPU_AS_SUMS, CPU_AS_SUMS);
     if (!results) {

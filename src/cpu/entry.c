@@ -2,33 +2,30 @@
 
 #include <string.h>
 
-#include "../fold.h"
 #include "../state_call.h"
+#include "../tree.h"
 
 /* Rows of state_out that are made use of. */
 enum { FULL_UNIT = STATE_RISING_RUNS, SEED, ABOVE };
 
-static uint64_t highest(uint64_t digits) { return (uint64_t)1 << (63 - __builtin_clzll(digits)); }
+static struct tree blocks_of(const struct entry *entry, const struct scan *scan) {
+    return (struct tree){.type = scan_sum_type(scan), .columns = scan->in.columns, .places = entry->blocks};
+}
 
 /* The unit that is full and the blocks that it completes become one block, in a row of state_out. */
 static void settle(struct entry *entry, const struct scan *scan, size_t row_bytes) {
+    const struct tree blocks = blocks_of(entry, scan);
     char *const total = state_row(scan->state_out, row_bytes, FULL_UNIT);
-    unsigned level = 0;
     memcpy(total, state_row(scan->state, row_bytes, STATE_RUNS + STATE_UNIT_LEVEL), row_bytes);
-    for (; entry->unit >> level & 1; level++) {
-        fold_row(entry->blocks[level], total, scan->in.columns, scan_sum_type(scan));
-        entry->blocks[level] = NULL;
-    }
-    entry->blocks[level] = total;
+    entry->blocks[tree_push(&blocks, entry->unit, total)] = total;
     entry->unit++;
     entry->rows = 0;
 }
 
 void entry_put_seed(const struct entry *entry, const struct scan *scan, unsigned least, void *seed) {
-    const size_t columns = scan->in.columns;
-    memcpy(seed, entry->start, columns * table_type_size(scan_sum_type(scan)));
-    for (uint64_t digits = entry->unit >> least << least; digits != 0; digits ^= highest(digits))
-        add_rows(seed, seed, entry->blocks[__builtin_ctzll(highest(digits))], columns, scan_sum_type(scan));
+    const struct tree blocks = blocks_of(entry, scan);
+    memcpy(seed, entry->start, scan_row_bytes(scan));
+    tree_seed(&blocks, entry->unit >> least << least, seed);
 }
 
 struct entry entry_make(const struct scan *scan) {

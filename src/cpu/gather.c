@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../checked.h"
-#include "jobs.h"
+#include "../pool.h"
 #include "pipelines.h"
 
 enum { VALUES_PER_JOB = 1 << 16 };

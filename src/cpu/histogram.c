@@ -4,9 +4,9 @@
 
 #include "../checked.h"
 #include "../interrupt.h"
+#include "../pool.h"
 #include "byte_bins.h"
 #include "isa.h"
-#include "jobs.h"
 #include "key_kernels.h"
 #include "pipelines.h"
 

@@ -4,7 +4,6 @@
 
 #include "../checked.h"
 #include "../status.h"
-#include "entry.h"
 #include "stages.h"
 #include "team.h"
 
@@ -20,15 +19,11 @@ static void scan_integers(struct team *team, struct worker *worker, const struct
 static void scan_floats(struct team *team, struct worker *worker, const struct part *part) {
     const struct division *division = team->division;
     const size_t bytes = part->columns * division->value_bytes;
-    if (division->entry && part->chunk == 0)
-        memcpy(worker->above, division->entry->above + part->first_column * division->value_bytes, bytes);
-    for (struct part unit = division_unit(division, part, part->first_row); unit.rows > 0;
-         unit = division_unit(division, part, unit.first_row + unit.rows)) {
-        const bool knows_above = unit.first_row > part->first_row || (division->entry && part->chunk == 0);
+    for (struct part unit = division_unit(part, part->first_row); unit.rows > 0;
+         unit = division_unit(part, unit.first_row + unit.rows)) {
+        const bool knows_above = unit.first_row > part->first_row;
         worker_begin(worker, division, &unit, division_sums(division, team->seeds, unit.chunk, &unit),
                      knows_above && team->lasts ? worker->above : NULL);
-        if (division->entry && unit.first_row == 0)
-            entry_begin(division->entry, worker, division, &unit, 0);
         worker_scan(worker, division, &unit);
         if (team->lasts)
             memcpy(worker->above, worker_last(worker, division), bytes);
@@ -41,21 +36,16 @@ static void finish_chunks(const struct division *division, const char *lasts) {
     const struct table_view *out = &division->scan->out;
     const size_t bytes = out->columns * division->value_bytes;
     for (size_t chunk = 1; chunk < division->chunks; chunk++)
-        division_give(division, division_cell(out, chunk * division->chunk_rows - division->lead, 0), out->stride,
+        division_give(division, division_cell(out, chunk * division->chunk_rows, 0), out->stride,
                       lasts + (chunk - 1) * bytes, (ptrdiff_t)out->columns, 1, out->columns);
 }
 
 table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds) {
-    struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
-    struct entry entry;
+    const struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
     struct team team = {.division = &division,
                         .kind = DIVISION_CHUNKS,
                         .work = division.is_float ? scan_floats : scan_integers,
                         .seeds = seeds};
-    if (scan->state) {
-        entry = entry_make(scan);
-        division.entry = &entry;
-    }
     const size_t row_bytes = scan->in.columns * division.value_bytes;
     if (division.is_float && scan->exclusive) {
         team.lasts = malloc(division.chunks * row_bytes); /* less than the table has */

@@ -4,8 +4,8 @@
 
 #include "../checked.h"
 #include "../interrupt.h"
+#include "../pool.h"
 #include "../status.h"
-#include "pool.h"
 
 static void note_overflow(struct team *team, uint64_t found) {
     uint64_t known = atomic_load(&team->first_overflow);

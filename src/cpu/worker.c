@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "../fold.h"
 #include "../interrupt.h"
+#include "../tree.h"
 #include "edge.h"
 
 struct worker worker_make(const struct division *division, char *memory) {
@@ -196,23 +196,12 @@ void worker_totals(struct worker *worker, const struct division *division, const
     take_tail(worker, division, part, &body, false);
 }
 
-/* The totals that belong to the lowest of a counter's binary digits: of groups in the unit, and of units. */
-static char *run_total(const struct worker *worker, const struct division *division, uint64_t groups) {
-    return worker_row(worker, division, CPU_STACK_ROW + (size_t)__builtin_ctzll(groups));
-}
-
-static char *block_total(const struct worker *worker, const struct division *division, uint64_t units) {
-    return worker_row(worker, division, CPU_STACK_ROW + division->top + 1 + (size_t)__builtin_ctzll(units));
-}
-
-/* to = P(last row) of the unit: the totals of the left halves, the smallest first. */
-static void put_unit_total(const struct worker *worker, const struct division *division, const struct part *part,
-                           void *to) {
-    const table_type type = division->sum_type;
-    uint64_t bits = worker->state.group;
-    memcpy(to, run_total(worker, division, bits), part->columns * division->value_bytes);
-    for (bits &= bits - 1; bits != 0; bits &= bits - 1)
-        add_rows(to, run_total(worker, division, bits), to, part->columns, type);
+/* Of groups in the unit, then of units: the digits of the kernel's two counters. */
+static struct tree pending(const struct worker *worker, const struct division *division, const struct part *part) {
+    return (struct tree){.type = division->sum_type,
+                         .columns = part->columns,
+                         .levels = worker_row(worker, division, CPU_STACK_ROW),
+                         .pitch = worker->state.row_bytes};
 }
 
 void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
@@ -220,9 +209,8 @@ void worker_put_total(const struct worker *worker, const struct division *divisi
         memcpy(to, worker_last(worker, division), part->columns * division->value_bytes);
         return;
     }
-    put_unit_total(worker, division, part, to);
-    for (uint64_t bits = worker->state.unit; bits != 0; bits &= bits - 1)
-        add_rows(to, block_total(worker, division, bits), to, part->columns, division->sum_type);
+    const struct tree tree = pending(worker, division, part);
+    tree_total(&tree, worker->state.unit << (division->top + 1) | worker->state.group, to);
 }
 
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
@@ -231,11 +219,9 @@ void worker_add_rows(const struct worker *worker, const struct division *divisio
         add_rows(to, to, worker_last(worker, division), part->columns, type);
         return;
     }
-    for (uint64_t bits = worker->state.unit, highest; bits != 0; bits ^= highest) {
-        highest = (uint64_t)1 << (63 - __builtin_clzll(bits));
-        add_rows(to, to, block_total(worker, division, highest), part->columns, type);
-    }
-    put_unit_total(worker, division, part, worker->before);
+    const struct tree tree = pending(worker, division, part);
+    tree_seed(&tree, worker->state.unit << (division->top + 1), to);
+    tree_total(&tree, worker->state.group, worker->before);
     add_rows(to, to, worker->before, part->columns, type);
 }
 

@@ -12,13 +12,13 @@
 
 #include "backend.h"
 #include "division.h"
-#include "fold.h"
 #include "isa.h"
 #include "plan.h"
 #include "pool.h"
 #include "support/chunk.h"
 #include "support/random.h"
 #include "support/reference.h"
+#include "tree.h"
 
 static const table_type pairs[][2] = {
     {TABLE_U32, TABLE_U32}, {TABLE_U64, TABLE_U64},  {TABLE_I32, TABLE_I32}, {TABLE_I64, TABLE_I64},

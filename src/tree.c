@@ -1,4 +1,4 @@
-#include "fold.h"
+#include "tree.h"
 
 #include <string.h>
 
@@ -52,7 +52,25 @@ void round_row(const void *sums, void *results, size_t columns, table_type type)
     }
 }
 
-void fold_row(const void *above, void *row, size_t columns, table_type type) { add_of(type)(row, above, row, columns); }
+unsigned tree_push(const struct tree *tree, uint64_t count, void *total) {
+    unsigned level = 0;
+    for (; count >> level & 1; level++)
+        add_rows(total, tree_level(tree, level), total, tree->columns, tree->type);
+    return level;
+}
+
+void tree_total(const struct tree *tree, uint64_t count, void *total) {
+    memcpy(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), tree->columns * table_type_size(tree->type));
+    while ((count &= count - 1) != 0)
+        add_rows(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), total, tree->columns, tree->type);
+}
+
+void tree_seed(const struct tree *tree, uint64_t count, void *start) {
+    for (uint64_t digit; count != 0; count ^= digit) {
+        digit = (uint64_t)1 << (63 - __builtin_clzll(count));
+        add_rows(start, start, tree_level(tree, (unsigned)__builtin_ctzll(digit)), tree->columns, tree->type);
+    }
+}
 
 void fold_rows(void *rows_data, size_t rows, size_t columns, table_type type) {
     const size_t row_bytes = columns * table_type_size(type);

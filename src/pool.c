@@ -1,0 +1,174 @@
+#include "pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "interrupt.h"
+#include "seconds.h"
+#include "thread.h"
+
+_Thread_local unsigned pool_most_threads;
+
+struct pool {
+    void (*work)(void *job, unsigned index);
+    void *job;
+    atomic_uint next; /* index of the next worker */
+
+    struct interrupt *interrupt; /* of the calling thread, which is woken to ask it; NULL: it simply waits */
+    unsigned ended;
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
+};
+
+static void *run_worker(void *argument) {
+    struct pool *pool = argument;
+    interrupt_follow(pool->interrupt);
+    pool->work(pool->job, atomic_fetch_add(&pool->next, 1));
+    if (pool->interrupt) {
+        pthread_mutex_lock(&pool->mutex);
+        pool->ended++;
+        pthread_cond_signal(&pool->moved);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    return NULL;
+}
+
+/* Starts up to `wanted` workers and returns how many. */
+static unsigned start_workers(pthread_t *workers, unsigned wanted, struct pool *pool) {
+    sigset_t before;
+    unsigned started = 0;
+    thread_block_signals(&before);
+    while (started < wanted && thread_start(&workers[started], run_worker, pool))
+        started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void run_with_workers(unsigned wanted, struct pool *pool) {
+    pthread_t workers[POOL_THREADS_MOST - 1];
+    int cancel_state, ignored;
+    /* A canceled thread would unwind its stack, which workers use: a cancellation waits until they have ended. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const unsigned started = start_workers(workers, wanted, pool);
+    if (started + 1 > pool_most_threads)
+        pool_most_threads = started + 1;
+    pool->work(pool->job, 0);
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->interrupt && pool->ended < started)
+        interrupt_wait(&pool->moved, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(workers[i], NULL);
+    pthread_setcancelstate(cancel_state, &ignored);
+}
+
+table_status pool_run(unsigned threads, void (*work)(void *job, unsigned index), void *job) {
+    struct interrupt *const interrupt = interrupt_begin();
+    if (threads > 1) {
+        struct pool pool = {.work = work,
+                            .job = job,
+                            .next = 1,
+                            .interrupt = interrupt,
+                            .mutex = PTHREAD_MUTEX_INITIALIZER,
+                            .moved = PTHREAD_COND_INITIALIZER};
+        run_with_workers((threads < POOL_THREADS_MOST ? threads : POOL_THREADS_MOST) - 1, &pool);
+        pthread_mutex_destroy(&pool.mutex);
+        pthread_cond_destroy(&pool.moved);
+    } else {
+        if (pool_most_threads < 1)
+            pool_most_threads = 1;
+        work(job, 0);
+    }
+    return interrupt_end();
+}
+
+unsigned jobs_threads(unsigned threads, size_t count) {
+    if (threads > POOL_THREADS_MOST)
+        threads = POOL_THREADS_MOST;
+    if (threads > count)
+        threads = (unsigned)count;
+    return threads > 0 ? threads : 1;
+}
+
+static void take_jobs(void *job, unsigned index) {
+    struct jobs *jobs = job;
+    for (size_t number; !interrupt_came() && (number = atomic_fetch_add(&jobs->next, 1)) < jobs->count;)
+        jobs->work(jobs, number, index);
+}
+
+table_status jobs_run(struct jobs *jobs, unsigned threads) {
+    atomic_init(&jobs->next, 0);
+    return pool_run(jobs_threads(threads, jobs->count), take_jobs, jobs);
+}
+
+/* Waiting threads look again and again for so long before they sleep: a part on a device takes a millisecond, and to
+ * wake a thread 50 us and more. */
+static const double SECONDS_AWAKE = 0.002;
+
+struct under_way {
+    const struct rounds *rounds;
+    atomic_uint next[ROUNDS], left[ROUNDS]; /* the next piece to begin, and how many are not done */
+    atomic_bool second;                     /* the second round has begun */
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
+};
+
+static bool has_begun(struct under_way *work) { return atomic_load(&work->second); }
+static bool is_first_done(struct under_way *work) { return atomic_load(&work->left[0]) == 0; }
+static bool is_done(struct under_way *work) { return atomic_load(&work->left[1]) == 0; }
+
+static void wait_until(struct under_way *work, bool (*is_so)(struct under_way *)) {
+    const double asleep = seconds_now() + SECONDS_AWAKE;
+    while (!is_so(work)) {
+        if (seconds_now() < asleep) {
+            sched_yield();
+            continue;
+        }
+        pthread_mutex_lock(&work->mutex);
+        while (!is_so(work))
+            interrupt_wait(&work->moved, &work->mutex);
+        pthread_mutex_unlock(&work->mutex);
+    }
+}
+
+/* After a change that others may wait for. */
+static void wake(struct under_way *work) {
+    pthread_mutex_lock(&work->mutex);
+    pthread_cond_broadcast(&work->moved);
+    pthread_mutex_unlock(&work->mutex);
+}
+
+static void take_pieces(struct under_way *work, unsigned round) {
+    const struct rounds *rounds = work->rounds;
+    for (unsigned piece; (piece = atomic_fetch_add(&work->next[round], 1)) < rounds->pieces[round];) {
+        rounds->work(rounds->job, round, piece);
+        if (atomic_fetch_sub(&work->left[round], 1) == 1)
+            wake(work);
+    }
+}
+
+/* The calling thread, which has index 0, does what comes between the rounds. */
+static void take_rounds(void *job, unsigned index) {
+    struct under_way *work = job;
+    take_pieces(work, 0);
+    wait_until(work, index == 0 ? is_first_done : has_begun);
+    if (index == 0) {
+        work->rounds->between(work->rounds->job);
+        atomic_store(&work->second, true);
+        wake(work);
+    }
+    take_pieces(work, 1);
+    if (index == 0)
+        wait_until(work, is_done);
+}
+
+table_status rounds_run(const struct rounds *rounds) {
+    const unsigned most = rounds->pieces[0] > rounds->pieces[1] ? rounds->pieces[0] : rounds->pieces[1];
+    struct under_way work = {.rounds = rounds, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+    for (unsigned round = 0; round < ROUNDS; round++)
+        atomic_init(&work.left[round], rounds->pieces[round]);
+    const table_status status = pool_run(most, take_rounds, &work);
+    pthread_mutex_destroy(&work.mutex);
+    pthread_cond_destroy(&work.moved);
+    return status;
+}
