@@ -17,8 +17,8 @@ struct backend {
      * stages 1 and 3 again. Of floats it needs `stage2_sweep`, too: in place, of `rows` rows of seeds, row 0 the seed
      * of the first unit, row u + 1 the total of unit u, each row the seed of its unit, and the last one the seed and
      * the total of the last unit added up. bases: the seeds of the totals taken as a table, so that its row j is row
-     * 512 j; NULL when there are at most 512 totals. None of them knows scan->state. Stage 3 may leave something else in the rows of seeds if floats are exclusive, except
-     * for the last one. */
+     * 512 j; NULL when there are at most 512 totals. None of them knows scan->state. Stage 3 may leave
+     * something else in the rows of seeds if floats are exclusive, except for the last one. */
     table_status (*stage1_local_counts)(const struct scan *scan, void *seeds);
     table_status (*stage2_sweep)(const struct scan *scan, void *seeds, size_t rows, const void *bases);
     table_status (*stage3_global_pass)(const struct scan *scan, void *seeds);
@@ -41,7 +41,7 @@ struct backend {
      * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
      * rows that the scan names then. NULL: it never is. batch_workspace is NULL where none is needed. */
     bool (*prefers_batch)(const struct scan *scan);
-    bool batch_has_offsets; /* whether it also puts the tables' rows of offsets */
+    bool batch_has_rows_beside; /* whether it also puts the rows of results beside each table */
     size_t (*batch_workspace)(const struct scan *scan);
     table_status (*batch)(const struct scan *scan, void *workspace);
 

@@ -81,8 +81,8 @@ static struct scan table_of(const struct scan *scan, size_t table) {
 }
 
 static bool by_backend(const struct backend *backend, const struct scan *scan) {
-    return backend->prefers_batch && (!scan->offset_row || backend->batch_has_offsets) && scan->in.rows > 0 &&
-           scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
+    return backend->prefers_batch && (!scan_has_rows_beside(scan) || backend->batch_has_rows_beside) &&
+           scan->in.rows > 0 && scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
            plan_reaches(backend, scan, scan->carry_out) && plan_reaches(backend, scan, scan->first_overflow) &&
            plan_reaches(backend, scan, scan->skipped) && backend->prefers_batch(scan);
 }
@@ -98,44 +98,49 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
     return plan_make(backend, &one, strategy, false, plan);
 }
 
-/* What one table has left in the words of the options, on the host: the finding counts from its own first row. */
-static table_status note_words(const struct backend *backend, const struct scan *scan, size_t table, uint64_t *first,
-                               uint64_t *skipped) {
-    uint64_t found = TABLE_NO_OVERFLOW, more = 0;
+/* What one table has left where the scan wants it, counted from its own first row. */
+static table_status take_findings(const struct backend *backend, const struct scan *scan, size_t table,
+                                  struct findings *all) {
+    struct findings one = FINDINGS_NONE;
     table_status status = TABLE_OK;
     if (scan->first_overflow)
-        status = backend->copy(scan, &found, scan->first_overflow, sizeof found);
+        status = backend->copy(scan, &one.first_overflow, scan->first_overflow, sizeof(uint64_t));
     if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, &more, scan->skipped, sizeof more);
+        status = backend->copy(scan, &one.skipped, scan->skipped, sizeof(uint64_t));
     const table_status waited = backend->wait(scan);
-    if (found != TABLE_NO_OVERFLOW && *first == TABLE_NO_OVERFLOW)
-        *first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
-    *skipped += more;
+    findings_add(all, &one, (uint64_t)table * scan->in.rows * scan->in.columns);
+    return status == TABLE_OK ? waited : status;
+}
+
+table_status batch_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found) {
+    table_status status = TABLE_OK;
+    if (!scan->first_overflow && !scan->skipped)
+        return TABLE_OK;
+    if (scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, &found->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, scan->skipped, &found->skipped, sizeof(uint64_t));
+    const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
 }
 
 /* Any number of tables for which nothing is written is done when one of them is. */
 static bool is_nothing(const struct scan *scan) {
-    return scan->in.columns == 0 || (scan->in.rows == 0 && !scan->offset_row && !scan->carry_out);
+    return scan->in.columns == 0 || (scan->in.rows == 0 && !scan_has_rows_beside(scan) && !scan->carry_out);
 }
 
 static table_status one_by_one(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                void *workspace) {
     const size_t tables = is_nothing(scan) ? 1 : scan->tables;
-    const bool words = scan->first_overflow || scan->skipped;
-    uint64_t first = TABLE_NO_OVERFLOW, skipped = 0;
+    struct findings found = FINDINGS_NONE;
     table_status status = TABLE_OK;
     for (size_t table = 0; table < tables && status == TABLE_OK; table++) {
         const struct scan one = table_of(scan, table);
         status = pipeline_run(backend, plan, &one, workspace);
-        if (status == TABLE_OK && words)
-            status = note_words(backend, scan, table, &first, &skipped);
+        if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
+            status = take_findings(backend, scan, table, &found);
     }
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, &first, sizeof first);
-    if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, scan->skipped, &skipped, sizeof skipped);
-    return status == TABLE_OK && words ? backend->wait(scan) : status;
+    return status == TABLE_OK ? batch_put_findings(backend, scan, &found) : status;
 }
 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,

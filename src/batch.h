@@ -4,7 +4,7 @@
 
 #include "pipeline.h"
 
-/* Checks the tables of a scan whose views were checked, each by itself. `out` has the row of offsets, if there is one;
+/* Checks the tables of a scan whose views were checked, each by itself. `out` has the rows beside it, too;
  * same_rows: table 0 of `in` is a part of that of `out`, and may be. */
 table_status batch_validate(const struct scan *scan, const struct table_view *out, bool same_rows);
 
@@ -16,5 +16,8 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
                         struct plan *plan);
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        void *workspace);
+
+/* To where the scan wants it, when all is found. Waits. */
+table_status batch_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found);
 
 #endif

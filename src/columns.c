@@ -8,6 +8,7 @@
 
 #include "checked.h"
 #include "columns_apart.h"
+#include "refusals.h"
 #include "run.h"
 #include "state_call.h"
 #include "status.h"
@@ -21,9 +22,8 @@ struct columns {
     struct sum_state before, after; /* its header, and that of a column behind the rows */
     size_t column_state_bytes;      /* of the state of one */
     bool in_turn;                   /* columns are begun one after the other, each with all threads */
-    _Atomic uint64_t skipped;
-    _Atomic uint64_t overflow; /* the first one so far */
-    atomic_flag failed;        /* the first to fail leaves what it failed of */
+    struct findings found;
+    atomic_flag failed; /* the first to fail leaves what it failed of */
     table_status status;
     char detail[256];
 };
@@ -38,22 +38,17 @@ static table_status fail_column(table_status status, size_t column) {
 static const void *in_row(const void *row, size_t bytes) { return row ? (const char *)row + bytes : NULL; }
 static void *out_row(void *row, size_t bytes) { return row ? (char *)row + bytes : NULL; }
 
-/* Answers to one column's call. */
-struct words {
-    uint64_t first_overflow, skipped;
-};
-
 /* The options of the call for one column. `state`, its own, may be NULL. */
-static table_scan_options options_of(const struct columns *columns, size_t column, void *state, struct words *words,
+static table_scan_options options_of(const struct columns *columns, size_t column, void *state, struct findings *found,
                                      table_report *report) {
     table_scan_options options = columns->options;
     options.carry_in = in_row(options.carry_in, column * columns->size);
     options.carry_out = out_row(options.carry_out, column * columns->size);
     options.state = state;
     if (options.first_overflow)
-        options.first_overflow = &words->first_overflow;
+        options.first_overflow = &found->first_overflow;
     if (options.skipped)
-        options.skipped = &words->skipped;
+        options.skipped = &found->skipped;
     options.report = report;
     if (!columns->in_turn)
         options.threads = 1;
@@ -89,27 +84,24 @@ static table_status open_state(const struct columns *columns, size_t column, str
     return TABLE_OK;
 }
 
-static void note_words(struct columns *columns, size_t column, const struct words *words) {
-    uint64_t known = atomic_load(&columns->overflow), found = words->first_overflow;
-    atomic_fetch_add(&columns->skipped, words->skipped);
-    if (found == TABLE_NO_OVERFLOW)
-        return;
-    found = found * columns->in->count + column;
-    while (found < known && !atomic_compare_exchange_weak(&columns->overflow, &known, found))
-        ;
+/* The column's finding is a number of a row. */
+static void note_findings(struct columns *columns, size_t column, struct findings found) {
+    if (found.first_overflow != TABLE_NO_OVERFLOW)
+        found.first_overflow *= columns->in->count;
+    findings_add(&columns->found, &found, column);
 }
 
 static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
     const table_view in = columns_view(columns->in, column), out = columns_view(columns->out, column);
     struct sum_state *own;
-    struct words words = {TABLE_NO_OVERFLOW, 0};
+    struct findings found = FINDINGS_NONE;
     table_status status = open_state(columns, column, &own);
     if (status != TABLE_OK)
         return status;
-    const table_scan_options options = options_of(columns, column, own, &words, report);
+    const table_scan_options options = options_of(columns, column, own, &found, report);
     status = table_prefix_sum(&in, &out, &options);
     if (status == TABLE_OK)
-        note_words(columns, column, &words);
+        note_findings(columns, column, found);
     if (status == TABLE_OK && own) {
         copy_state(columns, column, own, true);
         if (column == 0)
@@ -128,22 +120,14 @@ static table_status validate_shapes(const table_columns *in, const table_columns
                            out->count);
     if (in->count > 0 && (!in->columns || !out->columns))
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->columns is a null pointer", in->columns ? "out" : "in");
-    if (options->offsets)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets is for tables, not for columns that lie apart");
-    if (options->tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is %zu: columns are those of one table",
-                           options->tables);
+    const table_status status = refuse(CALLER_COLUMNS, options);
+    if (status != TABLE_OK)
+        return status;
     if (!table_types_supported(in->type, out->type))
         return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into out->type %s",
                            table_type_size(in->type) ? table_type_name(in->type) : "(none)",
                            table_type_size(out->type) ? table_type_name(out->type) : "(none)");
-    if (options->first_overflow && backend_device_of(options->first_overflow) >= 0)
-        return status_fail(TABLE_ERROR_BACKEND, "options->first_overflow is memory of CUDA device %d",
-                           backend_device_of(options->first_overflow));
-    if (options->skipped && backend_device_of(options->skipped) >= 0)
-        return status_fail(TABLE_ERROR_BACKEND, "options->skipped is memory of CUDA device %d",
-                           backend_device_of(options->skipped));
-    return TABLE_OK;
+    return validate_reach_words(options);
 }
 
 static table_status validate_state(struct columns *columns, void *state) {
@@ -190,9 +174,9 @@ static table_status validate_words(const struct columns *columns) {
 static table_status validate_columns(struct columns *columns, const struct backend **backend) {
     for (size_t j = 0; j < columns->in->count; j++) {
         const table_view in = columns_view(columns->in, j), out = columns_view(columns->out, j);
-        struct words words;
+        struct findings found;
         struct call call;
-        const table_scan_options options = options_of(columns, j, NULL, &words, NULL);
+        const table_scan_options options = options_of(columns, j, NULL, &found, NULL);
         table_status status = validate_scan(&in, &out, &options, CALL_AND_WAIT, &call);
         if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
             status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
@@ -272,9 +256,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
                                       const table_scan_options *options) {
     static const table_scan_options defaults;
     const struct backend *backend = NULL;
-    struct columns columns = {.in = in, .out = out, .options = options ? *options : defaults};
-    atomic_init(&columns.overflow, TABLE_NO_OVERFLOW);
-    atomic_init(&columns.skipped, 0);
+    struct columns columns = {.in = in, .out = out, .options = options ? *options : defaults, .found = FINDINGS_NONE};
     atomic_flag_clear(&columns.failed);
     table_status status = validate_shapes(in, out, &columns.options);
     if (status != TABLE_OK)
@@ -295,8 +277,8 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     if (status == TABLE_OK)
         status = scan_with_state(&columns, backend);
     if (status == TABLE_OK && columns.options.first_overflow)
-        *columns.options.first_overflow = atomic_load(&columns.overflow);
+        *columns.options.first_overflow = columns.found.first_overflow;
     if (status == TABLE_OK && columns.options.skipped)
-        *columns.options.skipped = atomic_load(&columns.skipped);
+        *columns.options.skipped = columns.found.skipped;
     return status;
 }

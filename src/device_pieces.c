@@ -1,5 +1,6 @@
 #include "device_pieces.h"
 
+#include "batch.h"
 #include "layout.h"
 #include "status.h"
 
@@ -27,8 +28,10 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     scan->in = device_rows(&whole->in, lane->in, rows);
     scan->out = device_rows(&whole->out, lane->out, rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
-    scan->skipped = whole->skipped ? &lane->found->skipped : NULL;
-    scan->offset_row = NULL;
+    scan->first_overflow = whole->first_overflow;
+    scan->skipped = whole->skipped;
+    scan_find_into(scan, lane->found);
+    scan->row_before = scan->row_after = NULL;
     scan->carry_in = pieces->alone ? whole->carry_in : NULL;
     scan->carry_out = pieces->alone ? whole->carry_out : NULL;
     scan->state = whole->out.data && !pieces->alone ? pieces->state : NULL;
@@ -36,7 +39,6 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     scan->header_before = pieces->alone ? NULL : &lane->before;
     scan->header_after = pieces->alone ? NULL : &lane->after;
     scan->first_row = lane->before.rows;
-    scan->first_overflow = whole->first_overflow ? &lane->found->first_overflow : NULL;
     plan_chunks(scan);
 }
 
@@ -62,7 +64,7 @@ static table_status allocate_lane(const struct device_pieces *pieces, struct dev
     const table_status status = backend_of(pieces)->allocate(layout.bytes, &lane->memory);
     if (status != TABLE_OK)
         return status;
-    lane->found = (struct device_words *)((char *)lane->memory + found);
+    lane->found = (struct findings *)((char *)lane->memory + found);
     lane->in = (char *)lane->memory + in;
     lane->out = (char *)lane->memory + out;
     return TABLE_OK;
@@ -138,7 +140,7 @@ table_status device_pieces_open(struct device_pieces *pieces, struct call *call,
                                 table_report *report) {
     const struct backend *backend = call->backend;
     *pieces = (struct device_pieces){.whole = call, .rows = rows, .report = report};
-    pieces->sum.first_overflow = TABLE_NO_OVERFLOW;
+    pieces->sum = FINDINGS_NONE;
     pieces->alone = !call->scan.state && rows == call->scan.in.rows && rows > 0;
     pieces->lane_count = backend->follow && call->scan.out.data && lanes > 1 ? lanes : 1;
     table_status status = open_state(pieces, call);
@@ -220,9 +222,9 @@ table_status device_pieces_begin(struct device_pieces *pieces, const struct tabl
 static table_status account(struct device_pieces *pieces, const struct device_lane *lane) {
     const struct scan *scan = &lane->piece.scan;
     struct table_report report;
-    if (scan->first_overflow && pieces->sum.first_overflow == TABLE_NO_OVERFLOW)
-        pieces->sum.first_overflow = lane->words->first_overflow;
-    pieces->sum.skipped += scan->skipped ? lane->words->skipped : 0;
+    const struct findings found = {scan->first_overflow ? lane->words->first_overflow : TABLE_NO_OVERFLOW,
+                                   scan->skipped ? lane->words->skipped : 0};
+    findings_add(&pieces->sum, &found, 0);
     if (!pieces->report)
         return TABLE_OK;
     const table_status status = run_report(&lane->piece, lane->plan.strategy, &report);
@@ -248,10 +250,8 @@ table_status device_pieces_keep(struct device_pieces *pieces) {
     table_status status = TABLE_OK;
     if (whole->out.data && !pieces->alone)
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
-    if (status == TABLE_OK && whole->first_overflow)
-        status = backend->copy(whole, whole->first_overflow, &pieces->sum.first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && whole->skipped)
-        status = backend->copy(whole, whole->skipped, &pieces->sum.skipped, sizeof(uint64_t));
+    if (status == TABLE_OK)
+        status = batch_put_findings(backend, whole, &pieces->sum);
     const table_status waited = backend->wait(whole);
     status = status == TABLE_OK ? waited : status;
     return status == TABLE_OK && !pieces->alone ? state_image_keep(pieces->whole, &pieces->image) : status;

@@ -9,18 +9,14 @@
 /* Two pieces for each copy, of which one waits while the other is under way, and one that is summed. */
 enum { DEVICE_LANES = 3 };
 
-struct device_words {
-    uint64_t first_overflow, skipped;
-};
-
 /* A place for a piece on the device, and its stream. */
 struct device_lane {
     struct call piece; /* all in device memory, but for its words */
     struct plan plan;
     void *memory; /* of the device: the piece's words, in and out */
-    struct device_words *found;
+    struct findings *found;
     void *in, *out;
-    struct device_words *words;     /* found, copied to the host; the members that the call wants */
+    struct findings *words;         /* found, copied to the host; the members that the call wants */
     struct sum_state before, after; /* the state's headers before and behind the piece */
     bool is_open;
 };
@@ -34,11 +30,11 @@ struct device_pieces {
     uint64_t begun, ended; /* pieces */
     void *workspace;       /* of the piece that is summed */
     size_t workspace_bytes;
-    struct device_words own_words[DEVICE_LANES], *host_words;
+    struct findings own_words[DEVICE_LANES], *host_words;
     struct sum_state *state;  /* on the device */
     struct state_image image; /* on the host: before the first piece, and behind the last */
     struct sum_state after;   /* its header behind the last piece that was begun */
-    struct device_words sum;  /* of the pieces that have ended */
+    struct findings sum;      /* of the pieces that have ended */
     table_report *report;     /* NULL: none is wanted */
 };
 

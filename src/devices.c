@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "devices_parts.h"
 #include "offsets.h"
+#include "refusals.h"
 #include "seconds.h"
 #include "status.h"
 #include "views.h"
@@ -49,12 +50,12 @@ static table_status agree(const struct call *first, const struct call *other) {
     return TABLE_OK;
 }
 
-/* `out` with the row of offsets. */
+/* `out` with the row beside it. */
 static struct table_view written(const struct scan *scan) {
     struct table_view all = scan->out;
-    if (scan->offset_first)
-        all.data = scan->offset_row;
-    all.rows += scan->offset_row != NULL;
+    if (scan->row_before)
+        all.data = scan->row_before;
+    all.rows += scan_has_rows_beside(scan);
     return all;
 }
 
@@ -70,19 +71,13 @@ static table_status apart(size_t a, const struct scan *of_a, size_t b, const str
 
 static table_status look_at_options(const table_scan_options *options) {
     const struct backend *host = backend_cpu();
-    if (options->backend != TABLE_BACKEND_AUTO)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->backend: each part has its own");
-    if (options->report)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->report: the report of this call is its last argument");
-    if (options->tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is not for a table in parts");
-    table_status status = validate_reach(host, "options->carry_in", options->carry_in);
+    table_status status = refuse(CALLER_PARTS, options);
+    if (status == TABLE_OK)
+        status = validate_reach(host, "options->carry_in", options->carry_in);
     if (status == TABLE_OK)
         status = validate_reach(host, "options->carry_out", options->carry_out);
     if (status == TABLE_OK)
-        status = validate_reach(host, "options->first_overflow", options->first_overflow);
-    if (status == TABLE_OK)
-        status = validate_reach(host, "options->skipped", options->skipped);
+        status = validate_reach_words(options);
     return status == TABLE_OK ? validate_reach(host, "options->state", options->state) : status;
 }
 
@@ -121,7 +116,7 @@ static table_status look_at_parts(const table_part *given, const table_scan_opti
 static void drop_empty(struct parts *parts) {
     size_t kept = 0;
     for (size_t i = 0; i < parts->count; i++)
-        if (parts->part[i].call.scan.in.rows > 0 || parts->part[i].call.scan.offset_row)
+        if (parts->part[i].call.scan.in.rows > 0 || scan_has_rows_beside(&parts->part[i].call.scan))
             parts->part[kept++] = parts->part[i];
     parts->count = kept > 0 ? kept : 1;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "batch.h"
 #include "seconds.h"
 #include "state_call.h"
 #include "status.h"
@@ -116,10 +117,7 @@ static table_status scan_part(struct part *part, bool is_asked) {
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
     call.scan.state = part->before;
-    if (call.scan.first_overflow)
-        call.scan.first_overflow = &part->first_overflow;
-    if (call.scan.skipped)
-        call.scan.skipped = &part->skipped;
+    scan_find_into(&call.scan, &part->found);
     return run_scan(&call, NULL);
 }
 
@@ -184,18 +182,12 @@ static table_status first_failure(const struct parts *parts) {
     return TABLE_OK;
 }
 
-static void tell_words(const struct parts *parts) {
+static void tell_findings(const struct parts *parts) {
     const struct scan *scan = &parts->part[0].call.scan;
-    uint64_t first_overflow = TABLE_NO_OVERFLOW, skipped = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        const struct part *part = &parts->part[i];
-        first_overflow = part->first_overflow < first_overflow ? part->first_overflow : first_overflow;
-        skipped += part->skipped;
-    }
-    if (scan->first_overflow)
-        *scan->first_overflow = first_overflow;
-    if (scan->skipped)
-        *scan->skipped = skipped;
+    struct findings found = FINDINGS_NONE;
+    for (size_t i = 0; i < parts->count; i++)
+        findings_add(&found, &parts->part[i].found, 0);
+    batch_put_findings(backend_cpu(), scan, &found);
 }
 
 /* Where each part's rows are in the sum, and which of a device's lanes it is on. */
@@ -204,7 +196,7 @@ static void place_parts(struct parts *parts) {
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
         part->first_row = row;
-        part->first_overflow = TABLE_NO_OVERFLOW;
+        part->found = FINDINGS_NONE;
         row += part->call.scan.in.rows;
         for (size_t j = i; j-- > 0;)
             if (parts->part[j].call.scan.on_device == part->call.scan.on_device) {
@@ -226,7 +218,7 @@ table_status parts_run(struct parts *parts) {
     const table_status status = failed == TABLE_OK ? ended : failed;
     if (status == TABLE_OK) {
         memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
-        tell_words(parts);
+        tell_findings(parts);
     }
     for (size_t i = 0; i < parts->count; i++)
         if (parts->part[i].range)

@@ -24,7 +24,7 @@ struct part {
     const struct backend *owner;
     struct sum_state *range, *before;
 
-    uint64_t first_overflow, skipped;
+    struct findings found;
     double tell_seconds;
     table_status status;
     char detail[DETAIL_BYTES];

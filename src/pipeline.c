@@ -16,7 +16,7 @@ static table_status mark(const struct backend *backend, const struct scan *scan,
     return scan->clock ? backend->clock_mark(scan, number) : TABLE_OK;
 }
 
-/* Rows and the overflow's word that the backend cannot reach have a place in the workspace. */
+/* Rows that the backend cannot reach have a place in the workspace. */
 static table_status stage_rows(const struct backend *backend, const struct plan *plan, struct scan *inner,
                                char *workspace, size_t row_bytes) {
     table_status status = TABLE_OK;
@@ -27,8 +27,6 @@ static table_status stage_rows(const struct backend *backend, const struct plan 
     }
     if (!plan->carry_out_reached)
         inner->carry_out = workspace + plan->carry_out_offset;
-    if (!plan_reaches(backend, inner, inner->first_overflow))
-        inner->first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
     return status;
 }
 
@@ -42,10 +40,9 @@ static table_status put_zeros(const struct backend *backend, const struct plan *
     return status == TABLE_OK ? backend->copy(scan, scan->carry_out, row, row_bytes) : status;
 }
 
-/* No rows: the carry goes through, and nothing overflows. */
+/* No rows: the carry goes through. */
 static table_status run_nothing(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                 char *workspace, size_t row_bytes) {
-    char *found = workspace + plan->overflow_offset;
     table_status status = TABLE_OK;
     for (unsigned number = 0; number <= STAGES && status == TABLE_OK; number++)
         status = mark(backend, scan, number);
@@ -53,10 +50,6 @@ static table_status run_nothing(const struct backend *backend, const struct plan
         status = put_zeros(backend, plan, scan, workspace, row_bytes);
     else if (status == TABLE_OK && scan->carry_out && scan->carry_out != scan->carry_in)
         status = backend->copy(scan, scan->carry_out, scan->carry_in, row_bytes);
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->fill(scan, found, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, found, sizeof *scan->first_overflow);
     return status;
 }
 
@@ -114,21 +107,15 @@ static table_status run_where_data_is(const struct backend *backend, const struc
     return status == TABLE_OK ? run_seeds(backend, plan, scan, seeds, workspace, row_bytes) : status;
 }
 
-/* The finding goes by way of a word of the workspace. */
+/* The stages lower the finding. */
 static table_status run_stages(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                char *workspace, size_t row_bytes) {
-    struct scan inner = *scan;
-    table_status status = TABLE_OK;
-    if (scan->first_overflow) {
-        inner.first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
-        status = backend->fill(scan, inner.first_overflow, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
-    }
-    if (status == TABLE_OK)
-        status = plan->strategy == TABLE_STRATEGY_HOST ? run_by_host(backend, plan, &inner, workspace, row_bytes)
-                                                       : run_where_data_is(backend, plan, &inner, workspace, row_bytes);
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
-    return status;
+    const table_status status =
+        scan->first_overflow ? backend->fill(scan, scan->first_overflow, 0xff, sizeof *scan->first_overflow) : TABLE_OK;
+    if (status != TABLE_OK)
+        return status;
+    return plan->strategy == TABLE_STRATEGY_HOST ? run_by_host(backend, plan, scan, workspace, row_bytes)
+                                                 : run_where_data_is(backend, plan, scan, workspace, row_bytes);
 }
 
 static table_status run_fused(const struct backend *backend, const struct plan *plan, const struct scan *scan,
@@ -145,8 +132,6 @@ static table_status run_fused(const struct backend *backend, const struct plan *
         status = mark(backend, scan, STAGES);
     if (status == TABLE_OK && inner.carry_out != scan->carry_out)
         status = backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes);
-    if (status == TABLE_OK && inner.first_overflow != scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status;
 }
 
@@ -178,23 +163,21 @@ static table_status run_either(const struct backend *backend, const struct plan 
                        : pipeline_run_stateless(backend, plan, scan, workspace);
 }
 
-/* Puts sums, memory of the backend, into the row of offsets. */
-static table_status put_offsets(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                                const void *sums, char *workspace) {
-    const table_type type = scan_sum_type(scan);
-    const size_t row_bytes = scan->in.columns * table_type_size(type);
-    const struct scan one = plan_row_scan(scan, sums);
+/* Puts sums, memory of the backend, into a row beside `out`. */
+static table_status put_row(const struct backend *backend, const struct plan *plan, const struct scan *scan, void *row,
+                            const void *sums, char *workspace) {
+    const struct scan one = plan_row_scan(scan, row, sums);
     struct plan rounding;
-    if (scan->out.type == type || scan->in.columns == 0)
-        return backend->copy(scan, scan->offset_row, sums, row_bytes);
+    if (scan->out.type == scan_sum_type(scan) || scan->in.columns == 0)
+        return backend->copy(scan, row, sums, scan_row_bytes(scan));
     const table_status status = plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding);
     return status == TABLE_OK ? pipeline_run_stateless(backend, &rounding, &one, workspace + plan->row_work_offset)
                               : status;
 }
 
-/* What lies above the first row is what a scan of no rows carries out. A state has begun behind it. */
-static table_status put_start(const struct backend *backend, const struct plan *plan, struct scan *scan,
-                              char *workspace) {
+/* What the sum begins with is what a scan of no rows carries out. A state has begun then. */
+static table_status put_before(const struct backend *backend, const struct plan *plan, struct scan *scan,
+                               char *workspace) {
     struct scan begin = *scan;
     begin.in.rows = begin.out.rows = begin.chunks = 0;
     begin.first_overflow = begin.skipped = NULL;
@@ -202,7 +185,7 @@ static table_status put_start(const struct backend *backend, const struct plan *
     begin.clock = NULL;
     table_status status = run_either(backend, plan, &begin, workspace);
     if (status == TABLE_OK)
-        status = put_offsets(backend, plan, scan, begin.carry_out, workspace);
+        status = put_row(backend, plan, scan, scan->row_before, begin.carry_out, workspace);
     if (status == TABLE_OK && scan->state && !plan->state_reached)
         status = backend->wait(scan); /* until the host has the state again, which is copied from there */
     if (scan->state) {
@@ -212,40 +195,53 @@ static table_status put_start(const struct backend *backend, const struct plan *
     return status;
 }
 
-/* The sums through the last row come by way of the workspace. */
-static table_status run_offsets(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                                char *workspace) {
-    const size_t row_bytes = scan_row_bytes(scan);
+/* The sums through the last row come by way of the workspace, if they are wanted as results. */
+static table_status run_with_rows_beside(const struct backend *backend, const struct plan *plan,
+                                         const struct scan *scan, char *workspace) {
     struct scan inner = *scan;
-    if (scan->offset_first) {
-        const table_status status = put_start(backend, plan, &inner, workspace);
-        return status == TABLE_OK ? run_either(backend, plan, &inner, workspace) : status;
-    }
-    inner.carry_out = workspace + plan->row_offset;
-    table_status status = run_either(backend, plan, &inner, workspace);
-    const bool was_held = interrupt_hold(true); /* the state is behind all rows */
+    table_status status = scan->row_before ? put_before(backend, plan, &inner, workspace) : TABLE_OK;
+    inner.carry_out = scan->row_after ? workspace + plan->row_offset : scan->carry_out;
     if (status == TABLE_OK)
-        status = put_offsets(backend, plan, scan, inner.carry_out, workspace);
+        status = run_either(backend, plan, &inner, workspace);
+    const bool was_held = interrupt_hold(true); /* the state is behind all rows */
+    if (status == TABLE_OK && scan->row_after)
+        status = put_row(backend, plan, scan, scan->row_after, inner.carry_out, workspace);
     interrupt_hold(was_held);
-    return status == TABLE_OK && scan->carry_out ? backend->copy(scan, scan->carry_out, inner.carry_out, row_bytes)
-                                                 : status;
+    return status == TABLE_OK && scan->carry_out && scan->row_after
+               ? backend->copy(scan, scan->carry_out, inner.carry_out, scan_row_bytes(scan))
+               : status;
+}
+
+/* What is found goes by way of the workspace, unless a fused pass sets it where it is wanted. */
+static table_status begin_findings(const struct backend *backend, const struct plan *plan, struct scan *scan,
+                                   char *workspace) {
+    struct findings *found = (struct findings *)(workspace + plan->findings_offset);
+    const bool is_fused = plan->strategy == TABLE_STRATEGY_FUSED && scan->chunks > 0;
+    table_status status = TABLE_OK;
+    if (scan->first_overflow && !(is_fused && !scan->state && plan_reaches(backend, scan, scan->first_overflow)))
+        scan->first_overflow = &found->first_overflow;
+    if (scan->first_overflow && scan->chunks == 0)
+        status = backend->fill(scan, scan->first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
+    if (scan->skipped) {
+        scan->skipped = &found->skipped;
+        status = status == TABLE_OK ? backend->fill(scan, scan->skipped, 0, sizeof(uint64_t)) : status;
+    }
+    return status;
 }
 
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace) {
     struct scan inner = *scan;
-    table_status status = TABLE_OK;
     if (scan->tables > 1)
         return batch_run(backend, plan, scan, workspace);
-    if (scan->skipped) {
-        inner.skipped = (uint64_t *)((char *)workspace + plan->skipped_offset);
-        status = backend->fill(scan, inner.skipped, 0, sizeof *scan->skipped);
-    }
+    table_status status = begin_findings(backend, plan, &inner, workspace);
     if (status == TABLE_OK)
-        status = scan->offset_row ? run_offsets(backend, plan, &inner, workspace)
-                                  : run_either(backend, plan, &inner, workspace);
+        status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
+                                            : run_either(backend, plan, &inner, workspace);
+    if (status == TABLE_OK && scan->first_overflow != inner.first_overflow)
+        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t));
     if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, scan->skipped, inner.skipped, sizeof *scan->skipped);
+        status = backend->copy(scan, scan->skipped, inner.skipped, sizeof(uint64_t));
     if (status == TABLE_ERROR_CANCELED)
         state_restore(backend, scan);
     return status;

@@ -93,7 +93,6 @@ static bool place_state(struct plan *plan, const struct backend *backend, const 
                  : backend->copy_rows ? 0
                                       : row_bytes,
                  &plan->state_out_offset) &&
-           place(plan, scan->first_overflow ? sizeof(uint64_t) : 0, &plan->state_found_offset) &&
            place(plan, backend->copy_rows ? 2 * row_bytes : 0, &plan->state_rows_offset);
 }
 
@@ -116,10 +115,10 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
     return wanted;
 }
 
-struct scan plan_row_scan(const struct scan *scan, const void *row) {
-    struct scan one = {.exclusive = true, .carry_in = row, .threads = 1, .stream = scan->stream};
+struct scan plan_row_scan(const struct scan *scan, void *row, const void *sums) {
+    struct scan one = {.exclusive = true, .carry_in = sums, .threads = 1, .stream = scan->stream};
     one.out = scan->out;
-    one.out.data = scan->offset_row;
+    one.out.data = row;
     one.out.rows = 1;
     one.out.stride = (ptrdiff_t)scan->out.columns;
     one.in = one.out;
@@ -127,13 +126,32 @@ struct scan plan_row_scan(const struct scan *scan, const void *row) {
     return one;
 }
 
-/* The sums for a row of offsets, and what it takes to round them if results are not sums. */
+struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows) {
+    const struct table_view view = {.data = sums,
+                                    .rows = rows,
+                                    .columns = scan->in.columns,
+                                    .stride = (ptrdiff_t)scan->in.columns,
+                                    .type = scan_sum_type(scan)};
+    struct scan inner = *scan;
+    inner.in = view;
+    inner.out = view;
+    inner.exclusive = false;
+    inner.first_overflow = NULL;
+    inner.skip_nan = false;
+    inner.skipped = NULL;
+    inner.state = inner.state_out = NULL;
+    plan_chunks(&inner);
+    return inner;
+}
+
+/* The sums for rows beside `out`, and what it takes to round them if results are not sums. */
 static bool place_row(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
     struct plan rounding;
     rounding.bytes = 0;
-    if (!scan->offset_row)
+    if (!scan_has_rows_beside(scan))
         return true;
-    const struct scan one = plan_row_scan(scan, scan->offset_row);
+    void *const row = scan->row_before ? scan->row_before : scan->row_after;
+    const struct scan one = plan_row_scan(scan, row, row);
     if (scan->out.type != scan_sum_type(scan) &&
         plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding) != TABLE_OK)
         return false;
@@ -148,8 +166,7 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
     const bool apart = plan_is_piece(backend, scan) && !scan->header_before;
     *plan = (struct plan){.strategy = choose_strategy(backend, scan, strategy, totals_only || apart)};
-    bool fits = place(plan, sizeof(uint64_t), &plan->overflow_offset) &&
-                place(plan, scan->skipped ? sizeof(uint64_t) : 0, &plan->skipped_offset) &&
+    bool fits = place(plan, sizeof(struct findings), &plan->findings_offset) &&
                 place_row(plan, backend, scan, row_bytes) && place_state(plan, backend, scan, row_bytes);
     if (scan->chunks == 0)
         fits = fits && place_zeros(plan, backend, scan, row_bytes);

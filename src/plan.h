@@ -14,21 +14,19 @@ enum { PLAN_LEVELS = 9 };
 struct plan {
     table_strategy strategy; /* never AUTO */
     bool batch;              /* several tables by the backend's own pass for them; else the plan is that of one */
-    size_t overflow_offset;  /* the word that kernels lower; copied to the caller's at the end */
-    size_t skipped_offset;   /* the word that counts NaN, likewise */
-    size_t row_offset;       /* of a scan with a row of offsets: its sums, */
+    size_t findings_offset;  /* copied to the caller's words at the end */
+    size_t row_offset;       /* of a scan with rows beside `out`: their sums, */
     size_t row_work_offset;  /* and a workspace to round them in */
     /* Rows for carries that the backend cannot reach, which is asked once: a device that is asked again may not answer.
      * Or, of a scan of no rows, one to make zeros in. */
     bool carry_in_reached, carry_out_reached, needs_zeros;
     size_t carry_in_offset, carry_out_offset;
 
-    bool state_reached;        /* whether the backend reaches it, which is asked once */
-    size_t state_offset;       /* of a scan with a state: one that the backend cannot reach, */
-    size_t state_out_offset;   /* what it leaves behind, */
-    size_t state_found_offset; /* the overflow's word, which has to be counted on, */
-    size_t state_rows_offset;  /* and two rows for carries that the backend cannot reach */
-    size_t fused_offset;       /* the backend's own workspace for a fused pass */
+    bool state_reached;       /* whether the backend reaches it, which is asked once */
+    size_t state_offset;      /* of a scan with a state: one that the backend cannot reach, */
+    size_t state_out_offset;  /* what it leaves behind, */
+    size_t state_rows_offset; /* and two rows for carries that the backend cannot reach */
+    size_t fused_offset;      /* the backend's own workspace for a fused pass */
 
     /* Seeds tables, in the place of the fused pass's workspace where that may be refused. Level 0 belongs to the table;
      * strategy HOST has it in host memory. Level k + 1 belongs to the seeds of level k; `levels` is how many there are.
@@ -39,8 +37,11 @@ struct plan {
     size_t bytes; /* all of it */
 };
 
-/* A scan that puts the row of sums `row` into the row of offsets, as its only, exclusive result. */
-struct scan plan_row_scan(const struct scan *scan, const void *row);
+/* A scan that puts the row `sums` into a row beside `out`, as its only, exclusive result. */
+struct scan plan_row_scan(const struct scan *scan, void *row, const void *sums);
+
+/* A scan of `rows` rows of sums, side by side, in place. Nothing is looked for in it. */
+struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows);
 
 /* Whether the backend can work on that memory of the caller's itself, if there is any. */
 bool plan_reaches(const struct backend *backend, const struct scan *scan, const void *memory);

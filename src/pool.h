@@ -33,8 +33,8 @@ unsigned jobs_threads(unsigned threads, size_t count);
  * less than jobs_threads(threads, count), and no two jobs have the same one at a time. CANCELED: some are not done. */
 table_status jobs_run(struct jobs *jobs, unsigned threads);
 
-/* Work in two rounds, each of them some pieces that may be done at the same time, by as many threads as the larger round
- * has pieces. */
+/* Work in two rounds, each of them some pieces that may be done at the same time, by as many threads as the larger
+ * round has pieces. */
 enum { ROUNDS = 2 };
 struct rounds {
     unsigned pieces[ROUNDS];

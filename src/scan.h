@@ -6,6 +6,7 @@
 
 #include <tuplescan/prefix_sum.h>
 
+#include "findings.h"
 #include "state.h"
 #include "types.h"
 
@@ -22,10 +23,8 @@ struct scan {
     size_t chunks;               /* units, the last one perhaps with fewer rows */
     bool exclusive;
 
-    /* A row of results beside `out`, which backends know nothing of, or NULL: the sums through the last row behind an
-     * exclusive scan, or, with offset_first, those above the first row before an inclusive one. */
-    void *offset_row;
-    bool offset_first;
+    /* Rows of results beside `out`, or NULL: what the sum begins with, and the sums through the last row. */
+    void *row_before, *row_after;
 
     bool skip_nan; /* NaN is taken as -0.0 */
 
@@ -70,14 +69,26 @@ static inline size_t scan_row_bytes(const struct scan *scan) {
     return scan->in.columns * table_type_size(scan_sum_type(scan));
 }
 
+/* Whether there are rows of results beside `out`. */
+static inline bool scan_has_rows_beside(const struct scan *scan) { return scan->row_before || scan->row_after; }
+
+/* What the scan is to find is wanted here, instead. */
+static inline void scan_find_into(struct scan *scan, struct findings *found) {
+    scan->first_overflow = scan->first_overflow ? &found->first_overflow : NULL;
+    scan->skipped = scan->skipped ? &found->skipped : NULL;
+}
+
+static inline void *scan_elements_on(void *row, ptrdiff_t elements, table_type type) {
+    return row ? (char *)row + elements * (ptrdiff_t)table_type_size(type) : NULL;
+}
+
 /* Makes `one`, a copy of the scan of several tables, that of table number `table`; a row of sums has row_bytes. */
 static inline void batch_table(const struct scan *scan, size_t table, size_t row_bytes, struct scan *one) {
-    const ptrdiff_t number = (ptrdiff_t)table;
-    one->in.data = (char *)scan->in.data + number * scan->in_step * (ptrdiff_t)table_type_size(scan->in.type);
-    one->out.data = (char *)scan->out.data + number * scan->out_step * (ptrdiff_t)table_type_size(scan->out.type);
-    if (scan->offset_row)
-        one->offset_row =
-            (char *)scan->offset_row + number * scan->out_step * (ptrdiff_t)table_type_size(scan->out.type);
+    const ptrdiff_t in = (ptrdiff_t)table * scan->in_step, out = (ptrdiff_t)table * scan->out_step;
+    one->in.data = scan_elements_on(scan->in.data, in, scan->in.type);
+    one->out.data = scan_elements_on(scan->out.data, out, scan->out.type);
+    one->row_before = scan_elements_on(scan->row_before, out, scan->out.type);
+    one->row_after = scan_elements_on(scan->row_after, out, scan->out.type);
     if (scan->carry_in)
         one->carry_in = (const char *)scan->carry_in + table * row_bytes;
     if (scan->carry_out)

@@ -1,36 +1,15 @@
 /* Stage 2 where the data is: the totals are a table again, which is scanned by the same stages, to any depth. */
 #include "pipeline.h"
 
-#include "checked.h"
-
-/* Rows of sums as a table that is scanned in place. */
-static struct scan scan_of_sums(const struct scan *scan, void *sums, size_t rows) {
-    const struct table_view view = {.data = sums,
-                                    .rows = rows,
-                                    .columns = scan->in.columns,
-                                    .stride = (ptrdiff_t)scan->in.columns,
-                                    .type = scan_sum_type(scan)};
-    struct scan inner = *scan;
-    inner.in = view;
-    inner.out = view;
-    inner.chunks = divide_up(rows, scan->chunk_rows);
-    inner.exclusive = false;
-    inner.first_overflow = NULL;
-    inner.skip_nan = false;
-    inner.skipped = NULL;
-    inner.state = inner.state_out = NULL;
-    return inner;
-}
-
 /* The running sums of the seeds, row 0 among them, are what the seeds are to become; so are those of the totals, if
  * they are a single unit, which starts from row 0. */
 static table_status scan_integers(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                   void *seeds, size_t rows, unsigned level, void *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);
-    const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
+    const struct scan totals = plan_sums_scan(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1)
         return rows > 1 ? backend->stage3_global_pass(&totals, seeds) : TABLE_OK;
-    const struct scan whole = scan_of_sums(scan, seeds, rows);
+    const struct scan whole = plan_sums_scan(scan, seeds, rows);
     void *bases = (char *)workspace + plan->level_offset[level];
     table_status status = backend->fill(scan, bases, 0, row_bytes);
     if (status == TABLE_OK)
@@ -47,7 +26,7 @@ static table_status scan_integers(const struct backend *backend, const struct pl
 static table_status sweep_floats(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                  void *seeds, size_t rows, unsigned level, void *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);
-    const struct scan totals = scan_of_sums(scan, (char *)seeds + row_bytes, rows - 1);
+    const struct scan totals = plan_sums_scan(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1)
         return backend->stage2_sweep(scan, seeds, rows, NULL);
     void *bases = (char *)workspace + plan->level_offset[level];

@@ -2,6 +2,7 @@
 #include <tuplescan/stages.h>
 
 #include "checked.h"
+#include "refusals.h"
 #include "run.h"
 #include "status.h"
 
@@ -54,7 +55,7 @@ static table_status run_stage_checked(const struct backend *backend, const struc
     struct scan inner = *scan;
     table_status status = TABLE_OK;
     if (scan->first_overflow) {
-        inner.first_overflow = (uint64_t *)(workspace + plan->overflow_offset);
+        inner.first_overflow = (uint64_t *)(workspace + plan->findings_offset);
         status = backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
     }
     if (status == TABLE_OK && scan->clock)
@@ -141,15 +142,7 @@ static table_status without_carries(const table_scan_options *options, struct ta
         *inner = *options;
     inner->carry_in = NULL;
     inner->carry_out = NULL;
-    if (inner->offsets)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets: a stage by itself has as many results as rows");
-    if (inner->tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->tables is %zu: a stage by itself is of one table",
-                           inner->tables);
-    if (inner->skipped)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped: a stage by itself does not count what it skips");
-    return inner->state ? status_fail(TABLE_ERROR_ARGUMENT, "options->state: a stage by itself does not go on")
-                        : TABLE_OK;
+    return refuse(CALLER_STAGE, inner);
 }
 
 table_status table_stage1_local_counts(const table_view *in, const table_view *seeds,

@@ -74,17 +74,11 @@ table_status state_image_keep(const struct call *call, const struct state_image 
     return status == TABLE_OK ? waited : status;
 }
 
-/* The totals of each unit of `rows` rows of a table, from row `first` on, into the seeds. */
-static table_status count_rows(const struct appending *work, const struct table_view *in, size_t first, size_t rows,
+/* The totals of each unit of `rows` rows of the scan's table, from row `first` on, into the seeds. */
+static table_status count_rows(const struct appending *work, const struct scan *scan, size_t first, size_t rows,
                                void *seeds) {
-    struct scan part = *work->scan;
-    part.in = *in;
-    part.in.data = (char *)in->data + (ptrdiff_t)first * in->stride * (ptrdiff_t)table_type_size(in->type);
-    if (in != &work->scan->in) { /* totals: sums already, and what is not a number there was made by them */
-        part.out.type = in->type;
-        part.skip_nan = false;
-        part.skipped = NULL;
-    }
+    struct scan part = *scan;
+    part.in.data = scan_elements_on(scan->in.data, (ptrdiff_t)first * scan->in.stride, scan->in.type);
     part.in.rows = part.out.rows = rows;
     part.out.data = NULL;
     part.state = part.state_out = NULL;
@@ -159,7 +153,7 @@ static table_status count_runs(struct appending *work, uint64_t levels, bool ris
         const unsigned level = rising ? i : STATE_RUN_LEVELS - 1 - i;
         if (!(levels >> level & 1))
             continue;
-        status = count_rows(work, &work->scan->in, first, (size_t)1 << level, work->host + at++ * work->row_bytes);
+        status = count_rows(work, work->scan, first, (size_t)1 << level, work->host + at++ * work->row_bytes);
         first += (size_t)1 << level;
     }
     return status;
@@ -172,14 +166,10 @@ static table_status count_levels(struct appending *work) {
     if (status == TABLE_OK)
         status = count_runs(work, work->falling, false, scan->in.rows - work->falling, runs_of(work->rising));
     if (status == TABLE_OK && work->count > 0)
-        status = count_rows(work, &scan->in, work->rising, inner, work->levels[0].seeds);
+        status = count_rows(work, scan, work->rising, inner, work->levels[0].seeds);
     for (unsigned i = 1; i < work->count && status == TABLE_OK; i++) {
         const struct level *below = &work->levels[i - 1];
-        const struct table_view totals = {.data = below->seeds + work->row_bytes,
-                                          .rows = below->rows,
-                                          .columns = scan->in.columns,
-                                          .stride = (ptrdiff_t)scan->in.columns,
-                                          .type = scan_sum_type(scan)};
+        const struct scan totals = plan_sums_scan(scan, below->seeds + work->row_bytes, below->rows);
         status = count_rows(work, &totals, below->head, work->levels[i].rows * STATE_UNIT, work->levels[i].seeds);
     }
     return status;

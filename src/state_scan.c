@@ -227,8 +227,6 @@ table_status state_run(const struct backend *backend, const struct plan *plan, c
         inner.state = (struct sum_state *)(workspace + plan->state_offset);
         status = backend->copy(scan, inner.state, scan->state, bytes_of(scan));
     }
-    if (scan->first_overflow)
-        inner.first_overflow = (uint64_t *)(workspace + plan->state_found_offset);
     if (status == TABLE_OK && !plan_reaches(backend, scan, scan->carry_in)) {
         inner.carry_in = workspace + plan->state_rows_offset;
         status = backend->copy(scan, workspace + plan->state_rows_offset, scan->carry_in, scan_row_bytes(scan));
@@ -239,8 +237,6 @@ table_status state_run(const struct backend *backend, const struct plan *plan, c
         status = run_begun(backend, plan, &inner, workspace);
     if (status == TABLE_OK && inner.carry_out != scan->carry_out)
         status = backend->copy(scan, scan->carry_out, inner.carry_out, scan_row_bytes(scan));
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof *scan->first_overflow);
     return status == TABLE_OK && !reached && !nobody_asks(scan)
                ? backend->copy(scan, scan->state, inner.state, bytes_of(scan))
                : status;

@@ -11,6 +11,7 @@
 #include "backend.h"
 #include "checked.h"
 #include "interrupt.h"
+#include "refusals.h"
 #include "seconds.h"
 #include "status.h"
 #include "validate.h"
@@ -30,7 +31,6 @@ void stream_spent(struct stream *stream, double *part) {
 }
 
 static table_status check_ends(const table_stream_options *options) {
-    const table_scan_options *scan = &options->scan;
     const table_status status = validate_reserved(options->reserved);
     if (status != TABLE_OK)
         return status;
@@ -41,14 +41,7 @@ static table_status check_ends(const table_stream_options *options) {
     if (!options->first && options->first_bytes > 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
                            options->first_bytes);
-    if (scan->report || scan->stream || scan->workspace || scan->workspace_bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.%s is not for streams",
-                           scan->report   ? "report"
-                           : scan->stream ? "stream"
-                                          : "workspace");
-    if (scan->tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.tables is %zu, and a stream is of one table", scan->tables);
-    return TABLE_OK;
+    return refuse(CALLER_STREAM, &options->scan);
 }
 
 /* From the last row on: both ends are files that can be positioned, which are taken from where they are. */

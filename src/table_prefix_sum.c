@@ -1,4 +1,6 @@
 /* The calls of tuplescan/prefix_sum.h: validate, plan, run. */
+#include "batch.h"
+#include "refusals.h"
 #include "run.h"
 #include "state_scan.h"
 #include "status.h"
@@ -53,49 +55,30 @@ static table_status totals_at_once(struct call *call, void *context) {
     return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
 }
 
-/* Words on the host that belong into those of the options, wherever these are. */
-struct words {
-    uint64_t first_overflow, skipped;
-};
-
-static table_status put_words(struct call *call, void *context) {
-    const struct words *words = context;
-    const struct scan *scan = &call->scan;
-    table_status status = TABLE_OK;
-    if (scan->first_overflow)
-        status = call->backend->copy(scan, scan->first_overflow, &words->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->skipped)
-        status = call->backend->copy(scan, scan->skipped, &words->skipped, sizeof(uint64_t));
-    const table_status waited = call->backend->wait(scan);
-    return status == TABLE_OK ? waited : status;
+static table_status put_findings(struct call *call, void *context) {
+    return batch_put_findings(call->backend, &call->scan, context);
 }
 
 /* Host tables on a device, one after the other. */
 static table_status tables_through_device(struct call *call, struct table_report *report) {
     const struct scan *scan = &call->scan;
     const size_t row_bytes = scan_row_bytes(scan);
-    uint64_t first = TABLE_NO_OVERFLOW, skipped = 0;
+    struct findings found = FINDINGS_NONE;
     struct table_report sum = {0}, own;
     table_status status = TABLE_OK;
     for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
         struct call one = *call;
-        uint64_t found = TABLE_NO_OVERFLOW, more = 0;
+        struct findings more = FINDINGS_NONE;
         one.scan.tables = 1;
         batch_table(scan, table, row_bytes, &one.scan);
-        if (scan->first_overflow)
-            one.scan.first_overflow = &found;
-        if (scan->skipped)
-            one.scan.skipped = &more;
+        scan_find_into(&one.scan, &more);
         status = run_through_device(&one, report ? &own : NULL);
-        skipped += more;
-        if (first == TABLE_NO_OVERFLOW && found != TABLE_NO_OVERFLOW)
-            first = (uint64_t)table * scan->in.rows * scan->in.columns + found;
+        findings_add(&found, &more, (uint64_t)table * scan->in.rows * scan->in.columns);
         if (status == TABLE_OK && report)
             run_add_report(&sum, &own);
     }
-    struct words words = {first, skipped};
     if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
-        status = run_and_wait(call, false, put_words, &words);
+        status = run_and_wait(call, false, put_findings, &found);
     if (status == TABLE_OK && report)
         *report = sum;
     return status;
@@ -122,14 +105,14 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
         inner = *options;
     if (!in || (!totals && !inner.state))
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
-    if (inner.exclusive || inner.offsets || inner.carry_out || inner.first_overflow || inner.tables > 1)
-        return status_fail(TABLE_ERROR_ARGUMENT,
-                           "options: exclusive, offsets, carry_out, first_overflow and tables are not for totals");
+    table_status status = refuse(CALLER_TOTALS, &inner);
+    if (status != TABLE_OK)
+        return status;
     if (table_type_size(out_type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "out_type %d is no element type", (int)out_type);
     inner.carry_out = totals;
     const struct table_view nowhere = {.columns = in->columns, .type = out_type};
-    const table_status status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
+    status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
     return status == TABLE_OK ? run_scan(&call, inner.report) : status;
 }
 

@@ -83,20 +83,18 @@ static table_status sum_through_device(struct call *call, void *context) {
     return status;
 }
 
-/* With a row of offsets: what stands above each row, which pieces can do where in begins at the second row, too, and
- * the sums through the last one behind it. */
+/* With rows of results beside `out`: what stands above each row, which pieces can do where in begins at the second row,
+ * too, and the sums through the last one after it. */
 static table_status work_through_device(struct call *call, void *context) {
     const struct backend *backend = call->backend;
     struct scan *scan = &call->scan;
     const size_t row_bytes = scan_row_bytes(scan);
-    void *const carry_out = scan->carry_out, *last = scan->offset_row;
-    if (!scan->offset_row)
+    void *const carry_out = scan->carry_out, *last = scan->row_after;
+    if (!scan_has_rows_beside(scan))
         return sum_through_device(call, context);
-    if (scan->offset_first) {
-        if (scan->in.rows > 0)
-            last = (char *)scan->out.data +
-                   (ptrdiff_t)(scan->in.rows - 1) * scan->out.stride * (ptrdiff_t)table_type_size(scan->out.type);
-        scan->out.data = scan->offset_row;
+    if (scan->row_before) {
+        last = scan->in.rows > 0 ? rows_of(&scan->out, scan->in.rows - 1, 1).data : scan->row_before;
+        scan->out.data = scan->row_before;
         scan->exclusive = true;
     }
     void *sums = malloc(row_bytes + 1);

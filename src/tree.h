@@ -13,8 +13,8 @@ void add_rows(void *sum, const void *left, const void *right, size_t columns, ta
 /* Sums as results of `type`, which is what they are sums of. */
 void round_row(const void *sums, void *results, size_t columns, table_type type);
 
-/* The totals that a count of rows, or of units, is made of: that of level k is of 2^k of them. The count's binary digits
- * say which there are; the largest come first. */
+/* The totals that a count of rows, or of units, is made of: that of level k is of 2^k of them. The count's binary
+ * digits say which there are; the largest come first. */
 struct tree {
     table_type type;
     size_t columns;            /* of a total */

@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "checked.h"
 #include "plan.h"
+#include "refusals.h"
 #include "status.h"
 #include "views.h"
 
@@ -71,7 +72,7 @@ struct option_row {
     table_type type;
 };
 
-/* A row of the options may lie in neither table, `out` with the row of offsets. */
+/* A row of the options may lie in neither table, `out` with the row beside it. */
 static table_status validate_option(const struct option_row *option, const struct scan *scan,
                                     const struct table_view *out, struct table_view *view) {
     *view = (struct table_view){0};
@@ -148,16 +149,19 @@ table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
 }
 
 static table_status validate_options(const struct table_scan_options *options, enum call_form form) {
-    if (options->exclusive != 0 && options->exclusive != 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->exclusive is %d, not 0 or 1", options->exclusive);
-    if (options->reverse != 0 && options->reverse != 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->reverse is %d, not 0 or 1", options->reverse);
-    if (options->offsets != 0 && options->offsets != 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets is %d, not 0 or 1", options->offsets);
+    const struct {
+        const char *name;
+        int value;
+    } switches[] = {{"exclusive", options->exclusive},
+                    {"reverse", options->reverse},
+                    {"offsets", options->offsets},
+                    {"skip_nan", options->skip_nan}};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (switches[i].value != 0 && switches[i].value != 1)
+            return status_fail(TABLE_ERROR_ARGUMENT, "options->%s is %d, not 0 or 1", switches[i].name,
+                               switches[i].value);
     if (options->offsets && options->exclusive)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
-    if (options->skip_nan != 0 && options->skip_nan != 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is %d, not 0 or 1", options->skip_nan);
     if (options->skipped && !options->skip_nan)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped is for skip_nan, which is 0");
     if (options->unused != 0)
@@ -166,11 +170,8 @@ static table_status validate_options(const struct table_scan_options *options, e
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
     if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
-    if (form == CALL_ON_STREAM && options->report)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->report: a stream form cannot wait for the times");
-    if (form != CALL_ON_STREAM && (options->stream || options->workspace || options->workspace_bytes))
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
-    return validate_reserved(options->reserved);
+    const table_status status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
+    return status == TABLE_OK ? validate_reserved(options->reserved) : status;
 }
 
 static table_status validate_types(const struct scan *scan, enum call_form form) {
@@ -206,9 +207,9 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
     const struct table_view behind = view_shorter(all, true);
     scan->out = view_shorter(all, false);
     scan->exclusive = true;
-    scan->offset_row = all->data;
+    scan->row_after = all->data;
     if (all->columns > 0)
-        scan->offset_row = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
+        scan->row_after = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
     const bool is_rest = views_are_same(&scan->in, &behind), is_same = views_are_same(&scan->in, &scan->out);
     if (scan->tables > 1) {
         const table_status status = batch_validate(scan, all, is_rest || is_same);
@@ -222,8 +223,8 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
     }
     scan->out = behind;
     scan->exclusive = false;
-    scan->offset_first = true;
-    scan->offset_row = all->data;
+    scan->row_before = all->data;
+    scan->row_after = NULL;
     return TABLE_OK;
 }
 
@@ -270,6 +271,11 @@ table_status validate_reach(const struct backend *backend, const char *name, con
                                     "%s is memory of CUDA device %d, which the CPU backend cannot reach", name, device);
 }
 
+table_status validate_reach_words(const struct table_scan_options *options) {
+    const table_status status = validate_reach(backend_cpu(), "options->first_overflow", options->first_overflow);
+    return status == TABLE_OK ? validate_reach(backend_cpu(), "options->skipped", options->skipped) : status;
+}
+
 /* Where no table says on which side it is, a row of the options on a device does. */
 static const void *deciding_row(const struct scan *scan) {
     const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->skipped, scan->state};
@@ -281,20 +287,21 @@ static const void *deciding_row(const struct scan *scan) {
 
 static table_status validate_scan_backend(table_backend wanted, enum call_form form, struct call *call) {
     const struct scan *scan = &call->scan;
-    const void *const result = scan->offset_row ? scan->offset_row : scan->out.data;
+    const struct {
+        const char *name;
+        const void *row;
+    } rows[] = {{"options->carry_in", scan->carry_in},
+                {carry_out_name(form), scan->carry_out},
+                {"options->first_overflow", scan->first_overflow},
+                {"options->skipped", scan->skipped},
+                {"options->state", scan->state}};
+    const void *const row = scan->row_before ? scan->row_before : scan->row_after;
+    const void *const result = row ? row : scan->out.data;
     const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
     table_status status = validate_backend(first, result, wanted, call);
     call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
-    if (status == TABLE_OK)
-        status = validate_reach(call->backend, "options->carry_in", scan->carry_in);
-    if (status == TABLE_OK)
-        status = validate_reach(call->backend, carry_out_name(form), scan->carry_out);
-    if (status == TABLE_OK)
-        status = validate_reach(call->backend, "options->first_overflow", scan->first_overflow);
-    if (status == TABLE_OK)
-        status = validate_reach(call->backend, "options->skipped", scan->skipped);
-    if (status == TABLE_OK)
-        status = validate_reach(call->backend, "options->state", scan->state);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
+        status = validate_reach(call->backend, rows[i].name, rows[i].row);
     return status;
 }
 
@@ -343,10 +350,10 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     if (status == TABLE_OK)
         status = validate_scan_backend(options->backend, form, call);
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
-        (scan->chunks > 0 || scan->offset_row))
+        (scan->chunks > 0 || scan_has_rows_beside(scan)))
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan->tables > 1 &&
-        scan->offset_row && (scan->first_overflow || scan->skipped))
+        scan_has_rows_beside(scan) && (scan->first_overflow || scan->skipped))
         return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
                                                 "neither first_overflow nor skipped for them");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;

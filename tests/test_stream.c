@@ -318,7 +318,7 @@ static void test_wrong_options(void **state) {
     expect(&wrong, TABLE_ERROR_ARGUMENT, "workspace");
     wrong = right;
     wrong.scan.tables = 2; /* the carry out would have two rows */
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.tables is 2");
+    expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.tables is not for");
     wrong = right;
     wrong.scan.offsets = 2;
     expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.offsets is 2");

@@ -105,7 +105,7 @@ const struct backend *backend_cpu(void) {
         .share = cpu_share,
         .is_large = cpu_is_large,
         .prefers_batch = cpu_prefers_batch,
-        .batch_has_offsets = true,
+        .batch_has_rows_beside = true,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,
         .chunk_length = cpu_chunk_length,

@@ -18,7 +18,7 @@ struct batch {
     size_t run; /* tables of a job */
     cpu_tiny_kernel *tiny;
     bool converts; /* tiny tables are first made sums */
-    _Atomic uint64_t first_overflow, skipped;
+    struct findings found;
 };
 
 static size_t table_bytes(const struct scan *scan) {
@@ -83,12 +83,12 @@ static bool need_converting(const struct scan *scan) {
     return scan->in.type != scan->out.type || scan->skip_nan || !is_aligned(scan->in.data, scan->in.type);
 }
 
-/* Starts (NULL: zeros) or last sums of `count` tables, rows side by side, into their rows of offsets. */
-static void put_offsets(const struct division *division, const struct scan *first, const void *sums, size_t count) {
+/* Starts (NULL: zeros) or last sums of `count` tables, rows side by side, into rows of results beside them. */
+static void put_rows(const struct division *division, const struct scan *first, void *rows, const void *sums,
+                     size_t count) {
     static const uint64_t zeros[CPU_TINY_VALUES];
     const size_t columns = first->in.columns;
-    division_give(division, first->offset_row, first->out_step, sums ? sums : zeros, sums ? (ptrdiff_t)columns : 0,
-                  count, columns);
+    division_give(division, rows, first->out_step, sums ? sums : zeros, sums ? (ptrdiff_t)columns : 0, count, columns);
 }
 
 /* A call for 4 x 3 values of f32 takes 165 ns by the kernel for tiny tables, which is made for many of them, and 240 ns
@@ -130,24 +130,24 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
         tiny.in_step = (ptrdiff_t)values;
     const size_t row = scan->in.columns * division.value_bytes, first = number * batch->run;
     const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
-    size_t skipped = 0;
+    struct findings found = FINDINGS_NONE;
     for (size_t table = first; table < end; table += CPU_TINY_TABLES) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
         batch_table(scan, table, row, &some);
         if (batch->converts) {
-            skipped += division_take(&division, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
+            found.skipped +=
+                division_take(&division, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
             some.in.data = converted;
         }
-        if (scan->offset_row && scan->offset_first)
-            put_offsets(&division, &some, some.carry_in, count);
-        batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, scan->offset_row ? lasts : some.carry_out,
-                    count);
-        if (scan->offset_row && !scan->offset_first)
-            put_offsets(&division, &some, lasts, count);
-        if (scan->offset_row && scan->carry_out)
+        if (some.row_before)
+            put_rows(&division, &some, some.row_before, some.carry_in, count);
+        batch->tiny(&tiny, some.in.data, some.out.data, some.carry_in, some.row_after ? lasts : some.carry_out, count);
+        if (some.row_after)
+            put_rows(&division, &some, some.row_after, lasts, count);
+        if (some.row_after && some.carry_out)
             memcpy(some.carry_out, lasts, count * row);
     }
-    atomic_fetch_add(&batch->skipped, skipped);
+    findings_add(&batch->found, &found, 0);
 }
 
 size_t cpu_batch_workspace(const struct scan *scan) {
@@ -155,26 +155,16 @@ size_t cpu_batch_workspace(const struct scan *scan) {
     return threads_of(scan) * divide(&one).worker_bytes;
 }
 
-static void note_overflow(struct batch *batch, size_t table, uint64_t found) {
-    const struct scan *scan = batch->scan;
-    uint64_t known = atomic_load(&batch->first_overflow);
-    if (found == TABLE_NO_OVERFLOW)
-        return;
-    found += (uint64_t)table * scan->in.rows * scan->in.columns;
-    while (found < known && !atomic_compare_exchange_weak(&batch->first_overflow, &known, found))
-        ;
-}
-
-static void put_row(const struct division *division, const struct part *part, const void *sums) {
-    const struct scan *scan = division->scan;
-    char *const row = (char *)scan->offset_row + part->first_column * table_type_size(scan->out.type);
+static void put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums) {
+    char *const row = (char *)row_beside + part->first_column * table_type_size(division->scan->out.type);
     division_give(division, row, (ptrdiff_t)part->columns, sums, (ptrdiff_t)part->columns, 1, part->columns);
 }
 
 static void put_start(struct worker *worker, const struct division *division, const struct part *part) {
     const void *const start = division->scan->carry_in;
     memset(worker->start, 0, part->columns * division->value_bytes);
-    put_row(division, part, start ? division_sums(division, start, 0, part) : worker->start);
+    put_row(division, part, division->scan->row_before,
+            start ? division_sums(division, start, 0, part) : worker->start);
 }
 
 static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
@@ -187,20 +177,19 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     struct worker worker = worker_make(&division, batch->memory + thread * batch->worker_bytes);
     for (size_t table = first; table < end; table++) {
         batch_table(scan, table, row, &one);
-        worker.first_overflow = TABLE_NO_OVERFLOW;
+        worker.found = FINDINGS_NONE;
         for (size_t panel = 0; panel < division.parts; panel++) {
             const struct part part = division_part(&division, DIVISION_COLUMNS, panel);
-            if (one.offset_row && one.offset_first)
+            if (one.row_before)
                 put_start(&worker, &division, &part);
             panel_scan(&worker, &division, &part);
-            if (one.offset_row && !one.offset_first)
-                put_row(&division, &part, worker_last(&worker, &division));
+            if (one.row_after)
+                put_row(&division, &part, one.row_after, worker_last(&worker, &division));
         }
-        note_overflow(batch, table, worker.first_overflow);
+        findings_add(&batch->found, &worker.found, (uint64_t)table * scan->in.rows * scan->in.columns);
     }
     if (division.stream)
         division.kernels->stream_end();
-    atomic_fetch_add(&batch->skipped, worker.skipped);
 }
 
 table_status cpu_batch(const struct scan *scan, void *workspace) {
@@ -213,12 +202,11 @@ table_status cpu_batch(const struct scan *scan, void *workspace) {
     batch.converts = need_converting(scan);
     if (are_tiny(scan))
         jobs.work = scan_tiny;
-    atomic_init(&batch.first_overflow, TABLE_NO_OVERFLOW);
-    atomic_init(&batch.skipped, 0);
+    batch.found = FINDINGS_NONE;
     const table_status status = jobs_run(&jobs, threads_of(scan));
     if (scan->first_overflow)
-        *scan->first_overflow = atomic_load(&batch.first_overflow);
+        *scan->first_overflow = batch.found.first_overflow;
     if (scan->skipped)
-        *scan->skipped = atomic_load(&batch.skipped);
+        *scan->skipped = batch.found.skipped;
     return status;
 }

@@ -57,7 +57,7 @@ void edge_take(struct worker *worker, const struct division *division, const str
     const ptrdiff_t columns = (ptrdiff_t)part->columns;
     const size_t skipped =
         division_take(division, own, columns, division_cell(&scan->in, row, part->first_column), rows, part->columns);
-    worker->skipped += results || !scan->out.data ? skipped : 0;
+    worker->found.skipped += results || !scan->out.data ? skipped : 0;
     if (worker->keeps && present < group)
         keep_runs(worker, division, part, values, present);
     worker->missing = 0;

@@ -7,12 +7,6 @@
 #include "../pool.h"
 #include "../status.h"
 
-static void note_overflow(struct team *team, uint64_t found) {
-    uint64_t known = atomic_load(&team->first_overflow);
-    while (found < known && !atomic_compare_exchange_weak(&team->first_overflow, &known, found))
-        ;
-}
-
 static void run_member(void *job, unsigned index) {
     struct team *team = job;
     const struct division *division = team->division;
@@ -26,23 +20,20 @@ static void run_member(void *job, unsigned index) {
     }
     if (division->stream)
         division->kernels->stream_end();
-    note_overflow(team, worker.first_overflow);
-    atomic_fetch_add(&team->skipped, worker.skipped);
+    findings_add(&team->found, &worker.found, 0);
 }
 
 table_status team_run(struct team *team) {
     const struct division *division = team->division;
     const struct scan *scan = division->scan;
     atomic_init(&team->next, 0);
-    atomic_init(&team->first_overflow, TABLE_NO_OVERFLOW);
-    atomic_init(&team->skipped, 0);
+    team->found = FINDINGS_NONE;
     const unsigned threads = division->threads < division->parts ? division->threads : (unsigned)division->parts;
     const table_status status = pool_run(threads, run_member, team);
-    const uint64_t found = atomic_load(&team->first_overflow);
-    if (scan->first_overflow && found < *scan->first_overflow)
-        *scan->first_overflow = found;
+    if (scan->first_overflow && team->found.first_overflow < *scan->first_overflow)
+        *scan->first_overflow = team->found.first_overflow;
     if (scan->skipped)
-        *scan->skipped += atomic_load(&team->skipped);
+        *scan->skipped += team->found.skipped;
     return status;
 }
 

@@ -17,8 +17,7 @@ struct team {
 
     /* Set by team_run(). */
     atomic_size_t next;
-    _Atomic uint64_t first_overflow;
-    _Atomic uint64_t skipped;
+    struct findings found;
 };
 
 /* Does all parts, each by one call of `work`, and lowers scan->first_overflow to what was found. Parts are begun in

@@ -8,7 +8,7 @@
 
 struct worker worker_make(const struct division *division, char *memory) {
     const struct scan *scan = division->scan;
-    struct worker worker = {.first_overflow = TABLE_NO_OVERFLOW};
+    struct worker worker = {.found = FINDINGS_NONE};
     worker.before = memory;
     worker.start = worker.before + division->row_bytes;
     worker.above = worker.start + division->row_bytes;
@@ -70,7 +70,7 @@ static struct block make_block(struct worker *worker, const struct division *div
         const size_t skipped =
             division_take(division, worker->block_in, block.in_stride, block.in, block.rows, part->columns);
         fetch_ahead(division, part, done + block.rows);
-        worker->skipped += counts ? skipped : 0;
+        worker->found.skipped += counts ? skipped : 0;
         block.in = worker->block_in + division_first(block.in_stride, block.rows, division->value_bytes);
     }
     if (!division->stage_out && scan->out.data) {
@@ -257,8 +257,8 @@ static void locate_overflow(struct worker *worker, const struct division *divisi
             if (has_left(before + j * bytes, sums + j * bytes, is_signed, is_long)) {
                 const uint64_t found =
                     (uint64_t)(block->first_row + i) * division->scan->in.columns + part->first_column + j;
-                if (found < worker->first_overflow)
-                    worker->first_overflow = found;
+                if (found < worker->found.first_overflow)
+                    worker->found.first_overflow = found;
                 return;
             }
         before = sums;
@@ -276,7 +276,7 @@ static void scan_block(struct worker *worker, const struct division *division, c
     struct cpu_state *state = &worker->state;
     const size_t row_bytes = part->columns * division->value_bytes;
     state->check = division->scan->first_overflow &&
-                   (uint64_t)block->first_row * division->scan->in.columns < worker->first_overflow;
+                   (uint64_t)block->first_row * division->scan->in.columns < worker->found.first_overflow;
     if (state->check)
         memcpy(worker->before, worker_last(worker, division), row_bytes);
     state->past_caches = division->stream && !division->stage_out &&

@@ -17,8 +17,7 @@ struct worker {
     size_t missing;          /* rows of the group that comes next which are not there, as they were summed before */
     const char *const *runs; /* the totals of the runs that they are, by level: rows of all columns */
     bool keeps;              /* whether the runs at the end of the table go into scan->state_out */
-    uint64_t first_overflow;
-    uint64_t skipped; /* NaN */
+    struct findings found;
 };
 
 struct worker worker_make(const struct division *division, char *memory);
@@ -34,7 +33,7 @@ char *worker_row(const struct worker *worker, const struct division *division, s
 void worker_set_row(struct worker *worker, const struct division *division, const struct part *part, size_t row,
                     const void *sums);
 
-/* The running sums of the part. A wrong sum lowers worker->first_overflow. */
+/* The running sums of the part. A wrong sum lowers worker->found.first_overflow. */
 void worker_scan(struct worker *worker, const struct division *division, const struct part *part);
 
 /* The inclusive sums of the last row, after worker_scan(). */
