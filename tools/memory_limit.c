@@ -10,7 +10,7 @@
 
 enum { SHARE = 4 };
 
-static void look_at_cgroup(const char *folder, unsigned version, void *result) {
+static void look_at_cgroup(int folder, unsigned version, void *result) {
     size_t *limit = result;
     unsigned long long bytes;
     const char *name = version == 2 ? "memory.max" : "memory.limit_in_bytes";

@@ -9,7 +9,7 @@
 #include "message.h"
 
 /* The processors that a quota of CPU time is worth. Version 2 says it as "QUOTA PERIOD", or "max PERIOD". */
-static void look_at_quota(const char *folder, unsigned version, void *result) {
+static void look_at_quota(int folder, unsigned version, void *result) {
     unsigned long long *most = result, time[2] = {0, 0}; /* quota and period */
     const unsigned found = version == 2 ? cgroup_numbers(folder, "cpu.max", 2, time)
                                         : cgroup_numbers(folder, "cpu.cfs_quota_us", 1, &time[0]) +
