@@ -37,7 +37,7 @@ static const char help[] =
     "  --at ROWS             only if SUMS has that many rows, 0 where there is none: rows that were appended before "
     "are\n"
     "                        not appended again, whatever the command that did it had to say\n"
-    "  --out-type, --wrap, --backend, --strategy, --threads, --type, --columns, --skip, --input-format, --field,\n"
+    "  --out-type, --wrap, --backend, --threads, --type, --columns, --skip, --input-format, --field,\n"
     "  --member, --tensor, --delimiter, --memory, --json, --no-progress, --quiet\n"
     "                        as for scan. Sums keep their type\n"
     "\n"

@@ -31,6 +31,14 @@ static int take_flag(const char *option, char *text, void *place) {
     return GO_ON;
 }
 
+/* What said something that no user can see: taken until 0.2, and in no help. */
+static int ignore_flag(const char *option, char *text, void *place) {
+    (void)option, (void)text, (void)place;
+    return GO_ON;
+}
+
+static int ignore_value(const char *option, char *text, void *place) { return ignore_flag(option, text, place); }
+
 static int take_text(const char *option, char *text, void *place) {
     (void)option;
     *(const char **)place = text;
@@ -93,14 +101,6 @@ static int take_backend(const char *option, char *text, void *place) {
     if (word < 0)
         return fail(EX_USAGE, "--%s %s: not a backend; there are auto, cpu and cuda", option, text);
     *(table_backend *)place = (table_backend)word;
-    return GO_ON;
-}
-
-static int take_strategy(const char *option, char *text, void *place) {
-    const int word = word_place(strategy_words, text);
-    if (word < 0)
-        return fail(EX_USAGE, "--%s %s: not a strategy; there are auto, host, recursive and fused", option, text);
-    *(table_strategy *)place = (table_strategy)word;
     return GO_ON;
 }
 
@@ -233,9 +233,9 @@ static const struct rule {
     {"at", 0, FOR_SCAN | FOR_APPEND, take_number, AT(at), AT(has_at)},
     {"backend", 0, FOR_SCAN | FOR_APPEND | ON_KEYS | FOR_RANKS, take_backend, AT(backend), 0},
     {"devices", 0, FOR_SCAN, take_devices, WHOLE, 0},
-    {"strategy", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, take_strategy, AT(strategy), 0},
+    {"strategy", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, ignore_value, WHOLE, 0},
     {"threads", 0, HAS_THREADS, take_unsigned, AT(threads_asked), AT(has_threads)},
-    {"check-overflow", 0, FOR_SCAN | FOR_RANKS, take_flag, AT(check_overflow), 0},
+    {"check-overflow", 0, FOR_SCAN | FOR_RANKS, ignore_flag, WHOLE, 0},
     {"wrap", 0, FOR_SCAN | FOR_APPEND | FOR_RANKS, take_flag, AT(wrap), 0},
     {"rows", 0, FOR_GEN, take_size_or_0, AT(rows), AT(has_rows)},
     {"rows", 0, FOR_SUM, take_row_range, WHOLE, AT(has_rows)},
@@ -330,8 +330,6 @@ static int check_standard_input(const struct arguments *arguments, unsigned subc
 static int check_pairs(const struct arguments *arguments) {
     if (arguments->offsets && arguments->exclusive)
         return fail(EX_USAGE, "--offsets and --exclusive: only one of them");
-    if (arguments->wrap && arguments->check_overflow)
-        return fail(EX_USAGE, "--wrap and --check-overflow: only one of them");
     return GO_ON;
 }
 
@@ -367,9 +365,11 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned
     char letters[2 * RULES + 3] = ":";
     size_t used = 0, length = 1;
     for (size_t i = 0; i < RULES; i++) {
-        if (!(rules[i].subcommands & subcommand))
+        taker *const take = rules[i].take;
+        const bool is_ignored = take == ignore_flag || take == ignore_value;
+        if (!(rules[i].subcommands & subcommand) || (is_ignored && is_completion(argc, argv)))
             continue;
-        const bool takes_value = rules[i].take && rules[i].take != take_flag;
+        const bool takes_value = take && take != take_flag && take != ignore_flag;
         const int code = rules[i].letter ? rules[i].letter : CODES + (int)i;
         options[used++] = (struct option){rules[i].name, takes_value, NULL, code};
         if (rules[i].letter) {

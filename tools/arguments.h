@@ -51,7 +51,6 @@ struct arguments {
     table_backend backend;
     int devices[DEVICES_MOST]; /* CUDA devices that share the work: device_count of them, 0: not said */
     unsigned device_count;
-    table_strategy strategy;
     bool has_threads;
     unsigned threads_asked, threads; /* as --threads says; and the most that may work, whoever says it */
     size_t memory;                   /* bytes that may be used at a time; 0: not said */
@@ -65,7 +64,7 @@ struct arguments {
     const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
     unsigned by_count;
     bool ranks, plot, cumulative, density, descending, argsort;
-    bool exclusive, reverse, offsets, skip_nan, check_overflow, wrap, json, force, quiet, no_progress;
+    bool exclusive, reverse, offsets, skip_nan, wrap, json, force, quiet, no_progress;
 };
 
 /* Parses the options and exactly `operands` operands of the subcommand argv[0], or ANY_OPERANDS, at least one. GO_ON,

@@ -53,13 +53,10 @@ static const char tables_help[] =
     "  --at ROWS             only if STATE has that many rows: a part that was summed before is not summed again\n"
     "  --wrap                integers: do not look whether sums leave their type. Otherwise the first row and column\n"
     "                        whose true sum does is named, and the exit code is 65; the outputs are written all the\n"
-    "                        same, wrapped\n"
-    "  --check-overflow      what is done anyway: look whether sums leave their type\n";
+    "                        same, wrapped\n";
 static const char run_help[] =
     "  --backend B           auto, cpu or cuda\n"
     "  --devices D           all, or numbers such as 0,1: these CUDA devices sum, each its share of the rows\n"
-    "  --strategy S          auto, host, recursive or fused: how the totals of units of rows are summed on a GPU;\n"
-    "                        the result is the same\n"
     "  --threads N           CPU threads at most; it is said why fewer work. Default: the environment variable\n"
     "                        TUPLESCAN_NUM_THREADS, or else, and for 0, as many as help of the processors that the\n"
     "                        process may use, by its affinity and the CPU time of its cgroups\n"
@@ -68,8 +65,8 @@ static const char run_help[] =
     "                        quarters for what --reverse takes into memory as a whole\n"
     "  --json                print one object about the run on standard output. Of its times, read_seconds (waiting\n"
     "                        for the input), work_seconds (waiting for sums), write_seconds (fsync too) and\n"
-    "                        free_seconds add up to total_seconds; seconds is the scan by itself, most of it "
-    "meanwhile\n"
+    "                        free_seconds (memory) add up to total_seconds, of which total_gb_per_second is;\n"
+    "                        seconds and gb_per_second are the scan by itself, most of it meanwhile\n"
     "  --no-progress         do not show on a terminal how far a scan of more than a second is\n"
     "  -q, --quiet           print nothing but errors\n"
     "\n"

@@ -6,9 +6,10 @@
 #include "threads.h"
 #include "words.h"
 
-static double gigabytes_per_second(const struct scan_job *job) {
+/* Of what is read and what is written. */
+static double gigabytes_per_second(const struct scan_job *job, double seconds) {
     double bytes = (double)job->report.bytes_read + (double)job->out_layout.bytes;
-    return job->report.scan.seconds > 0 ? bytes / job->report.scan.seconds / 1e9 : 0;
+    return seconds > 0 ? bytes / seconds / 1e9 : 0;
 }
 
 static void print_place(const char *key, uint64_t place, size_t columns) {
@@ -51,7 +52,8 @@ static void print_json(const struct scan_job *job) {
         json_size("rows_before", job->state.facts.rows);
         json_size("rows_after", job->state.facts.rows + out->rows);
     }
-    json_number("gb_per_second", gigabytes_per_second(job));
+    json_number("gb_per_second", gigabytes_per_second(job, job->report.scan.seconds));
+    json_number("total_gb_per_second", gigabytes_per_second(job, stopwatch_total(&job->watch)));
     json_size("memory", job->report.memory);
     json_bool("overflow_checked", job->checked);
     print_place("overflow", job->first_overflow, out->columns);
@@ -63,12 +65,10 @@ static void print_json(const struct scan_job *job) {
 
 static void print_summary(const struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
-    char times[STOPWATCH_TEXT];
-    stopwatch_text(&job->watch, times);
-    message("%zu x %zu, %s -> %s, %s (%s): %.3g ms, %.3g GB/s; %s", out->rows, out->columns,
-            table_type_name(job->inputs[0].layout.type), table_type_name(out->type),
-            word_at(backend_words, job->report.scan.backend), word_at(strategy_words, job->report.scan.strategy),
-            1e3 * job->report.scan.seconds, gigabytes_per_second(job), times);
+    const double seconds = stopwatch_total(&job->watch);
+    message("%zu x %zu, %s -> %s", out->rows, out->columns, table_type_name(job->inputs[0].layout.type),
+            table_type_name(out->type));
+    message("%.3g s, %.3g GB/s", seconds, gigabytes_per_second(job, seconds));
 }
 
 static int warn_of_sums(const struct scan_job *job) {

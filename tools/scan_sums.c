@@ -86,7 +86,6 @@ static table_scan_options scan_options(const struct scan_job *job) {
                                 .offsets = arguments->reverse && arguments->offsets,
                                 .skip_nan = arguments->skip_nan,
                                 .backend = arguments->backend,
-                                .strategy = arguments->strategy,
                                 .threads = arguments->threads,
                                 .carry_in = job->input == job->inputs ? job->carry_in : NULL,
                                 .carry_out = job->carry_out,

@@ -26,7 +26,9 @@ void stopwatch_step(struct stopwatch *watch, enum step step);
 /* What went by since the last call was a stream: it belongs to the steps as the report says, the rest to STEP_WORK. */
 void stopwatch_stream(struct stopwatch *watch, const table_stream_report *report);
 
-/* "12 ms in all: reading 2, working 3, writing 6, freeing 1" */
+double stopwatch_total(const struct stopwatch *watch);
+
+/* "12 ms in all: reading 2, working 3, writing 6"; what is left of it went by with giving back memory. */
 void stopwatch_text(const struct stopwatch *watch, char text[STOPWATCH_TEXT]);
 
 /* read_seconds, work_seconds, write_seconds, free_seconds and their sum, total_seconds, as members of the object that

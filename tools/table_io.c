@@ -112,9 +112,8 @@ int sum_type(const struct arguments *arguments, const struct input_file *input, 
         return fail(EX_USAGE, "%s: %s cannot be summed into %s, only into %s", input->name, table_type_name(in),
                     table_type_name(*type), sum_types_text(in));
     const bool floats = type_is_float(*type);
-    if ((arguments->check_overflow || arguments->wrap) && floats)
-        return fail(EX_USAGE, "%s is for integers, and the sums are %s",
-                    arguments->wrap ? "--wrap" : "--check-overflow", table_type_name(*type));
+    if (arguments->wrap && floats)
+        return fail(EX_USAGE, "--wrap is for integers, and the sums are %s", table_type_name(*type));
     if (arguments->skip_nan && !floats)
         return fail(EX_USAGE, "--skip-nan is for floats, and the sums are %s", table_type_name(*type));
     return EX_OK;

@@ -49,7 +49,7 @@ class Words(CommandTest):
                          {"--carry-out": "write the sums through the last row, as a table file of one row"})
 
     def test_values_are_accepted(self):
-        for option, least in (("--backend", 3), ("--strategy", 4), ("--type", 8), ("--out-type", 8), ("--input-format", 2),
+        for option, least in (("--backend", 3), ("--type", 8), ("--out-type", 8), ("--input-format", 2),
                               ("--output-format", 2)):
             values = self.complete("scan", "in", option, "")
             self.assertGreaterEqual(len(values), least)

@@ -25,8 +25,8 @@ class SmallStack(CommandTest):
 
     def test_scans(self):
         self.run_small("scan", "table.npy", "-o", "sums.npy", "--carry-out", "carry.npy")
-        self.run_small("scan", "table.npy", "-o", "sums.npy", "-f", "--strategy", "host", "--exclusive")
-        self.run_small("scan", "table.npy", "-o", "-", "--strategy", "recursive")
+        self.run_small("scan", "table.npy", "-o", "sums.npy", "-f", "--exclusive")
+        self.run_small("scan", "table.npy", "-o", "-")
         self.run_small("verify", "table.npy", "sums.npy", "--exclusive")
         self.run_small("info", "table.npy")
 

@@ -124,9 +124,16 @@ class Times(CommandTest):
 
     def test_the_summary_has_them(self):
         self.save("in.npy", numpy.arange(10, dtype="u4"))
-        for command in ("scan", "sort", "count", "hist"):
+        for command in ("sort", "count", "hist"):
             said = self.run_command(command, "in.npy", "-fo", "out.npy").stderr.decode()
-            self.assertRegex(said, r"[0-9.e+]+ ms in all: reading [0-9.e-]+, working [0-9.e-]+, writing [0-9.e+-]+, freeing ")
+            self.assertRegex(said, r"[0-9.e+]+ ms in all: reading [0-9.e-]+, working [0-9.e-]+, writing [0-9.e+-]+\n$")
+        for name, words in (("scan", ["scan", "in.npy", "-fo", "out.npy"]), ("append", ["append", "in.npy", "--to", "to.npy"])):
+            said = self.run_command(*words).stderr.decode()
+            self.assertRegex(said, r"^tuplescan: %s: 10 x 1, u32 -> u64\n"
+                             r"tuplescan: %s: [0-9.e+-]+ s, [0-9.e+-]+ GB/s\n$" % (name, name))
+        said = json.loads(self.run_command(*words, "--json").stdout)
+        bytes_of_all = said["total_gb_per_second"] * said["total_seconds"] * 1e9
+        self.assertAlmostEqual(bytes_of_all, 10 * 4 + 10 * 8, places=3)
 
 
 if __name__ == "__main__":

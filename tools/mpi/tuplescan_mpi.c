@@ -38,8 +38,7 @@ static const char usage[] =
     "  --wrap                integers: do not look whether sums leave their type. Otherwise the first row and column\n"
     "                        whose true sum does is named, and the exit code is 65; the output is written all the "
     "same\n"
-    "  --check-overflow      what is done anyway: look whether sums leave their type\n"
-    "  --backend B, --strategy S, --threads N\n"
+    "  --backend B, --threads N\n"
     "                        of each rank, as tuplescan scan takes them; all other options, and the files, must\n"
     "                        be the same on all ranks\n"
     "  --type T --columns C, --skip BYTES, --input-format F, --output-format F\n"
@@ -193,7 +192,6 @@ static int sum_share(struct job *job) {
                                         .skip_nan = arguments->skip_nan,
                                         .skipped = arguments->skip_nan ? &job->skipped : NULL,
                                         .backend = arguments->backend,
-                                        .strategy = arguments->strategy,
                                         .threads = arguments->threads,
                                         .carry_in = job->carry_in,
                                         .first_overflow = job->facts.checked ? &job->first_overflow : NULL};
