@@ -92,12 +92,11 @@ static int open_beside(struct beside *beside, const table_columns *out, table_sc
 static PyObject *scan_opened(const table_columns *in, const table_columns *out, table_scan_options *options,
                              bool check) {
     uint64_t first = TABLE_NO_OVERFLOW;
-    table_status status;
+    struct call call;
     if (check)
         options->first_overflow = &first;
-    Py_BEGIN_ALLOW_THREADS;
-    status = table_prefix_sum_columns(in, out, options);
-    Py_END_ALLOW_THREADS;
+    call_begin(&call);
+    const table_status status = call_end(&call, table_prefix_sum_columns(in, out, options));
     if (status != TABLE_OK)
         return raise_status(status);
     if (first == TABLE_NO_OVERFLOW)

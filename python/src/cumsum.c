@@ -229,10 +229,11 @@ PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     PyObject *type = (PyObject *)Py_TYPE(values[X]), *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
     if ((type == state->ndarray || type == state->tensor || type == state->cupy[CUPY_NDARRAY]) &&
         (!out || (PyObject *)Py_TYPE(out) == type) && is_plain(values)) {
+        call_was_ended(); /* an earlier one */
         PyObject *result = sum_at_once(state, values, out);
         if (result && result != Py_None)
             return result;
-        if (!result && PyErr_ExceptionMatches(PyExc_MemoryError))
+        if (!result && (PyErr_ExceptionMatches(PyExc_MemoryError) || call_was_ended()))
             return NULL;
         Py_CLEAR(result); /* what is wrong, the general way says in numpy's words */
         PyErr_Clear();

@@ -66,8 +66,13 @@ static PyObject *capsule_of(PyObject *object, PyObject *method) {
     PyObject *arguments = PyTuple_New(0), *options = NULL, *capsule = NULL;
     PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
     long kind = DLPACK_CPU, number = 0;
-    if (!arguments || !device || !PyArg_ParseTuple(device, "ll", &kind, &number))
+    if (!arguments || !device)
         goto end;
+    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ll", &kind, &number)) {
+        PyErr_Format(PyExc_TypeError, "%R: its __dlpack_device__() is %R, no pair of integers", Py_TYPE(object),
+                     device);
+        goto end;
+    }
     options = Py_BuildValue("{s:(ii)}", "max_version", DLPACK_MAJOR, DLPACK_MINOR);
     PyObject *no_wait = PyLong_FromLong(-1);
     if (!options || !no_wait ||

@@ -57,10 +57,9 @@ PyObject *core_histogram(PyObject *module, PyObject *tuple) {
     }
     table_view result = {views[2].data, 1, views[2].rows, 0, views[2].type};
     table_histogram_options options = {.weights = objects[1] == Py_None ? NULL : &views[1]};
-    table_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = table_histogram(&views[0], &bins, &result, &options);
-    Py_END_ALLOW_THREADS;
+    struct call call;
+    call_begin(&call);
+    const table_status status = call_end(&call, table_histogram(&views[0], &bins, &result, &options));
     return close_columns(arrays, 4, status);
 }
 
@@ -75,10 +74,9 @@ PyObject *core_sort(PyObject *module, PyObject *tuple) {
     if (!PyArg_ParseTuple(tuple, "Op", &object, &options.descending) ||
         open_columns(&array, &keys, &object, names, 1, 1) != 0)
         return NULL;
-    table_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = table_radix_sort(&keys, NULL, 0, &options);
-    Py_END_ALLOW_THREADS;
+    struct call call;
+    call_begin(&call);
+    const table_status status = call_end(&call, table_radix_sort(&keys, NULL, 0, &options));
     return close_columns(&array, 1, status);
 }
 
@@ -93,10 +91,9 @@ PyObject *core_argsort(PyObject *module, PyObject *tuple) {
     if (!PyArg_ParseTuple(tuple, "OOp", &objects[0], &objects[1], &options.descending) ||
         open_columns(arrays, views, objects, names, 2, 2) != 0)
         return NULL;
-    table_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = table_argsort(&views[0], &views[1], &options);
-    Py_END_ALLOW_THREADS;
+    struct call call;
+    call_begin(&call);
+    const table_status status = call_end(&call, table_argsort(&views[0], &views[1], &options));
     return close_columns(arrays, 2, status);
 }
 
@@ -130,9 +127,9 @@ PyObject *core_digit_counts(PyObject *module, PyObject *tuple) {
         Py_DECREF(close_columns(arrays, 2, TABLE_OK));
         return PyErr_Format(PyExc_ValueError, "counters: must have %zu rows of 2^%u", chunks, digit.bits);
     }
-    table_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, NULL);
-    Py_END_ALLOW_THREADS;
+    struct call call;
+    call_begin(&call);
+    const table_status status =
+        call_end(&call, table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, NULL));
     return close_columns(arrays, 2, status);
 }

@@ -4,6 +4,7 @@
 #define TUPLESCAN_PYTHON_MODULE_H
 
 #include "array.h"
+#include "call.h"
 #include "dlpack.h"
 #include "tables.h"
 
@@ -38,7 +39,7 @@ struct module_state {
     struct tables_memo memo; /* of calls on a stream */
 };
 
-/* NULL and the exception that the status stands for, with what exactly was wrong. */
+/* NULL and the exception that the status stands for, with what exactly was wrong; or the one that is set already. */
 PyObject *raise_status(table_status status);
 
 /* cumsum.c */

@@ -1,6 +1,8 @@
 #include "module.h"
 
 PyObject *raise_status(table_status status) {
+    if (PyErr_Occurred()) /* a signal's handler raised it */
+        return NULL;
     PyObject *exception = PyExc_ValueError;
     switch (status) {
     case TABLE_ERROR_TYPE:
@@ -270,10 +272,9 @@ static PyObject *totals_of(const struct totals_arguments *arguments, const table
     struct array state;
     if (arguments->state != Py_None && state_open(&state, arguments->state, type, view->columns, &options.state) != 0)
         return NULL;
-    table_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = table_column_totals(view, type, totals, &options);
-    Py_END_ALLOW_THREADS;
+    struct call call;
+    call_begin(&call);
+    const table_status status = call_end(&call, table_column_totals(view, type, totals, &options));
     if (options.state)
         array_close(&state);
     return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);

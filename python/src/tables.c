@@ -1,5 +1,7 @@
 #include "tables.h"
 
+#include "call.h"
+
 #include <string.h>
 
 /* A call of the library takes 0.2 us, as long as it takes to sum some hundred values. Many tables with fewer that need
@@ -191,12 +193,11 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
 }
 
 table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run) {
-    table_status status;
+    struct call call;
     if (!run->on_stream && tables->count * tables->in.rows * tables->in.columns < VALUES_WITH_GIL)
         return tables_scan(tables, run);
-    Py_BEGIN_ALLOW_THREADS;
-    status = tables_scan(tables, run);
-    Py_END_ALLOW_THREADS;
+    call_begin(&call);
+    const table_status status = call_end(&call, tables_scan(tables, run));
     return status;
 }
 

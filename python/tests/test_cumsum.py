@@ -1,7 +1,12 @@
+import _thread
 import concurrent.futures
 import inspect
 import itertools
+import mmap
 import re
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -190,6 +195,49 @@ def test_types_that_are_refused(kind, way):
             call(x)
         with pytest.raises(TypeError, match=told):
             call(np.zeros(2), dtype=x.dtype)
+
+
+def slow(rows):
+    """A column of so many zeros, each in a page of its own that is not there yet, and takes no memory."""
+    pages = mmap.mmap(-1, rows * mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
+    pages.madvise(getattr(mmap, "MADV_NOHUGEPAGE", mmap.MADV_NORMAL))
+    return np.frombuffer(pages, "f8").reshape(rows, -1)[:, :1]
+
+
+class Ended(Exception):
+    pass
+
+
+@pytest.mark.parametrize("handled", [KeyboardInterrupt, Ended])
+def test_a_signal_ends_a_call(handled):
+    def handler(number, frame):
+        raise handled
+
+    x = slow(1 << 22)
+    out = np.zeros(x.shape)
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        for options in ({"start": 1, "state": tuplescan.State()}, {"start": 1}, {}):
+            out[:] = 7
+            over = threading.Event()
+
+            def interrupt():
+                while out[0, 0] == 7 and not over.is_set():
+                    time.sleep(0.001)
+                _thread.interrupt_main()
+
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with pytest.raises(handled):
+                try:
+                    tuplescan.cumsum(x, out=out, **options)
+                finally:
+                    over.set()
+                    thread.join()
+            assert out[-1, 0] == 7  # the call was ended, and what it had not written yet is not written
+            assert options.get("state", tuplescan.State()) == tuplescan.State()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_objects_with_a_type_to_sum_in():

@@ -210,3 +210,18 @@ def test_torch_on_the_cpu():
     assert tuplescan.cumulative_sum(x, axis=0, include_initial=True).shape == (5, 3)
     with pytest.raises(TypeError, match="gradients"):
         tuplescan.cumsum(x.requires_grad_())
+
+
+@pytest.mark.parametrize("device", [None, 1, (), (1,), ("cpu", 0), [1, 0], (1, 0, 0)])
+def test_a_device_that_is_no_pair_of_integers(device):
+    class Liar:
+        def __dlpack__(self, **options):
+            return np.ones(3).__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return device
+
+    for call in (tuplescan.cumsum, tuplescan.column_totals, tuplescan.sort,
+                 lambda x: tuplescan._core.scan(x, np.ones(3), 0, 0, None, None)):  # fmt: skip
+        with pytest.raises(TypeError):
+            call(Liar())

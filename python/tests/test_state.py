@@ -3,6 +3,8 @@ import copy
 import ctypes
 import pickle
 import random
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -303,6 +305,33 @@ def test_initial_sums_of_threads_that_share_one_state():
         )
     assert sorted(sums[0, 0] for sums in made) == [len(x) * i for i in calls]
     assert all(sums[1, 0] == sums[0, 0] + 1 for sums in made)
+
+
+FORKING = """
+import faulthandler, os, threading, warnings, numpy as np, tuplescan
+warnings.simplefilter("ignore")  # that a process with threads forks
+x, state, done, started = np.ones((200_000, 2)), tuplescan.State(), threading.Event(), threading.Event()
+def work():
+    while not done.is_set():
+        tuplescan.cumsum(x, state=state)
+        started.set()
+thread = threading.Thread(target=work)
+thread.start()
+started.wait()
+for _ in range(10):
+    if os.fork() == 0:
+        faulthandler.dump_traceback_later(300, exit=True)  # where it hangs
+        before = state.rows
+        tuplescan.cumsum(x, state=state)
+        os._exit(not (before % len(x) == 0 and state.rows == before + len(x) and (state.sums() == state.rows).all()))
+    assert os.wait()[1] == 0
+done.set()
+thread.join()
+"""
+
+
+def test_fork_while_a_thread_uses_a_state():
+    subprocess.run([sys.executable, "-c", FORKING], check=True)
 
 
 def test_memory_of_wrong_size_is_refused():

@@ -18,6 +18,13 @@ _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
 _CALLS_MOST = 32
 
 
+def _device_of(x):
+    device = x.__dlpack_device__()
+    if not (isinstance(device, tuple) and len(device) == 2 and all(isinstance(number, int) for number in device)):
+        raise TypeError(f"{type(x)!r}: its __dlpack_device__() is {device!r}, no pair of integers")
+    return device[0]
+
+
 def library_of(x):
     """What sums arrays such as x; None for what numpy.asarray() is to take."""
     for root in _arrays.roots_of(x):
@@ -32,7 +39,7 @@ def library_of(x):
         return _Frame()
     on_cuda = hasattr(x, "__cuda_array_interface__")
     if on_cuda or (hasattr(x, "__dlpack__") and not hasattr(x, "__array__")):
-        return _ThroughCuPy() if on_cuda or x.__dlpack_device__()[0] in _DLPACK_CUDA else _Other()
+        return _ThroughCuPy() if on_cuda or _device_of(x) in _DLPACK_CUDA else _Other()
     return None
 
 

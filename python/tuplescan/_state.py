@@ -2,7 +2,9 @@
 
 import contextlib
 import operator
+import os
 import threading
+import weakref
 
 import numpy as np
 
@@ -51,6 +53,33 @@ def as_it_was_if_it_fails(memory):
         raise
 
 
+# All states, by their ids. A fork waits for the calls that use one, so that none is half made in the child.
+_states = weakref.WeakValueDictionary()
+_at_fork = []
+
+
+def _before_fork():
+    _at_fork[:] = [state for reference in _states.valuerefs() if (state := reference()) is not None]
+    for state in _at_fork:
+        state._lock.acquire()
+
+
+def _behind_fork():
+    while _at_fork:
+        _at_fork.pop()._lock.release()
+
+
+def _in_child():
+    """With locks that nobody has: those of states that were made meanwhile may have owners that are not here."""
+    _at_fork.clear()
+    for reference in _states.valuerefs():
+        if (state := reference()) is not None:
+            state._lock = threading.RLock()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_behind_fork, after_in_child=_in_child)
+
+
 class State:
     """A sum that goes on: how far it has come, for cumsum(), cumulative_sum() and column_totals() to go on from.
 
@@ -84,6 +113,7 @@ class State:
     def __init__(self):
         self._memory = None
         self._lock = threading.RLock()
+        _states[id(self)] = self
 
     @classmethod
     def begin(cls, dtype, columns, first_row=0):
