@@ -89,10 +89,10 @@ table_status state_header(const char *name, const struct sum_state *header, size
 }
 
 table_status state_fits(const char *name, const struct sum_state *header, table_type type, size_t columns) {
-    if (type != 0 && header->type != (uint32_t)type)
+    if (header->type != (uint32_t)type)
         return status_fail(TABLE_ERROR_STATE, "%s: is of sums of %s, not %s", name,
                            table_type_name((table_type)header->type), table_type_name(type));
-    if (columns != 0 && header->columns != columns)
+    if (header->columns != columns)
         return status_fail(TABLE_ERROR_STATE, "%s: has %llu columns, not %zu", name,
                            (unsigned long long)header->columns, columns);
     return TABLE_OK;
@@ -200,7 +200,7 @@ table_status table_state_check(const void *state, size_t bytes, table_type type,
     const struct sum_state *header = state;
     status = state_kept("state", header);
     if (status == TABLE_OK)
-        status = state_fits("state", header, type, columns);
+        status = state_fits("state", header, type ? type : facts.type, columns ? columns : facts.columns);
     return status == TABLE_OK ? state_rows_clean("state", header, header + 1) : status;
 }
 

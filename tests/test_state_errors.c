@@ -57,6 +57,8 @@ static void test_of_other_sums(void **state) {
     expect_state(call, TABLE_ERROR_STATE, "i64, not u64");
     assert_int_equal(table_state_begin(memory.state, TABLE_U64, COLUMNS + 1, 0), TABLE_OK);
     expect_state(call, TABLE_ERROR_STATE, "has 5 columns, not 4");
+    call.in.columns = call.out.columns = 0; /* which is no word for any number of them */
+    expect_state(call, TABLE_ERROR_STATE, "has 5 columns, not 0");
     call = call_with_state(0);
     call.options.carry_in = memory.carry_in; /* in the stream forms it is not looked at: test_continued */
     keep();
@@ -126,6 +128,21 @@ static void test_stages(void **state) {
            "stage 3");
 }
 
+/* Tables of no columns, by the other calls that take a state. */
+static void test_no_columns(void **state) {
+    const table_view in = {NULL, ROWS, 0, 0, TABLE_U64};
+    const table_part part = {.in = in, .out = in};
+    const table_columns none = {NULL, 0, ROWS, TABLE_U64};
+    const table_scan_options options = call_with_state(0).options, totals = {.state = options.state};
+    const table_stream_options stream = {.in_type = TABLE_U64, .out_type = TABLE_U64, .rows = ROWS, .scan = totals};
+    (void)state;
+    keep();
+    expect(table_column_totals(&in, TABLE_U64, NULL, &totals), TABLE_ERROR_STATE, "has 4 columns, not 0", "totals");
+    expect(table_prefix_sum_columns(&none, &none, &options), TABLE_ERROR_STATE, "has 4 columns, not 0", "columns");
+    expect(table_prefix_sum_devices(&part, 1, &options, NULL), TABLE_ERROR_STATE, "has 4 columns, not 0", "devices");
+    expect(table_stream(&stream), TABLE_ERROR_STATE, "has 4 columns, not 0", "stream");
+}
+
 /* Integers overflow where they did before, counted from the first row of all. */
 static void test_overflow_goes_on(void **state) {
     uint32_t values[ROWS] = {1, 2, UINT32_MAX}, sums[ROWS];
@@ -148,7 +165,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_it_lies),    cmocka_unit_test(test_of_other_sums), cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_too_many_rows),    cmocka_unit_test(test_totals),        cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_overflow_goes_on),
+        cmocka_unit_test(test_overflow_goes_on), cmocka_unit_test(test_no_columns),
     };
     return cmocka_run_group_tests_name("state_errors", tests, NULL, NULL);
 }

@@ -408,6 +408,8 @@ static void test_wrong_joins(void **state) {
     expect_refused(table_state_join(left.state, other.state), "f64");
     expect_refused(table_state_join(left.state, zeros), "not begun");
     expect_refused(table_state_join(zeros, left.state), "not begun");
+    assert_int_equal(table_state_begin(left.room, TABLE_F32, 0, 700), TABLE_OK);
+    expect_refused(table_state_join(left.room, wide.state), "3 columns, not 0");
     assert_int_equal(table_state_begin(left.room, TABLE_F32, 2, 0), TABLE_OK);
     begun.state[1].magic = 1; /* into the start */
     expect_refused(table_state_join(left.room, begun.state), "start of its own");
