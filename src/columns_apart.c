@@ -22,7 +22,8 @@ struct extent {
     const char *begin, *end;
     size_t width, pitch, place; /* bytes of a row, from one to the next, and of its first value in the pitch */
     struct table_view view;
-    size_t column; /* or NO_COLUMN */
+    size_t column;       /* or NO_COLUMN */
+    size_t next_written; /* among all that it is sorted with, beginning again behind the last one; NO_COLUMN: none */
     const char *name;
     bool written;
 };
@@ -77,9 +78,29 @@ static bool do_share(const struct extent *a, const struct extent *b) {
     return !may_share(a, b) && !views_are_apart(&a->view, &b->view);
 }
 
-static table_status look_at_all(const struct extent *extents, size_t count) {
+/* What is read alone is not compared with its like, of which there may be many in one place: next_written leads from
+ * one to the next that is written, be it the first one again, as number `count` and so on. */
+static void note_written(struct extent *extents, size_t count) {
+    size_t next = NO_COLUMN;
+    for (size_t i = 2 * count; i-- > 0;) {
+        extents[i % count].next_written = next;
+        next = extents[i % count].written ? i : next;
+    }
+}
+
+/* The next one behind number j that number i is compared with. */
+static size_t behind(const struct extent *extents, size_t count, size_t i, size_t j) {
+    const size_t next = extents[j % count].next_written;
+    if (extents[i].written)
+        return j + 1;
+    return next == NO_COLUMN ? next : next + (j < count ? 0 : count);
+}
+
+static table_status look_at_all(struct extent *extents, size_t count) {
+    note_written(extents, count);
     for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count && extents[j].begin < extents[i].end; j++)
+        for (size_t j = behind(extents, count, i, i); j < count && extents[j].begin < extents[i].end;
+             j = behind(extents, count, i, j))
             if (do_share(&extents[i], &extents[j]))
                 return fail_overlap(&extents[i], &extents[j]);
     return TABLE_OK;
@@ -92,10 +113,11 @@ static table_status look_at_places(struct extent *extents, size_t count) {
     for (size_t i = 0; i < count; i++)
         extents[i].place = (uintptr_t)extents[i].begin % pitch;
     qsort(extents, count, sizeof *extents, by_place);
+    note_written(extents, count);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 1; k < count; k++) {
-            const struct extent *next = &extents[(i + k) % count];
-            const size_t shift = next->place - extents[i].place + (i + k < count ? 0 : pitch);
+        for (size_t j = behind(extents, count, i, i); j < i + count; j = behind(extents, count, i, j)) {
+            const struct extent *next = &extents[j % count];
+            const size_t shift = next->place - extents[i].place + (j < count ? 0 : pitch);
             if (shift >= extents[i].width)
                 break;
             if (do_share(&extents[i], next))
