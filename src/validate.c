@@ -25,7 +25,7 @@ table_status validate_table(const char *name, const struct table_view *view, str
     if (view->rows > 1 && view->stride != 0 && view_length(view->stride) < view->columns)
         return status_fail(TABLE_ERROR_SHAPE, "%s->stride %td is less than its columns %zu", name, view->stride,
                            view->columns);
-    if (view->stride == 0 || view->rows <= 1) /* one row has no next one, whatever is said of it */
+    if (view->stride == 0 || view->rows <= 1 || view->columns == 0) /* nothing is where the stride leads to */
         checked->stride = view->columns <= PTRDIFF_MAX ? (ptrdiff_t)view->columns : PTRDIFF_MAX;
     if (view->rows > 0 && view->columns > 0 && !view->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->data is a null pointer", name);

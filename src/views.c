@@ -27,7 +27,8 @@ static uintptr_t lowest(const struct table_view *view) {
 
 bool view_fits(const struct table_view *view) {
     size_t bytes, row_bytes;
-    if (!extent(view, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes))
+    if (!extent(view, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes) ||
+        row_bytes > PTRDIFF_MAX)
         return false;
     const size_t before = view->stride < 0 && bytes > 0 ? (view->rows - 1) * (0 - (size_t)view_step(view)) : 0;
     return (uintptr_t)view->data >= before && bytes - before <= UINTPTR_MAX - (uintptr_t)view->data;

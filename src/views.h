@@ -9,10 +9,11 @@
 /* A stride, or a step from table to table, without its sign. */
 size_t view_length(ptrdiff_t stride);
 
-/* Bytes from one row to the next, perhaps less than 0. */
+/* Bytes from one row to the next, perhaps less than 0. The table fits. */
 ptrdiff_t view_step(const struct table_view *view);
 
-/* Whether the table lies within the address space, and its columns as the widest sums have a size that fits. */
+/* Whether the table lies within the address space, and its columns as the widest sums have a size that fits in
+ * ptrdiff_t, as then its stride has, which is 0 where there are no columns. */
 bool view_fits(const struct table_view *view);
 
 /* Whether no element of one lies in the other. Both fit. */

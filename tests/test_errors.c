@@ -158,10 +158,11 @@ static void test_strides_of_no_next_row(void **state) {
 /* Nor where there are no columns; a sanitizer sees what is made of it. */
 static void test_strides_without_columns(void **state) {
     (void)state;
-    for (int reverse = 0; reverse < 2; reverse++) {
-        const struct table_view in = {memory.in, SIZE_MAX / 2, 0, PTRDIFF_MAX, TABLE_U64};
-        const struct table_view out = {memory.out, SIZE_MAX / 2 + 1, 0, PTRDIFF_MAX, TABLE_U64};
-        const table_scan_options options = {.offsets = 1, .reverse = reverse};
+    static const ptrdiff_t strides[] = {PTRDIFF_MAX, PTRDIFF_MIN, -PTRDIFF_MAX / 2};
+    for (int i = 0; i < 6; i++) {
+        const struct table_view in = {memory.in, SIZE_MAX / 2, 0, strides[i / 2], TABLE_U64};
+        const struct table_view out = {memory.out, SIZE_MAX / 2 + 1, 0, strides[i / 2], TABLE_U64};
+        const table_scan_options options = {.offsets = 1, .reverse = i % 2};
         assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
     }
 }
