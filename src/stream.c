@@ -23,6 +23,9 @@
 enum { PIECE_BYTES = 1 << 20, PIECE_BYTES_ALONE = 512 << 10, SIDE_BYTES_CUDA = 8 << 20, SHARE_BYTES = 64 << 20 };
 enum { MOST_PIECES = 64, PAGE = 4096 };
 
+/* So much that the sums of a few sizes up to it fit in size_t; no machine has it. */
+#define MEMORY_MOST (SIZE_MAX / 8)
+
 void stream_spent(struct stream *stream, double *part) {
     const double now = seconds_now();
     *part += now - stream->last;
@@ -48,7 +51,7 @@ static table_status check_ends(const table_stream_options *options) {
 static table_status check_backwards(struct stream *stream) {
     const table_stream_options *options = stream->options;
     struct stat status;
-    uint64_t out;
+    uint64_t written, out;
     if (options->rows == 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "scan.reverse begins with the last row, and rows is 0");
     if (options->read || options->write || options->first_bytes > 0)
@@ -63,7 +66,8 @@ static table_status check_backwards(struct stream *stream) {
         return status_fail(TABLE_ERROR_ARGUMENT,
                            "scan.reverse is for files that can be positioned, and that of %s cannot",
                            stream->source.start < 0 ? "read_descriptor" : "write_descriptor");
-    if (__builtin_mul_overflow(options->rows + 1, (uint64_t)stream->out_bytes, &out) ||
+    if (__builtin_add_overflow(options->rows, (uint64_t)(options->scan.offsets != 0), &written) ||
+        __builtin_mul_overflow(written, (uint64_t)stream->out_bytes, &out) ||
         out > (uint64_t)(INT64_MAX - stream->sink_start) ||
         stream->source.left > (uint64_t)(INT64_MAX - stream->source.start))
         return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows are more than a file can have",
@@ -131,13 +135,14 @@ static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned 
     return rows > 0 || each < row + padding ? rows : 1;
 }
 
-/* Bytes that a slot of so many rows takes. */
-static bool slot_bytes(const struct stream *stream, size_t rows, size_t *bytes) {
-    size_t in, out;
-    if (!checked_multiply(stream->source.row_bytes, rows, &in) || !checked_multiply(stream->out_bytes, rows, &out) ||
-        in > SIZE_MAX / 4 || out > SIZE_MAX / 4)
+/* Bytes that the input of a slot of so many rows takes, and all of it. */
+static bool slot_bytes(const struct stream *stream, size_t rows, size_t *in, size_t *bytes) {
+    size_t out;
+    if (!checked_multiply(stream->source.row_bytes, rows, in) || !checked_multiply(stream->out_bytes, rows, &out) ||
+        *in > MEMORY_MOST || out > MEMORY_MOST)
         return false;
-    *bytes = whole_pages(in) + whole_pages(out);
+    *in = whole_pages(*in);
+    *bytes = *in + whole_pages(out);
     return true;
 }
 
@@ -154,8 +159,8 @@ static bool comes_at_once(const struct stream *stream) {
  * goes on keeps. */
 static size_t bytes_alone(const struct stream *stream, size_t kept) {
     const uint64_t rows = stream->options->rows;
-    size_t all;
-    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &all) && all <= kept
+    size_t in, all;
+    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &in, &all) && all <= kept
                ? all + whole_pages(stream->source.row_bytes)
                : SIZE_MAX;
 }
@@ -177,13 +182,13 @@ static bool goes_without_threads(const struct stream *stream) {
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */
 static table_status choose_slots(struct stream *stream) {
     const table_stream_options *options = stream->options;
-    const size_t memory = options->memory ? options->memory : SIZE_MAX / 8;
+    const size_t memory = options->memory && options->memory < MEMORY_MOST ? options->memory : MEMORY_MOST;
     size_t row, kept;
     const table_status status = stream_step_bytes(&stream->step, &kept);
     if (status != TABLE_OK)
         return status;
     if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) || row > SIZE_MAX / 16 - PAGE ||
-        !checked_add(kept, stream->source.row_bytes, &kept))
+        !checked_add(kept, stream->source.row_bytes, &kept) || kept > MEMORY_MOST)
         return status_fail(TABLE_ERROR_TOO_LARGE, "a row of %zu bytes is too large", stream->source.row_bytes);
     stream->slot_count = 1;
     stream->slot_rows = (size_t)options->rows;
@@ -209,10 +214,11 @@ static table_status choose_slots(struct stream *stream) {
 
 static table_status allocate(struct stream *stream) {
     struct stream_source *source = &stream->source;
-    const size_t in = whole_pages(stream->slot_rows * source->row_bytes);
-    const size_t out = whole_pages(stream->slot_rows * stream->out_bytes);
-    const size_t slots = stream->slot_count * (in + out), all = slots + whole_pages(source->row_bytes);
+    size_t in, slot, slots, all;
     const char *reason;
+    if (!slot_bytes(stream, stream->slot_rows, &in, &slot) || !checked_multiply(slot, stream->slot_count, &slots) ||
+        !checked_add(slots, whole_pages(source->row_bytes), &all))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "buffers of %zu rows do not fit in memory", stream->slot_rows);
     stream->cuda = is_on_cuda(stream) ? backend_cuda(&reason) : NULL;
     stream->pinned = stream->cuda ? stream->cuda->host_allocate(all) : NULL;
     stream->memory = stream->pinned ? NULL : aligned_alloc(PAGE, all);
@@ -220,7 +226,7 @@ static table_status allocate(struct stream *stream) {
     if (!memory)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for the buffers of a stream", all);
     for (unsigned i = 0; i < stream->slot_count; i++) {
-        stream->slots[i].in = memory + i * (in + out);
+        stream->slots[i].in = memory + i * slot;
         stream->slots[i].out = stream->slots[i].in + in;
     }
     source->rest = memory + slots;
@@ -264,7 +270,7 @@ static table_status write_rows(struct stream *stream, const char *results, uint6
     if (failed)
         return status_fail(TABLE_ERROR_WRITE, "writing from byte %llu on: %s",
                            (unsigned long long)(backwards ? first * stream->out_bytes : report->bytes_written),
-                           strerror(error));
+                           stream_reason(error));
     report->bytes_written += bytes;
     return TABLE_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <tuplescan/stream.h>
@@ -66,6 +67,9 @@ struct stream {
     table_status status; /* the first failure that stopped it */
     char detail[STREAM_DETAIL];
 };
+
+/* Why an end failed: errno, which a callback may have left as it was, 0. */
+static inline const char *stream_reason(int error) { return error ? strerror(error) : "the callback does not say why"; }
 
 /* Makes ready to read what the options name; the other members are the caller's to fill in. (stream_source.c) */
 void stream_source_begin(struct stream_source *source, const table_stream_options *options);

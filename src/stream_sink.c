@@ -16,6 +16,7 @@ static bool try_again(int descriptor) {
 }
 
 int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes, off_t at) {
+    errno = 0;
     if (options->write)
         return options->write(options->write_context, from, bytes);
     while (bytes > 0) {

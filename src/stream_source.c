@@ -85,6 +85,7 @@ static int64_t read_once(struct stream_source *source, char *to, size_t bytes) {
         source->first_given += count;
         return (int64_t)count;
     }
+    errno = 0;
     return options->read ? options->read(options->read_context, to, bytes) : read_descriptor(source, to, bytes);
 }
 
@@ -137,7 +138,7 @@ static void note_end(struct stream *stream) {
 static void note_failure(struct stream *stream) {
     stream->read_status = TABLE_ERROR_READ;
     snprintf(stream->read_detail, STREAM_DETAIL, "reading byte %llu: %s", (unsigned long long)stream->source.given,
-             strerror(errno));
+             stream_reason(errno));
 }
 
 /* The bytes that are there end within a row: these are kept for the next slot, unless no more comes. */

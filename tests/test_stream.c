@@ -25,6 +25,7 @@ struct ends {
     size_t out_bytes, taken;
     struct random random;
     bool cut;           /* reads are short */
+    bool silent;        /* what fails does not say why */
     size_t fail_read;   /* reading fails at that byte; 0: never */
     size_t fail_write;  /* as writing does */
     size_t cancel_rows; /* progress() or look() says no after so many rows */
@@ -38,7 +39,7 @@ static int64_t read_memory(void *context, void *to, size_t bytes) {
     if (ends->cut && count > 0)
         count = random_once_in(&ends->random, 3) ? 1 : 1 + random_below(&ends->random, count);
     if (ends->fail_read && ends->given + count > ends->fail_read) {
-        errno = EIO;
+        errno = ends->silent ? errno : EIO;
         count = ends->fail_read - ends->given;
         if (count == 0)
             return -1;
@@ -51,7 +52,7 @@ static int64_t read_memory(void *context, void *to, size_t bytes) {
 static int write_memory(void *context, const void *from, size_t bytes) {
     struct ends *ends = context;
     if ((ends->fail_write && ends->taken + bytes > ends->fail_write) || ends->taken + bytes > ends->out_bytes) {
-        errno = ENOSPC;
+        errno = ends->silent ? errno : ENOSPC;
         return -1;
     }
     memcpy(ends->out + ends->taken, from, bytes);
@@ -355,6 +356,11 @@ static void test_failing_reads(void **state) {
     expect(&options, TABLE_ERROR_READ, "after 700000 of 700001 rows");
     assert_int_equal(ends.taken, ROWS * SUMS);
     options = small_stream(&ends);
+    ends.fail_read = 4000003;
+    ends.silent = true;
+    errno = EPERM;
+    expect(&options, TABLE_ERROR_READ, "byte 4000003: the callback does not say why");
+    options = small_stream(&ends);
     options.rows = ROWS - 1;
     expect(&options, TABLE_OK, "");
     assert_int_equal(ends.given, (ROWS - 1) * ROW);
@@ -376,6 +382,8 @@ static void test_failing_writes(void **state) {
     assert_int_equal(ends.taken, report.bytes_written);
     assert_in_range(ends.taken, 0, 8000000);
     assert_true(report.seconds > 0);
+    ends.silent = true;
+    expect(&options, TABLE_ERROR_WRITE, ": the callback does not say why");
 }
 
 static void test_cancel(void **state) {
@@ -609,6 +617,37 @@ static void test_memory_of_one_piece(void **state) {
     free(row);
 }
 
+/* No limit is as none: what a stream of a file keeps does not grow with it, nor with the rows that are promised. */
+static void test_memory_without_limit(void **state) {
+    const uint64_t rows[] = {0, ROWS,
+                             UINT64_MAX / (ROW + SUMS) + 1}; /* the last ones and their sums fit in no size_t */
+    FILE *in = tmpfile();
+    struct ends ends;
+    table_stream_options options = small_stream(&ends);
+    (void)state;
+    assert_non_null(in);
+    assert_int_equal(fwrite(ends.in, 1, ends.in_bytes, in), ends.in_bytes);
+    assert_int_equal(fflush(in), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t kept[2];
+        for (int limit = 0; limit < 2; limit++) {
+            table_stream_report report;
+            options = small_stream(&ends);
+            options.read = NULL;
+            options.read_descriptor = fileno(in);
+            options.rows = rows[i];
+            options.memory = limit ? SIZE_MAX : 0;
+            options.report = &report;
+            assert_int_equal(lseek(fileno(in), 0, SEEK_SET), 0);
+            expect(&options, i < 2 ? TABLE_OK : TABLE_ERROR_READ, i < 2 ? "" : "after 700000 of ");
+            assert_int_equal(ends.taken, ROWS * SUMS);
+            kept[limit] = report.memory;
+        }
+        assert_int_equal(kept[0], kept[1]);
+    }
+    fclose(in);
+}
+
 struct files {
     FILE *in, *out;
     char *found; /* what is in `out`, as it is read */
@@ -813,6 +852,7 @@ int main(void) {
         cmocka_unit_test(test_progress_while_bytes_drop),
         cmocka_unit_test(test_no_cancellation_point),
         cmocka_unit_test(test_memory_of_one_piece),
+        cmocka_unit_test(test_memory_without_limit),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_wrong_directions),

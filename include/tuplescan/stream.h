@@ -52,13 +52,14 @@ typedef struct table_stream_report {
 } table_stream_report;
 
 /* Reads up to `bytes` bytes, more than 0, and returns how many it read; 0: the input has ended; -1: it failed, as errno
- * says. Fewer than asked for: there are no more for now, and whole rows that have come are handed on. Called by a
- * thread of the library, or, where there is memory for one buffer alone, by the calling one, which asks no `progress`
- * meanwhile; by no two at a time. A read that waits keeps table_stream() from returning; one of a descriptor does not.
- */
+ * says, which is 0 before. Fewer than asked for: there are no more for now, and whole rows that have come are handed
+ * on. Called by a thread of the library, or, where there is memory for one buffer alone, by the calling one, which asks
+ * no `progress` meanwhile; by no two at a time. A read that waits keeps table_stream() from returning; one of a
+ * descriptor does not. */
 typedef int64_t table_read_callback(void *context, void *to, size_t bytes);
 
-/* Writes all of the `bytes` bytes, more than 0. 0, or -1: it failed, as errno says. Called by the calling thread. */
+/* Writes all of the `bytes` bytes, more than 0. 0, or -1: it failed, as errno says, which is 0 before. Called by the
+ * calling thread. */
 typedef int table_write_callback(void *context, const void *from, size_t bytes);
 
 /* All zero but for types, columns and both ends is the default. Clear the whole struct before you fill it in. */
