@@ -289,7 +289,7 @@ static int run(struct scan_job *job) {
 int scan_main(int argc, char **argv) {
     struct scan_job job = {
         .output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = STATE_FILE_NONE};
-    char help[sizeof tables_help + sizeof run_help + sizeof text_help];
+    static char help[sizeof tables_help + sizeof run_help + sizeof text_help];
     snprintf(help, sizeof help, "%s%s%s", tables_help, run_help, text_help);
     int code = arguments_parse(&job.arguments, argc, argv, FOR_SCAN, ANY_OPERANDS, help);
     if (code == GO_ON)
