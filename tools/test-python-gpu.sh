@@ -32,7 +32,7 @@ part() {
 # tested NAME FILE WHICH: those tests of a file.
 tested() {
     parts="$parts $1"
-    part "$1" 100 "$python" -m pytest -v -p no:cacheprovider --tb=short --durations=3 "$PWD/python/tests/$2" -k "$3"
+    part "$1" 300 "$python" -m pytest -v -p no:cacheprovider --tb=short --durations=3 "$PWD/python/tests/$2" -k "$3"
 }
 
 parts="cupy torch jax"
@@ -42,7 +42,8 @@ done
 if "$python" -c 'import pytest' 2>/dev/null; then
     tested torch-compiled torch_by_hand.py "cuda and compiled"
     tested torch-others torch_by_hand.py "cuda and not compiled"
-    tested jax-bits test_jax.py "bits and (f4 or f2)"
+    tested jax-bits-floats test_jax.py "bits and (f4 or f2)"
+    tested jax-bits test_jax.py "bits and not (f4 or f2)"
     tested jax-others test_jax.py "not bits"
 fi
 wait
@@ -81,6 +82,6 @@ for name in times bench; do
         failed=$((failed + 1))
     fi
 done
-case $parts in *others*) ;; *) skipped=$((skipped + 4)) && echo "pytest is not here" ;; esac
+case $parts in *others*) ;; *) skipped=$((skipped + 5)) && echo "pytest is not here" ;; esac
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
