@@ -155,7 +155,7 @@ tests=$PWD/python/tests
 for part in $parts; do
     case $part in
         numpy)
-            tested numpy "$python" "numpy pytest ml_dtypes" "$tests" "$@"
+            tested numpy "$python" "numpy pytest ml_dtypes mypy" "$tests" "$@"
             check "$here/numpy/bin/python" tools/wheel_alone.py "$wheel" "$here/numpy"
             check has_metadata "$here/numpy/bin/python"
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py

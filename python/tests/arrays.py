@@ -1,5 +1,9 @@
 """What the tests sum: kinds, shapes, layouts."""
 
+import doctest
+import inspect
+import sys
+
 import numpy as np
 
 
@@ -109,3 +113,15 @@ def same(got, wanted):
     assert got.dtype == wanted.dtype and got.dtype.isnative, (got.dtype, wanted.dtype)
     assert got.shape == wanted.shape
     np.testing.assert_array_equal(got, wanted)
+
+
+def check_examples(module, *names):
+    """That each of these says what it does in numpydoc's sections, with examples that show what comes."""
+    for name in names:
+        documented = inspect.getdoc(getattr(module, name))
+        assert "Examples\n--------\n" in documented, name
+        if inspect.ismodule(module) and inspect.isroutine(getattr(module, name)) and name != "cuda_unavailable":
+            assert all(part in documented for part in ("Parameters\n", "Returns\n", "Raises\n")), name
+        given = {"tuplescan": sys.modules["tuplescan"]}
+        test = doctest.DocTestParser().get_doctest(documented, given, name, None, None)
+        assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, name

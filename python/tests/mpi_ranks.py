@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import tuplescan
 import tuplescan.mpi
+from arrays import check_examples
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
@@ -141,6 +142,8 @@ def check_part_of_the_ranks(seed):
     half.Free()
 
 
+if comm.size == 1:
+    check_examples(tuplescan.mpi, "cumsum", "column_totals")
 for check in (check_bits, check_start_dtype_out, check_state, check_state_beyond_row_0, check_overflow, check_errors,
               check_part_of_the_ranks):  # fmt: skip
     check(int(sys.argv[1]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tuplescan
 import tuplescan.dask
+from arrays import check_examples
 
 da = pytest.importorskip("dask.array")
 
@@ -140,3 +141,7 @@ def test_given_to_the_call_for_arrays():
                     {"out": np.ones((6, 2))}):  # fmt: skip
         with pytest.raises(TypeError, match=rf"{next(iter(options))}: .* tuplescan.dask.cumsum\(\)"):
             tuplescan.cumsum(x, **options)
+
+
+def test_examples():
+    check_examples(tuplescan.dask, "cumsum")

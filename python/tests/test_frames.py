@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tuplescan
+from arrays import check_examples
 from tuplescan import frames
 
 TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "?", ">f4", "c8"]
@@ -307,3 +308,8 @@ def test_arrow():
     assert sums["a"].to_pylist() == [1, 3, 6] and sums["b"].to_pylist() == [1, 3, 6]
     with pytest.raises(TypeError, match="column 'b': string is not summed here"):
         frames.cumsum(arrow.table({"b": ["1"]}))
+
+
+def test_examples():
+    pytest.importorskip("pandas")
+    check_examples(frames, "cumsum")

@@ -12,6 +12,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 import tuplescan.jax  # noqa: E402
+from arrays import check_examples  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
@@ -254,3 +255,7 @@ def test_wrong_calls_are_errors_of_xla():
         call = jax.ffi.ffi_call("tuplescan_cumsum", jax.ShapeDtypeStruct((3, 2), types[1]))
         with pytest.raises(jax.errors.JaxRuntimeError, match="other arguments"):
             call(jnp.ones((3, 2), types[0]), **options).block_until_ready()
+
+
+def test_examples():
+    check_examples(tuplescan.jax, "cumsum")

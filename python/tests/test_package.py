@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 import numpy as np
 import pytest
 import tuplescan
+from arrays import check_examples
 from tuplescan import __main__ as command
 
 TREE = pathlib.Path(__file__).parent.parent
@@ -105,11 +106,9 @@ def test_numpy_is_imported_when_it_is_needed():
 
 
 def test_every_function_says_what_it_does():
-    for name in tuplescan.__all__:
-        documented = inspect.getdoc(getattr(tuplescan, name))
-        assert documented and name in dir(tuplescan)
-        if name not in ("OverflowAt", "State", "cuda_unavailable"):
-            assert all(part in documented for part in ("Parameters\n", "Returns\n", "Raises\n")), name
+    assert set(tuplescan.__all__) <= set(dir(tuplescan))
+    check_examples(tuplescan, *tuplescan.__all__)
+    check_examples(tuplescan.State, "begin", "from_bytes")
     with pytest.raises(AttributeError, match="'nonsense'"):
         tuplescan.nonsense
 
@@ -133,6 +132,42 @@ def test_stubs_have_the_parameters():
     declared = {of.name for of in stub.body if isinstance(of, ast.FunctionDef)}
     assert {name for name in dir(tuplescan.State) if not name.startswith("_")} <= declared
     assert all(hasattr(tuplescan.State, name) for name in declared)
+
+
+TYPED = """
+from typing import Any, assert_type
+import numpy as np
+from numpy.typing import NDArray
+import tuplescan
+from tuplescan import frames
+x, state = np.ones((4, 3)), tuplescan.State()
+assert_type(tuplescan.cumsum(x, 0, "f4", start=1, state=state), NDArray[Any])
+assert_type(tuplescan.cumsum([1, 2]), NDArray[Any])
+assert_type(tuplescan.cumulative_sum([1, 2], include_initial=True), NDArray[Any])
+assert_type(tuplescan.column_totals(x), NDArray[Any])
+assert_type(tuplescan.column_totals(x, state=state), NDArray[Any] | None)
+assert_type(tuplescan.nancumsum(x, return_count=True), tuple[Any, Any])
+assert_type(tuplescan.histogram(x), tuple[NDArray[np.int64], NDArray[Any]])
+assert_type(tuplescan.histogram(x, density=True), tuple[NDArray[Any], NDArray[Any]])
+assert_type(tuplescan.bincount([1]), NDArray[np.int64])
+assert_type(tuplescan.bincount([1], [0.5]), NDArray[np.float64])
+assert_type(tuplescan.sort(x), NDArray[np.float64])
+assert_type(tuplescan.argsort(x, descending=True), NDArray[np.int64])
+assert_type(tuplescan.cuda_unavailable(), str | None)
+assert_type(frames.cumsum({"a": x}), dict[str, Any])
+tuplescan.cumsum(x, exclusiv=True)  # type: ignore[call-overload]
+tuplescan.State(3)  # type: ignore[call-arg]
+"""
+
+
+def test_stubs_as_mypy_sees_them(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "typed.py").write_text(TYPED)
+    modules = ["tuplescan", *(f"tuplescan.{name}" for name in ("dask", "frames", "jax", "mpi", "torch"))]
+    for given in (["typed.py"], [option for name in modules for option in ("-m", name)]):
+        command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--ignore-missing-imports"]
+        seen = subprocess.run([*command, *given], cwd=tmp_path, capture_output=True, text=True)
+        assert seen.returncode == 0, seen.stdout + seen.stderr
 
 
 @pytest.mark.parametrize("name", ["dask", "frames", "jax", "mpi", "torch"])

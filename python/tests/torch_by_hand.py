@@ -10,6 +10,7 @@ import pytest
 import torch
 import tuplescan
 import tuplescan.torch
+from arrays import check_examples
 from torch.library import opcheck
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -462,3 +463,7 @@ def test_plain_call_takes_types_of_torch():
     x = values((30, 4), torch.int32)
     assert tuplescan.cumsum(x, dtype=torch.float64).dtype == torch.float64
     assert np.array_equal(tuplescan.cumsum(x).numpy(), np.cumsum(x.numpy(), 0))
+
+
+def test_examples():
+    check_examples(tuplescan.torch, "cumsum")

@@ -45,7 +45,12 @@ def __dir__():
 
 
 def cuda_unavailable():
-    """Why arrays on CUDA cannot be summed here, as a sentence; None if they can."""
+    """Why arrays on CUDA cannot be summed here, as a sentence; None if they can.
+
+    Examples
+    --------
+    >>> on_cuda = tuplescan.cuda_unavailable() is None
+    """
     from . import _core
 
     return _core.cuda_unavailable()
@@ -73,7 +78,13 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=
 
     Raises
     ------
-    ValueError if x has no dimension, or more than one and no axis is given; otherwise as cumsum().
+    ValueError
+        If x has no dimension, or more than one and no axis is given; otherwise as cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.cumulative_sum([2, 0, 3], include_initial=True)
+    array([0, 2, 2, 5])
     """
     from . import _device
 
@@ -93,12 +104,19 @@ def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False
 
     Returns
     -------
-    out, or a new array of x's library, as cumsum(); with return_count (sums, count): an int, or of arrays on CUDA an
-    array of x's library without a dimension, for which nothing waits.
+    out, or a new array of x's library
+        As cumsum(); with return_count (sums, count): an int, or of arrays on CUDA an array of x's library without a
+        dimension, for which nothing waits.
 
     Raises
     ------
-    As cumsum(). TypeError for JAX arrays inside of jit().
+    TypeError
+        For JAX arrays inside of jit(); otherwise as cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.nancumsum([1.0, float("nan"), 2.0], return_count=True)
+    (array([1., 1., 3.]), 1)
     """
     from . import _arrays
 

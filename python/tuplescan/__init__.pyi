@@ -1,12 +1,16 @@
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, SupportsIndex, overload
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __version__: str
 __all__: list[str]
+
+_OfNumpy = NDArray[Any] | Sequence[Any] | complex
+_Type = TypeVar("_Type", bound=np.generic)
 
 class _CudaStream(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
@@ -41,7 +45,7 @@ class State:
 # An array of CuPy, torch or JAX gives one of its own kind: Any.
 @overload
 def cumsum(
-    x: NDArray[Any],
+    x: _OfNumpy,
     axis: SupportsIndex | None = 0,
     dtype: DTypeLike | None = None,
     out: NDArray[Any] | None = None,
@@ -69,7 +73,7 @@ def cumsum(
 ) -> Any: ...
 @overload
 def cumulative_sum(
-    x: NDArray[Any],
+    x: _OfNumpy,
     /,
     *,
     axis: SupportsIndex | None = None,
@@ -90,14 +94,23 @@ def cumulative_sum(
 # None for a state that begins beyond row 0.
 @overload
 def column_totals(
-    x: NDArray[Any], dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: None = None
+    x: _OfNumpy, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: None = None
 ) -> NDArray[Any]: ...
 @overload
 def column_totals(
-    x: NDArray[Any], dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: State | None
+    x: _OfNumpy, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: State | None
 ) -> NDArray[Any] | None: ...
 @overload
 def column_totals(x: Any, dtype: Any = None, *, start: Any = None, state: State | None = None) -> Any: ...
+@overload
+def histogram(
+    a: ArrayLike,
+    bins: SupportsIndex | str | ArrayLike = 10,
+    range: tuple[float, float] | None = None,
+    density: Literal[False] | None = None,
+    weights: None = None,
+) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
+@overload
 def histogram(
     a: ArrayLike,
     bins: SupportsIndex | str | ArrayLike = 10,
@@ -105,7 +118,15 @@ def histogram(
     density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
-def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: SupportsIndex = 0) -> NDArray[Any]: ...
+@overload
+def bincount(x: ArrayLike, weights: None = None, minlength: SupportsIndex = 0) -> NDArray[np.int64]: ...
+@overload
+def bincount(x: ArrayLike, weights: ArrayLike, minlength: SupportsIndex = 0) -> NDArray[np.float64]: ...
+@overload
+def sort(
+    a: NDArray[_Type], axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
+) -> NDArray[_Type]: ...
+@overload
 def sort(
     a: ArrayLike, axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
 ) -> NDArray[Any]: ...
@@ -114,7 +135,7 @@ def argsort(
 ) -> NDArray[np.int64]: ...
 def digit_counts(
     keys: ArrayLike, bits: int = 8, first_bit: int = 0, *, chunk_length: int = 0, descending: bool = False
-) -> NDArray[Any]: ...
+) -> NDArray[np.uint32 | np.uint64]: ...
 def cuda_unavailable() -> str | None: ...
 @overload
 def nancumsum(

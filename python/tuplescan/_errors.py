@@ -11,6 +11,14 @@ class OverflowAt(OverflowError):
     column : int
         Where that is on the other axes, counted in row-major order; 0 for an
         array of one axis.
+
+    Examples
+    --------
+    >>> try:
+    ...     tuplescan.cumsum([100, 20, 10], dtype="i1", check_overflow=True)
+    ... except tuplescan.OverflowAt as error:
+    ...     error.row
+    2
     """
 
     def __init__(self, row, column):

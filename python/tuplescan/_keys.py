@@ -55,11 +55,18 @@ def column_totals(x, dtype=None, *, start=None, state=None):
 
     Returns
     -------
-    array of shape x.shape[1:], of x's library; None if the state begins beyond row 0, where the sums are not known.
+    array of shape x.shape[1:], of x's library
+        None if the state begins beyond row 0, where the sums are not known.
 
     Raises
     ------
-    TypeError, ValueError as cumsum().
+    TypeError, ValueError
+        As cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.column_totals([[1, 2], [3, 4], [5, 6]])
+    array([ 9, 12])
     """
     if not isinstance(x, np.ndarray):
         from . import _device
@@ -128,11 +135,21 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
     Returns
     -------
-    (histogram, edges) : as numpy.histogram() has them
+    (histogram, edges) : tuple of arrays
+        As numpy.histogram() has them.
 
     Raises
     ------
-    TypeError, ValueError for what numpy.histogram() refuses, complex weights, more than 2^20 bins.
+    TypeError, ValueError
+        For what numpy.histogram() refuses, complex weights, more than 2^20 bins.
+
+    Examples
+    --------
+    >>> counts, edges = tuplescan.histogram([1, 2, 1, 4, 9], bins=[0, 2, 4, 10])
+    >>> counts
+    array([2, 1, 2])
+    >>> tuplescan.cumsum(counts) / counts.sum()  # the share of the values below each right edge
+    array([0.4, 0.6, 1. ])
     """
     values = np.asarray(_seen(a))
     weight_values = None if weights is None else np.asarray(_seen(weights))
@@ -203,12 +220,21 @@ def bincount(x, weights=None, minlength=0):
 
     Returns
     -------
-    array of length max(max(x) + 1, minlength), int64, or float64 with weights. Beyond 2^20 it is
-    numpy.bincount() itself that counts.
+    array of length max(max(x) + 1, minlength)
+        int64, or float64 with weights. Beyond 2^20 it is numpy.bincount() itself that counts.
 
     Raises
     ------
-    TypeError, ValueError as numpy.bincount().
+    TypeError, ValueError
+        As numpy.bincount().
+
+    Examples
+    --------
+    >>> degrees = tuplescan.bincount([0, 2, 2, 3])  # of the rows that edges begin in
+    >>> degrees
+    array([1, 0, 2, 1])
+    >>> tuplescan.cumulative_sum(degrees, include_initial=True)  # the row pointers of their CSR matrix
+    array([0, 1, 1, 3, 4])
     """
     values = np.asarray(_seen(x))
     if values.ndim != 1:
@@ -262,7 +288,7 @@ def sort(a, axis=-1, kind=None, *, descending=False):
     Parameters
     ----------
     a : array
-        bool, integers or floats of 16 to 64 bits.
+        bool, integers or floats of 16 to 64 bits, in either byte order.
     axis : int or None
         The axis to sort along; None: a as one axis.
     kind : ignored
@@ -275,7 +301,15 @@ def sort(a, axis=-1, kind=None, *, descending=False):
 
     Raises
     ------
-    TypeError for other types and masked arrays, AxisError.
+    TypeError
+        For other types and masked arrays.
+    numpy.exceptions.AxisError
+        For an axis that is not there.
+
+    Examples
+    --------
+    >>> tuplescan.sort([3.5, -1.0, 2.0], descending=True)
+    array([ 3.5,  2. , -1. ])
     """
     values, axis, lines = _sortable(a, axis)
     for line in lines.reshape(-1, lines.shape[-1]) if lines.size else ():
@@ -300,7 +334,13 @@ def argsort(a, axis=-1, kind=None, *, descending=False):
 
     Raises
     ------
-    TypeError, AxisError as sort().
+    TypeError, numpy.exceptions.AxisError
+        As sort().
+
+    Examples
+    --------
+    >>> tuplescan.argsort([30, 10, 20, 10])
+    array([1, 3, 2, 0])
     """
     values = _without_a_mask(a)
     if axis is not None and values.ndim == 0:  # to numpy this is one place, unlike in sort()
@@ -336,11 +376,22 @@ def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False)
 
     Returns
     -------
-    array of shape (chunks, 2**bits), uint32, or uint64 for more than 2^32 - 1 keys
+    array of shape (chunks, 2**bits)
+        uint32, or uint64 for more than 2^32 - 1 keys.
 
     Raises
     ------
-    TypeError for other types, ValueError for bits that the keys do not have.
+    TypeError
+        For other types.
+    ValueError
+        For bits that the keys do not have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tuplescan.digit_counts(np.array([0, 1, 3, 3, 2, 3], "u4"), bits=2, chunk_length=4)
+    array([[1, 1, 0, 2],
+           [0, 0, 1, 1]], dtype=uint32)
     """
     values = np.asarray(_without_a_mask(keys))
     if values.ndim != 1:

@@ -105,6 +105,16 @@ class State:
         The type of the sums; None before the sum has begun.
     columns : int
         0 before the sum has begun.
+
+    Examples
+    --------
+    >>> state = tuplescan.State()
+    >>> for piece in ([1.5, 2.0], [0.25]):
+    ...     print(tuplescan.cumsum(piece, state=state))
+    [1.5 3.5]
+    [3.75]
+    >>> state
+    <State of 3 rows, 1 columns of float64>
     """
 
     __slots__ = ("__weakref__", "_lock", "_memory")
@@ -131,7 +141,20 @@ class State:
 
         Raises
         ------
-        TypeError for other types, ValueError for numbers out of range, MemoryError.
+        TypeError
+            For other types.
+        ValueError
+            For numbers out of range.
+
+        Examples
+        --------
+        >>> later = tuplescan.State.begin("i8", columns=1, first_row=2)
+        >>> tuplescan.column_totals([3, 4], state=later)  # rows 2 and 3, before those above them are there
+        >>> tuplescan.column_totals([1, 2], state=(whole := tuplescan.State()))
+        array(3)
+        >>> whole.join(later)
+        >>> whole.sums()
+        array([10])
         """
         chosen = np.dtype(dtype).newbyteorder("=")
         columns, first_row = operator.index(columns), operator.index(first_row)
@@ -147,7 +170,13 @@ class State:
 
     @classmethod
     def from_bytes(cls, saved):
-        """The state that to_bytes() saved. Raises ValueError if any byte is damaged, missing or too many."""
+        """The state that to_bytes() saved. Raises ValueError if any byte is damaged, missing or too many.
+
+        Examples
+        --------
+        >>> tuplescan.State.from_bytes(tuplescan.State.begin("f4", 3).to_bytes())
+        <State of 0 rows, 3 columns of float32>
+        """
         state = cls()
         if len(saved):
             memory = _memory(len(saved))

@@ -75,8 +75,20 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
 
     Raises
     ------
-    TypeError for other arrays, blocks and types; ValueError for blocks whose sizes are not known, and without a
-    dimension; numpy.exceptions.AxisError. ImportError without dask.
+    TypeError
+        For other arrays, blocks and types.
+    ValueError
+        For blocks whose sizes are not known, and without a dimension.
+    numpy.exceptions.AxisError
+        For an axis that is not there.
+    ImportError
+        Without dask.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> tuplescan.dask.cumsum(dask.array.ones(6, chunks=(4, 2))).compute()
+    array([1., 2., 3., 4., 5., 6.])
     """
     import dask.array
     from dask.base import tokenize

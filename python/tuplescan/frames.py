@@ -294,12 +294,23 @@ def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, che
 
     Returns
     -------
-    a frame of the same kind, with the same names; a dict for a mapping, a list for a sequence. Columns are what they
-    were: Series, nullable and Arrow types among them.
+    a frame of the same kind
+        With the same names; a dict for a mapping, a list for a sequence. Columns are what they were: Series, nullable
+        and Arrow types among them.
 
     Raises
     ------
-    TypeError, ValueError, OverflowAt, MemoryError as tuplescan.cumsum().
+    TypeError, ValueError, OverflowAt
+        As tuplescan.cumsum().
+
+    Examples
+    --------
+    >>> import pandas
+    >>> tuplescan.frames.cumsum(pandas.DataFrame({"rain": [1.5, None, 2.0], "days": [1, 1, 1]}))
+       rain  days
+    0   1.5     1
+    1   NaN     2
+    2   3.5     3
     """
     names, given, take, rebuilt = _taken_apart(frame)
     columns, kinds = [], []

@@ -1,13 +1,16 @@
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, overload
 
 from numpy.typing import ArrayLike, DTypeLike
 
 from . import State
 
-# A frame gives one of its own kind: Any.
+_Frame = TypeVar("_Frame")
+_Name = TypeVar("_Name")
+
+@overload
 def cumsum(
-    frame: Any,
+    frame: Mapping[_Name, Any],
     dtype: DTypeLike | None = None,
     *,
     exclusive: bool = False,
@@ -16,4 +19,28 @@ def cumsum(
     check_overflow: bool = False,
     state: State | None = None,
     skipna: bool = True,
-) -> Any: ...
+) -> dict[_Name, Any]: ...
+@overload
+def cumsum(
+    frame: list[Any] | tuple[Any, ...],
+    dtype: DTypeLike | None = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: ArrayLike | Sequence[ArrayLike] | None = None,
+    check_overflow: bool = False,
+    state: State | None = None,
+    skipna: bool = True,
+) -> list[Any]: ...
+@overload
+def cumsum(
+    frame: _Frame,
+    dtype: DTypeLike | None = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: ArrayLike | Sequence[ArrayLike] | None = None,
+    check_overflow: bool = False,
+    state: State | None = None,
+    skipna: bool = True,
+) -> _Frame: ...

@@ -151,8 +151,22 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
 
     Raises
     ------
-    ValueError for an axis that is not there, TypeError for other types; of the library, jax.errors.JaxRuntimeError.
-    NotImplementedError on other platforms than the CPU and CUDA.
+    ValueError
+        For an axis that is not there.
+    TypeError
+        For other types.
+    jax.errors.JaxRuntimeError
+        For what fails in the library.
+    NotImplementedError
+        On other platforms than the CPU and CUDA.
+
+    Examples
+    --------
+    >>> import jax
+    >>> tuplescan.jax.cumsum(jax.numpy.array([1.0, 2.0, 3.0]), reverse=True)
+    Array([6., 5., 3.], dtype=float32)
+    >>> jax.grad(lambda x: tuplescan.jax.cumsum(x)[1])(jax.numpy.ones(3))
+    Array([1., 1., 0.], dtype=float32)
     """
     if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
         x = x.astype(x.dtype.newbyteorder("="))

@@ -129,8 +129,16 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
 
     Raises
     ------
-    On all ranks: the errors of tuplescan.cumsum(); ValueError if ranks differ in the shape of a row, the type of the
-    sums, or exclusive, or comm is an inter-communicator. ImportError without mpi4py.
+    ValueError
+        If ranks differ in the shape of a row, the type of the sums, or exclusive, or comm is an inter-communicator;
+        otherwise as tuplescan.cumsum(), on all ranks.
+    ImportError
+        Without mpi4py.
+
+    Examples
+    --------
+    >>> tuplescan.mpi.cumsum([1, 2, 3])  # with one rank
+    array([1, 3, 6])
     """
     comm = _communicator(comm)
     x, sums = _prepare(comm, x, dtype, out, start, state, bool(exclusive))
@@ -168,11 +176,18 @@ def column_totals(x, dtype=None, *, comm=None, start=None, state=None):
 
     Returns
     -------
-    array of shape x.shape[1:]; None if rank 0's state begins beyond row 0, where the sums are not known
+    array of shape x.shape[1:]
+        None if rank 0's state begins beyond row 0, where the sums are not known.
 
     Raises
     ------
-    As cumsum().
+    ValueError, ImportError
+        As cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.mpi.column_totals([[1, 2], [3, 4]])  # with one rank
+    array([4, 6])
     """
     comm = _communicator(comm)
     x, sums = _prepare(comm, x, dtype, None, start, state)

@@ -202,8 +202,20 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
 
     Raises
     ------
-    IndexError for a dimension that is not there, TypeError for other types, RuntimeError if the CUDA backend fails or
-    is not there.
+    IndexError
+        For a dimension that is not there.
+    TypeError
+        For other types.
+    RuntimeError
+        If the CUDA backend fails or is not there.
+
+    Examples
+    --------
+    >>> import torch
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> tuplescan.torch.cumsum(x)[1].backward()
+    >>> x.grad
+    tensor([1., 1., 0.])
     """
     dims = max(x.dim(), 1)
     if not -dims <= dim < dims:
