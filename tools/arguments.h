@@ -63,6 +63,7 @@ struct arguments {
     const char *edges, *weights, *values, *values_out;
     const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
     unsigned by_count;
+    bool looks; /* info: fields that are no numbers are no errors */
     bool ranks, plot, cumulative, density, descending, argsort;
     bool exclusive, reverse, offsets, skip_nan, wrap, json, force, quiet, no_progress;
 };

@@ -8,12 +8,18 @@ struct guess {
     const char *word;
     size_t length;    /* of the word; what comes after is not looked at */
     const char *best; /* the candidate that is the fewest slips of the pen away, or NULL when none is near */
-    size_t slips;
+    size_t best_length, slips;
 };
+
+enum { GUESS_LONGEST = 32 };
 
 struct guess guess_what(const char *word, size_t length);
 
 /* Must live as long as the guess. */
 void guess_consider(struct guess *guess, const char *candidate);
+void guess_consider_part(struct guess *guess, const char *candidate, size_t length);
+
+/* The best one, or "". */
+void guess_name(const struct guess *guess, char name[GUESS_LONGEST + 1]);
 
 #endif

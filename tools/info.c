@@ -1,9 +1,12 @@
 /* tuplescan info: what is in a table file. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <tuplescan/prefix_sum.h>
 
 #include "commands.h"
+#include "input/text.h"
 #include "json.h"
 #include "message.h"
 #include "state_file.h"
@@ -12,8 +15,11 @@
 static const char help[] =
     "usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n"
     "\n"
-    "Prints format, type and shape of a table file, and the type that its sums have. FILE may also be the state of a\n"
-    "sum that goes on (scan --continue, append): its type, columns and rows.\n"
+    "Prints format, type and shape of a table file, and the type that its sums have; of text also the names of the\n"
+    "columns, and which of them have something else than numbers; of a .npz or a safetensors file with several "
+    "tables,\n"
+    "of which --member says one, what they are. FILE may also be the state of a sum that goes on (scan --continue,\n"
+    "append): its type, columns and rows.\n"
     "\n"
     "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter,\n"
     "  --out-type, --memory\n"
@@ -53,20 +59,138 @@ static int state_info(const struct arguments *arguments) {
     return code;
 }
 
+/* What a file says, without what a terminal would take for orders. */
+static void print_name(const char *name, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        putchar((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
+}
+
+static void print_shape(const struct table_layout *layout) {
+    json_array("shape");
+    for (unsigned i = 0; i < layout->dimensions; i++)
+        json_size(NULL, layout->shape[i]);
+    json_end();
+}
+
+struct listing {
+    bool json, out_of_memory;
+};
+
+static void print_table_json(struct listing *listing, const char *name, size_t length,
+                             const struct table_layout *layout, const char *why) {
+    char *const text = strndup(name, length);
+    listing->out_of_memory |= !text;
+    json_object(NULL);
+    json_string("name", text);
+    free(text);
+    json_string("type", layout ? table_type_name(layout->type) : NULL);
+    if (layout)
+        print_shape(layout);
+    else
+        json_string("unreadable", why);
+    json_end();
+}
+
+static void print_table(void *context, const char *name, size_t length, const struct table_layout *layout,
+                        const char *why) {
+    struct listing *listing = context;
+    char shape[LAYOUT_SHAPE_TEXT];
+    if (listing->json) {
+        print_table_json(listing, name, length, layout, why);
+        return;
+    }
+    printf("table       ");
+    print_name(name, length);
+    if (layout)
+        layout_shape_text(layout, shape);
+    printf(": %s%s%s\n", layout ? table_type_name(layout->type) : why, layout ? " " : "", layout ? shape : "");
+}
+
+static void count_table(void *context, const char *name, size_t length, const struct table_layout *layout,
+                        const char *why) {
+    (void)context, (void)name, (void)length, (void)layout, (void)why;
+}
+
+/* The tables of a file that has several. */
+static int list_tables(const struct arguments *arguments, const struct input_request *request, size_t count) {
+    const char *path = arguments->operands[0];
+    struct listing listing = {.json = arguments->json};
+    const char *format = input_ends_in(path, ".npz") ? "npz" : "safetensors";
+    if (listing.json) {
+        json_object(NULL);
+        json_string("file", path);
+        json_string("format", format);
+        json_array("tables");
+    } else {
+        printf("format      %s\ntables      %zu\n", format, count);
+    }
+    const int code = input_tables(path, request, print_table, &listing, &count);
+    if (listing.json) {
+        json_end();
+        json_end();
+    }
+    return code == EX_OK && listing.out_of_memory ? fail(EX_OSERR, "%s: out of memory", path) : code;
+}
+
+/* The name of the next column, as --field takes it: without quotes. NULL where columns have none. */
+static const char *next_name(const char **names, size_t *length) {
+    const char *name = *names;
+    *length = name ? strlen(name) : 0;
+    *names = name ? name + *length + 1 : NULL;
+    const bool quoted = *length >= 2 && name[0] == '"' && name[*length - 1] == '"';
+    *length -= quoted ? 2 : 0;
+    return name ? name + quoted : NULL;
+}
+
+/* The columns of a text that have names, or something else than numbers. */
+static void print_columns(const struct input_file *file) {
+    const char *names = file->layout.names;
+    for (size_t i = 0; i < file->layout.columns && file->format->delimiter; i++) {
+        const uint64_t line = input_text_other(file, i);
+        size_t length;
+        const char *name = next_name(&names, &length);
+        if (!name && !line)
+            continue;
+        printf("column %-4zu ", i);
+        print_name(name, length);
+        if (line)
+            printf("%sno number in line %llu", name ? ": " : "", (unsigned long long)line);
+        putchar('\n');
+    }
+}
+
+static int print_columns_json(const struct input_file *file) {
+    const char *names = file->layout.names;
+    json_array("column_names");
+    for (size_t i = 0; i < file->layout.columns && names; i++) {
+        size_t length;
+        const char *name = next_name(&names, &length);
+        char *const text = strndup(name, length);
+        if (!text)
+            return fail(EX_OSERR, "%s: out of memory", file->name);
+        json_string(NULL, text);
+        free(text);
+    }
+    json_end();
+    json_array("no_numbers");
+    for (size_t i = 0; i < file->layout.columns; i++)
+        if (input_text_other(file, i) > 0)
+            json_size(NULL, i);
+    json_end();
+    return EX_OK;
+}
+
 static const char *order_text(const struct table_layout *layout) {
     return layout->stored.by_columns ? "column by column" : "row by row";
 }
 
-static void print_json(const struct input_file *file, table_type sums) {
+static int print_json(const struct input_file *file, table_type sums) {
     const struct table_layout *layout = &file->layout;
     json_object(NULL);
     json_string("file", file->name);
     json_string("format", file->format->name);
     json_string("type", table_type_name(layout->type));
-    json_array("shape");
-    for (unsigned i = 0; i < layout->dimensions; i++)
-        json_size(NULL, layout->shape[i]);
-    json_end();
+    print_shape(layout);
     json_size("rows", layout->rows);
     json_size("columns", layout->columns);
     json_size("bytes", layout->bytes);
@@ -74,7 +198,9 @@ static void print_json(const struct input_file *file, table_type sums) {
     json_string("byte_order", layout->stored.swapped ? "big" : "little");
     json_string("order", order_text(layout));
     json_string("sum_type", table_type_name(sums));
+    const int code = file->format->delimiter ? print_columns_json(file) : EX_OK;
     json_end();
+    return code;
 }
 
 static void print_text(const struct input_file *file, table_type sums) {
@@ -92,17 +218,33 @@ static void print_text(const struct input_file *file, table_type sums) {
                layout->stored.swapped && layout->stored.by_columns ? ", " : "",
                layout->stored.by_columns ? order_text(layout) : "");
     printf("sums        %s\n", table_type_name(sums));
+    print_columns(file);
+}
+
+/* Of an archive with several tables, *several, a list of them. */
+static int look_for_tables(const struct arguments *arguments, bool *several) {
+    struct input_field fields[BY_MOST];
+    const struct input_request request = table_request(arguments, fields);
+    size_t count;
+    const int code = input_tables(arguments->operands[0], &request, count_table, NULL, &count);
+    *several = code == EX_OK && count > 1;
+    return *several ? list_tables(arguments, &request, count) : code;
 }
 
 int info_main(int argc, char **argv) {
     struct arguments arguments;
     struct input_file file;
     table_type sums;
+    bool several;
     int code = arguments_parse(&arguments, argc, argv, FOR_INFO, 1, help);
     if (code != GO_ON)
         return code;
     if (!arguments.input_format && state_file_recognise(arguments.operands[0]))
         return state_info(&arguments);
+    code = look_for_tables(&arguments, &several);
+    if (code != EX_OK || several)
+        return code;
+    arguments.looks = true;
     code = start_input(&file, arguments.operands[0], arguments.out_type, NULL, &arguments);
     if (code == EX_OK)
         code = input_drain(&file);
@@ -111,7 +253,7 @@ int info_main(int argc, char **argv) {
     if (code == EX_OK)
         code = input_unchanged(&file);
     if (code == EX_OK && arguments.json)
-        print_json(&file, sums);
+        code = print_json(&file, sums);
     else if (code == EX_OK)
         print_text(&file, sums);
     input_close(&file);

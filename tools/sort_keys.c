@@ -2,6 +2,7 @@
 #include "sort.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,11 @@ struct moved {
 static int choose_column(const struct sort_job *job, const char *by, struct input_field *field) {
     const struct table_layout *layout = &job->input.layout;
     uint64_t column = 0;
+    char meant[GUESS_LONGEST + 32] = "";
+    if (*field->meant)
+        snprintf(meant, sizeof meant, "; did you mean '%s'?", field->meant);
     if (!layout->type)
-        return by ? fail(EX_USAGE, "%s: --by %s: its records have no such field", job->input.name, by)
+        return by ? fail(EX_USAGE, "%s: --by %s: its records have no such field%s", job->input.name, by, meant)
                   : fail(EX_USAGE, "%s: has records, which stay whole: --by FIELD says what to sort them by",
                          job->input.name);
     if (layout->columns == 0)
@@ -30,8 +34,8 @@ static int choose_column(const struct sort_job *job, const char *by, struct inpu
                     "%s: has %zu columns, and its rows stay whole: --by COLUMN, from 0 on, says what to sort them by",
                     job->input.name, layout->columns);
     if (by && (!parse_number(by, SIZE_MAX, &column) || column >= layout->columns))
-        return fail(EX_USAGE, "%s: --by %s: is none of its columns, 0 to %zu", job->input.name, by,
-                    layout->columns - 1);
+        return fail(EX_USAGE, "%s: --by %s: is none of its columns, 0 to %zu%s", job->input.name, by,
+                    layout->columns - 1, meant);
     *field = (struct input_field){
         .type = layout->type, .values = 1, .offset = (size_t)column * table_type_size(layout->type)};
     return EX_OK;

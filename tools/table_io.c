@@ -77,11 +77,12 @@ void wanted_fields(const struct arguments *arguments, struct input_field fields[
         fields[i] = (struct input_field){.name = arguments->fields[i]};
 }
 
-static struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
     wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
                                   .member = arguments->member,
                                   .delimiter = arguments->delimiter,
+                                  .looks = arguments->looks,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,

@@ -15,6 +15,9 @@ int check_outputs(const struct arguments *arguments, const char *option, const c
 /* The fields of --field, to be looked for. */
 void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
+/* What the command line says of the table. */
+struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
+
 /* Opens the table that the command line describes, to be read piece by piece. `like`: the type of text without --type;
  * 0: what its values need. `beside`: where fields of --keep are put; NULL: nowhere. As input_start(). */
 int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,

@@ -146,6 +146,56 @@ class Npz(CommandTest):
                     self.assert_refused(DATA, command[0], "bad.npz", *command[1:], "-o", "out.npy", says="bad.npz: ")
 
 
+    def test_lists(self):
+        """What info says of a file of several tables, and what a slip of the pen meant."""
+        arrays = {"weights": numpy.zeros((3, 4), "f4"), "bias": numpy.zeros(5, ">i2"), "turned": numpy.zeros((2, 3), order="F"),
+                  "objects": numpy.array([1, None]), "mixed": numpy.zeros(2, [("a", "i4"), ("b", "f8")])}
+        for name in ("in.npz", "IN.NPZ"):
+            with open(self.path(name), "wb") as file:
+                numpy.savez(file, **arrays)
+            with zipfile.ZipFile(self.path(name), "a") as archive:
+                archive.writestr("readme", b"hello")
+                archive.writestr("broken.npy", self.read("one.npy")[:50])
+            said = json.loads(self.run_command("info", name, "--json").stdout)
+            found = {table["name"]: (table["type"], table.get("shape")) for table in said["tables"]}
+            self.assertEqual((said["format"], found), ("npz", {
+                "weights": ("f32", [3, 4]), "bias": ("i16", [5]), "turned": ("f64", [2, 3]), "objects": (None, None),
+                "mixed": (None, None), "readme": (None, None), "broken": (None, None)}))
+            self.assertEqual([key for table in said["tables"] for key in table if key not in ("name", "type", "shape")],
+                             ["unreadable"] * 4)
+            lines = self.run_command("info", name).stdout.decode().splitlines()
+            self.assertEqual(lines[:3], ["format      npz", "tables      7", "table       weights: f32 (3, 4)"])
+            self.assertTrue(lines[7].startswith("table       readme: "), lines)
+        for member, meant in (("weigths", "weights"), ("Bias", "bias"), ("no-such-thing", None)):
+            line = self.assert_refused(USAGE, "scan", "in.npz", "--member", member, "-o", "out.npy", says=["'%s'" % member, "weights, bias"])
+            self.assertEqual("did you mean '%s'" % meant in line, meant is not None)
+        self.assertEqual(self.run_command("info", "one.npz").stdout.split()[:4], [b"format", b"npy", b"type", b"f64"])
+        self.write("bad.npz", b"PK\x03\x04 and nothing more")
+        self.assert_refused(DATA, "info", "bad.npz", says=["bad.npz", "archive"])
+
+    def test_slips_in_fields_and_columns(self):
+        self.save("records.npy", numpy.zeros(3, [("weight", "<f4"), ("height", "<f4")]))
+        self.write("in.csv", b'weight,height,"day, hour"\n1,2,3\n')
+        for name, where in (("records.npy", "no such field"), ("in.csv", "none of its columns")):
+            self.assert_refused(USAGE, "scan", name, "-o", "out.npy", "--field", "weight,heihgt", says=["'heihgt'", "did you mean 'height'?"])
+            self.assert_refused(USAGE, "sort", name, "-o", "out.npy", "--by", "wieght", says=[where, "did you mean 'weight'?"])
+            self.assertNotIn("did you", self.assert_refused(USAGE, "sort", name, "-o", "out.npy", "--by", "colour"))
+
+    def test_columns_of_a_text(self):
+        """Are listed, and what is no number is said, not refused."""
+        self.write("in.csv", b'day,"a, b",n\n2024-01-01,1,2\n2024-01-02,3.5,x\n,4,5\n')
+        for words, names, others in (([], ["day", "a, b", "n"], [0, 2]), (["--field", "n"], ["n"], [0])):
+            said = json.loads(self.run_command("info", "in.csv", "--json", *words).stdout)
+            self.assertEqual((said["rows"], said["columns"], said["column_names"], said["no_numbers"]), (3, len(names), names, others))
+        lines = self.run_command("info", "in.csv").stdout.decode().splitlines()
+        self.assertEqual(lines[-3:], ["column 0    day: no number in line 2", "column 1    a, b", "column 2    n: no number in line 3"])
+        self.write("plain.txt", b"1 2\n3 4\n")
+        self.assertEqual(self.run_command("info", "plain.txt").stdout.decode().splitlines()[-1], "sums        i64")
+        self.write("plain.txt", b"1 2\n3 x\n")
+        self.assertEqual(self.run_command("info", "plain.txt").stdout.decode().splitlines()[-1], "column 1    no number in line 2")
+        self.assert_refused(DATA, "scan", "plain.txt", "-o", "out.npy", says="'x'")
+
+
 class Safetensors(CommandTest):
     def setUp(self):
         super().setUp()
@@ -158,6 +208,20 @@ class Safetensors(CommandTest):
         if result.returncode == UNAVAILABLE:
             self.assertIn(b"built without json-c", result.stderr)
             self.skipTest("the command was built without json-c")
+
+    def test_lists(self):
+        entries = {"layer.weight": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+                   "layer.bias": {"dtype": "BF16", "shape": [4], "data_offsets": [16, 24]},
+                   "ti\x1bny": {"dtype": "F8_E4M3", "shape": [2], "data_offsets": [24, 26]},
+                   "cut": {"dtype": "U8", "shape": [9], "data_offsets": [26, 35]}}
+        self.write("list.safetensors", safetensors({}, json.dumps(entries).encode()) + bytes(30))
+        said = json.loads(self.run_command("info", "list.safetensors", "--json").stdout)
+        self.assertEqual([(t["name"], t["type"], t.get("shape"), "unreadable" in t) for t in said["tables"]],
+                         [("layer.weight", "f32", [2, 2], False), ("layer.bias", "bf16", [4], False),
+                          ("ti\x1bny", None, None, True), ("cut", None, None, True)])
+        lines = self.run_command("info", "list.safetensors").stdout.split(b"\n")
+        self.assertEqual((lines[2], lines[4][:19]), (b"table       layer.weight: f32 (2, 2)", b"table       ti?ny: "))
+        self.assert_refused(USAGE, "info", "list.safetensors", "--tensor", "layer.wieght", says="did you mean 'layer.weight'?")
 
     def test_a_header_larger_than_what_may_be_used(self):
         if self.is_sanitized():

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "guess.h"
 #include "layout.h"
 #include "progress.h"
 
@@ -25,9 +26,10 @@ struct input_field {
     const char *name;
     bool found;
     table_type type;
-    bool swapped;  /* values have the other byte order */
-    size_t values; /* of that type, side by side */
-    size_t offset; /* in the record */
+    bool swapped;                  /* values have the other byte order */
+    size_t values;                 /* of that type, side by side */
+    size_t offset;                 /* in the record */
+    char meant[GUESS_LONGEST + 1]; /* if it was not found: a name that is there and like it, or "" */
 };
 
 /* What the caller says about the table; a .npy file says it itself. */
@@ -54,6 +56,7 @@ struct input_request {
     enum input_elements elements;
     struct input_field *fields; /* to be looked for in records; if values are wanted, the columns are these alone */
     size_t field_count;
+    bool looks;  /* of text: a field that is no number is noted, and no error */
     bool pieces; /* input_open(): values that are to be converted are left for input_read() */
 };
 
@@ -135,6 +138,15 @@ void input_close(struct input_file *file);
 
 /* As input_open(), but values are read afterwards, from file->fd, after what is in file->head. */
 int input_start(struct input_file *file, const char *path, const struct input_request *request);
+
+/* Is told of one of the tables in a file: its name, and its layout, or, for NULL, why it cannot be read. */
+typedef void input_visit(void *context, const char *name, size_t length, const struct table_layout *layout,
+                         const char *why);
+
+/* Visits all tables of an archive, or of a file of tensors, of which there are *count; of any other file, or where the
+ * request says which of them, that is 1, and nothing is visited. EX_OK, or the exit code after a message. */
+int input_tables(const char *path, const struct input_request *request, input_visit *visit, void *context,
+                 size_t *count);
 
 /* Reads the next `bytes` bytes of values; *got are fewer only at the end of the table. EX_OK, or the exit code after a
  * message, also where the file ends before its table. */

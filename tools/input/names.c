@@ -5,6 +5,10 @@
 #include "input/start.h"
 #include "message.h"
 
+struct input_names input_names_begin(const char *member) {
+    return (struct input_names){.guess = guess_what(member ? member : "", member ? strlen(member) : 0)};
+}
+
 void input_names_add(struct input_names *names, const char *name, size_t length) {
     const size_t used = strlen(names->text), room = sizeof names->text - used;
     if (room > length + 8)
@@ -13,11 +17,17 @@ void input_names_add(struct input_names *names, const char *name, size_t length)
         snprintf(names->text + used, room, ", ...");
     names->cut = names->cut || room <= length + 8;
     names->count++;
+    guess_consider_part(&names->guess, name, length);
 }
 
 bool input_names_reason(const char *member, const struct input_names *names, struct input_reason *reason) {
     if (names->count == 0)
         return input_refuse(reason, EX_DATAERR, "has no tables in it");
+    char meant[GUESS_LONGEST + 1];
+    guess_name(&names->guess, meant);
+    if (*meant)
+        return input_refuse(reason, EX_USAGE, "has no '%s'; did you mean '%s'? There are: %s", member, meant,
+                            names->text);
     return member ? input_refuse(reason, EX_USAGE, "has no '%s'; there are: %s", member, names->text)
                   : input_refuse(reason, EX_USAGE, "has %zu tables, and --member says which: %s", names->count,
                                  names->text);

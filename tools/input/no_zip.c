@@ -10,6 +10,15 @@ int input_zip_open(struct input_file *file, const char *member) {
         file->name, member ? member : "MEMBER");
 }
 
+int input_zip_each(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
+                   size_t *count) {
+    (void)request;
+    (void)visit;
+    (void)context;
+    (void)count;
+    return input_zip_open(file, NULL);
+}
+
 ssize_t input_zip_read(struct input_file *file, void *to, size_t bytes) {
     (void)file;
     (void)to;

@@ -16,6 +16,7 @@ struct record {
     struct literal_text first; /* the type of the first field that is no record itself */
     size_t fields;             /* which are none */
     struct npy_element *element;
+    struct guess *guess; /* only looks at the names; NULL: finds the fields that are wanted */
 };
 
 bool npy_bad_header(struct input_reason *reason, const struct literal *at, const char *what) {
@@ -153,6 +154,10 @@ static bool is_name(struct literal_text name, const char *wanted, bool is_latin)
 static bool find_field(const struct record *record, struct literal_text name, struct literal_text type, size_t values,
                        size_t offset, struct input_reason *reason) {
     struct input_reason inner;
+    if (record->guess) {
+        guess_consider_part(record->guess, name.start, name.length);
+        return true;
+    }
     for (size_t i = 0; i < record->request->field_count; i++) {
         struct input_field *field = &record->request->fields[i];
         if (!is_name(name, field->name, record->is_latin))
@@ -247,6 +252,23 @@ static bool read_fields(struct literal *in, struct record *record, unsigned dept
     return true;
 }
 
+/* What may have been meant by fields that are wanted and not there: reads all fields once more. */
+static void guess_fields(const struct literal *fields, const struct record *record) {
+    for (size_t i = 0; i < record->request->field_count; i++) {
+        struct input_field *field = &record->request->fields[i];
+        if (field->found || !field->name)
+            continue;
+        struct guess guess = guess_what(field->name, strlen(field->name));
+        struct literal in = *fields;
+        struct npy_element element = {.is_record = true};
+        struct record again = {.request = record->request, .is_latin = record->is_latin, .element = &element};
+        struct input_reason unused;
+        again.guess = &guess;
+        if (read_fields(&in, &again, 0, &unused))
+            guess_name(&guess, field->meant);
+    }
+}
+
 static bool is_wanted_before(const struct input_request *request, size_t field) {
     for (size_t i = 0; i < field; i++)
         if (strcmp(request->fields[i].name, request->fields[field].name) == 0)
@@ -262,7 +284,9 @@ static bool pick_fields(const struct input_request *request, struct npy_element 
     for (size_t i = 0; i < request->field_count; i++) {
         const struct input_field *field = &request->fields[i];
         if (!field->found)
-            return input_refuse(reason, EX_USAGE, "has no field '%s'", field->name);
+            return input_refuse(reason, EX_USAGE,
+                                *field->meant ? "has no field '%s'; did you mean '%s'?" : "has no field '%s'",
+                                field->name, field->meant);
         if (is_wanted_before(request, i))
             return input_refuse(reason, EX_USAGE, "--field: '%s' is there twice", field->name);
         if (field->type != first->type || field->swapped != first->swapped)
@@ -298,8 +322,10 @@ bool npy_read_element(struct literal *in, const struct input_request *request, b
     if (!literal_take(in, '['))
         return npy_bad_header(reason, in, "descr is neither a string nor a list of fields");
     *element = (struct npy_element){.is_record = true};
+    const struct literal fields = *in;
     if (!read_fields(in, &record, 0, reason))
         return false;
+    guess_fields(&fields, &record);
     if (element->bytes == 0)
         return npy_bad_header(reason, in, "a structured type without values");
     if (request->elements == INPUT_VALUES && request->field_count > 0)

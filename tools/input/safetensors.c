@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 
+#include "input/safetensors.h"
 #include "input/start.h"
 #include "memory.h"
 #include "message.h"
@@ -183,10 +184,44 @@ static bool describe(json_object *tensor, struct table_layout *layout, struct sp
     return true;
 }
 
+/* Whether the values of a tensor end within the file. */
+static bool is_within(size_t header, size_t end, size_t total, struct input_reason *reason) {
+    if (end <= SIZE_MAX - header && (total == INPUT_UNKNOWN || header + end <= total))
+        return true;
+    return input_refuse(reason, EX_DATAERR, "truncated: its values would end at byte %zu, and it has %zu",
+                        end > SIZE_MAX - header ? end : header + end, total);
+}
+
+bool input_safetensors_each(const unsigned char *bytes, size_t count, size_t total, input_visit *visit, void *context,
+                            size_t *found, struct input_reason *reason) {
+    const size_t header = input_safetensors_header(bytes, count), start = INPUT_TENSORS_LEAST;
+    if (header == 0 || count < header)
+        return input_refuse(reason, EX_DATAERR,
+                            header == 0 ? "is neither a .npz nor safetensors" : "truncated: it ends in its header");
+    json_object *root = parse((const char *)bytes + start, header - start, reason);
+    const bool apart = root && are_apart(root, reason);
+    if (!apart) {
+        json_object_put(root);
+        return false;
+    }
+    json_object_object_foreach(root, name, tensor) {
+        struct table_layout layout;
+        struct input_reason why;
+        struct span span = {0, 0};
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        const bool is_table = describe(tensor, &layout, &span, &why) && is_within(header, span.end, total, &why);
+        visit(context, name, strlen(name), is_table ? &layout : NULL, why.text);
+        ++*found;
+    }
+    json_object_put(root);
+    return true;
+}
+
 static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason) {
     const size_t header = input_safetensors_header(bytes, count), start = INPUT_TENSORS_LEAST;
-    struct input_names names = {.count = 0};
+    struct input_names names = input_names_begin(request->member);
     struct span span = {0, 0};
     if (header == 0 || count < header)
         return input_refuse(reason, EX_DATAERR,
@@ -202,9 +237,8 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
     json_object_put(root);
     if (!found)
         return false;
-    if (span.end > SIZE_MAX - header || (total != INPUT_UNKNOWN && header + span.end > total))
-        return input_refuse(reason, EX_DATAERR, "truncated: its values would end at byte %zu, and it has %zu",
-                            span.end > SIZE_MAX - header ? span.end : header + span.end, total);
+    if (!is_within(header, span.end, total, reason))
+        return false;
     layout->offset = header + span.begin;
     layout->is_followed = true;
     return true;

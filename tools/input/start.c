@@ -125,7 +125,7 @@ int input_header_fits(const struct input_file *file, size_t npy, size_t tensors)
     return EX_OK;
 }
 
-static int read_tensors_header(struct input_file *file) {
+int input_read_tensors_header(struct input_file *file) {
     size_t wanted = INPUT_TENSORS_LEAST;
     bool ended = false;
     int code = EX_OK;
@@ -209,7 +209,7 @@ int input_start(struct input_file *file, const char *path, const struct input_re
     if (file->format)
         return input_text_begin(file, request);
     const size_t ahead = input_bytes_ahead(file);
-    code = input_has_tensors(file, request) ? read_tensors_header(file) : read_beginning(file, is_raw(request));
+    code = input_has_tensors(file, request) ? input_read_tensors_header(file) : read_beginning(file, is_raw(request));
     if (code != EX_OK)
         return code;
     if (!input_choose_format(file, request, &reason) ||

@@ -7,6 +7,9 @@
 /* Opens the file, if it is no folder, and notes what it is. EX_OK, or the exit code after a message. */
 int input_open_path(struct input_file *file, const char *path);
 
+/* Reads what lies before the values of a safetensors file, to file->data. EX_OK, or the exit code after a message. */
+int input_read_tensors_header(struct input_file *file);
+
 /* The request for a file that rows may just be appended to: beside it is what says so. */
 struct input_request input_request_for(const char *path, const struct input_request *request);
 
@@ -35,7 +38,11 @@ struct input_names {
     size_t count;
     bool cut;
     char text[240];
+    struct guess guess; /* at the one that is asked for */
 };
+
+/* For a member that is asked for, or NULL. Names must live until input_names_reason(). */
+struct input_names input_names_begin(const char *member);
 void input_names_add(struct input_names *names, const char *name, size_t length);
 
 /* Why no table of them was taken: there is none called `member`, or, for NULL, there are several. Always false. */

@@ -79,9 +79,18 @@ static size_t take_values(const struct input_text *text, table_type type, struct
             return i;
         text_skip_blanks(line);
         const size_t column = text->columns ? text->columns[i] : i;
-        if (column == TEXT_NONE)
+        if (column == TEXT_NONE) {
             text_take_field(line);
-        else if ((*what = take_value(text, type, line, to + column * size)) != VALUE_READ)
+            continue;
+        }
+        *what = take_value(text, type, line, to + column * size);
+        if (*what == VALUE_NONE && text->other) {
+            text->other[column] = text->other[column] ? text->other[column] : text->line;
+            memset(to + column * size, 0, size);
+            text_take_field(line);
+            *what = VALUE_READ;
+        }
+        if (*what != VALUE_READ)
             return i;
     }
     return text->fields;
@@ -231,12 +240,18 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
         code = find_type(file, &type);
     if (code == EX_OK)
         code = set_layout(file, type, columns);
+    if (code == EX_OK && request->looks && !(text->other = calloc(columns, sizeof *text->other)))
+        code = input_no_memory(file, columns * sizeof *text->other);
     for (size_t k = 0; k < request->field_count && code == EX_OK; k++)
         if (request->fields[k].found) {
             request->fields[k].type = type;
             request->fields[k].offset *= table_type_size(type);
         }
     return code;
+}
+
+uint64_t input_text_other(const struct input_file *file, size_t column) {
+    return file->text && file->text->other ? file->text->other[column] : 0;
 }
 
 void input_text_taken(struct input_file *file) {
@@ -251,6 +266,7 @@ void input_text_end(struct input_file *file) {
         return;
     free(file->text->buffer);
     free(file->text->columns);
+    free(file->text->other);
     free(file->text->kept);
     free(file->text->names);
     free(file->text->row);

@@ -14,6 +14,9 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
 /* The next values, as input_some(). */
 ssize_t input_text_read(struct input_file *file, void *to, size_t bytes);
 
+/* After all of a text that was only looked at: the first line in which that column has no number; 0: there is none. */
+uint64_t input_text_other(const struct input_file *file, size_t column);
+
 /* When all values have been read: gives back the memory that reading took. */
 void input_text_taken(struct input_file *file);
 

@@ -128,6 +128,17 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
                                                                                                     : none);
 }
 
+/* What may have been meant by a name that is not in the line: "" for nothing. */
+static void guess_name_in(const struct input_text *text, struct text_line line, const char *name,
+                          char meant[GUESS_LONGEST + 1]) {
+    struct guess guess = guess_what(name, strlen(name));
+    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
+        const struct text_line candidate = inside(text_take_field(&line));
+        guess_consider_part(&guess, candidate.start, (size_t)(candidate.end - candidate.start));
+    }
+    guess_name(&guess, meant);
+}
+
 /* *place = the field that is meant; `names`: NULL if there are none. EX_OK, or the exit code after a message. */
 static int find_field(const struct input_file *file, const char *option, const char *name,
                       const struct text_line *names, size_t *place) {
@@ -137,10 +148,14 @@ static int find_field(const struct input_file *file, const char *option, const c
     if (again < fields)
         return fail(EX_USAGE, "%s: fields %zu and %zu are both called '%s': %s takes these numbers, too", file->name,
                     first, again, name, option);
+    char meant[GUESS_LONGEST + 1] = "";
     *place = first;
+    if (first == fields && names)
+        guess_name_in(text, *names, name, meant);
     if (first == fields && !is_place(text, name, place))
-        return fail(EX_USAGE, "%s: %s: %s '%s'", file->name, option,
-                    names ? "its first line has no field" : "its first line has numbers, and no names such as", name);
+        return fail(EX_USAGE, *meant ? "%s: %s: %s '%s'; did you mean '%s'?" : "%s: %s: %s '%s'", file->name, option,
+                    names ? "its first line has no field" : "its first line has numbers, and no names such as", name,
+                    meant);
     return text->columns[*place] == TEXT_NONE
                ? EX_OK
                : fail(EX_USAGE, "%s: %s: '%s' is a field that is wanted twice", file->name, option, name);
@@ -199,6 +214,8 @@ static void find_fields(const struct input_file *file, const struct input_reques
         const size_t place = field->name ? find_name(file->text, line, field->name, 0) : file->text->fields;
         if (place < file->text->fields)
             *field = (struct input_field){.name = field->name, .found = true, .values = 1, .offset = place};
+        else if (field->name)
+            guess_name_in(file->text, line, field->name, field->meant);
     }
 }
 

@@ -21,6 +21,7 @@ struct input_text {
     size_t *columns; /* the column that each field is, or TEXT_NONE; NULL: all are, in their order */
     size_t *kept;    /* the fields that are put beside the columns: as many as `beside` has; NULL: none */
     struct text_beside *beside;
+    uint64_t *other;   /* the first line in which each column has no number, 0: none; NULL: such fields are errors */
     bool type_is_said; /* else integers that are no f64 are refused */
     bool gaps;         /* missing fields are NaN */
     char *names;       /* of the columns, one behind the other, each with its '\0' */

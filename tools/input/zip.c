@@ -44,20 +44,26 @@ static unsigned count_members(zip_t *archive, const char *member, const char *en
     return found;
 }
 
-/* The names of all members, as they may be given. */
+/* The name of a member, as it may be given. */
+static const char *name_of(zip_t *archive, zip_uint64_t place, size_t *length) {
+    const char *name = zip_get_name(archive, place, 0);
+    *length = name ? strlen(name) : 0;
+    *length -= *length > 4 && strcmp(name + *length - 4, ".npy") == 0 ? 4 : 0;
+    return name ? name : "";
+}
+
 static void list_members(zip_t *archive, struct input_names *names) {
     const zip_int64_t count = zip_get_num_entries(archive, 0);
     for (zip_int64_t i = 0; i < count; i++) {
-        const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
-        const size_t length = name ? strlen(name) : 0;
-        const bool is_npy = length > 4 && strcmp(name + length - 4, ".npy") == 0;
-        input_names_add(names, name ? name : "", is_npy ? length - 4 : length);
+        size_t length;
+        const char *name = name_of(archive, (zip_uint64_t)i, &length);
+        input_names_add(names, name, length);
     }
 }
 
 static int find_member(struct input_file *file, const char *member, zip_uint64_t *place) {
     zip_t *archive = file->zip->archive;
-    struct input_names names = {.count = 0};
+    struct input_names names = input_names_begin(member);
     struct input_reason reason;
     unsigned found = !member && zip_get_num_entries(archive, 0) == 1;
     *place = 0;
@@ -77,6 +83,9 @@ static int find_member(struct input_file *file, const char *member, zip_uint64_t
 /* libzip takes a descriptor over that it opens, and has its own place in the file. */
 static int open_archive(struct input_file *file) {
     int error = 0;
+    file->zip = calloc(1, sizeof *file->zip);
+    if (!file->zip)
+        return input_no_memory(file, sizeof *file->zip);
     const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fail(EX_OSERR, "%s: %s", file->name, strerror(errno));
@@ -90,9 +99,6 @@ static int open_archive(struct input_file *file) {
 int input_zip_open(struct input_file *file, const char *member) {
     zip_uint64_t place;
     zip_stat_t facts;
-    file->zip = calloc(1, sizeof *file->zip);
-    if (!file->zip)
-        return input_no_memory(file, sizeof *file->zip);
     int code = open_archive(file);
     if (code == EX_OK)
         code = find_member(file, member, &place);
@@ -106,6 +112,46 @@ int input_zip_open(struct input_file *file, const char *member) {
         return fail(EX_OSERR, "%s: larger than the address space", file->name);
     file->zip_bytes = (size_t)facts.size;
     return EX_OK;
+}
+
+/* The layout of the table that is the member at this place. */
+static bool look_at_member(struct input_file *file, zip_uint64_t place, const struct input_request *request,
+                           struct table_layout *layout, struct input_reason *reason) {
+    enum { HEADER_MOST = 1 << 20 };
+    unsigned char begins[INPUT_NPY_LEAST], *header = NULL;
+    zip_stat_t facts;
+    zip_file_t *member = zip_fopen_index(file->zip->archive, place, 0);
+    const bool is_open = member && zip_stat_index(file->zip->archive, place, 0, &facts) == 0 &&
+                         zip_fread(member, begins, sizeof begins) == sizeof begins;
+    const size_t bytes = is_open ? input_npy_header(begins, sizeof begins) : 0;
+    bool is_read = bytes >= sizeof begins && bytes <= HEADER_MOST && (header = malloc(bytes));
+    if (is_read) {
+        const size_t rest = bytes - sizeof begins;
+        memcpy(header, begins, sizeof begins);
+        is_read = zip_fread(member, header + sizeof begins, rest) == (zip_int64_t)rest;
+    }
+    is_read = is_read ? input_npy.locate(header, bytes, (size_t)facts.size, request, layout, reason)
+                      : input_refuse(reason, EX_DATAERR, "is not a .npy file");
+    free(header);
+    if (member)
+        zip_fclose(member);
+    return is_read;
+}
+
+int input_zip_each(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
+                   size_t *count) {
+    const int code = open_archive(file);
+    const zip_int64_t members = code == EX_OK ? zip_get_num_entries(file->zip->archive, 0) : 0;
+    for (zip_int64_t i = 0; i < members; i++) {
+        struct table_layout layout = {0};
+        struct input_reason reason;
+        size_t length;
+        const char *name = name_of(file->zip->archive, (zip_uint64_t)i, &length);
+        const bool is_table = look_at_member(file, (zip_uint64_t)i, request, &layout, &reason);
+        visit(context, name, length, is_table ? &layout : NULL, reason.text);
+        ++*count;
+    }
+    return code;
 }
 
 ssize_t input_zip_read(struct input_file *file, void *to, size_t bytes) {

@@ -8,6 +8,11 @@
  * there is. file->zip_bytes are its bytes then. EX_OK, or the exit code after a message. */
 int input_zip_open(struct input_file *file, const char *member);
 
+/* Visits all members of the archive that the open file is, of which there are *count; what is read of each is the
+ * beginning. EX_OK, or the exit code after a message. */
+int input_zip_each(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
+                   size_t *count);
+
 /* As read(); -1 after a message, also where the checksum at the end is wrong. */
 ssize_t input_zip_read(struct input_file *file, void *to, size_t bytes);
 
