@@ -23,7 +23,7 @@ PARTS = [
     ('tools/bench/device_', ['tools', 'private', 'kernels/device'], None), # kernels of the benchmark's own
     ('tools', ['tools', 'private'], None),
     ('examples', ['examples'], None),
-    ('python/src', ['python/src'], CUDA),
+    ('python/src', ['python/src', 'tools/thread_limit.h'], CUDA),
     # The kernels' test double stands in the place of the device layer; tests in tests/unit look inside of the library,
     # and fuzzers inside of the command.
     ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),

@@ -95,8 +95,9 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
     struct call call;
     if (check)
         options->first_overflow = &first;
-    call_begin(&call);
-    const table_status status = call_end(&call, table_prefix_sum_columns(in, out, options));
+    const table_status status = call_begin(&call, &options->threads) == 0
+                                    ? call_end(&call, table_prefix_sum_columns(in, out, options))
+                                    : TABLE_ERROR_ARGUMENT;
     if (status != TABLE_OK)
         return raise_status(status);
     if (first == TABLE_NO_OVERFLOW)

@@ -4,7 +4,7 @@
 
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
                                "       reverse=False, start=None, check_overflow=False, stream=None,\n"
-                               "       state=None)\n"
+                               "       state=None, threads=None)\n"
                                "--\n\n"
                                "Running sums along an axis: numpy.cumsum() with the first axis as the default.\n"
                                "\n"
@@ -45,6 +45,9 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                "    axis 0, integers and real floats, of all libraries; arrays on CUDA\n"
                                "    are waited for. start only in the first call. Sums of 8 and 16 bits\n"
                                "    have a state of 64-bit integers or float32, in which they are added.\n"
+                               "threads : int, optional\n"
+                               "    The most threads of the CPU to use, whatever set_num_threads() says; 0: as many\n"
+                               "    as help.\n"
                                "\n"
                                "Returns\n"
                                "-------\n"
@@ -83,10 +86,10 @@ const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=No
                                ">>> tuplescan.cumsum([1.0, 2.0, 3.0], exclusive=True, start=10)\n"
                                "array([10., 11., 13.])\n";
 
-enum { X, AXIS, DTYPE, OUT, EXCLUSIVE, REVERSE, START, CHECK_OVERFLOW, STREAM, STATE, PARAMETERS };
+enum { X, AXIS, DTYPE, OUT, EXCLUSIVE, REVERSE, START, CHECK_OVERFLOW, STREAM, STATE, THREADS, PARAMETERS };
 enum { POSITIONAL = OUT + 1 };
-static const char *const parameter_names[PARAMETERS] = {"x",       "axis",  "dtype",          "out",    "exclusive",
-                                                        "reverse", "start", "check_overflow", "stream", "state"};
+static const char *const parameter_names[PARAMETERS] = {
+    "x", "axis", "dtype", "out", "exclusive", "reverse", "start", "check_overflow", "stream", "state", "threads"};
 
 static int parameter_of(PyObject *name) {
     for (int i = 0; i < PARAMETERS; i++)
@@ -135,7 +138,7 @@ static PyObject *general(struct module_state *state, PyObject *const *values) {
     }
     PyObject *options = PyDict_New(), *result = NULL;
     PyObject *x = PyTuple_New(1);
-    for (int i = AXIS; options && i < PARAMETERS; i++)
+    for (int i = AXIS; options && i < THREADS; i++)
         if (values[i] && PyDict_SetItemString(options, parameter_names[i], values[i]) != 0)
             Py_CLEAR(options);
     if (options && x) {
@@ -240,11 +243,7 @@ static bool is_plain(PyObject *const *values) {
            left_out(values[STATE], NULL);
 }
 
-PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    struct module_state *state = PyModule_GetState(module);
-    PyObject *values[PARAMETERS] = {0};
-    if (read_arguments(values, arguments, count, names) != 0)
-        return NULL;
+static PyObject *sum(struct module_state *state, PyObject *const *values) {
     PyObject *type = (PyObject *)Py_TYPE(values[X]), *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
     if ((type == state->ndarray || type == state->tensor || type == state->cupy[CUPY_NDARRAY]) &&
         (!out || (PyObject *)Py_TYPE(out) == type) && is_plain(values)) {
@@ -258,4 +257,20 @@ PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t c
         PyErr_Clear();
     }
     return general(state, values);
+}
+
+PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *values[PARAMETERS] = {0};
+    if (read_arguments(values, arguments, count, names) != 0)
+        return NULL;
+    if (left_out(values[THREADS], NULL))
+        return sum(state, values);
+    const long most = call_number(values[THREADS]);
+    if (most == -2)
+        return NULL;
+    const long before = call_limit(most);
+    PyObject *result = sum(state, values);
+    call_limit(before);
+    return result;
 }

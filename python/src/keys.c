@@ -58,8 +58,9 @@ PyObject *core_histogram(PyObject *module, PyObject *tuple) {
     table_view result = {views[2].data, 1, views[2].rows, 0, views[2].type};
     table_histogram_options options = {.weights = objects[1] == Py_None ? NULL : &views[1]};
     struct call call;
-    call_begin(&call);
-    const table_status status = call_end(&call, table_histogram(&views[0], &bins, &result, &options));
+    const table_status status = call_begin(&call, &options.run.threads) == 0
+                                    ? call_end(&call, table_histogram(&views[0], &bins, &result, &options))
+                                    : TABLE_ERROR_ARGUMENT;
     return close_columns(arrays, 4, status);
 }
 
@@ -75,8 +76,9 @@ PyObject *core_sort(PyObject *module, PyObject *tuple) {
         open_columns(&array, &keys, &object, names, 1, 1) != 0)
         return NULL;
     struct call call;
-    call_begin(&call);
-    const table_status status = call_end(&call, table_radix_sort(&keys, NULL, 0, &options));
+    const table_status status = call_begin(&call, &options.run.threads) == 0
+                                    ? call_end(&call, table_radix_sort(&keys, NULL, 0, &options))
+                                    : TABLE_ERROR_ARGUMENT;
     return close_columns(&array, 1, status);
 }
 
@@ -92,8 +94,9 @@ PyObject *core_argsort(PyObject *module, PyObject *tuple) {
         open_columns(arrays, views, objects, names, 2, 2) != 0)
         return NULL;
     struct call call;
-    call_begin(&call);
-    const table_status status = call_end(&call, table_argsort(&views[0], &views[1], &options));
+    const table_status status = call_begin(&call, &options.run.threads) == 0
+                                    ? call_end(&call, table_argsort(&views[0], &views[1], &options))
+                                    : TABLE_ERROR_ARGUMENT;
     return close_columns(arrays, 2, status);
 }
 
@@ -127,9 +130,11 @@ PyObject *core_digit_counts(PyObject *module, PyObject *tuple) {
         Py_DECREF(close_columns(arrays, 2, TABLE_OK));
         return PyErr_Format(PyExc_ValueError, "counters: must have %zu rows of 2^%u", chunks, digit.bits);
     }
+    table_pipeline_options options = {0};
     struct call call;
-    call_begin(&call);
     const table_status status =
-        call_end(&call, table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, NULL));
+        call_begin(&call, &options.threads) == 0
+            ? call_end(&call, table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, &options))
+            : TABLE_ERROR_ARGUMENT;
     return close_columns(arrays, 2, status);
 }

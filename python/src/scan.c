@@ -273,8 +273,9 @@ static PyObject *totals_of(const struct totals_arguments *arguments, const table
     if (arguments->state != Py_None && state_open(&state, arguments->state, type, view->columns, &options.state) != 0)
         return NULL;
     struct call call;
-    call_begin(&call);
-    const table_status status = call_end(&call, table_column_totals(view, type, totals, &options));
+    const table_status status = call_begin(&call, &options.threads) == 0
+                                    ? call_end(&call, table_column_totals(view, type, totals, &options))
+                                    : TABLE_ERROR_ARGUMENT;
     if (options.state)
         array_close(&state);
     return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);

@@ -131,6 +131,8 @@ static struct xla_error *sum(const struct xla_call *call, bool on_stream) {
         return NULL;
     if (on_stream)
         return queue(call, &tables, &run);
+    if (!call_threads(&run.options.threads))
+        return error(call, XLA_INVALID_ARGUMENT, "tuplescan: TUPLESCAN_NUM_THREADS is not a number of threads");
     table_status status = tables_scan(&tables, &run);
     return status == TABLE_OK ? NULL : error_of(call, status);
 }

@@ -199,7 +199,8 @@ def test_types_that_are_refused(kind, way):
 
 def slow(rows):
     """A column of so many zeros, each in a page of its own that is not there yet, and takes no memory."""
-    pages = mmap.mmap(-1, rows * mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    pages = mmap.mmap(-1, rows * mmap.PAGESIZE, flags)
     pages.madvise(getattr(mmap, "MADV_NOHUGEPAGE", mmap.MADV_NORMAL))
     return np.frombuffer(pages, "f8").reshape(rows, -1)[:, :1]
 

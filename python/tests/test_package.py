@@ -3,12 +3,14 @@
 import ast
 import gc
 import inspect
+import itertools
 import os
 import pathlib
 import re
 import signal
 import subprocess
 import sys
+import threading
 import tracemalloc
 import xml.etree.ElementTree
 
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 import tuplescan
 from arrays import check_examples
+import tuplescan.frames
 from tuplescan import __main__ as command
 
 TREE = pathlib.Path(__file__).parent.parent
@@ -186,6 +189,92 @@ def test_stubs_of_submodules(name):
         for argument in arguments.args + arguments.kwonlyargs:
             argument.annotation = None
         assert ast.unparse(arguments) == ast.unparse(function.args)
+
+
+NUMBER = "import tuplescan; print(tuplescan.get_num_threads())"
+
+
+def number_of_threads(variable):
+    """As a new process says it."""
+    environment = {**os.environ, "TUPLESCAN_NUM_THREADS": variable}
+    return subprocess.run([sys.executable, "-c", NUMBER], env=environment, capture_output=True, text=True)
+
+
+def test_limits_of_threads(monkeypatch):
+    try:
+        assert number_of_threads("3").stdout == "3\n"
+        assert number_of_threads("").stdout == number_of_threads("0").stdout == f"{tuplescan.get_num_threads()}\n"
+        assert 1 <= tuplescan.get_num_threads() <= len(os.sched_getaffinity(0))
+        for wrong in ("abc", "-1", "2 ", "2147483648"):
+            said = number_of_threads(wrong)
+            assert said.returncode and f"ValueError: TUPLESCAN_NUM_THREADS={wrong}: not a number" in said.stderr
+        by_default = tuplescan.get_num_threads()
+        tuplescan.set_num_threads(7)
+        assert tuplescan.get_num_threads() == 7
+        for none in (None, 0):
+            tuplescan.set_num_threads(none)
+            assert tuplescan.get_num_threads() == by_default
+        seen = []
+        monkeypatch.setattr(tuplescan._core, "scan", lambda *_: seen.append(tuplescan.get_num_threads()) or 0)
+        monkeypatch.setattr(tuplescan._core, "histogram", lambda *_: seen.append(tuplescan.get_num_threads()))
+        tuplescan.nancumsum(np.ones(3), threads=5)
+        tuplescan.cumsum(np.ones(3, ">f4"), threads=np.int8(6))
+        tuplescan.histogram(np.ones(3), threads=8)
+        assert seen == [5, 6, 8] and tuplescan.get_num_threads() == by_default
+        for call, error in itertools.product((tuplescan.set_num_threads, lambda n: tuplescan.sort([1], threads=n),
+                                              lambda n: tuplescan.cumsum(np.ones(3), threads=n)),
+                                             ((-1, ValueError), (2**31, ValueError), (2**70, ValueError),
+                                              ("2", TypeError), (1.5, TypeError))):  # fmt: skip
+            with pytest.raises(error[1]):
+                call(error[0])
+    finally:
+        tuplescan.set_num_threads(None)
+
+
+def threads_while(call):
+    """The most threads at a time that the call adds to those of the process."""
+
+    def look():
+        while not over.is_set():
+            seen.append(len(set(os.listdir("/proc/self/task")) - before - {str(threading.get_native_id())}))
+
+    before, seen, over = set(os.listdir("/proc/self/task")), [], threading.Event()
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        while not seen:
+            pass
+        call()
+    finally:
+        over.set()
+        thread.join()
+    return max(seen)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
+def test_no_more_threads_than_are_allowed():
+    x, frame = np.ones((1 << 20, 4)), [np.ones(1 << 20, "f4")] * 4
+    calls = {
+        "cumsum": lambda **limit: tuplescan.cumsum(x, **limit),
+        "of parts": lambda **limit: tuplescan.cumsum(x[:, :2], dtype="f4", **limit),
+        "totals": lambda **limit: tuplescan.column_totals(x, **limit),
+        "columns": lambda **limit: tuplescan.frames.cumsum(frame, **limit),
+        "sort": lambda **limit: tuplescan.sort(x, 0, **limit),
+        "argsort": lambda **limit: tuplescan.argsort(x.reshape(-1), **limit),
+        "histogram": lambda **limit: tuplescan.histogram(x, **limit),
+        "digits": lambda **limit: tuplescan.digit_counts(x.reshape(-1), **limit),
+    }
+    found = {}
+    try:
+        for name, call in calls.items():
+            tuplescan.set_num_threads(1)
+            found[name] = (threads_while(call), threads_while(lambda: call(threads=2)))
+            tuplescan.set_num_threads(2)
+            found[name] += (threads_while(lambda: call(threads=1)),)
+    finally:
+        tuplescan.set_num_threads(None)
+    assert all((alone, here) == (0, 0) and most <= 1 for alone, most, here in found.values()), found
+    assert any(most == 1 for _, most, _ in found.values()), found
 
 
 @pytest.mark.skipif(not (TREE / "README.md").exists(), reason="the tests alone were copied")

@@ -7,6 +7,7 @@ imported when it is first needed.
 from ._core import __version__ as __version__
 from ._core import cumsum
 from ._errors import OverflowAt
+from ._threads import limited
 
 __all__ = [
     "OverflowAt",
@@ -18,8 +19,10 @@ __all__ = [
     "cumulative_sum",
     "cuda_unavailable",
     "digit_counts",
+    "get_num_threads",
     "histogram",
     "nancumsum",
+    "set_num_threads",
     "sort",
 ]
 
@@ -54,6 +57,54 @@ def cuda_unavailable():
     from . import _core
 
     return _core.cuda_unavailable()
+
+
+def set_num_threads(threads):
+    """Limits the threads of the CPU that calls of this process use, but for calls with threads= of their own.
+
+    By default the environment variable TUPLESCAN_NUM_THREADS says how many, read at the first call that asks; without
+    it, or with 0 in it, as many as help of the processors that the process may use: its affinity, and the CPU time that
+    its control groups leave it. Results do not depend on it.
+
+    Parameters
+    ----------
+    threads : int or None
+        None and 0: the default again.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    ValueError
+        For a negative number.
+    TypeError
+        For what is no whole number.
+
+    Examples
+    --------
+    >>> tuplescan.set_num_threads(2)
+    >>> tuplescan.get_num_threads()
+    2
+    >>> tuplescan.set_num_threads(None)
+    """
+    from . import _core
+
+    _core.set_num_threads(threads)
+
+
+def get_num_threads():
+    """The most threads of the CPU that calls use now: by set_num_threads(), or by its default. A ValueError if
+    TUPLESCAN_NUM_THREADS is no number.
+
+    Examples
+    --------
+    >>> threads = tuplescan.get_num_threads()
+    """
+    from . import _core
+
+    return _core.get_num_threads()
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=None):
@@ -91,8 +142,9 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=
     return _device.cumulative_sum(x, axis, dtype, include_initial, state)
 
 
+@limited
 def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, stream=None, state=None,
-              return_count=False):  # fmt: skip
+              return_count=False, threads=None):  # fmt: skip
     """Running sums in which a NaN counts as nothing: numpy.nancumsum() with the first axis as the default.
 
     Parameters
@@ -101,6 +153,8 @@ def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False
         As for cumsum().
     return_count : bool
         Return how many NaNs were skipped, too.
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------

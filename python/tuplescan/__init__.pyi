@@ -56,6 +56,7 @@ def cumsum(
     check_overflow: bool = False,
     stream: None = None,
     state: State | None = None,
+    threads: int | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def cumsum(
@@ -70,6 +71,7 @@ def cumsum(
     check_overflow: bool = False,
     stream: int | _CudaStream | None = None,
     state: State | None = None,
+    threads: int | None = None,
 ) -> Any: ...
 @overload
 def cumulative_sum(
@@ -94,14 +96,26 @@ def cumulative_sum(
 # None for a state that begins beyond row 0.
 @overload
 def column_totals(
-    x: _OfNumpy, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: None = None
+    x: _OfNumpy,
+    dtype: DTypeLike | None = None,
+    *,
+    start: ArrayLike | None = None,
+    state: None = None,
+    threads: int | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def column_totals(
-    x: _OfNumpy, dtype: DTypeLike | None = None, *, start: ArrayLike | None = None, state: State | None
+    x: _OfNumpy,
+    dtype: DTypeLike | None = None,
+    *,
+    start: ArrayLike | None = None,
+    state: State | None,
+    threads: int | None = None,
 ) -> NDArray[Any] | None: ...
 @overload
-def column_totals(x: Any, dtype: Any = None, *, start: Any = None, state: State | None = None) -> Any: ...
+def column_totals(
+    x: Any, dtype: Any = None, *, start: Any = None, state: State | None = None, threads: int | None = None
+) -> Any: ...
 @overload
 def histogram(
     a: ArrayLike,
@@ -109,6 +123,8 @@ def histogram(
     range: tuple[float, float] | None = None,
     density: Literal[False] | None = None,
     weights: None = None,
+    *,
+    threads: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
 @overload
 def histogram(
@@ -117,25 +133,54 @@ def histogram(
     range: tuple[float, float] | None = None,
     density: bool | None = None,
     weights: ArrayLike | None = None,
+    *,
+    threads: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @overload
-def bincount(x: ArrayLike, weights: None = None, minlength: SupportsIndex = 0) -> NDArray[np.int64]: ...
+def bincount(
+    x: ArrayLike, weights: None = None, minlength: SupportsIndex = 0, *, threads: int | None = None
+) -> NDArray[np.int64]: ...
 @overload
-def bincount(x: ArrayLike, weights: ArrayLike, minlength: SupportsIndex = 0) -> NDArray[np.float64]: ...
+def bincount(
+    x: ArrayLike, weights: ArrayLike, minlength: SupportsIndex = 0, *, threads: int | None = None
+) -> NDArray[np.float64]: ...
 @overload
 def sort(
-    a: NDArray[_Type], axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
+    a: NDArray[_Type],
+    axis: SupportsIndex | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    threads: int | None = None,
 ) -> NDArray[_Type]: ...
 @overload
 def sort(
-    a: ArrayLike, axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
+    a: ArrayLike,
+    axis: SupportsIndex | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    threads: int | None = None,
 ) -> NDArray[Any]: ...
 def argsort(
-    a: ArrayLike, axis: SupportsIndex | None = -1, kind: str | None = None, *, descending: bool = False
+    a: ArrayLike,
+    axis: SupportsIndex | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    threads: int | None = None,
 ) -> NDArray[np.int64]: ...
 def digit_counts(
-    keys: ArrayLike, bits: int = 8, first_bit: int = 0, *, chunk_length: int = 0, descending: bool = False
+    keys: ArrayLike,
+    bits: int = 8,
+    first_bit: int = 0,
+    *,
+    chunk_length: int = 0,
+    descending: bool = False,
+    threads: int | None = None,
 ) -> NDArray[np.uint32 | np.uint64]: ...
+def set_num_threads(threads: int | None) -> None: ...
+def get_num_threads() -> int: ...
 def cuda_unavailable() -> str | None: ...
 @overload
 def nancumsum(
@@ -150,6 +195,7 @@ def nancumsum(
     stream: _CudaStream | int | None = None,
     state: State | None = None,
     return_count: Literal[False] = False,
+    threads: int | None = None,
 ) -> Any: ...
 @overload
 def nancumsum(
@@ -164,6 +210,7 @@ def nancumsum(
     stream: _CudaStream | int | None = None,
     state: State | None = None,
     return_count: Literal[True],
+    threads: int | None = None,
 ) -> tuple[Any, Any]: ...
 @overload
 def nancumsum(
@@ -178,4 +225,5 @@ def nancumsum(
     stream: _CudaStream | int | None = None,
     state: State | None = None,
     return_count: bool,
+    threads: int | None = None,
 ) -> Any: ...

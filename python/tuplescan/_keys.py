@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._state import NUMBERS, as_it_was_if_it_fails, memory_for
+from ._threads import limited
 
 _BINS_MOST = 1 << 20
 _DIRECT = frozenset(np.dtype(name) for name in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"))
@@ -38,7 +39,8 @@ def _without_a_mask(a):
     return values
 
 
-def column_totals(x, dtype=None, *, start=None, state=None):
+@limited
+def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     """The sums of the columns of x: the last row of cumsum(x), bit for bit.
 
     Parameters
@@ -52,6 +54,8 @@ def column_totals(x, dtype=None, *, start=None, state=None):
     state : State, optional
         Go on from the rows that it has summed, and leave it behind x's last row, as cumsum() does. The sums are those
         of all its rows.
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------
@@ -115,7 +119,8 @@ def _totals(values, sums, start, memory):
     return totals
 
 
-def histogram(a, bins=10, range=None, density=None, weights=None):
+@limited
+def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=None):
     """How many values, or how much weight, is in each bin: numpy.histogram(), with the same bins.
 
     Sums of float weights have the same bits with any number of threads; those of integers are exact, in integers that
@@ -132,6 +137,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     density : bool
         Divide by the total and by the bins' widths.
     weights : array of a's shape, optional
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------
@@ -207,7 +214,8 @@ def _count(values, weights, bins, edges, first):
     return sums
 
 
-def bincount(x, weights=None, minlength=0):
+@limited
+def bincount(x, weights=None, minlength=0, *, threads=None):
     """How often each of the integers 0, 1, ... occurs, or with how much weight: numpy.bincount().
 
     Parameters
@@ -217,6 +225,8 @@ def bincount(x, weights=None, minlength=0):
     weights : array of x's shape, optional
     minlength : int
         The least length of the result.
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------
@@ -280,7 +290,8 @@ def _wrapped(a, result):
     return _arrays.like_subclass(a, result) if isinstance(a, np.ndarray) and type(a) is not np.ndarray else result
 
 
-def sort(a, axis=-1, kind=None, *, descending=False):
+@limited
+def sort(a, axis=-1, kind=None, *, descending=False, threads=None):
     """A sorted copy of an array: numpy.sort(). Always stable, by counting; NaNs come last.
 
     Of zeros -0.0 comes before +0.0. With descending=True all of it is the other way round.
@@ -294,6 +305,8 @@ def sort(a, axis=-1, kind=None, *, descending=False):
     kind : ignored
         There for those who have it from numpy.
     descending : bool
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------
@@ -317,7 +330,8 @@ def sort(a, axis=-1, kind=None, *, descending=False):
     return _wrapped(a, np.moveaxis(lines.astype(values.dtype, copy=False), -1, axis))
 
 
-def argsort(a, axis=-1, kind=None, *, descending=False):
+@limited
+def argsort(a, axis=-1, kind=None, *, descending=False, threads=None):
     """The places that sort an array: numpy.argsort(kind="stable").
 
     What is equal keeps its order, also with descending=True; -0.0 and +0.0 are equal; NaNs come last, with
@@ -327,6 +341,8 @@ def argsort(a, axis=-1, kind=None, *, descending=False):
     ----------
     a, axis, kind, descending :
         As for sort().
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------
@@ -356,7 +372,8 @@ def argsort(a, axis=-1, kind=None, *, descending=False):
     return _wrapped(a, np.moveaxis(order.view(np.int64), -1, axis))
 
 
-def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False):
+@limited
+def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False, threads=None):
     """How many keys of each digit every chunk of keys has: the counters of radix sort.
 
     The digit of a key is `bits` bits of its sort key from `first_bit` on: the value for unsigned integers; the value
@@ -373,6 +390,8 @@ def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False)
         Keys in a chunk; 0 stands for 16384, or 16 for each digit if that is more.
     descending : bool
         Take the sort keys with all bits flipped.
+    threads : int, optional
+        As for cumsum().
 
     Returns
     -------

@@ -14,6 +14,7 @@ from ._arrays import (Options, add_no_rows, added_in, going_on, kind_of, refuse_
 from ._arrays import cumsum as _cumsum
 from ._errors import OverflowAt
 from ._state import as_it_was_if_it_fails
+from ._threads import limited
 
 
 @dataclasses.dataclass
@@ -267,8 +268,9 @@ def _sum_columns(columns, kinds, starts, options, state):
     return sums, first
 
 
+@limited
 def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
-           skipna=True):  # fmt: skip
+           skipna=True, threads=None):  # fmt: skip
     """Running sums down each column of a frame, with the bits that the columns have in a table.
 
     Parameters
@@ -291,6 +293,8 @@ def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, che
     skipna : bool
         What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing are
         nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
+    threads : int, optional
+        As for tuplescan.cumsum().
 
     Returns
     -------

@@ -19,6 +19,7 @@ def cumsum(
     check_overflow: bool = False,
     state: State | None = None,
     skipna: bool = True,
+    threads: int | None = None,
 ) -> dict[_Name, Any]: ...
 @overload
 def cumsum(
@@ -31,6 +32,7 @@ def cumsum(
     check_overflow: bool = False,
     state: State | None = None,
     skipna: bool = True,
+    threads: int | None = None,
 ) -> list[Any]: ...
 @overload
 def cumsum(
@@ -43,4 +45,5 @@ def cumsum(
     check_overflow: bool = False,
     state: State | None = None,
     skipna: bool = True,
+    threads: int | None = None,
 ) -> _Frame: ...
