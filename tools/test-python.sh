@@ -129,7 +129,7 @@ documented() (
     rm -rf "${here:?}/reference"
     cd "$here/empty" || return 1 # where no tuplescan lies but the installed one
     "$1" -W error -m pdoc --docformat numpy --output-directory "$here/reference" \
-        tuplescan tuplescan.dask tuplescan.jax tuplescan.mpi || return 1
+        tuplescan tuplescan.dask tuplescan.frames tuplescan.jax tuplescan.mpi || return 1
     "$1" - "$here/reference" <<'END'
 import pathlib, sys, tuplescan
 page = (pathlib.Path(sys.argv[1]) / "tuplescan.html").read_text()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import tuplescan
 import tuplescan.mpi
-from arrays import check_examples
+from arrays import REAL, check_examples
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
@@ -41,7 +41,7 @@ def fails(exception, text):
 
 
 def check_bits(seed):
-    for kind in ("f4", "f8", "f2", ">f8", "i4", "i1", "?", "u8"):
+    for kind in REAL:
         for shape in [(20_000,), (9_000, 5), (700, 3, 4), (0, 3), (5, 0), (1, 1)]:
             x = values(shape, kind, seed)
             part = own(x, seed + 1)

@@ -116,10 +116,12 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
     ----------
     x : numpy array of shape (n, ...)
         This rank's rows, of bool, integers or real floats; n may differ from rank to rank.
-    dtype, out, exclusive, start, check_overflow
-        As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
+    dtype, out :
+        As for tuplescan.cumsum().
     comm : mpi4py.MPI.Intracomm, optional
         By default MPI.COMM_WORLD.
+    exclusive, start, check_overflow :
+        As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
     state : State, optional
         Rank 0's is the sum that goes on.
 
