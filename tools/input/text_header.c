@@ -1,4 +1,4 @@
-/* What comes before the first row of a text: comments, and the names of the columns. */
+/* The names of the columns of a text, and which fields are columns. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,20 +11,11 @@
 #include "text/beside.h"
 #include "text/field.h"
 
-/* The bytes between the quotes, if there are any. */
-static struct text_line inside(struct text_line field) {
-    if (field.end - field.start >= 2 && *field.start == '"' && field.end[-1] == '"') {
-        field.at = ++field.start;
-        field.end--;
-    }
-    return field;
-}
-
 /* The first field from `place` on with that name; the number of fields: there is none. */
 static size_t find_name(const struct input_text *text, struct text_line line, const char *wanted, size_t place) {
     size_t i = 0;
     for (; i < text->fields; i++, text_take_delimiter(&line)) {
-        const struct text_line name = inside(text_take_field(&line));
+        const struct text_line name = text_inside(text_take_field(&line));
         const size_t length = (size_t)(name.end - name.start);
         if (i >= place && strlen(wanted) == length && memcmp(wanted, name.start, length) == 0)
             break;
@@ -133,7 +124,7 @@ static void guess_name_in(const struct input_text *text, struct text_line line, 
                           char meant[GUESS_LONGEST + 1]) {
     struct guess guess = guess_what(name, strlen(name));
     for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
-        const struct text_line candidate = inside(text_take_field(&line));
+        const struct text_line candidate = text_inside(text_take_field(&line));
         guess_consider_part(&guess, candidate.start, (size_t)(candidate.end - candidate.start));
     }
     guess_name(&guess, meant);
@@ -241,73 +232,6 @@ static int keep_names(struct input_file *file, struct text_line line, size_t col
     return EX_OK;
 }
 
-/* EX_OK if the line, before which there are no rows, can be text. */
-static int check_encoding(const struct input_file *file, const struct text_line *line) {
-    const char *from = line->start;
-    const size_t length = (size_t)(line->end - from);
-    const char *nul = length > 0 ? memchr(from, '\0', length) : NULL;
-    const bool marks_little = length >= 2 && memcmp(from, "\xff\xfe", 2) == 0;
-    const bool is_marked = marks_little || (length >= 2 && memcmp(from, "\xfe\xff", 2) == 0);
-    const bool is_little = is_marked ? marks_little : nul && (nul - from) % 2 == 1;
-    const unsigned long long number = file->text->line;
-    if (is_marked || (nul && number == 1))
-        return fail(EX_DATAERR,
-                    "%s: line 1: is UTF-16, %s-endian, or no text; iconv -f UTF-16%s -t UTF-8 makes text of it",
-                    file->name, is_little ? "little" : "big", is_little ? "LE" : "BE");
-    return nul ? fail(EX_DATAERR, "%s: line %llu, column %zu: is a NUL, which no text has", file->name, number,
-                      (size_t)(nul - from) + 1)
-               : EX_OK;
-}
-
-/* sep=; as spreadsheets write it: the line says what is between fields, if nobody else does. */
-static bool says_delimiter(struct input_file *file, const struct input_request *request, const struct text_line *line) {
-    struct text_line field = inside((struct text_line){line->at, line->at, line->end, line->delimiter});
-    if (file->format->delimiter != ',' || field.end - field.start != 5 || memcmp(field.start, "sep=", 4) != 0)
-        return false;
-    if (!request->delimiter)
-        file->text->delimiter = field.start[4];
-    return true;
-}
-
-/* Keeps a comment, which may have the names of the columns: as numpy.savetxt() writes it, with # and a blank before
- * them. In fields with blanks between them # may stand alone; elsewhere it is the beginning of a name then. */
-static int keep_comment(const struct input_file *file, const struct text_line *line, char **comment) {
-    const bool is_alone = !line->delimiter || (line->end - line->at > 1 && text_is_blank(line->at[1]));
-    const char *from = line->at + is_alone;
-    const size_t bytes = (size_t)(line->end - from);
-    free(*comment);
-    *comment = malloc(bytes + 1);
-    if (!*comment)
-        return input_no_memory(file, bytes + 1);
-    memcpy(*comment, from, bytes);
-    (*comment)[bytes] = '\0';
-    return EX_OK;
-}
-
-/* The first line that is neither empty nor a comment, of which the last one is kept. */
-static int find_first_line(struct input_file *file, const struct input_request *request, struct text_line *line,
-                           bool *found, char **comment) {
-    struct input_text *text = file->text;
-    int code;
-    while ((code = text_next_line(file, true, line, found)) == EX_OK && *found) {
-        if (text->line == 1 && line->end - line->at >= 3 && memcmp(line->at, "\xef\xbb\xbf", 3) == 0) { /* of UTF-8 */
-            line->start = line->at += 3;
-            text->start += 3;
-        }
-        code = check_encoding(file, line);
-        const bool is_empty = text_is_empty(*line);
-        text_skip_blanks(line);
-        if (code == EX_OK && !is_empty && *line->at == '#')
-            code = keep_comment(file, line, comment);
-        else if (code != EX_OK || (!is_empty && !(text->line == 1 && says_delimiter(file, request, line))))
-            break;
-        if (code != EX_OK)
-            break;
-        text_drop_line(text, line);
-    }
-    return code;
-}
-
 /* Whether there is a delimiter, and nothing behind it, at the end of the line. */
 static bool is_trailed(const struct input_text *text, struct text_line line, void *context) {
     bool *all = context;
@@ -396,7 +320,7 @@ int text_read_header(struct input_file *file, const struct input_request *reques
     struct text_line line = {0};
     char *last = NULL;
     bool found;
-    int code = find_first_line(file, request, &line, &found, &last);
+    int code = text_find_first_line(file, request, &line, &found, &last);
     const struct text_line comment = {last, last, last ? last + strlen(last) : NULL, text->delimiter};
     const bool picks = wants_columns(request);
     line.delimiter = text->delimiter;

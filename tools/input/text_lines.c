@@ -29,6 +29,14 @@ struct text_line text_take_field(struct text_line *line) {
     return field;
 }
 
+struct text_line text_inside(struct text_line field) {
+    if (field.end - field.start >= 2 && *field.start == '"' && field.end[-1] == '"') {
+        field.at = ++field.start;
+        field.end--;
+    }
+    return field;
+}
+
 int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
                    const char *what) {
     const struct text_line field = text_take_field(&(struct text_line){from, from, line->end, line->delimiter});

@@ -58,6 +58,9 @@ static inline bool text_take_delimiter(struct text_line *line) {
 /* The field as it stands there, quotes and all. */
 struct text_line text_take_field(struct text_line *line);
 
+/* The bytes between the quotes, if there are any. */
+struct text_line text_inside(struct text_line field);
+
 /* The next line, without its end; *found: there is one. Where `waits` is false, only if it is there at once. EX_OK, or
  * the exit code after a message. */
 int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found);
@@ -86,6 +89,11 @@ int text_survey(struct input_file *file,
 /* EX_DATAERR after a message: the field at `from`, that number from 0 on, is not what it should be. */
 int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
                    const char *what);
+
+/* In text_begin.c: the first line that is neither empty nor a comment, of which the last one is kept in *comment,
+ * without what marks it; free() it. EX_OK, or the exit code after a message, as where it cannot be text. */
+int text_find_first_line(struct input_file *file, const struct input_request *request, struct text_line *line,
+                         bool *found, char **comment);
 
 /* In text_header.c: reads what comes before the first row, which says what fields there are; *columns of the table.
  * Fields that are looked for are given their places as offsets. EX_OK, or the exit code after a message. */
