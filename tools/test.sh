@@ -30,7 +30,7 @@ set -- $(tail -n 1 "$folder/log" | tr -d ',')
 passed=$1 failed=$3 skipped=$5
 
 say "Compiling the kernels"
-if configure build-kernels -Dtests=enabled -Dcuda=enabled -Dmpi=disabled -Ddefault_library=static -Dgpu_fast_compile=true \
+if configure build-kernels -Dtests=enabled -Dcuda=enabled -Dmpi=disabled -Dgpu_fast_compile=true \
     -Dgpu_architectures=90 && ninja -C build-kernels gpu; then
     passed=$((passed + 1))
 else
