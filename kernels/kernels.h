@@ -201,7 +201,7 @@ int kernel_gather(void *to, const void *from, size_t value_bytes, const void *or
                   void *stream);
 
 /* Even bins: a guess, which is corrected against the bin's left edge, low + guess * width, unless it is exact. See
- * src/even_bins.h. */
+ * src/keys/even_bins.h. */
 struct kernel_even_bins {
     double low, high, guess_low, scale, width;
     int exact;

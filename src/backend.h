@@ -5,8 +5,9 @@
 #ifndef BACKEND_H
 #define BACKEND_H
 
-#include "keys.h"
 #include "scan.h"
+
+struct key_backend; /* keys/keys.h */
 
 struct backend {
     table_backend id;
@@ -51,19 +52,7 @@ struct backend {
     size_t (*piece_workspace)(const struct scan *scan, bool fused);
     table_status (*piece)(const struct scan *scan, bool fused, void *workspace);
 
-    /* The pipelines of tuplescan/digit_counts.h, histogram.h and radix_sort.h, whose keys are scan->in too. Each works
-     * in a workspace of its own, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified; histogram_workspace is
-     * NULL where none is needed. chunk_length: how keys, at least one, are best cut where nobody can see the cuts. */
-    size_t (*chunk_length)(const struct scan *scan, size_t keys);
-    size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);
-    /* counters: chunks x (digits * 2^bits), u32 or u64, written whole. */
-    table_status (*digit_counts)(const struct scan *scan, const struct digit_pass *pass,
-                                 const struct table_view *counters, void *workspace);
-    table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
-                                  void *workspace); /* chunks as chunk_length() has them */
-    table_status (*gather)(const struct scan *scan, const struct gather *gather);
-    size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
-    table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
+    const struct key_backend *keys; /* NULL where the library is built without (-Dkeys) */
 
     /* Memory of the backend for the time of a call, contents unspecified, released when all work with it is done.
      * copy() and fill() (every byte) are ordered with the stages; a copy may cross sides. */

@@ -10,6 +10,8 @@ CUDA = r'cuda.*|nv.*|cub/.*|cooperative_groups.*'
 PARTS = [
     ('include/tuplescan/nccl.h', [], None),
     ('include/tuplescan', [], CUDA),
+    ('src/keys/cpu', ['src/keys/cpu', 'src', 'src/cpu', 'private'], CUDA),
+    ('src/keys/cuda', ['src/keys/cuda', 'src', 'src/cuda', 'private', 'kernels/kernels.h'], None),
     ('src/cpu', ['src', 'src/cpu', 'private'], CUDA),
     ('src/cuda', ['src', 'src/cuda', 'private', 'kernels/kernels.h', 'kernels/choose/facts.h'], None),
     ('src/nccl', ['src/nccl', 'src/ranks', 'src/cuda/forget.h', 'src/cuda/memory.h', 'src/cuda/pinned.h',
@@ -29,7 +31,8 @@ PARTS = [
     ('tests/emulator', ['private', 'src', 'src/cuda', 'kernels', 'kernels/device', 'tests'], None),
     ('tests/ranks/times.c', ['tests'], None),
     ('tests/ranks', ['tests', 'private'], CUDA),
-    ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'kernels/kernels.h', 'tests'], CUDA),
+    ('tests/keys/test_absent.c', ['tests', 'src'], CUDA),
+    ('tests/unit', ['private', 'src', 'src/cpu', 'src/cuda', 'src/keys/cpu', 'kernels/kernels.h', 'tests'], CUDA),
     ('tests/fuzz_', ['tools', 'private'], CUDA),
     ('tests/mpi/devices.c', ['tests'], None),
     ('tests/mpi', ['tests', 'src/mpi', 'src/ranks', 'private'], CUDA),
@@ -57,11 +60,10 @@ def check_quoted(path, name, folders, root):
     for candidate in candidates:
         found = candidate.resolve()
         if found.is_file():
-            # src sees its own top folder; a backend's folder is another part.
-            if 'src' in folders and 'src/cpu' not in folders and within(found, ['src/cpu'], root):
-                return 'is the CPU backend\'s own'
-            if 'src' in folders and 'src/cuda' not in folders and within(found, ['src/cuda'], root):
-                return 'is the CUDA backend\'s own'
+            # src sees its own top folder; a backend's folder is another part, and so is what it does with keys.
+            for own in ('src/cpu', 'src/cuda', 'src/keys/cpu', 'src/keys/cuda'):
+                if 'src' in folders and own not in folders and within(found, [own], root):
+                    return f'is of {own} alone'
             return None if within(found, folders, root) else 'lies outside of what this part may see'
     return 'is not found in what this part may see'
 

@@ -1,5 +1,5 @@
 """The library as a Meson subproject of another project: examples/project, as if its wrap had been followed, and the
-dependency by name. Usage: test_subproject.py SOURCE"""
+dependency by name; without the calls on keys, which then say so. Usage: test_subproject.py SOURCE"""
 import json
 import os
 import shutil
@@ -11,6 +11,13 @@ from pathlib import Path
 MORE = """
 tuplescan = dependency('tuplescan', fallback: ['tuplescan', 'tuplescan_dep'])
 test('external', executable('external', 'external.c', dependencies: tuplescan))
+test('keys', executable('keys', 'keys.c', dependencies: tuplescan))
+"""
+NO_KEYS = """
+#include <tuplescan/tuplescan.h>
+int main(void) {
+    return !(table_argsort(NULL, NULL, NULL) == TABLE_ERROR_BACKEND && table_digit_chunks(40000, 0, 8) == 3);
+}
 """
 
 
@@ -39,18 +46,19 @@ def main():
         (outer / 'subprojects/tuplescan').symlink_to(source)
         (outer / 'meson.build').write_text((source / 'examples/project/meson.build').read_text() + MORE)
         (outer / 'external.c').write_text((source / 'tests/external.c').read_text())
+        (outer / 'keys.c').write_text(NO_KEYS)
         (outer / 'bin').mkdir()
         (outer / 'bin/nvcc').write_text('#!/bin/sh\necho Cuda compilation tools, release 13.0\n')
         (outer / 'bin/nvcc').chmod(0o755)
         os.environ['PATH'] = f'{outer}/bin:{os.environ["PATH"]}'
-        run('meson', 'setup', str(outer / 'build'), str(outer))
+        run('meson', 'setup', '-Dtuplescan:keys=disabled', str(outer / 'build'), str(outer))
         check_no_kernels(outer / 'build')
-        run('meson', 'compile', '-C', str(outer / 'build'), 'program', 'external')
+        run('meson', 'compile', '-C', str(outer / 'build'), 'program', 'external', 'keys')
         run('meson', 'test', '-C', str(outer / 'build'), '--print-errorlogs')
         if not run(str(outer / 'build/program')).startswith('10 100 by tuplescan '):
             sys.exit('the program of the example does something else')
         tests = json.loads(run('meson', 'introspect', '--tests', str(outer / 'build')))
-        if [test['name'] for test in tests] != ['external']:
+        if [test['name'] for test in tests] != ['external', 'keys']:
             sys.exit('our tests are among those of the outer project')
         if list((outer / 'build').rglob('tools/tuplescan')):
             sys.exit('the command was built, and nobody asked for it')

@@ -26,9 +26,9 @@ check() {
     printf '== %s: %s\n' "$name" "$result"
 }
 
-keys='test_gpu_digit_counts test_gpu_histogram test_gpu_radix_sort'
+keys='keys/test_gpu_digit_counts keys/test_gpu_histogram keys/test_gpu_radix_sort'
 for test in test_gpu test_gpu_fused test_gpu_continued test_gpu_batch test_gpu_columns test_gpu_devices test_gpu_streams \
-    test_gpu_floats test_gpu_together test_gpu_large test_gpu_keys $keys; do
+    test_gpu_floats test_gpu_together test_gpu_large keys/test_gpu_keys $keys; do
     if [ -x "$folder/tests/$test" ]; then
         check "$test" "$folder/tests/$test"
     fi

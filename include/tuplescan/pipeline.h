@@ -15,7 +15,10 @@
  * Sort keys ascend as the values do. For floats that is the total order of IEEE 754: negative NaNs, -infinity, ...,
  * -0.0, +0.0, ..., +infinity, positive NaNs; NaNs among themselves by their bits. -0.0 and +0.0 are thus two keys. Bit
  * 0 of a sort key is its least. Descending order takes the sort keys with all bits flipped, so that what is equal keeps
- * its order there too. */
+ * its order there too.
+ *
+ * A library that was built without these calls (-Dkeys=disabled) has them, too: they are BACKEND errors then. What is
+ * arithmetic alone (table_even_edge(), chunk lengths, how many chunks) is as ever. */
 #ifndef TUPLESCAN_PIPELINE_H
 #define TUPLESCAN_PIPELINE_H
 

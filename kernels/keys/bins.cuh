@@ -55,7 +55,7 @@ template <class VALUE> struct rounded_value {
     DEVICE bool is_below(double edge) const { return up ? value <= edge : value < edge; }
 };
 
-/* The arithmetic is that of src/even_bins.h, operation by operation: this file is compiled without contracting a
+/* The arithmetic is that of src/keys/even_bins.h, operation by operation: this file is compiled without contracting a
  * multiplication and an addition. */
 template <class VALUE> struct even_bins {
     typedef VALUE Key;

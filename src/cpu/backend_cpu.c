@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "../checked.h"
+#include "../keys/keys.h"
 #include "../pool.h"
 #include "../status.h"
 #include "isa.h"
-#include "pipelines.h"
 #include "stages.h"
 
 static table_status cpu_allocate(size_t bytes, void **memory) {
@@ -108,13 +108,9 @@ const struct backend *backend_cpu(void) {
         .batch_has_rows_beside = true,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,
-        .chunk_length = cpu_chunk_length,
-        .digit_workspace = cpu_digit_workspace,
-        .digit_counts = cpu_digit_counts,
-        .digit_scatter = cpu_digit_scatter,
-        .gather = cpu_gather,
-        .histogram_workspace = cpu_histogram_workspace,
-        .histogram = cpu_histogram,
+#ifndef TUPLESCAN_WITHOUT_KEYS
+        .keys = &key_backend_cpu,
+#endif
         .allocate = cpu_allocate,
         .release = cpu_release,
         .copy = cpu_copy,

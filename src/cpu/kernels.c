@@ -32,7 +32,9 @@
 
 #include "stream.h"
 
+#ifndef TUPLESCAN_WITHOUT_KEYS
 extern const struct cpu_key_kernels KEY_KERNELS;
+#endif
 extern const struct cpu_conversions CONVERSIONS;
 
 const struct cpu_kernels KERNELS = {
@@ -40,7 +42,9 @@ const struct cpu_kernels KERNELS = {
     .vector_bytes = VECTOR_BYTES,
     .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
     .conversions = &CONVERSIONS,
+#ifndef TUPLESCAN_WITHOUT_KEYS
     .keys = &KEY_KERNELS,
+#endif
     .stream = stream,
     .stream_end = stream_end,
 };

@@ -109,7 +109,7 @@ struct cpu_kernels {
     const struct cpu_type_kernels *sums[CPU_SUMS]; /* signed integers are summed as unsigned ones */
     const struct cpu_conversions *conversions;
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
-    const struct cpu_key_kernels *keys;                       /* key_kernels.h */
+    const struct cpu_key_kernels *keys;                       /* keys/cpu/key_kernels.h; NULL without -Dkeys */
     void (*stream_end)(void); /* to be called before another thread may look at what was streamed */
 };
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../keys/keys.h"
 #include "../status.h"
 #include "batch.h"
 #include "clock.h"
-#include "keys.h"
 #include "memory.h"
 #include "pinned.h"
 #include "runtime.h"
@@ -109,12 +109,9 @@ static const struct backend cuda_backend = {
     .piece = cuda_piece,
     .state_enter = cuda_state_enter,
     .state_leave = cuda_state_leave,
-    .chunk_length = cuda_chunk_length,
-    .digit_workspace = cuda_digit_workspace,
-    .digit_counts = cuda_digit_counts,
-    .digit_scatter = cuda_digit_scatter,
-    .gather = cuda_gather,
-    .histogram = cuda_histogram,
+#ifndef TUPLESCAN_WITHOUT_KEYS
+    .keys = &key_backend_cuda,
+#endif
     .allocate = cuda_allocate,
     .release = device_memory_release,
     .copy = cuda_copy,

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "../json.h"
-#include "../keys.h"
 #include "../memory.h"
 #include "../message.h"
 #include "../peers/sort_peer.h"
 #include "bench.h"
+#include "keys/keys.h"
 #include "spread.h"
 
 /* What is measured. */

@@ -3,6 +3,7 @@
 #ifndef KEY_CALL_H
 #define KEY_CALL_H
 
+#include "keys.h"
 #include "layout.h"
 #include "run.h"
 

@@ -1,4 +1,4 @@
-#include "keys.h"
+#include "kernel_keys.h"
 
 /* One chunk: in a sort the blocks tell each other what chunks would be for, and all of them add to one row of counts.
  */

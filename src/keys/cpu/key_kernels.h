@@ -11,7 +11,7 @@
 
 #include <tuplescan/histogram.h>
 
-#include "../even_bins.h"
+#include "keys/even_bins.h"
 #include "types.h"
 
 enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };

@@ -3,20 +3,6 @@
 #include "key_call.h"
 #include "status.h"
 
-enum { LEAST_CHUNK = 16384, KEYS_PER_COUNTER = 16 };
-
-size_t table_digit_chunk_length(unsigned bits) {
-    if (bits < 1 || bits > TABLE_DIGIT_BITS_MOST)
-        return 0;
-    const size_t length = (size_t)KEYS_PER_COUNTER << bits;
-    return length > LEAST_CHUNK ? length : LEAST_CHUNK;
-}
-
-size_t table_digit_chunks(size_t keys, size_t chunk_length, unsigned bits) {
-    const size_t length = chunk_length ? chunk_length : table_digit_chunk_length(bits);
-    return length ? divide_up(keys, length) : 0;
-}
-
 struct counts_call {
     struct digit_pass pass;
     struct table_view counters;
@@ -27,7 +13,7 @@ static table_status work(struct key_call *call, const void *context, char *works
     const struct backend *backend = call->call.backend;
     table_status status = key_call_mark(call, 0);
     if (status == TABLE_OK && counts->pass.chunks > 0)
-        status = backend->digit_counts(&call->call.scan, &counts->pass, &counts->counters, workspace);
+        status = backend->keys->digit_counts(&call->call.scan, &counts->pass, &counts->counters, workspace);
     for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK; mark++)
         status = key_call_mark(call, mark);
     if (status == TABLE_OK)
@@ -97,7 +83,7 @@ static table_status prepare(const table_view *keys, const table_digit *digit, si
         return status;
     key_call_stage_table(call, &pass->keys, true, false);
     key_call_stage_table(call, &counts->counters, false, true);
-    layout_place(&call->layout, call->call.backend->digit_workspace(&call->call.scan, pass), 1);
+    layout_place(&call->layout, call->call.backend->keys->digit_workspace(&call->call.scan, pass), 1);
     return key_call_layout(call);
 }
 

@@ -56,9 +56,9 @@ static table_status count(const struct key_call *call, const struct sort_call *s
     counted.digits = sort->at_once ? sort->passes : 1;
     counters.columns = (size_t)counted.digits << pass->bits;
     const table_status status = clear_unused(call, sort, pass, &counters);
-    return status == TABLE_OK
-               ? call->call.backend->digit_counts(&call->call.scan, &counted, &counters, workspace + sort->pass_at)
-               : status;
+    return status == TABLE_OK ? call->call.backend->keys->digit_counts(&call->call.scan, &counted, &counters,
+                                                                       workspace + sort->pass_at)
+                              : status;
 }
 
 /* The ranks are the prefix sums of the counters; one chunk has no keys before it, and all of them itself. */
@@ -114,7 +114,7 @@ static table_status run_pass(struct key_call *call, const struct sort_call *sort
         status = key_call_mark(call, 2);
     *moved = status == TABLE_OK && (must || !is_sorted_already(call, sort, move.totals));
     if (*moved)
-        status = call->call.backend->digit_scatter(&call->call.scan, &pass, &move, workspace + sort->pass_at);
+        status = call->call.backend->keys->digit_scatter(&call->call.scan, &pass, &move, workspace + sort->pass_at);
     if (status == TABLE_OK)
         status = key_call_mark(call, 3);
     if (status == TABLE_OK)
@@ -140,7 +140,7 @@ static table_status bring_home(const struct key_call *call, const struct sort_ca
     if (sort->kind != SORT_ORDER && last->keys != home->keys)
         status = backend->copy(scan, home->keys, last->keys, key_bytes);
     if (status == TABLE_OK && sort->kind == SORT_INDEXED) {
-        status = backend->gather(scan, &gather);
+        status = backend->keys->gather(scan, &gather);
         if (status == TABLE_OK)
             status = backend->copy(scan, sort->values, gather.to, keys * sort->value_bytes);
     } else if (status == TABLE_OK && sort->kind != SORT_KEYS && last->values != home->values) {

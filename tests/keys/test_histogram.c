@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "support/key_case.h"
+#include "keys/key_case.h"
 #include "support/reference.h"
 
 struct filling {

@@ -42,7 +42,7 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     struct layout *layout = &call->layout;
     const size_t keys = pass->keys.rows, key_bytes = table_type_size(pass->keys.type);
     sort->counter_type = keys <= UINT32_MAX ? TABLE_U32 : TABLE_U64;
-    pass->chunk_length = keys > 0 ? backend->chunk_length(&call->call.scan, keys) : 1;
+    pass->chunk_length = keys > 0 ? backend->keys->chunk_length(&call->call.scan, keys) : 1;
     pass->chunks = divide_up(keys, pass->chunk_length);
     sort->at_once =
         pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;
@@ -57,7 +57,7 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     sort->counters_at = layout_place(layout, pass->chunks, row_bytes * (sort->at_once ? sort->passes : 1));
     struct digit_pass widest = *pass;
     widest.digits = sort->at_once ? sort->passes : 1;
-    sort->pass_at = layout_place(layout, backend->digit_workspace(&call->call.scan, &widest), 1);
+    sort->pass_at = layout_place(layout, backend->keys->digit_workspace(&call->call.scan, &widest), 1);
     const table_status status = pass->chunks > 1 ? plan_ranks(call, sort, row_bytes) : TABLE_OK;
     return status == TABLE_OK ? key_call_layout(call) : status;
 }

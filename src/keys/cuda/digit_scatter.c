@@ -1,4 +1,4 @@
-#include "keys.h"
+#include "kernel_keys.h"
 
 static size_t scatter_bytes(const struct digit_pass *pass, size_t value_bytes) {
     return pass->keys.rows > 0

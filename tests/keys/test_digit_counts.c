@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/key_case.h"
+#include "keys/key_case.h"
 
 struct counting {
     table_view keys, counters;

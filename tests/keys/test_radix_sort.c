@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "support/key_case.h"
+#include "keys/key_case.h"
 
 /* Sizes around which something changes: nothing; lines of 64 bytes; a byte's digits; the keys of a thread's chunk; and
  * so many that lines are written past the caches. */

@@ -1,4 +1,4 @@
-#include "keys.h"
+#include "kernel_keys.h"
 
 table_status cuda_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace) {
     const struct even_bins *even = &pass->even;

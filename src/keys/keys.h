@@ -10,6 +10,10 @@
 #include <tuplescan/radix_sort.h>
 
 #include "even_bins.h"
+#include "scan.h"
+
+/* A chunk has at least so many values for each bin, so that its row of counts is little beside them. */
+enum { VALUES_PER_BIN = 16 };
 
 /* Keys side by side, in chunks, and the digit that is looked at: see tuplescan/digit_counts.h. */
 struct digit_pass {
@@ -51,5 +55,23 @@ struct histogram_pass {
     struct table_view result; /* chunks x bins.count; written whole */
     uint64_t *outside;        /* TABLE_OUTSIDE_WORDS words, added to */
 };
+
+/* What a backend does with keys, which are scan->in, too. Each works in a workspace of its own, aligned to
+ * TABLE_WORKSPACE_ALIGNMENT, contents unspecified; histogram_workspace is NULL where none is needed. chunk_length: how
+ * keys, at least one, are best cut where nobody can see the cuts. */
+struct key_backend {
+    size_t (*chunk_length)(const struct scan *scan, size_t keys);
+    size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);
+    /* counters: chunks x (digits * 2^bits), u32 or u64, written whole. */
+    table_status (*digit_counts)(const struct scan *scan, const struct digit_pass *pass,
+                                 const struct table_view *counters, void *workspace);
+    table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
+                                  void *workspace); /* chunks as chunk_length() has them */
+    table_status (*gather)(const struct scan *scan, const struct gather *gather);
+    size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
+    table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
+};
+
+extern const struct key_backend key_backend_cpu, key_backend_cuda;
 
 #endif

@@ -1,10 +1,10 @@
 /* Moving keys to their ranks: every chunk from its row of ranks on, in any order. */
-#include "../checked.h"
-#include "../interrupt.h"
-#include "../pool.h"
-#include "isa.h"
+#include "checked.h"
+#include "cpu/isa.h"
+#include "interrupt.h"
 #include "key_kernels.h"
 #include "pipelines.h"
+#include "pool.h"
 
 /* Most places that lines are kept for: beyond, they are too many for the caches themselves. */
 enum { LINES_BITS_MOST = 11 };

@@ -5,9 +5,11 @@ import os
 import pty
 import struct
 import subprocess
+import sys
 import termios
 from fractions import Fraction
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../command"))
 from harness import (COMMAND, CANNOT_CREATE, DATA, NAMES, NO_INPUT, RNG, SEED, USAGE, CommandTest, main, numpy,
                      random_table, sort_keys, special_keys)
 

@@ -1,12 +1,12 @@
 /* Digit counts: every chunk into its row of the counter table, in any order. */
 #include <string.h>
 
-#include "../checked.h"
-#include "../interrupt.h"
-#include "../pool.h"
-#include "isa.h"
+#include "checked.h"
+#include "cpu/isa.h"
+#include "interrupt.h"
 #include "key_kernels.h"
 #include "pipelines.h"
+#include "pool.h"
 
 struct key_limits key_limits = {.chunk = 1 << 16, .lines = 4 << 20, .crowd = 24};
 

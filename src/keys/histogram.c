@@ -6,15 +6,6 @@
 #include "status.h"
 #include "types.h"
 
-enum { LEAST_CHUNK = 65536, VALUES_PER_BIN = 16 };
-
-size_t table_histogram_chunk_length(size_t bins) {
-    size_t length;
-    if (!checked_multiply(bins, VALUES_PER_BIN, &length))
-        return SIZE_MAX;
-    return length > LEAST_CHUNK ? length : LEAST_CHUNK;
-}
-
 /* A checked call, and where its pieces lie in the workspace. */
 struct histogram_call {
     struct histogram_pass pass; /* result and outside of the pass are set when the workspace is known */
@@ -38,7 +29,7 @@ static table_status run_totals(const struct key_call *call, const struct histogr
 static table_status run_pass(const struct key_call *call, const struct histogram_pass *pass, void *workspace) {
     const struct backend *backend = call->call.backend;
     if (pass->chunks > 0)
-        return backend->histogram(&call->call.scan, pass, workspace);
+        return backend->keys->histogram(&call->call.scan, pass, workspace);
     return pass->result.rows > 0 ? backend->fill(&call->call.scan, pass->result.data, 0,
                                                  pass->result.columns * table_type_size(pass->result.type))
                                  : TABLE_OK;
@@ -210,7 +201,7 @@ static void choose_chunks(const struct key_call *call, const table_histogram_opt
                           struct histogram_pass *pass) {
     const size_t rows = pass->values.rows, least = pass->bins.count * VALUES_PER_BIN;
     if (!options->per_chunk && !options->weights && rows > 0) {
-        const size_t length = call->call.backend->chunk_length(&call->call.scan, rows);
+        const size_t length = call->call.backend->keys->chunk_length(&call->call.scan, rows);
         pass->chunk_length = length > least ? length : least;
     }
     pass->chunks = divide_up(rows, pass->chunk_length);
@@ -246,7 +237,7 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
         histogram->totals_at = layout_place(layout, histogram->totals_plan.bytes, 1);
     }
     histogram->pass_at = layout_place(
-        layout, backend->histogram_workspace ? backend->histogram_workspace(&call->call.scan, pass) : 0, 1);
+        layout, backend->keys->histogram_workspace ? backend->keys->histogram_workspace(&call->call.scan, pass) : 0, 1);
     return status == TABLE_OK ? key_call_layout(call) : status;
 }
 

@@ -2,8 +2,8 @@
 #ifndef CPU_PIPELINES_H
 #define CPU_PIPELINES_H
 
-#include "../keys.h"
-#include "../scan.h"
+#include "keys/keys.h"
+#include "scan.h"
 
 /* From how many keys on a chunk is worth a thread; from how many bytes of keys and values on they are written by lines,
  * past the caches; and, for fewer, how many digits may begin in one set of a first cache before they are written by

@@ -2,13 +2,13 @@
  * counted then. */
 #include <string.h>
 
-#include "../checked.h"
-#include "../interrupt.h"
-#include "../pool.h"
 #include "byte_bins.h"
-#include "isa.h"
+#include "checked.h"
+#include "cpu/isa.h"
+#include "interrupt.h"
 #include "key_kernels.h"
 #include "pipelines.h"
+#include "pool.h"
 
 /* Bins up to which several tables fit in a first cache, and up to which several chunks' sums fit in a second one. */
 enum { BINS_IN_TABLES = 2048, BINS_IN_CHUNKS = 8192 };

@@ -5,8 +5,8 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "random.h"
-#include "ways.h"
+#include "support/random.h"
+#include "support/ways.h"
 
 /* How keys are spread. SPECIAL: the ends of the type, and for floats infinities, both zeros and NaNs. */
 enum spread { UNIFORM, ALL_EQUAL, SORTED, REVERSED, TWO_VALUES, ZIPF, SPECIAL, SPREADS };

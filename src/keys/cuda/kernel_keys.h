@@ -5,7 +5,8 @@
 
 #include <kernels.h>
 
-#include "runtime.h"
+#include "cuda/runtime.h"
+#include "keys/keys.h"
 
 static inline struct kernel_keys cuda_keys(const struct scan *scan, const struct digit_pass *pass) {
     return (struct kernel_keys){.keys = pass->keys.data,

@@ -1,9 +1,9 @@
 /* Values fetched in an order. */
 #include <string.h>
 
-#include "../checked.h"
-#include "../pool.h"
+#include "checked.h"
 #include "pipelines.h"
+#include "pool.h"
 
 enum { VALUES_PER_JOB = 1 << 16 };
 
