@@ -250,7 +250,7 @@ def test_column_totals_are_the_last_row():
     assert tuplescan.column_totals(x).tobytes() == tuplescan.cumsum(x)[-1].tobytes()
     with pytest.raises(ValueError, match="dimension"):
         tuplescan.column_totals(3)
-    with pytest.raises(TypeError, match="did not contain a loop"):
+    with pytest.raises(TypeError, match="is not summed here"):
         tuplescan.column_totals([None])
 
 
