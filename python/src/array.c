@@ -106,15 +106,44 @@ int array_as_column(const struct array *array, table_type type, table_view *view
     return 0;
 }
 
-int array_as_bytes(const struct array *array, void **data, size_t *bytes, const char *name) {
+int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
+                   const char *name, void **data) {
     table_view column;
-    if (array_as_column(array, TABLE_U8, &column, name) != 0)
+    *array = (struct array){0};
+    *data = NULL;
+    if (object == Py_None)
+        return 0;
+    if (array_open(array, object, writable, name) != 0 || array_as_column(array, like->type, &column, name) != 0)
         return -1;
-    if (array->device != -1) {
-        PyErr_Format(PyExc_ValueError, "%s: must be in host memory", name);
+    if (column.rows != like->columns || array->device != device) {
+        PyErr_Format(PyExc_ValueError, "%s: must have %zu values, %s", name, like->columns,
+                     device < 0 ? "in host memory" : "where out is");
         return -1;
     }
     *data = column.data;
-    *bytes = column.rows;
     return 0;
+}
+
+int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,
+                 unsigned written) {
+    *columns = (struct columns){.count = count};
+    for (int i = 0; i < count; i++) {
+        struct array *array = &columns->arrays[i];
+        if (objects[i] == Py_None)
+            continue;
+        if (array_open(array, objects[i], written >> i & 1, names[i]) == 0 &&
+            array_as_column(array, 0, &columns->views[i], names[i]) == 0) {
+            if (array->device == -1)
+                continue;
+            PyErr_Format(PyExc_ValueError, "%s: must be in host memory", names[i]);
+        }
+        columns_close(columns);
+        return -1;
+    }
+    return 0;
+}
+
+void columns_close(struct columns *columns) {
+    while (columns->count > 0)
+        array_close(&columns->arrays[--columns->count]);
 }

@@ -36,7 +36,21 @@ int array_open_dlpack(struct array *array, PyObject *object, bool writable, cons
  * that the library has. -1 and an exception for any other array. */
 int array_as_column(const struct array *array, table_type type, table_view *view, const char *name);
 
-/* Bytes in host memory that lie side by side. -1 and an exception for any other array. */
-int array_as_bytes(const struct array *array, void **data, size_t *bytes, const char *name);
+/* A row of so many values of a type, side by side, on a device (-1: in host memory). NULL for None; also then the array
+ * is for array_close(). */
+int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
+                   const char *name, void **data);
+
+/* Arguments that are columns in host memory, for columns_close(). `written`: a bit for each of them. The view of one
+ * that is None is empty. */
+enum { COLUMNS_MOST = 4 };
+struct columns {
+    int count;
+    struct array arrays[COLUMNS_MOST];
+    table_view views[COLUMNS_MOST];
+};
+int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,
+                 unsigned written);
+void columns_close(struct columns *columns);
 
 #endif

@@ -64,31 +64,6 @@ static int side_open(struct side *side, PyObject *list, bool writable, const cha
     return 1;
 }
 
-/* What lies beside the columns. */
-struct beside {
-    PyObject *start, *state;
-    struct array start_array, state_array;
-    uint64_t first_overflow;
-};
-
-static int open_beside(struct beside *beside, const table_columns *out, table_scan_options *options) {
-    table_view row;
-    if (beside->start != Py_None) {
-        if (array_open(&beside->start_array, beside->start, false, "start") != 0)
-            return -1;
-        if (array_as_column(&beside->start_array, table_sum_type(out->type), &row, "start") != 0)
-            return -1;
-        if (row.rows != out->count) {
-            PyErr_SetString(PyExc_ValueError, "start: must have a value for each column");
-            return -1;
-        }
-        options->carry_in = row.data;
-    }
-    if (beside->state != Py_None)
-        return state_open(&beside->state_array, beside->state, table_sum_type(out->type), out->count, &options->state);
-    return 0;
-}
-
 static PyObject *scan_opened(const table_columns *in, const table_columns *out, table_scan_options *options,
                              bool check) {
     uint64_t first = TABLE_NO_OVERFLOW;
@@ -110,12 +85,13 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
 PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     (void)module;
     struct side in = {0}, out = {0};
-    struct beside beside = {0};
+    struct array start = {0}, state = {0};
     table_scan_options options = {0};
-    PyObject *in_list, *out_list, *result = NULL;
+    PyObject *in_list, *out_list, *start_object, *state_object, *result = NULL;
+    void *carry;
     int check;
     if (!PyArg_ParseTuple(tuple, "O!O!pOOp", &PyList_Type, &in_list, &PyList_Type, &out_list, &options.exclusive,
-                          &beside.start, &beside.state, &check))
+                          &start_object, &state_object, &check))
         return NULL;
     int taken = side_open(&in, in_list, false, "columns");
     if (taken > 0)
@@ -124,11 +100,17 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
         taken = 0;
     if (taken == 0)
         result = PyBool_FromLong(0);
-    else if (taken > 0 && open_beside(&beside, &out.table, &options) == 0)
-        result = scan_opened(&in.table, &out.table, &options, check);
-    if (options.state)
-        array_close(&beside.state_array);
-    array_close(&beside.start_array);
+    else if (taken > 0) {
+        const table_type kept = table_sum_type(out.table.type);
+        const table_view row = {.columns = out.table.count, .type = kept};
+        if (array_open_row(&start, start_object, false, &row, -1, "start", &carry) == 0 &&
+            state_open(&state, state_object, kept, out.table.count, &options.state) == 0) {
+            options.carry_in = carry;
+            result = scan_opened(&in.table, &out.table, &options, check);
+        }
+    }
+    array_close(&state);
+    array_close(&start);
     side_close(&in);
     side_close(&out);
     return result;

@@ -42,6 +42,9 @@ struct module_state {
 /* NULL and the exception that the status stands for, with what exactly was wrong; or the one that is set already. */
 PyObject *raise_status(table_status status);
 
+/* Python's None if the status is OK. */
+PyObject *none_or(table_status status);
+
 /* cumsum.c */
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 extern const char core_cumsum_doc[];
@@ -76,8 +79,8 @@ PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 /* columns.c */
 PyObject *core_scan_columns(PyObject *module, PyObject *arguments);
 
-/* state.c. state_open(): memory for a state of such sums, which array_close() gives back; -1 and an exception if it has
- * another size. */
+/* state.c. state_open(): memory for a state of such sums, NULL for None; -1 and an exception if it has another size.
+ * The array is for array_close() in any case. */
 int state_open(struct array *array, PyObject *object, table_type type, size_t columns, void **state);
 PyObject *core_state_bytes(PyObject *module, PyObject *arguments);
 PyObject *core_state_begin(PyObject *module, PyObject *arguments);

@@ -1,7 +1,7 @@
 #include "module.h"
 
 PyObject *raise_status(table_status status) {
-    if (PyErr_Occurred()) /* a signal's handler raised it */
+    if (PyErr_Occurred()) /* by call_begin(), or a signal's handler */
         return NULL;
     PyObject *exception = PyExc_ValueError;
     switch (status) {
@@ -23,37 +23,7 @@ PyObject *raise_status(table_status status) {
     return PyErr_Format(exception, "%s: %s", table_status_text(status), table_error_detail());
 }
 
-/* A row for each table, side by side, of the type that the sums are kept in, on their device. None: there is none. */
-static int open_start(struct array *start, PyObject *object, const struct tables *tables, const struct array *out,
-                      void **data) {
-    *data = NULL;
-    if (object == Py_None)
-        return 0;
-    if (array_open(start, object, false, "start") != 0)
-        return -1;
-    table_view column;
-    if (array_as_column(start, table_sum_type(out->type), &column, "start") == 0) {
-        if (column.rows == tables->count * tables->out.columns && start->device == out->device) {
-            *data = column.data;
-            return 0;
-        }
-        PyErr_SetString(PyExc_ValueError, "start: must have a value for each column, where out is");
-    }
-    array_close(start);
-    return -1;
-}
-
-/* The state of a sum that goes on. None: there is none. */
-static int open_state(struct array *array, PyObject *object, const struct tables *tables, table_type type,
-                      void **state) {
-    *state = NULL;
-    if (object == Py_None)
-        return 0;
-    if (tables->count == 1)
-        return state_open(array, object, table_sum_type(type), tables->out.columns, state);
-    PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
-    return -1;
-}
+PyObject *none_or(table_status status) { return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status); }
 
 /* What a call asks for, as bits of one number. */
 enum { EXCLUSIVE = 1, REVERSE = 2, CHECK = 4, SKIP_NAN = 8, OFFSETS = 16, FLAGS_ALL = 31 };
@@ -115,22 +85,22 @@ static PyObject *scan_opened(const struct scan_arguments *arguments, const struc
         return NULL;
     if (!taken)
         return PyBool_FromLong(0);
-    struct array start, state;
-    void *start_data;
     if (tables.count == 0)
         return answer(&run, TABLE_OK);
-    if (open_start(&start, arguments->start, &tables, out, &start_data) != 0)
-        return NULL;
-    run.options.carry_in = start_data;
+    struct array start = {0}, state = {0};
+    void *start_data;
+    const table_type kept = table_sum_type(out->type);
+    const table_view rows = {.columns = tables.count * tables.out.columns, .type = kept};
     PyObject *result = NULL;
-    if (open_state(&state, arguments->state, &tables, out->type, &run.options.state) == 0) {
-        table_status status = tables_scan_without_gil(&tables, &run);
-        result = answer(&run, status);
-        if (run.options.state)
-            array_close(&state);
+    if (tables.count > 1 && arguments->state != Py_None)
+        PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
+    else if (array_open_row(&start, arguments->start, false, &rows, out->device, "start", &start_data) == 0 &&
+             state_open(&state, arguments->state, kept, tables.out.columns, &run.options.state) == 0) {
+        run.options.carry_in = start_data;
+        result = answer(&run, tables_scan_without_gil(&tables, &run));
     }
-    if (start_data)
-        array_close(&start);
+    array_close(&state);
+    array_close(&start);
     return result;
 }
 
@@ -174,7 +144,7 @@ static PyObject *queue_opened(const struct tables *tables, struct tables_run *ru
         status = tables_scan_without_gil(tables, run);
     if (status == TABLE_ERROR_OVERLAP)
         return PyBool_FromLong(0);
-    return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
+    return none_or(status);
 }
 
 enum { ON_STREAM_X, ON_STREAM_OUT, ON_STREAM_START, ON_STREAM_FIRST, ON_STREAM_SKIPPED, ON_STREAM_WORKSPACE, ARRAYS };
@@ -265,40 +235,25 @@ struct totals_arguments {
     int type;
 };
 
-static PyObject *totals_of(const struct totals_arguments *arguments, const table_view *view, void *totals,
-                           void *start) {
-    table_scan_options options = {.carry_in = start};
-    table_type type = (table_type)arguments->type;
-    struct array state;
-    if (arguments->state != Py_None && state_open(&state, arguments->state, type, view->columns, &options.state) != 0)
-        return NULL;
-    struct call call;
-    const table_status status = call_begin(&call, &options.threads) == 0
-                                    ? call_end(&call, table_column_totals(view, type, totals, &options))
-                                    : TABLE_ERROR_ARGUMENT;
-    if (options.state)
-        array_close(&state);
-    return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status);
-}
-
-/* A row of the sums' type in host memory, with a value for each column. None: there is none. */
-static int open_row(struct array *array, PyObject *object, bool writable, const struct totals_arguments *arguments,
-                    size_t columns, const char *name, void **data) {
-    *array = (struct array){0};
-    *data = NULL;
-    if (object == Py_None)
-        return 0;
-    table_view row;
-    if (array_open(array, object, writable, name) != 0)
-        return -1;
-    if (array_as_column(array, (table_type)arguments->type, &row, name) == 0) {
-        *data = row.data;
-        if (row.rows == columns && array->device == -1)
-            return 0;
-        PyErr_Format(PyExc_ValueError, "%s: must have a value for each column, in host memory", name);
+static PyObject *totals_of(const struct totals_arguments *arguments, const table_view *view) {
+    const table_type type = (table_type)arguments->type;
+    const table_view row = {.columns = view->columns, .type = type};
+    table_scan_options options = {0};
+    struct array arrays[3] = {0};
+    void *totals, *start;
+    PyObject *result = NULL;
+    if (array_open_row(&arrays[0], arguments->totals, true, &row, -1, "totals", &totals) == 0 &&
+        array_open_row(&arrays[1], arguments->start, false, &row, -1, "start", &start) == 0 &&
+        state_open(&arrays[2], arguments->state, type, view->columns, &options.state) == 0) {
+        struct call call;
+        options.carry_in = start;
+        result = none_or(call_begin(&call, &options.threads) == 0
+                             ? call_end(&call, table_column_totals(view, type, totals, &options))
+                             : TABLE_ERROR_ARGUMENT);
     }
-    array_close(array);
-    return -1;
+    for (int i = 0; i < 3; i++)
+        array_close(&arrays[i]);
+    return result;
 }
 
 /* column_totals(x, type, totals, start, state): the column sums of a two-dimensional x whose values lie side by side,
@@ -308,30 +263,19 @@ PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
     struct totals_arguments arguments;
     PyObject *result = NULL;
-    struct array x, totals, start;
-    void *totals_data, *start_data;
+    struct array x;
     if (!PyArg_ParseTuple(tuple, "OiOOO", &arguments.x, &arguments.type, &arguments.totals, &arguments.start,
                           &arguments.state) ||
         array_open(&x, arguments.x, false, "x") != 0)
         return NULL;
     const bool empty = x.dims == 2 && (x.shape[0] == 0 || x.shape[1] == 0); /* its strides may be anything */
     if (x.dims != 2 || (!empty && ((x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
-                                   (x.shape[1] > 1 && x.stride[1] != x.itemsize)))) {
+                                   (x.shape[1] > 1 && x.stride[1] != x.itemsize))))
         PyErr_SetString(PyExc_ValueError, "x: must be a table whose values lie side by side");
-        goto end;
-    }
-    table_view view = {x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type};
-    if (open_row(&totals, arguments.totals, true, &arguments, view.columns, "totals", &totals_data) != 0)
-        goto end;
-    if (open_row(&start, arguments.start, false, &arguments, view.columns, "start", &start_data) == 0) {
-        if (!table_types_supported(x.type, (table_type)arguments.type))
-            result = PyBool_FromLong(0);
-        else
-            result = totals_of(&arguments, &view, totals_data, start_data);
-        array_close(&start);
-    }
-    array_close(&totals);
-end:
+    else if (!table_types_supported(x.type, (table_type)arguments.type))
+        result = PyBool_FromLong(0);
+    else
+        result = totals_of(&arguments, &(table_view){x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type});
     array_close(&x);
     return result;
 }

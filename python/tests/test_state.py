@@ -339,11 +339,11 @@ def test_memory_of_wrong_size_is_refused():
     x, out = np.ones((5, 2)), np.empty((5, 2))
     good = _state.memory_for("f8", 2)
     for memory, text in (
-        (good[:-16], "another size"),
-        (_state.memory_for("f8", 3), "another size"),
+        (good[:-16], "values, in host memory"),
+        (_state.memory_for("f8", 3), "values, in host memory"),
         (good.view("u8"), "wrong type"),
         (np.zeros(4), "wrong type"),
-        (good[1:], "another size"),
+        (good[1:], "values, in host memory"),
         (3, "no array"),
     ):
         for call in (
