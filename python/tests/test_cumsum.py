@@ -231,7 +231,7 @@ def test_a_signal_ends_a_call(handled):
             thread.start()
             with pytest.raises(handled):
                 try:
-                    tuplescan.cumsum(x, out=out, **options)
+                    tuplescan.cumsum(x, out=out, threads=1, **options)
                 finally:
                     over.set()
                     thread.join()
@@ -345,7 +345,8 @@ def test_threads():
 def test_signature():
     parameters = inspect.signature(tuplescan.cumsum).parameters
     assert list(parameters) == [
-        "x", "axis", "dtype", "out", "exclusive", "reverse", "start", "check_overflow", "stream", "state"
+        "x", "axis", "dtype", "out", "exclusive", "reverse", "start", "check_overflow", "stream", "state",
+        "threads",
     ]  # fmt: skip
     assert parameters["axis"].default == 0
     assert parameters["exclusive"].kind is inspect.Parameter.KEYWORD_ONLY
