@@ -163,9 +163,9 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     Examples
     --------
     >>> import jax
-    >>> tuplescan.jax.cumsum(jax.numpy.array([1.0, 2.0, 3.0]), reverse=True)
+    >>> tuplescan.jax.cumsum(jax.numpy.array([1.0, 2.0, 3.0], "f4"), reverse=True)
     Array([6., 5., 3.], dtype=float32)
-    >>> jax.grad(lambda x: tuplescan.jax.cumsum(x)[1])(jax.numpy.ones(3))
+    >>> jax.grad(lambda x: tuplescan.jax.cumsum(x)[1])(jax.numpy.ones(3, "f4"))
     Array([1., 1., 0.], dtype=float32)
     """
     if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
