@@ -249,43 +249,27 @@ def test_errors():
     x = values((4, 3), "i4")
     read_only = np.empty((4, 3), "i8")
     read_only.flags.writeable = False
-    with pytest.raises(AxisError, match="axis 2 is out of bounds for array of dimension 2"):
-        tuplescan.cumsum(x, 2)
-    with pytest.raises(AxisError):
-        tuplescan.cumsum(x, -3)
-    for axis in (1.0, "0", (0,), True):
-        with pytest.raises(TypeError):
-            tuplescan.cumsum(x, axis)
-    with pytest.raises(TypeError, match="output must be an array"):
-        tuplescan.cumsum(x, out=[0] * 12)
-    for shape in [(4, 4), (3, 4), (12,), (1, 4, 3)]:
-        with pytest.raises(ValueError, match="out has shape"):
-            tuplescan.cumsum(x, out=np.empty(shape, "i8"))
-    with pytest.raises(ValueError, match="read-only"):
-        tuplescan.cumsum(x, out=read_only)
-    with pytest.raises(ValueError, match="stream"):
-        tuplescan.cumsum(x, stream=0)
-    with pytest.raises(ValueError, match="check_overflow"):
-        tuplescan.cumsum(x, dtype="f4", check_overflow=True)
-    with pytest.raises(ValueError, match="broadcast"):
-        tuplescan.cumsum(x, start=[1, 2])
-    with pytest.raises(TypeError, match="start"):
-        tuplescan.cumsum(x, start=1.5)
-    with pytest.raises(OverflowError):
-        tuplescan.cumsum(x, dtype="u8", start=-1)
-    for start in (2**64, -(2**70)):
-        with pytest.raises(OverflowError, match="out of bounds"):
-            tuplescan.cumsum(x, dtype="u8", start=start)
-    with pytest.raises(TypeError, match="data type"):
-        tuplescan.cumsum(x, dtype="nonsense")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
-        tuplescan.cumsum(x, axes=0)
-    with pytest.raises(TypeError, match="several values for 'axis'"):
-        tuplescan.cumsum(x, 0, axis=0)
-    with pytest.raises(TypeError, match="at most 4 positional"):
-        tuplescan.cumsum(x, 0, None, None, True)
-    with pytest.raises(TypeError, match="misses its argument x"):
-        tuplescan.cumsum()
+    for arguments, options, error, said in [
+        ((x, 2), {}, AxisError, "axis 2 is out of bounds for array of dimension 2"),
+        ((x, -3), {}, AxisError, ""),
+        *(((x, axis), {}, TypeError, "") for axis in (1.0, "0", (0,), True)),
+        ((x,), {"out": [0] * 12}, TypeError, "output must be an array"),
+        *(((x,), {"out": np.empty(shape, "i8")}, ValueError, "out has shape")
+          for shape in [(4, 4), (3, 4), (12,), (1, 4, 3)]),
+        ((x,), {"out": read_only}, ValueError, "read-only"),
+        ((x,), {"stream": 0}, ValueError, "stream"),
+        ((x,), {"dtype": "f4", "check_overflow": True}, ValueError, "check_overflow"),
+        ((x,), {"start": [1, 2]}, ValueError, "broadcast"),
+        ((x,), {"start": 1.5}, TypeError, "start"),
+        *(((x,), {"dtype": "u8", "start": start}, OverflowError, "out of bounds") for start in (-1, 2**64, -(2**70))),
+        ((x,), {"dtype": "nonsense"}, TypeError, "data type"),
+        ((x,), {"axes": 0}, TypeError, "unexpected keyword argument 'axes'"),
+        ((x, 0), {"axis": 0}, TypeError, "several values for 'axis'"),
+        ((x, 0, None, None, True), {}, TypeError, "at most 4 positional"),
+        ((), {}, TypeError, "misses its argument x"),
+    ]:
+        with pytest.raises(error, match=said):
+            tuplescan.cumsum(*arguments, **options)
 
 
 def first_overflow(x, axis, dtype, start=0):

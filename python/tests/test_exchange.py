@@ -87,10 +87,6 @@ def test_what_dlpack_says_is_read_only_is_not_written():
 
 
 def test_objects_that_are_no_arrays():
-    class OnAnotherDevice(Exporter):
-        def __dlpack_device__(self):
-            return (10, 0)
-
     class Raises(Exporter):
         def __dlpack__(self, **options):
             raise BufferError("not today")

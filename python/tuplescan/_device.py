@@ -128,6 +128,12 @@ class _OnHost:
         """Whether x is an array of this library that can be written."""
         return False
 
+    def to_numpy(self, x):
+        return np.asarray(x)
+
+    def from_numpy(self, sums):
+        return sums
+
     def seen(self, x):
         """x as an array that has dimensions and a type."""
         return x
@@ -152,9 +158,6 @@ class _Other(_OnHost):
         return np.from_dlpack(x)
 
     seen = to_numpy
-
-    def from_numpy(self, sums):
-        return sums
 
 
 class _Frame(_OnHost):
@@ -183,14 +186,8 @@ class _Frame(_OnHost):
     def with_initial(self, x, axis, dtype):
         raise TypeError(f"include_initial: is for arrays; {type(x)!r} has no place for one row more")
 
-    def to_numpy(self, x):
-        return np.asarray(x)
-
     def seen(self, x):
         return x if hasattr(x, "ndim") else np.asarray(x)
-
-    def from_numpy(self, sums):
-        return sums
 
 
 class _Jax(_OnHost):
@@ -228,9 +225,6 @@ class _Jax(_OnHost):
 
     def on_host(self, x):
         return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
-
-    def to_numpy(self, x):
-        return np.asarray(x)
 
     def from_numpy(self, sums):
         return self.jax.numpy.asarray(sums)
