@@ -33,10 +33,8 @@ struct backend {
     table_status (*fused)(const struct scan *scan, void *workspace);
 
     /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's
-     * choice), CANCELED if not for all; and whether a scan is worth several threads by itself. NULL: no work is done by
-     * threads of the host. */
+     * choice), CANCELED if not for all. NULL: no work is done by threads of the host. */
     table_status (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
-    bool (*is_large)(const struct scan *scan);
 
     /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
      * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all

@@ -1,4 +1,4 @@
-/* The call of tuplescan/columns.h: each column is a table of one column, and a call of table_prefix_sum(). */
+/* The call of tuplescan/columns.h: each column is a table of one column, and a call of its own, checked before. */
 #include <tuplescan/columns.h>
 
 #include <stdatomic.h>
@@ -16,6 +16,7 @@
 struct columns {
     const table_columns *in, *out;
     table_scan_options options;
+    struct call call; /* of column 0 */
     table_type sum_type;
     size_t size;                    /* of a sum */
     struct sum_state *state;        /* of all columns, or NULL; while they are summed, a copy */
@@ -35,24 +36,9 @@ static table_status fail_column(table_status status, size_t column) {
     return status_fail(status, "column %zu: %s", column, reason);
 }
 
-static const void *in_row(const void *row, size_t bytes) { return row ? (const char *)row + bytes : NULL; }
-static void *out_row(void *row, size_t bytes) { return row ? (char *)row + bytes : NULL; }
-
-/* The options of the call for one column. `state`, its own, may be NULL. */
-static table_scan_options options_of(const struct columns *columns, size_t column, void *state, struct findings *found,
-                                     table_report *report) {
-    table_scan_options options = columns->options;
-    options.carry_in = in_row(options.carry_in, column * columns->size);
-    options.carry_out = out_row(options.carry_out, column * columns->size);
-    options.state = state;
-    if (options.first_overflow)
-        options.first_overflow = &found->first_overflow;
-    if (options.skipped)
-        options.skipped = &found->skipped;
-    options.report = report;
-    if (!columns->in_turn)
-        options.threads = 1;
-    return options;
+/* The place of a column in a row of the options, if there is that row. */
+static void *place_in_row(const struct columns *columns, const void *row, size_t column) {
+    return scan_elements_on((void *)(uintptr_t)row, (ptrdiff_t)column, columns->sum_type);
 }
 
 /* The values of one column from the rows of a state of all of them to a state of its own, or back. */
@@ -98,8 +84,20 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
     table_status status = open_state(columns, column, &own);
     if (status != TABLE_OK)
         return status;
-    const table_scan_options options = options_of(columns, column, own, &found, report);
-    status = table_prefix_sum(&in, &out, &options);
+    struct call call = columns->call;
+    validate_other_tables(&call, &in, &out);
+    call.scan.carry_in = place_in_row(columns, call.scan.carry_in, column);
+    call.scan.carry_out = place_in_row(columns, call.scan.carry_out, column);
+    call.scan.state = own;
+    scan_find_into(&call.scan, &found);
+    if (!columns->in_turn)
+        call.scan.threads = 1;
+    if (in.data || out.data) { /* columns may lie on several devices */
+        status = validate_backend(in.data, out.data, columns->options.backend, &call);
+        call.scan.device = in.data ? call.device + 1 : 0;
+    }
+    if (status == TABLE_OK)
+        status = run_scan(&call, report);
     if (status == TABLE_OK)
         note_findings(columns, column, found);
     if (status == TABLE_OK && own) {
@@ -169,14 +167,19 @@ static table_status validate_words(const struct columns *columns) {
     return status;
 }
 
-/* All that a column's own call would refuse is found before the first value is written. Columns of a few values are
- * shared out if all are on the host. */
+/* All that a column's own call would refuse is found before the first value is written. Columns are shared out if all
+ * are on the host. */
 static table_status validate_columns(struct columns *columns, const struct backend **backend) {
     for (size_t j = 0; j < columns->in->count; j++) {
         const table_view in = columns_view(columns->in, j), out = columns_view(columns->out, j);
         struct findings found;
         struct call call;
-        const table_scan_options options = options_of(columns, j, NULL, &found, NULL);
+        table_scan_options options = columns->options;
+        options.carry_in = place_in_row(columns, options.carry_in, j);
+        options.carry_out = place_in_row(columns, options.carry_out, j);
+        options.first_overflow = options.first_overflow ? &found.first_overflow : NULL;
+        options.skipped = options.skipped ? &found.skipped : NULL;
+        options.report = NULL;
         table_status status = validate_scan(&in, &out, &options, CALL_AND_WAIT, &call);
         if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
             status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
@@ -184,7 +187,9 @@ static table_status validate_columns(struct columns *columns, const struct backe
         if (status != TABLE_OK)
             return fail_column(status, j);
         *backend = j == 0 || *backend == call.backend ? call.backend : NULL;
-        columns->in_turn = columns->in_turn || !call.backend->share || call.backend->is_large(&call.scan);
+        columns->in_turn = columns->in_turn || !call.backend->share;
+        if (j == 0)
+            columns->call = call;
     }
     return TABLE_OK;
 }

@@ -4,19 +4,18 @@
 
 #include <stdbool.h>
 
-#include <tuplescan/prefix_sum.h>
+#include "validate.h"
 
 struct stream_device;
 
 struct stream_step {
-    table_scan_options scan; /* of a piece */
-    table_type in_type, out_type;
-    size_t columns;
-    table_report report; /* of all pieces */
-    uint64_t *first_overflow, *skipped;
-    const int *devices; /* which share each piece; NULL: none do */
+    table_scan_options scan; /* as the caller has it, but for what concerns the whole stream */
+    struct call call;        /* checked: of a piece, but for its rows */
+    table_report report;     /* of all pieces */
+    struct findings found;   /* likewise */
+    const int *devices;      /* which share each piece; NULL: none do */
     size_t device_count;
-    void *state;                  /* if it is not the caller's, who has scan.state; NULL: there is one piece */
+    void *state;                  /* if it is not the caller's; NULL: it is, or there is one piece, and no state */
     struct stream_device *device; /* pieces on their way through a device; NULL: each is summed when it begins */
 };
 

@@ -246,6 +246,16 @@ static table_status validate_tables(struct scan *scan, const struct table_view *
     return options->offsets ? validate_offsets(scan, out) : validate_pair(scan, form);
 }
 
+void validate_other_tables(struct call *call, const struct table_view *in, const struct table_view *out) {
+    call->scan.in = *in;
+    call->scan.out = *out;
+    if (call->turned) {
+        view_mirror(&call->scan.in);
+        view_mirror(&call->scan.out);
+    }
+    plan_chunks(&call->scan);
+}
+
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call) {
     const int first_device = first ? backend_device_of(first) : -1;
     const int second_device = second ? backend_device_of(second) : first_device;
@@ -336,6 +346,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     status = validate_tables(scan, in, &all, options, form);
     if (status != TABLE_OK)
         return status;
+    call->turned = options->reverse;
     scan->skip_nan = options->skip_nan;
     scan->skipped = options->skipped;
     scan->carry_in = options->carry_in;

@@ -13,7 +13,8 @@ struct call {
     struct scan scan;
     table_strategy strategy; /* as asked for, AUTO included */
     enum call_form form;
-    int device; /* of the tables: the number of the CUDA device, or -1 for host memory */
+    int device;  /* of the tables: the number of the CUDA device, or -1 for host memory */
+    bool turned; /* rows are summed from the last one on: strides say so, where there are rows */
 
     struct sum_state before, after; /* headers of the state: state_inspect() */
 };
@@ -39,6 +40,9 @@ table_status validate_apart(const char *name_a, const struct table_view *a, cons
 /* Checks a whole call of the scan: views, their pair, options. options may be NULL. */
 table_status validate_scan(const struct table_view *in, const struct table_view *out,
                            const struct table_scan_options *options, enum call_form form, struct call *call);
+
+/* Makes it a call for other tables of these types and columns, which were checked, as the caller sees them. */
+void validate_other_tables(struct call *call, const struct table_view *in, const struct table_view *out);
 
 /* Picks the backend for tables at `first` and `second` (NULL: no such table) as the options say. */
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call);

@@ -103,7 +103,6 @@ const struct backend *backend_cpu(void) {
         .fused_workspace = cpu_fused_workspace,
         .fused = cpu_fused,
         .share = cpu_share,
-        .is_large = cpu_is_large,
         .prefers_batch = cpu_prefers_batch,
         .batch_has_rows_beside = true,
         .batch_workspace = cpu_batch_workspace,

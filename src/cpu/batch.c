@@ -40,12 +40,10 @@ static unsigned threads_of(const struct scan *scan) {
     return jobs_threads(scan->threads, divide_up(scan->tables, run_of(scan)));
 }
 
-bool cpu_is_large(const struct scan *scan) { return division_threads(scan) > 1; }
-
 /* A table that is worth several threads has them all, one table after the other. */
 bool cpu_prefers_batch(const struct scan *scan) {
     const struct scan one = one_table(scan);
-    return !cpu_is_large(&one);
+    return division_threads(&one) <= 1;
 }
 
 struct share {

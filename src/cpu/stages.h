@@ -11,7 +11,6 @@ bool cpu_prefers_fused(const struct scan *scan);
 size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cpu_fused(const struct scan *scan, void *workspace);
 table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
-bool cpu_is_large(const struct scan *scan);
 bool cpu_prefers_batch(const struct scan *scan);
 
 /* Whether one table has so few values, and so few wishes, that it is summed by cpu_scan_tiny(), without a workspace: by
