@@ -1,10 +1,11 @@
 #include "batch.h"
 
 #include "checked.h"
+#include "run.h"
 #include "status.h"
 #include "views.h"
 
-/* Where all tables of a side lie: offsets in elements from the first value of table 0, the end behind the last one. */
+/* Where all tables of a side lie: elements from the first value of table 0, the end behind the last one. */
 struct reach {
     ptrdiff_t begin, end;
 };
@@ -150,5 +151,33 @@ table_status batch_run(const struct backend *backend, const struct plan *plan, c
         status = plan->batch ? backend->batch(scan, workspace) : one_by_one(backend, plan, scan, workspace);
     for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && scan->clock; mark++)
         status = backend->clock_mark(scan, mark);
+    return status;
+}
+
+static table_status put_findings(struct call *call, void *context) {
+    return batch_put_findings(call->backend, &call->scan, context);
+}
+
+table_status batch_through_device(struct call *call, table_report *report) {
+    const struct scan *scan = &call->scan;
+    const size_t row_bytes = scan_row_bytes(scan);
+    struct findings found = FINDINGS_NONE;
+    struct table_report sum = {0}, own;
+    table_status status = TABLE_OK;
+    for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
+        struct call one = *call;
+        struct findings more = FINDINGS_NONE;
+        one.scan.tables = 1;
+        batch_table(scan, table, row_bytes, &one.scan);
+        scan_find_into(&one.scan, &more);
+        status = run_through_device(&one, report ? &own : NULL);
+        findings_add(&found, &more, (uint64_t)table * scan->in.rows * scan->in.columns);
+        if (status == TABLE_OK && report)
+            run_add_report(&sum, &own);
+    }
+    if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
+        status = run_and_wait(call, false, put_findings, &found);
+    if (status == TABLE_OK && report)
+        *report = sum;
     return status;
 }

@@ -17,6 +17,10 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        void *workspace);
 
+/* Host tables on a backend with memory of its own, one after the other. */
+struct call;
+table_status batch_through_device(struct call *call, table_report *report);
+
 /* To where the scan wants it, when all is found. Waits. */
 table_status batch_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found);
 

@@ -4,7 +4,7 @@
 
 #include "checked.h"
 #include "devices_parts.h"
-#include "offsets.h"
+#include "part_options.h"
 #include "refusals.h"
 #include "seconds.h"
 #include "status.h"
@@ -31,7 +31,7 @@ static table_status look_at_part(const table_part *given, const table_scan_optio
                                  struct call *call) {
     table_scan_options inner = *options;
     inner.backend = given->backend;
-    offsets_of_part(&inner, is_last);
+    part_options(&inner, is_last);
     for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
         if (given->reserved[i] != 0)
             return status_fail(TABLE_ERROR_ARGUMENT, "reserved[%d] is not 0", i);

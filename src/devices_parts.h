@@ -12,7 +12,7 @@
 
 enum { DETAIL_BYTES = 256 };
 
-/* Rows of a part, which are not none, but for the last of the offsets. */
+/* Rows of a part, which are not none, unless there is a row beside its results. */
 struct part {
     size_t number; /* as the caller counts */
     struct call call;

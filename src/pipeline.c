@@ -232,7 +232,7 @@ static table_status begin_findings(const struct backend *backend, const struct p
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace) {
     struct scan inner = *scan;
-    if (scan->tables > 1)
+    if (scan_is_batch(scan))
         return batch_run(backend, plan, scan, workspace);
     table_status status = begin_findings(backend, plan, &inner, workspace);
     if (status == TABLE_OK)

@@ -160,7 +160,7 @@ static bool place_row(struct plan *plan, const struct backend *backend, const st
 
 table_status plan_make(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                        bool totals_only, struct plan *plan) {
-    if (scan->tables > 1)
+    if (scan_is_batch(scan))
         return batch_plan(backend, scan, strategy, plan);
     const size_t row_bytes = scan_row_bytes(scan);
     /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */

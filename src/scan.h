@@ -69,6 +69,9 @@ static inline size_t scan_row_bytes(const struct scan *scan) {
     return scan->in.columns * table_type_size(scan_sum_type(scan));
 }
 
+/* Whether it is one of several tables. */
+static inline bool scan_is_batch(const struct scan *scan) { return scan->tables > 1; }
+
 /* Whether there are rows of results beside `out`. */
 static inline bool scan_has_rows_beside(const struct scan *scan) { return scan->row_before || scan->row_after; }
 

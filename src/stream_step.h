@@ -24,7 +24,7 @@ struct stream_step {
 table_status stream_step_begin(struct stream_step *step, table_type in_type, table_type out_type, size_t columns,
                                const table_scan_options *scan);
 
-/* Before the first piece: the row of offsets, results of out_type. */
+/* Before the first piece: what the sum begins with, as a row of results. */
 table_status stream_step_start(const struct stream_step *step, void *row);
 
 /* Bytes that the step keeps between two pieces. */

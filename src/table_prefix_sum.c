@@ -55,38 +55,9 @@ static table_status totals_at_once(struct call *call, void *context) {
     return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
 }
 
-static table_status put_findings(struct call *call, void *context) {
-    return batch_put_findings(call->backend, &call->scan, context);
-}
-
-/* Host tables on a device, one after the other. */
-static table_status tables_through_device(struct call *call, struct table_report *report) {
-    const struct scan *scan = &call->scan;
-    const size_t row_bytes = scan_row_bytes(scan);
-    struct findings found = FINDINGS_NONE;
-    struct table_report sum = {0}, own;
-    table_status status = TABLE_OK;
-    for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
-        struct call one = *call;
-        struct findings more = FINDINGS_NONE;
-        one.scan.tables = 1;
-        batch_table(scan, table, row_bytes, &one.scan);
-        scan_find_into(&one.scan, &more);
-        status = run_through_device(&one, report ? &own : NULL);
-        findings_add(&found, &more, (uint64_t)table * scan->in.rows * scan->in.columns);
-        if (status == TABLE_OK && report)
-            run_add_report(&sum, &own);
-    }
-    if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
-        status = run_and_wait(call, false, put_findings, &found);
-    if (status == TABLE_OK && report)
-        *report = sum;
-    return status;
-}
-
 table_status run_scan(struct call *call, table_report *report) {
     if (call->backend->copy_rows && call->device < 0)
-        return call->scan.tables > 1 ? tables_through_device(call, report) : run_through_device(call, report);
+        return scan_is_batch(&call->scan) ? batch_through_device(call, report) : run_through_device(call, report);
     const bool appends = call->form == CALL_FOR_TOTALS && call->scan.state;
     return run_and_wait(call, report != NULL, appends ? totals_at_once : scan_at_once, report);
 }

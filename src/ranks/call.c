@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "join.h"
+#include "part_options.h"
 
 enum { TEXT = 256 };
 
@@ -18,6 +19,14 @@ void ranks_begin(struct ranks_call *call, struct together *all, const table_scan
         call->options.carry_in = NULL;
 }
 
+table_status ranks_look_at_form(const table_scan_options *options) {
+    if (options->tables > 1)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
+    return options->stream || options->workspace || options->workspace_bytes
+               ? table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms")
+               : TABLE_OK;
+}
+
 /* A table of no rows on the host, for the CPU, which says of what is in device memory that it cannot reach it. */
 table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
                                  void *carry_out) {
@@ -27,7 +36,7 @@ table_status ranks_look_at_words(const struct ranks_call *call, const table_view
     table_scan_options options = call->options;
     size_t bytes;
     options.backend = TABLE_BACKEND_CPU;
-    options.offsets = 0;
+    part_options_of_no_rows(&options);
     options.report = NULL;
     options.carry_out = carry_out;
     return table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);

@@ -27,6 +27,9 @@ struct ranks_call {
 /* The order of the sum is known from then on, and options that are not this rank's are gone. */
 void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options);
 
+/* What no call takes. */
+table_status ranks_look_at_form(const table_scan_options *options);
+
 /* Whether types, columns and options are possible, apart from what the rank's own tables have to do with them, and all
  * memory that the options name is the host's. */
 table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,

@@ -25,11 +25,13 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
     char text[TEXT];
     if (!in)
         return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
-    if (options->exclusive || options->offsets || options->tables > 1 || options->carry_out ||
-        options->first_overflow || options->stream || options->workspace || options->workspace_bytes)
+    table_status status = ranks_look_at_form(options);
+    if (status != TABLE_OK)
+        return status;
+    if (options->exclusive || options->offsets || options->carry_out || options->first_overflow)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take backend, strategy, threads, carry_in, "
                                                      "state, reverse, skip_nan and skipped, and no others");
-    table_status status = ranks_look_at_words(call, in, out_type, NULL);
+    status = ranks_look_at_words(call, in, out_type, NULL);
     if (status == TABLE_OK)
         status = look_at_type(out_type);
     if (status != TABLE_OK || (status = ranks_look_at_words(call, in, out_type, totals)) == TABLE_OK)

@@ -4,7 +4,7 @@
 
 #include "call.h"
 #include "join.h"
-#include "offsets.h"
+#include "part_options.h"
 #include "thread.h"
 
 enum { TEXT = 256 };
@@ -34,18 +34,17 @@ static table_status find_side(struct ranks_call *call, const table_view *in, con
 static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
     size_t bytes;
-    if (options.tables > 1)
-        return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
-    if (options.stream || options.workspace || options.workspace_bytes)
-        return table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
+    table_status status = ranks_look_at_form(&options);
+    if (status != TABLE_OK)
+        return status;
     options.report = NULL;
     if (options.backend == TABLE_BACKEND_CUDA && table_cuda_unavailable())
         return table_error_set(TABLE_ERROR_BACKEND, table_cuda_unavailable());
     if (options.backend == TABLE_BACKEND_CUDA)
         options.backend = TABLE_BACKEND_AUTO;
     options.state = NULL;
-    offsets_of_part(&options, has_last_rows(call->all));
-    table_status status = table_prefix_sum_workspace(in, out, &options, &bytes);
+    part_options(&options, has_last_rows(call->all));
+    status = table_prefix_sum_workspace(in, out, &options, &bytes);
     if (status == TABLE_OK)
         status = ranks_look_at_words(call, in, out->type, options.carry_out);
     options.state = call->options.state;
@@ -84,7 +83,7 @@ static void *scan_rows(void *argument) {
     options.carry_out = NULL;
     options.first_overflow = call->plea.wants_overflow ? &scanning->first_overflow : NULL;
     options.skipped = call->plea.wants_skipped ? &scanning->skipped : NULL;
-    offsets_of_part(&options, has_last_rows(call->all));
+    part_options(&options, has_last_rows(call->all));
     scanning->status = table_prefix_sum(scanning->in, scanning->out, &options);
     if (scanning->status != TABLE_OK)
         snprintf(scanning->detail, sizeof scanning->detail, "%s", table_error_detail());

@@ -1,6 +1,6 @@
-/* Offsets of a table whose rows are summed in parts. */
-#ifndef OFFSETS_H
-#define OFFSETS_H
+/* The options of a table whose rows are summed in parts. */
+#ifndef PART_OPTIONS_H
+#define PART_OPTIONS_H
 
 #include <stdbool.h>
 
@@ -8,11 +8,14 @@
 
 /* With offsets the last part has the whole table's additional row. All others have what stands above the rows of
  * theirs, or, in reverse, the sums from each row on: `options` become those of a call that says so. */
-static inline void offsets_of_part(table_scan_options *options, bool is_last) {
+static inline void part_options(table_scan_options *options, bool is_last) {
     if (options->offsets != 1 || options->exclusive || is_last)
         return;
     options->offsets = 0;
     options->exclusive = !options->reverse;
 }
+
+/* For a table without rows and results, which stands for all. */
+static inline void part_options_of_no_rows(table_scan_options *options) { options->offsets = 0; }
 
 #endif
