@@ -84,8 +84,8 @@ static struct scan table_of(const struct scan *scan, size_t table) {
 static bool by_backend(const struct backend *backend, const struct scan *scan) {
     return backend->prefers_batch && (!scan_has_rows_beside(scan) || backend->batch_has_rows_beside) &&
            scan->in.rows > 0 && scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
-           plan_reaches(backend, scan, scan->carry_out) && plan_reaches(backend, scan, scan->first_overflow) &&
-           plan_reaches(backend, scan, scan->skipped) && backend->prefers_batch(scan);
+           plan_reaches(backend, scan, scan->carry_out) && pipeline_reaches_findings(backend, scan) &&
+           backend->prefers_batch(scan);
 }
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
@@ -103,26 +103,9 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
 static table_status take_findings(const struct backend *backend, const struct scan *scan, size_t table,
                                   struct findings *all) {
     struct findings one = FINDINGS_NONE;
-    table_status status = TABLE_OK;
-    if (scan->first_overflow)
-        status = backend->copy(scan, &one.first_overflow, scan->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, &one.skipped, scan->skipped, sizeof(uint64_t));
-    const table_status waited = backend->wait(scan);
+    const table_status status = pipeline_take_findings(backend, scan, &one);
     findings_add(all, &one, (uint64_t)table * scan->in.rows * scan->in.columns);
-    return status == TABLE_OK ? waited : status;
-}
-
-table_status batch_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found) {
-    table_status status = TABLE_OK;
-    if (!scan->first_overflow && !scan->skipped)
-        return TABLE_OK;
-    if (scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, &found->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, scan->skipped, &found->skipped, sizeof(uint64_t));
-    const table_status waited = backend->wait(scan);
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
 
 /* Any number of tables for which nothing is written is done when one of them is. */
@@ -138,10 +121,10 @@ static table_status one_by_one(const struct backend *backend, const struct plan 
     for (size_t table = 0; table < tables && status == TABLE_OK; table++) {
         const struct scan one = table_of(scan, table);
         status = pipeline_run(backend, plan, &one, workspace);
-        if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
+        if (status == TABLE_OK && scan_finds(scan))
             status = take_findings(backend, scan, table, &found);
     }
-    return status == TABLE_OK ? batch_put_findings(backend, scan, &found) : status;
+    return status == TABLE_OK ? pipeline_put_findings(backend, scan, &found) : status;
 }
 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
@@ -155,7 +138,7 @@ table_status batch_run(const struct backend *backend, const struct plan *plan, c
 }
 
 static table_status put_findings(struct call *call, void *context) {
-    return batch_put_findings(call->backend, &call->scan, context);
+    return pipeline_put_findings(call->backend, &call->scan, context);
 }
 
 table_status batch_through_device(struct call *call, table_report *report) {
@@ -169,13 +152,13 @@ table_status batch_through_device(struct call *call, table_report *report) {
         struct findings more = FINDINGS_NONE;
         one.scan.tables = 1;
         batch_table(scan, table, row_bytes, &one.scan);
-        scan_find_into(&one.scan, &more);
+        scan_find_into(&one.scan, scan, &more);
         status = run_through_device(&one, report ? &own : NULL);
         findings_add(&found, &more, (uint64_t)table * scan->in.rows * scan->in.columns);
         if (status == TABLE_OK && report)
             run_add_report(&sum, &own);
     }
-    if (status == TABLE_OK && (scan->first_overflow || scan->skipped))
+    if (status == TABLE_OK && scan_finds(scan))
         status = run_and_wait(call, false, put_findings, &found);
     if (status == TABLE_OK && report)
         *report = sum;

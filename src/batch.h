@@ -21,7 +21,4 @@ table_status batch_run(const struct backend *backend, const struct plan *plan, c
 struct call;
 table_status batch_through_device(struct call *call, table_report *report);
 
-/* To where the scan wants it, when all is found. Waits. */
-table_status batch_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found);
-
 #endif

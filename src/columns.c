@@ -89,7 +89,7 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
     call.scan.carry_in = place_in_row(columns, call.scan.carry_in, column);
     call.scan.carry_out = place_in_row(columns, call.scan.carry_out, column);
     call.scan.state = own;
-    scan_find_into(&call.scan, &found);
+    scan_find_into(&call.scan, &call.scan, &found);
     if (!columns->in_turn)
         call.scan.threads = 1;
     if (in.data || out.data) { /* columns may lie on several devices */
@@ -151,14 +151,11 @@ static table_status validate_state(struct columns *columns, void *state) {
 }
 
 /* The words that the options name, which each column's call has others in the place of. */
-static table_status validate_words(const struct columns *columns) {
+static table_status validate_count(const struct columns *columns) {
     const table_scan_options *options = &columns->options;
     const uint64_t before = columns->before.rows;
-    struct table_view word;
     size_t values;
-    table_status status = validate_row("options->first_overflow", options->first_overflow, 1, TABLE_U64, &word);
-    if (status == TABLE_OK)
-        status = validate_row("options->skipped", options->skipped, 1, TABLE_U64, &word);
+    table_status status = validate_words(options);
     if (status == TABLE_OK && options->first_overflow &&
         (!checked_add(before, columns->in->rows, &values) || !checked_multiply(values, columns->in->count, &values)))
         status =
@@ -177,8 +174,7 @@ static table_status validate_columns(struct columns *columns, const struct backe
         table_scan_options options = columns->options;
         options.carry_in = place_in_row(columns, options.carry_in, j);
         options.carry_out = place_in_row(columns, options.carry_out, j);
-        options.first_overflow = options.first_overflow ? &found.first_overflow : NULL;
-        options.skipped = options.skipped ? &found.skipped : NULL;
+        findings_of_part(&found, &options);
         options.report = NULL;
         table_status status = validate_scan(&in, &out, &options, CALL_AND_WAIT, &call);
         if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
@@ -272,7 +268,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
     if (status == TABLE_OK)
-        status = validate_words(&columns);
+        status = validate_count(&columns);
     if (status == TABLE_OK && in->count == 0)
         return scan_nothing(in, out, options);
     if (status == TABLE_OK)
@@ -281,9 +277,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
         status = columns_look_apart(in, out, &columns.options, columns.state, state_bytes(&columns));
     if (status == TABLE_OK)
         status = scan_with_state(&columns, backend);
-    if (status == TABLE_OK && columns.options.first_overflow)
-        *columns.options.first_overflow = columns.found.first_overflow;
-    if (status == TABLE_OK && columns.options.skipped)
-        *columns.options.skipped = columns.found.skipped;
+    if (status == TABLE_OK)
+        findings_tell(&columns.found, &columns.options);
     return status;
 }

@@ -1,6 +1,5 @@
 #include "device_pieces.h"
 
-#include "batch.h"
 #include "layout.h"
 #include "status.h"
 
@@ -28,9 +27,7 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     scan->in = device_rows(&whole->in, lane->in, rows);
     scan->out = device_rows(&whole->out, lane->out, rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
-    scan->first_overflow = whole->first_overflow;
-    scan->skipped = whole->skipped;
-    scan_find_into(scan, lane->found);
+    scan_find_into(scan, whole, lane->found);
     scan->row_before = scan->row_after = NULL;
     scan->carry_in = pieces->alone ? whole->carry_in : NULL;
     scan->carry_out = pieces->alone ? whole->carry_out : NULL;
@@ -196,9 +193,8 @@ static table_status sum_piece(struct device_pieces *pieces, struct device_lane *
                                                  : state_image_add(&pieces->image, scan);
     if (status == TABLE_OK && pieces->lane_count > 1)
         status = backend->clock_mark(scan, STAGES + 1);
-    return status == TABLE_OK && (scan->first_overflow || scan->skipped)
-               ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words)
-               : status;
+    return status == TABLE_OK && scan_finds(scan) ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words)
+                                                  : status;
 }
 
 table_status device_pieces_begin(struct device_pieces *pieces, const struct table_view *in,
@@ -222,8 +218,7 @@ table_status device_pieces_begin(struct device_pieces *pieces, const struct tabl
 static table_status account(struct device_pieces *pieces, const struct device_lane *lane) {
     const struct scan *scan = &lane->piece.scan;
     struct table_report report;
-    const struct findings found = {scan->first_overflow ? lane->words->first_overflow : TABLE_NO_OVERFLOW,
-                                   scan->skipped ? lane->words->skipped : 0};
+    const struct findings found = scan_found(scan, lane->words);
     findings_add(&pieces->sum, &found, 0);
     if (!pieces->report)
         return TABLE_OK;
@@ -251,7 +246,7 @@ table_status device_pieces_keep(struct device_pieces *pieces) {
     if (whole->out.data && !pieces->alone)
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK)
-        status = batch_put_findings(backend, whole, &pieces->sum);
+        status = pipeline_put_findings(backend, whole, &pieces->sum);
     const table_status waited = backend->wait(whole);
     status = status == TABLE_OK ? waited : status;
     return status == TABLE_OK && !pieces->alone ? state_image_keep(pieces->whole, &pieces->image) : status;

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "batch.h"
 #include "seconds.h"
 #include "state_call.h"
 #include "status.h"
@@ -101,8 +100,7 @@ static table_status total_part(const struct parts *parts, struct part *part, boo
     struct call call = part->call;
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
-    call.scan.first_overflow = NULL;
-    call.scan.skipped = NULL;
+    scan_find_nothing(&call.scan);
     call.scan.state = NULL;
     if (call.device < 0)
         call.backend = backend_cpu();
@@ -117,7 +115,7 @@ static table_status scan_part(struct part *part, bool is_asked) {
     call.scan.carry_in = NULL;
     call.scan.carry_out = NULL;
     call.scan.state = part->before;
-    scan_find_into(&call.scan, &part->found);
+    scan_find_into(&call.scan, &call.scan, &part->found);
     return run_scan(&call, NULL);
 }
 
@@ -187,7 +185,7 @@ static void tell_findings(const struct parts *parts) {
     struct findings found = FINDINGS_NONE;
     for (size_t i = 0; i < parts->count; i++)
         findings_add(&found, &parts->part[i].found, 0);
-    batch_put_findings(backend_cpu(), scan, &found);
+    pipeline_put_findings(backend_cpu(), scan, &found);
 }
 
 /* Where each part's rows are in the sum, and which of a device's lanes it is on. */

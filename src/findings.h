@@ -21,4 +21,17 @@ static inline void findings_add(struct findings *all, const struct findings *par
             break;
 }
 
+/* What the host is told of them, where the options want it; and that a part's are wanted here, if all of them are. */
+static inline void findings_tell(const struct findings *found, const table_scan_options *options) {
+    if (options->first_overflow)
+        *options->first_overflow = found->first_overflow;
+    if (options->skipped)
+        *options->skipped = found->skipped;
+}
+
+static inline void findings_of_part(struct findings *found, table_scan_options *options) {
+    options->first_overflow = options->first_overflow ? &found->first_overflow : NULL;
+    options->skipped = options->skipped ? &found->skipped : NULL;
+}
+
 #endif

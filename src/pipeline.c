@@ -180,7 +180,7 @@ static table_status put_before(const struct backend *backend, const struct plan 
                                char *workspace) {
     struct scan begin = *scan;
     begin.in.rows = begin.out.rows = begin.chunks = 0;
-    begin.first_overflow = begin.skipped = NULL;
+    scan_find_nothing(&begin);
     begin.carry_out = workspace + plan->row_offset;
     begin.clock = NULL;
     table_status status = run_either(backend, plan, &begin, workspace);
@@ -227,6 +227,33 @@ static table_status begin_findings(const struct backend *backend, const struct p
         status = status == TABLE_OK ? backend->fill(scan, scan->skipped, 0, sizeof(uint64_t)) : status;
     }
     return status;
+}
+
+table_status pipeline_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found) {
+    table_status status = TABLE_OK;
+    if (scan->first_overflow)
+        status = backend->copy(scan, &found->first_overflow, scan->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, &found->skipped, scan->skipped, sizeof(uint64_t));
+    const table_status waited = backend->wait(scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+table_status pipeline_put_findings(const struct backend *backend, const struct scan *scan,
+                                   const struct findings *found) {
+    table_status status = TABLE_OK;
+    if (!scan_finds(scan))
+        return TABLE_OK;
+    if (scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, &found->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, scan->skipped, &found->skipped, sizeof(uint64_t));
+    const table_status waited = backend->wait(scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+bool pipeline_reaches_findings(const struct backend *backend, const struct scan *scan) {
+    return plan_reaches(backend, scan, scan->first_overflow) && plan_reaches(backend, scan, scan->skipped);
 }
 
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,

@@ -14,6 +14,12 @@ table_status pipeline_run(const struct backend *backend, const struct plan *plan
 table_status pipeline_run_stateless(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                     char *workspace);
 
+/* What is found, between the host and where the scan wants it. Both wait. And whether the backend reaches that. */
+table_status pipeline_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found);
+table_status pipeline_put_findings(const struct backend *backend, const struct scan *scan,
+                                   const struct findings *found);
+bool pipeline_reaches_findings(const struct backend *backend, const struct scan *scan);
+
 /* Stage 2 on a seeds table of `rows` rows, in place.
  *
  * By the host: waits for stage 1. The seeds are host memory of stage2_host_seeds(), from backend->host_allocate(), or

@@ -136,9 +136,7 @@ struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows) {
     inner.in = view;
     inner.out = view;
     inner.exclusive = false;
-    inner.first_overflow = NULL;
-    inner.skip_nan = false;
-    inner.skipped = NULL;
+    scan_reads_sums(&inner);
     inner.state = inner.state_out = NULL;
     plan_chunks(&inner);
     return inner;

@@ -75,10 +75,48 @@ static inline bool scan_is_batch(const struct scan *scan) { return scan->tables 
 /* Whether there are rows of results beside `out`. */
 static inline bool scan_has_rows_beside(const struct scan *scan) { return scan->row_before || scan->row_after; }
 
-/* What the scan is to find is wanted here, instead. */
-static inline void scan_find_into(struct scan *scan, struct findings *found) {
-    scan->first_overflow = scan->first_overflow ? &found->first_overflow : NULL;
-    scan->skipped = scan->skipped ? &found->skipped : NULL;
+/* Whether anything is to be found on the way. */
+static inline bool scan_finds(const struct scan *scan) { return scan->first_overflow || scan->skipped; }
+
+/* What `whole` is to find, which may be the scan itself, is wanted here instead. */
+static inline void scan_find_into(struct scan *scan, const struct scan *whole, struct findings *found) {
+    scan->first_overflow = whole->first_overflow ? &found->first_overflow : NULL;
+    scan->skipped = whole->skipped ? &found->skipped : NULL;
+}
+
+static inline void scan_find_nothing(struct scan *scan) {
+    scan->first_overflow = NULL;
+    scan->skipped = NULL;
+}
+
+/* Adds what was found to what the scan has in memory of the host; or tells it there. */
+static inline void scan_note(const struct scan *scan, const struct findings *found) {
+    if (scan->first_overflow && found->first_overflow < *scan->first_overflow)
+        *scan->first_overflow = found->first_overflow;
+    if (scan->skipped)
+        *scan->skipped += found->skipped;
+}
+
+static inline void scan_tell(const struct scan *scan, const struct findings *found) {
+    if (scan->first_overflow)
+        *scan->first_overflow = found->first_overflow;
+    if (scan->skipped)
+        *scan->skipped = found->skipped;
+}
+
+/* Of words, those that are wanted. */
+static inline struct findings scan_found(const struct scan *scan, const struct findings *words) {
+    return (struct findings){scan->first_overflow ? words->first_overflow : TABLE_NO_OVERFLOW,
+                             scan->skipped ? words->skipped : 0};
+}
+
+/* Whether no value counts as nothing, and no sum is looked at. */
+static inline bool scan_is_plain(const struct scan *scan) { return !scan->first_overflow && !scan->skip_nan; }
+
+/* What it reads are sums: nothing in them counts as nothing, or is found. */
+static inline void scan_reads_sums(struct scan *scan) {
+    scan->skip_nan = false;
+    scan_find_nothing(scan);
 }
 
 static inline void *scan_elements_on(void *row, ptrdiff_t elements, table_type type) {

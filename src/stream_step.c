@@ -36,10 +36,7 @@ static void add_report(table_report *sum, const table_report *report) {
 /* What was found so far is told at once. */
 static void note_findings(struct stream_step *step, const struct findings *found) {
     findings_add(&step->found, found, 0);
-    if (step->scan.first_overflow)
-        *step->scan.first_overflow = step->found.first_overflow;
-    if (step->scan.skipped)
-        *step->scan.skipped = step->found.skipped;
+    findings_tell(&step->found, &step->scan);
 }
 
 /* Seconds are those that the summing thread has spent. */
@@ -55,7 +52,7 @@ enum { PARTS_OF_DEVICE = 2 }; /* so that one copies in while the other copies ou
 
 /* Each device's share of the piece, in whole units. The call is that of the piece. */
 static table_status share_piece(const struct stream_step *step, const table_view *in, const table_view *out,
-                                const struct scan *piece, table_report *report) {
+                                const struct scan *piece, struct findings *found, table_report *report) {
     const size_t count = PARTS_OF_DEVICE * step->device_count, units = divide_up(in->rows, TABLE_UNIT_ROWS);
     const size_t each = divide_up(units, count) * TABLE_UNIT_ROWS;
     table_scan_options inner = step->scan;
@@ -75,8 +72,7 @@ static table_status share_piece(const struct stream_step *step, const table_view
     inner.backend = TABLE_BACKEND_AUTO;
     inner.carry_in = piece->carry_in;
     inner.state = piece->state;
-    inner.first_overflow = piece->first_overflow;
-    inner.skipped = piece->skipped;
+    findings_of_part(found, &inner);
     const table_status status = table_prefix_sum_devices(parts, count, &inner, &done);
     *report = (table_report){.backend = TABLE_BACKEND_CUDA,
                              .strategy = inner.strategy ? inner.strategy : TABLE_STRATEGY_FUSED,
@@ -93,11 +89,12 @@ static table_status sum_piece(struct stream_step *step, const char *in, char *ou
     struct call call = call_of(step, in, out, rows);
     struct findings found = FINDINGS_NONE;
     table_report report;
-    scan_find_into(&call.scan, &found);
+    scan_find_into(&call.scan, &call.scan, &found);
     if (step->found.first_overflow != TABLE_NO_OVERFLOW)
         call.scan.first_overflow = NULL;
-    const table_status status = step->devices && rows > 0 ? share_piece(step, &in_view, &out_view, &call.scan, &report)
-                                                          : run_scan(&call, &report);
+    const table_status status = step->devices && rows > 0
+                                    ? share_piece(step, &in_view, &out_view, &call.scan, &found, &report)
+                                    : run_scan(&call, &report);
     if (status != TABLE_OK)
         return status;
     add_report(&step->report, &report);
@@ -135,7 +132,7 @@ table_status stream_step_start(const struct stream_step *step, void *row) {
     call.backend = backend_cpu();
     call.scan.row_after = call.scan.out.data = row;
     call.scan.carry_out = NULL;
-    call.scan.first_overflow = call.scan.skipped = NULL;
+    scan_find_nothing(&call.scan);
     call.scan.threads = 1;
     return run_scan(&call, NULL);
 }
@@ -165,7 +162,7 @@ static table_status open_device(struct stream_step *step, size_t rows) {
     struct stream_device *device = step->device;
     device->call = step->call;
     device->found = FINDINGS_NONE;
-    scan_find_into(&device->call.scan, &device->found);
+    scan_find_into(&device->call.scan, &device->call.scan, &device->found);
     table_status status = device->call.backend->open(&device->call.scan);
     if (status != TABLE_OK)
         return status;

@@ -286,6 +286,12 @@ table_status validate_reach_words(const struct table_scan_options *options) {
     return status == TABLE_OK ? validate_reach(backend_cpu(), "options->skipped", options->skipped) : status;
 }
 
+table_status validate_words(const struct table_scan_options *options) {
+    struct table_view word;
+    const table_status status = validate_row("options->first_overflow", options->first_overflow, 1, TABLE_U64, &word);
+    return status == TABLE_OK ? validate_row("options->skipped", options->skipped, 1, TABLE_U64, &word) : status;
+}
+
 /* Where no table says on which side it is, a row of the options on a device does. */
 static const void *deciding_row(const struct scan *scan) {
     const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->skipped, scan->state};

@@ -53,6 +53,9 @@ table_status validate_reach(const struct backend *backend, const char *name, con
 /* The same of where the host is told what was found. */
 table_status validate_reach_words(const struct table_scan_options *options);
 
+/* Checks these words as rows of one value. */
+table_status validate_words(const struct table_scan_options *options);
+
 /* Checks the workspace of a stream form, options->workspace and workspace_bytes. */
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed);
 

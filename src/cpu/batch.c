@@ -77,10 +77,6 @@ static bool are_tiny(const struct scan *scan) {
            scan->out.stride == columns && is_aligned(scan->out.data, scan->out.type);
 }
 
-static bool need_converting(const struct scan *scan) {
-    return scan->in.type != scan->out.type || scan->skip_nan || !is_aligned(scan->in.data, scan->in.type);
-}
-
 /* Starts (NULL: zeros) or last sums of `count` tables, rows side by side, into rows of results beside them. */
 static void put_rows(const struct division *division, const struct scan *first, void *rows, const void *sums,
                      size_t count) {
@@ -97,7 +93,7 @@ bool cpu_is_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
     return scan->in.rows > 0 && scan->in.rows * scan->in.columns <= LONE_VALUES && scan->in.type == scan->out.type &&
            scan->out.type == scan_sum_type(scan) && scan->in.stride == columns && scan->out.stride == columns &&
-           scan->out.data && !scan->first_overflow && !scan->skip_nan && !scan->state;
+           scan->out.data && scan_is_plain(scan) && !scan->state;
 }
 
 void cpu_scan_tiny(const struct scan *scan) {
@@ -133,8 +129,7 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
         batch_table(scan, table, row, &some);
         if (batch->converts) {
-            found.skipped +=
-                division_take(&division, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
+            division_take(&division, &found, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
             some.in.data = converted;
         }
         if (some.row_before)
@@ -197,14 +192,11 @@ table_status cpu_batch(const struct scan *scan, void *workspace) {
     const struct division division = divide(&one);
     batch.worker_bytes = division.worker_bytes;
     batch.tiny = division_kernels(&division)->tiny;
-    batch.converts = need_converting(scan);
+    batch.converts = scan->in.type != scan->out.type || division.stage_in;
     if (are_tiny(scan))
         jobs.work = scan_tiny;
     batch.found = FINDINGS_NONE;
     const table_status status = jobs_run(&jobs, threads_of(scan));
-    if (scan->first_overflow)
-        *scan->first_overflow = batch.found.first_overflow;
-    if (scan->skipped)
-        *scan->skipped = batch.found.skipped;
+    scan_tell(scan, &batch.found);
     return status;
 }

@@ -108,15 +108,17 @@ static inline size_t division_first(ptrdiff_t stride, size_t rows, size_t value_
 }
 
 /* Values of the table as the sums' type, as a kernel takes them: from `from` on into the buffer, side by side in the
- * order of `to_stride`, columns or -columns. Returns how many were skipped. */
-static inline size_t division_take(const struct division *division, char *buffer, ptrdiff_t to_stride, const void *from,
-                                   size_t rows, size_t columns) {
+ * order of `to_stride`, columns or -columns. What counts as nothing is noted, unless `found` is NULL. */
+static inline void division_take(const struct division *division, struct findings *found, char *buffer,
+                                 ptrdiff_t to_stride, const void *from, size_t rows, size_t columns) {
     const struct scan *scan = division->scan;
     const struct cpu_conversions *conversions = division->kernels->conversions;
     conversions->convert[scan->in.type][division->sum_type](buffer +
                                                                 division_first(to_stride, rows, division->value_bytes),
                                                             to_stride, from, scan->in.stride, rows, columns);
-    return scan->skip_nan ? conversions->skip_nan[division->sum_type](buffer, rows * columns) : 0;
+    const size_t skipped = scan->skip_nan ? conversions->skip_nan[division->sum_type](buffer, rows * columns) : 0;
+    if (found)
+        found->skipped += skipped;
 }
 
 /* Sums as results, to `to`, where `out` has its rows or a buffer has them. */

@@ -55,9 +55,8 @@ void edge_take(struct worker *worker, const struct division *division, const str
     char *const values = worker->edge, *const own = values + worker->missing * row_bytes;
     put_missing(worker, division, part, values);
     const ptrdiff_t columns = (ptrdiff_t)part->columns;
-    const size_t skipped =
-        division_take(division, own, columns, division_cell(&scan->in, row, part->first_column), rows, part->columns);
-    worker->found.skipped += results || !scan->out.data ? skipped : 0;
+    division_take(division, results || !scan->out.data ? &worker->found : NULL, own, columns,
+                  division_cell(&scan->in, row, part->first_column), rows, part->columns);
     if (worker->keeps && present < group)
         keep_runs(worker, division, part, values, present);
     worker->missing = 0;

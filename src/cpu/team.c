@@ -30,10 +30,7 @@ table_status team_run(struct team *team) {
     team->found = FINDINGS_NONE;
     const unsigned threads = division->threads < division->parts ? division->threads : (unsigned)division->parts;
     const table_status status = pool_run(threads, run_member, team);
-    if (scan->first_overflow && team->found.first_overflow < *scan->first_overflow)
-        *scan->first_overflow = team->found.first_overflow;
-    if (scan->skipped)
-        *scan->skipped += team->found.skipped;
+    scan_note(scan, &team->found);
     return status;
 }
 

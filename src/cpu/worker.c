@@ -56,7 +56,7 @@ static void fetch_ahead(const struct division *division, const struct part *part
             __builtin_prefetch(row + at, 0, 3);
 }
 
-/* counts: the NaN that are skipped here are not seen again. */
+/* counts: what counts as nothing here is not seen again. */
 static struct block make_block(struct worker *worker, const struct division *division, const struct part *part,
                                size_t done, bool counts) {
     const struct scan *scan = division->scan;
@@ -67,10 +67,9 @@ static struct block make_block(struct worker *worker, const struct division *div
     block.in_stride = scan->in.stride;
     if (division->stage_in) {
         block.in_stride = division_packed(&scan->in, part->columns);
-        const size_t skipped =
-            division_take(division, worker->block_in, block.in_stride, block.in, block.rows, part->columns);
+        division_take(division, counts ? &worker->found : NULL, worker->block_in, block.in_stride, block.in, block.rows,
+                      part->columns);
         fetch_ahead(division, part, done + block.rows);
-        worker->found.skipped += counts ? skipped : 0;
         block.in = worker->block_in + division_first(block.in_stride, block.rows, division->value_bytes);
     }
     if (!division->stage_out && scan->out.data) {

@@ -21,7 +21,7 @@ bool cuda_prefers_batch(const struct scan *scan) {
     const double values = (double)scan->in.rows * (double)scan->in.columns;
     const double bytes = values * (double)(table_type_size(scan->in.type) + table_type_size(scan->out.type));
     const double one = SECONDS_PER_TABLE + bytes / BYTES_PER_SECOND;
-    if (scan->first_overflow || scan->skipped) /* one table after the other, the host has to look at each */
+    if (scan_finds(scan)) /* one table after the other, the host has to look at each */
         return true;
     return batch_seconds(scan, bytes) < (double)scan->tables * one;
 }
@@ -50,8 +50,7 @@ table_status cuda_batch(const struct scan *scan, void *workspace) {
     if (scan->first_overflow)
         status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
                             "filling device memory"); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK && scan->skipped)
-        status =
-            cuda_check(cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream), "filling device memory");
+    if (status == TABLE_OK)
+        status = cuda_check(cuda_forget_nans(scan), "filling device memory");
     return status == TABLE_OK ? cuda_check(kernel_run_batch(&batch), "several tables") : status;
 }

@@ -91,17 +91,16 @@ table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *p
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
         if (!takes(form, &facts, carry->stack != NULL))
             continue;
-        const bool counts = form->is_certain && !carry->stack && scan->skipped;
-        /* A form that may be refused does no pass that skips anything; what a piece skips was counted before. */
-        int error = counts ? cuda_count_skipped(scan, pass) : 0;
+        const bool counts = form->is_certain && !carry->stack;
+        /* A form that may be refused does no pass where NaN count as nothing; those of a piece were counted before. */
+        int error = counts ? cuda_count_nans(scan, pass) : 0;
         if (error == 0)
             error = form->run(pass, carry, workspace);
         if (!kernel_is_refused(error))
             return cuda_check(error, "the fused pass");
         cuda_forget((cudaError_t)error);
-        if (counts) { /* by force: who does the pass counts anew */
-            const table_status status = cuda_check(
-                cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream), "filling device memory");
+        if (counts) { /* a forced form was refused: the one that does the pass counts anew */
+            const table_status status = cuda_check(cuda_forget_nans(scan), "filling device memory");
             if (status != TABLE_OK)
                 return status;
         }

@@ -3,6 +3,7 @@
 #define CUDA_PASS_H
 
 #include <choose/facts.h>
+#include <cuda_runtime_api.h>
 #include <kernels.h>
 
 #include "../scan.h"
@@ -23,9 +24,13 @@ static inline struct kernel_pass cuda_pass(const struct scan *scan) {
                                 .stream = scan->stream};
 }
 
-/* Counts what stage 1, or what does all stages, skips, before in may be overwritten. */
-static inline int cuda_count_skipped(const struct scan *scan, const struct kernel_pass *pass) {
+/* Counts what stage 1, or what does all stages, skips, before in may be overwritten; and forgets it again. */
+static inline int cuda_count_nans(const struct scan *scan, const struct kernel_pass *pass) {
     return scan->skipped ? kernel_count_nans(pass, scan->skipped) : 0;
+}
+
+static inline int cuda_forget_nans(const struct scan *scan) {
+    return scan->skipped ? cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream) : 0;
 }
 
 #endif

@@ -79,7 +79,7 @@ static table_status run_fused(const struct scan *scan, const struct kernel_pass 
 table_status cuda_piece(const struct scan *scan, bool fused, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_piece piece = {scan->state, scan->state_out, scan->carry_out};
-    const table_status status = cuda_check(cuda_count_skipped(scan, &pass), "counting what is skipped");
+    const table_status status = cuda_check(cuda_count_nans(scan, &pass), "counting NaN");
     if (status != TABLE_OK)
         return status;
     return fused ? run_fused(scan, &pass, &piece, workspace) : run_stages(&pass, &piece, workspace);

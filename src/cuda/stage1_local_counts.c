@@ -3,6 +3,6 @@
 
 table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds) {
     const struct kernel_pass pass = cuda_pass(scan);
-    const int error = cuda_count_skipped(scan, &pass);
+    const int error = cuda_count_nans(scan, &pass);
     return cuda_check(error ? error : kernel_stage1_local_counts(&pass, seeds), "stage 1, local counts");
 }
