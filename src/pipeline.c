@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "batch.h"
 #include "interrupt.h"
-#include "state_scan.h"
+#include "parts/batch.h"
+#include "state/state_scan.h"
 
 /* A row of carry: the caller's, or zeros. */
 static table_status put_carry_in(const struct backend *backend, const struct scan *scan, void *row, size_t row_bytes) {

@@ -2,9 +2,9 @@
 
 #include <tuplescan/stages.h>
 
-#include "batch.h"
 #include "checked.h"
 #include "layout.h"
+#include "parts/batch.h"
 #include "status.h"
 
 size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {

@@ -1,8 +1,8 @@
 /* The calls of tuplescan/prefix_sum.h: validate, plan, run. */
-#include "batch.h"
+#include "parts/batch.h"
 #include "refusals.h"
 #include "run.h"
-#include "state_scan.h"
+#include "state/state_scan.h"
 #include "status.h"
 
 /* Small tables are scanned in less time than it takes to allocate: on the host they have their workspace here. */

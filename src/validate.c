@@ -1,7 +1,7 @@
 #include "validate.h"
 
-#include "batch.h"
 #include "checked.h"
+#include "parts/batch.h"
 #include "plan.h"
 #include "refusals.h"
 #include "status.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../state_call.h"
+#include "../state/state_call.h"
 #include "../tree.h"
 
 /* Rows of state_out that are made use of. */

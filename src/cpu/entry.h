@@ -1,4 +1,4 @@
-/* Where a sum of floats goes on from: what its state (src/state.h) says of the rows before the table, as the CPU
+/* Where a sum of floats goes on from: what its state (private/state.h) says of the rows before the table, as the CPU
  * backend needs it. A full unit, which a state keeps apart, is a block here. */
 #ifndef CPU_ENTRY_H
 #define CPU_ENTRY_H

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "join.h"
-#include "part_options.h"
+#include "parts/part_options.h"
 
 enum { TEXT = 256 };
 

@@ -4,7 +4,7 @@
 
 #include "call.h"
 #include "join.h"
-#include "part_options.h"
+#include "parts/part_options.h"
 #include "thread.h"
 
 enum { TEXT = 256 };

@@ -10,7 +10,7 @@
 
 #include "cuda_runtime.h"
 extern "C" {
-#include "../../src/state_call.h"
+#include "../../src/state/state_call.h"
 }
 #include "emulator.h"
 #include "types.h"

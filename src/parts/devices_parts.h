@@ -8,7 +8,7 @@
 
 #include "pool.h"
 #include "run.h"
-#include "state_scan.h"
+#include "state/state_scan.h"
 
 enum { DETAIL_BYTES = 256 };
 

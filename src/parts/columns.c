@@ -10,7 +10,7 @@
 #include "columns_apart.h"
 #include "refusals.h"
 #include "run.h"
-#include "state_call.h"
+#include "state/state_call.h"
 #include "status.h"
 
 struct columns {

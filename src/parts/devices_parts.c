@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "seconds.h"
-#include "state_call.h"
+#include "state/state_call.h"
 #include "status.h"
 
 enum { TOTALS, SCANS, LANES_OF_DEVICE = 3 };
