@@ -49,7 +49,8 @@ def add(root, files, kept=()):
     """Copies the files, and the libraries that they need, to the same places in a root; but for folders that it has."""
     wanted = {Path(file) for file in files}
     for file in files:
-        wanted |= {Path(found) for found in re.findall(r'(/\S+) \(0x', output('ldd', str(file)))}
+        needs = subprocess.run(['ldd', str(file)], text=True, capture_output=True).stdout  # of a static program: nothing
+        wanted |= {Path(found) for found in re.findall(r'(/\S+) \(0x', needs)}
     for file in wanted:
         if not any(folder in file.parents for folder in kept):
             (root / file.relative_to('/')).parent.mkdir(parents=True, exist_ok=True)
