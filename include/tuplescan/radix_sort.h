@@ -4,7 +4,8 @@
  *
  * Stable: keys that are equal (in the bits that are looked at) keep their order, ascending and descending. The order is
  * that of the sort keys in pipeline.h, floats included, and is the same on every backend. Time grows with the number of
- * keys and little with their distribution; on the CPU a digit that all keys share costs only its counting. */
+ * keys and little with their distribution; on the CPU a digit that all keys share costs only its counting, keys
+ * that are in order already one look, and keys of 8 or 16 bits, without values, the counting of each value. */
 #ifndef TUPLESCAN_RADIX_SORT_H
 #define TUPLESCAN_RADIX_SORT_H
 

@@ -21,6 +21,7 @@ struct digit_pass {
     unsigned first_bit, bits;
     unsigned digits; /* counted at once: one beside the other, each of `bits` bits, the first at first_bit */
     bool descending;
+    bool is_moved; /* the keys are moved, too, and not only counted */
     size_t chunk_length, chunks;
 };
 
@@ -67,6 +68,11 @@ struct key_backend {
                                  const struct table_view *counters, void *workspace);
     table_status (*digit_scatter)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
                                   void *workspace); /* chunks as chunk_length() has them */
+    /* NULL where keys are always moved. digit_order: whether they ascend by the bits of the pass, which may be all that
+     * a key has, already. digit_fill: a pass of all bits of keys that have few, which puts to move->keys as many of
+     * each as move->totals says. */
+    table_status (*digit_order)(const struct scan *scan, const struct digit_pass *pass, bool *ascends);
+    table_status (*digit_fill)(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move);
     table_status (*gather)(const struct scan *scan, const struct gather *gather);
     size_t (*histogram_workspace)(const struct scan *scan, const struct histogram_pass *pass);
     table_status (*histogram)(const struct scan *scan, const struct histogram_pass *pass, void *workspace);

@@ -6,6 +6,9 @@
 /* Bits of a digit at most: 256 places to write to, whose lines fit in a first cache. */
 enum { DIGIT_BITS = 8 };
 
+/* Bits of keys that are sorted by counting each of their values, and how many of them there are for each value. */
+enum { COUNTED_BITS = 16, KEYS_PER_VALUE = 4 };
+
 static table_status validate_options(const table_sort_options *options, table_type type, struct sort_call *sort) {
     const unsigned width = 8 * (unsigned)table_type_size(type);
     if (options->descending != 0 && options->descending != 1)
@@ -35,19 +38,32 @@ static table_status plan_ranks(struct key_call *call, struct sort_call *sort, si
     return status;
 }
 
+static void choose_kind_of_pass(const struct backend *backend, struct sort_call *sort) {
+    const unsigned bits = sort->end_bit - sort->first_bit;
+    sort->is_filled = backend->keys->digit_fill && sort->kind == SORT_KEYS && bits <= COUNTED_BITS &&
+                      bits == 8 * table_type_size(sort->pass.keys.type) &&
+                      sort->pass.keys.rows >= (size_t)KEYS_PER_VALUE << bits;
+    sort->pass.is_moved = !sort->is_filled;
+    if (sort->is_filled) {
+        sort->passes = 1;
+        sort->pass.bits = bits;
+    }
+}
+
 /* Where everything lies. */
 static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     const struct backend *backend = call->call.backend;
     struct digit_pass *pass = &sort->pass;
     struct layout *layout = &call->layout;
     const size_t keys = pass->keys.rows, key_bytes = table_type_size(pass->keys.type);
+    choose_kind_of_pass(backend, sort);
     sort->counter_type = keys <= UINT32_MAX ? TABLE_U32 : TABLE_U64;
     pass->chunk_length = keys > 0 ? backend->keys->chunk_length(&call->call.scan, keys) : 1;
     pass->chunks = divide_up(keys, pass->chunk_length);
     sort->at_once =
         pass->chunks <= 1 && sort->passes > 1 && pass->bits * sort->passes == sort->end_bit - sort->first_bit;
     for (unsigned side = 0; side < 2; side++) {
-        const bool own_keys = side == 1 || sort->kind == SORT_ORDER;
+        const bool own_keys = (side == 1 && !sort->is_filled) || sort->kind == SORT_ORDER;
         const bool own_values = sort->kind != SORT_KEYS && (side == 1 || sort->kind == SORT_INDEXED);
         sort->keys_at[side] = layout_place(layout, own_keys ? keys : 0, key_bytes);
         sort->values_at[side] = layout_place(layout, own_values ? keys : 0, sort->moved_bytes);

@@ -114,7 +114,9 @@ static table_status run_pass(struct key_call *call, const struct sort_call *sort
         status = key_call_mark(call, 2);
     *moved = status == TABLE_OK && (must || !is_sorted_already(call, sort, move.totals));
     if (*moved)
-        status = call->call.backend->keys->digit_scatter(&call->call.scan, &pass, &move, workspace + sort->pass_at);
+        status = sort->is_filled ? call->call.backend->keys->digit_fill(&call->call.scan, &pass, &move)
+                                 : call->call.backend->keys->digit_scatter(&call->call.scan, &pass, &move,
+                                                                           workspace + sort->pass_at);
     if (status == TABLE_OK)
         status = key_call_mark(call, 3);
     if (status == TABLE_OK)
@@ -175,6 +177,29 @@ static table_status run_passes(struct key_call *call, const struct sort_call *so
     return status == TABLE_OK ? key_call_lap(call) : status;
 }
 
+/* One look, which keys that are not in order seldom need more of than their first ones. */
+static table_status look_at_order(struct key_call *call, const struct sort_call *sort, bool *ascends) {
+    struct digit_pass all = sort->pass;
+    all.first_bit = sort->first_bit;
+    all.bits = sort->end_bit - sort->first_bit;
+    table_status status = key_call_mark(call, 0);
+    if (status == TABLE_OK)
+        status = call->call.backend->keys->digit_order(&call->call.scan, &all, ascends);
+    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK; mark++)
+        status = key_call_mark(call, mark);
+    return status == TABLE_OK ? key_call_lap(call) : status;
+}
+
+/* Equal keys keep their order, so that nothing moves; on the host. */
+static table_status keep_order(const struct sort_call *sort) {
+    const size_t keys = sort->kind == SORT_ORDER ? sort->pass.keys.rows : 0;
+    for (size_t i = 0; i < keys && sort->moved_bytes == 4; i++)
+        ((uint32_t *)sort->values)[i] = (uint32_t)i;
+    for (size_t i = 0; i < keys && sort->moved_bytes == 8; i++)
+        ((uint64_t *)sort->values)[i] = i;
+    return TABLE_OK;
+}
+
 table_status sort_work(struct key_call *call, const void *context, char *workspace) {
     const struct sort_call *sort = context;
     void *const keys = sort->pass.keys.data;
@@ -183,12 +208,19 @@ table_status sort_work(struct key_call *call, const void *context, char *workspa
     const struct side sides[2] = {
         {.keys = own_keys ? workspace + sort->keys_at[0] : keys,
          .values = own_values ? workspace + sort->values_at[0] : sort->values},
-        {.keys = workspace + sort->keys_at[1], .values = has_values ? workspace + sort->values_at[1] : NULL},
+        {.keys = sort->is_filled ? keys : workspace + sort->keys_at[1],
+         .values = has_values ? workspace + sort->values_at[1] : NULL},
     };
     const struct side first = {.keys = keys, .values = sort->kind == SORT_PAIRS ? sort->values : NULL};
     if (call->report) {
         call->report->chunk_length = sort->pass.chunk_length;
         call->report->chunks = sort->pass.chunks;
     }
-    return sort->pass.keys.rows > 0 ? run_passes(call, sort, sides, &first, workspace) : TABLE_OK;
+    bool ascends = sort->pass.keys.rows == 0;
+    table_status status = TABLE_OK;
+    if (!ascends && call->call.backend->keys->digit_order)
+        status = look_at_order(call, sort, &ascends);
+    if (status != TABLE_OK)
+        return status;
+    return ascends ? keep_order(sort) : run_passes(call, sort, sides, &first, workspace);
 }

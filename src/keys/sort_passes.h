@@ -16,8 +16,9 @@ struct sort_call {
     enum sort_kind kind;
     struct digit_pass pass;
     unsigned first_bit, end_bit, passes;
-    bool at_once; /* one chunk: the counts of all digits, taken together, hold for all passes */
-    void *values; /* the caller's values, or the order */
+    bool is_filled; /* nothing moves beside keys of few bits, of which the backend puts as many as were counted */
+    bool at_once;   /* one chunk: the counts of all digits, taken together, hold for all passes */
+    void *values;   /* the caller's values, or the order */
     size_t value_bytes;
     size_t moved_bytes; /* of what moves beside a key: a value, an index, nothing */
     table_type counter_type;

@@ -148,15 +148,36 @@ static void vary(struct sort *sort, struct random *random) {
     sort->value_bytes = sort->argsort ? 0 : value_bytes[random_below(random, sizeof value_bytes / sizeof *value_bytes)];
 }
 
-static void check_case(table_type type, enum spread spread, size_t count, struct random *random) {
+/* Puts the keys of the host in order, all or all but two neighbours, anywhere. */
+static void put_in_order(struct host *host, size_t count, size_t key_bytes, struct random *random) {
+    char *const sorted = arranged(host->keys, host->order, count, key_bytes), last[8];
+    free(host->keys);
+    host->keys = sorted;
+    if (count < 2 || random_once_in(random, 2))
+        return;
+    char *const one = sorted + random_below(random, count - 1) * key_bytes;
+    memcpy(last, one, key_bytes);
+    memcpy(one, one + key_bytes, key_bytes);
+    memcpy(one + key_bytes, last, key_bytes);
+}
+
+/* alone: keys by all of their bits, and nothing beside them. */
+static void check_case(table_type type, enum spread spread, size_t count, bool alone, struct random *random) {
     char what[200];
     for (size_t w = 0; w < way_count; w++) {
         struct sort sort = {.keys = {NULL, count, 1, 0, type}, .order = {NULL, count, 1, 0, TABLE_U32}};
         vary(&sort, random);
+        if (alone)
+            sort = (struct sort){.keys = sort.keys, .options.descending = sort.options.descending};
         const unsigned width = 8 * (unsigned)table_type_size(type), first = sort.options.first_bit;
         struct host host = host_of(&sort, spread, count, random);
-        keys_order(host.keys, type, count, sort.options.descending, first,
-                   sort.options.bits ? sort.options.bits : width - first, host.order);
+        const bool is_in_order = !alone && random_once_in(random, 4);
+        for (int turn = 0; turn <= is_in_order; turn++) {
+            if (turn > 0)
+                put_in_order(&host, count, table_type_size(type), random);
+            keys_order(host.keys, type, count, sort.options.descending, first,
+                       sort.options.bits ? sort.options.bits : width - first, host.order);
+        }
         snprintf(what, sizeof what, "%s: %zu %s keys, %s, %s%s of %zu bytes, bits %u+%u", ways[w].name, count,
                  table_type_name(type), spread_names[spread], sort.options.descending ? "descending " : "",
                  sort.argsort ? "order" : "values", sort.value_bytes, first, sort.options.bits);
@@ -178,7 +199,7 @@ static void test_types_spreads_and_sizes(void **state) {
             for (enum spread spread = 0; spread < SPREADS; spread++)
                 for (size_t s = 0; s < SMALL_SIZES; s++)
                     if (random_once_in(&random, run_small() ? 2 * run_few() : run_few()))
-                        check_case(key_types[t], spread, sizes[s], &random);
+                        check_case(key_types[t], spread, sizes[s], false, &random);
 }
 
 static void test_many_keys(void **state) {
@@ -188,7 +209,20 @@ static void test_many_keys(void **state) {
         for (unsigned i = 0; i < (run_small() ? 1 : 4); i++)
             if (!run_small() || sizes[s] < 100000)
                 check_case(key_types[random_below(&random, KEY_TYPE_COUNT)],
-                           (enum spread)random_below(&random, SPREADS), sizes[s], &random);
+                           (enum spread)random_below(&random, SPREADS), sizes[s], false, &random);
+}
+
+/* So many keys for each of their values that these are counted, and fewer. */
+static void test_few_values(void **state) {
+    enum { PER_VALUE = 4 };
+    struct random random = {run_seed() + 34};
+    (void)state;
+    for (size_t less = 0; less < 2; less++)
+        for (enum spread spread = 0; spread < SPREADS; spread++) {
+            check_case(TABLE_U8, spread, (PER_VALUE << 8) - less, true, &random);
+            if (!run_small() && spread < 2)
+                check_case(TABLE_U16, spread, (PER_VALUE << 16) - less + 1234567 * (1 - less), true, &random);
+        }
 }
 
 /* A sort by each range of bits in turn, from the least, is a sort by all of them: it is stable. */
@@ -210,7 +244,7 @@ static void test_ranges_in_turn(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes), cmocka_unit_test(test_many_keys),
-                                       cmocka_unit_test(test_ranges_in_turn)};
+                                       cmocka_unit_test(test_few_values), cmocka_unit_test(test_ranges_in_turn)};
     const char *unavailable = ways_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);

@@ -28,7 +28,7 @@ size_t cpu_digit_counts_bytes(const struct digit_pass *pass) {
 }
 
 size_t cpu_digit_workspace(const struct scan *scan, const struct digit_pass *pass) {
-    const size_t counts = cpu_digit_counts_bytes(pass), scatter = cpu_digit_scatter_bytes(pass);
+    const size_t counts = cpu_digit_counts_bytes(pass), scatter = pass->is_moved ? cpu_digit_scatter_bytes(pass) : 0;
     return jobs_threads(scan->threads, pass->chunks) * (counts > scatter ? counts : scatter);
 }
 
@@ -86,4 +86,42 @@ table_status cpu_digit_counts(const struct scan *scan, const struct digit_pass *
     const struct counting counting = {.pass = pass, .counters = counters, .workspace = workspace};
     struct jobs jobs = {.work = count_chunk, .context = &counting, .count = pass->chunks};
     return jobs_run(&jobs, scan->threads);
+}
+
+/* Keys of a first look, which nearly always shows that keys which are not in order are not. */
+enum { KEYS_AT_FIRST = 1 << 10 };
+
+struct looking {
+    const struct digit_pass *pass;
+    atomic_bool descends;
+};
+
+static bool do_ascend(const struct digit_pass *pass, size_t begin, size_t count) {
+    const size_t left = pass->keys.rows - begin;
+    const struct key_digits digits = {.keys = (const char *)pass->keys.data + begin * table_type_size(pass->keys.type),
+                                      .count = left < count ? left : count,
+                                      .flip = key_flip(pass->keys.type, pass->descending),
+                                      .shift = pass->first_bit,
+                                      .bits = pass->bits};
+    return isa_kernels_in_use()->keys->ascend[pass->keys.type](&digits);
+}
+
+static void look_at_some(const struct jobs *jobs, size_t number, unsigned thread) {
+    struct looking *looking = (struct looking *)(uintptr_t)jobs->context;
+    (void)thread;
+    const size_t keys = key_limits.chunk; /* and the first one behind them */
+    if (!atomic_load(&looking->descends) && !do_ascend(looking->pass, number * keys, keys + 1))
+        atomic_store(&looking->descends, true);
+}
+
+table_status cpu_digit_order(const struct scan *scan, const struct digit_pass *pass, bool *ascends) {
+    struct looking looking = {.pass = pass};
+    struct jobs jobs = {
+        .work = look_at_some, .context = &looking, .count = divide_up(pass->keys.rows, key_limits.chunk)};
+    *ascends = do_ascend(pass, 0, KEYS_AT_FIRST);
+    if (!*ascends)
+        return TABLE_OK;
+    const table_status status = jobs_run(&jobs, scan->threads);
+    *ascends = !atomic_load(&looking.descends);
+    return status;
 }

@@ -1,4 +1,6 @@
 /* Moving keys to their ranks: every chunk from its row of ranks on, in any order. */
+#include <string.h>
+
 #include "checked.h"
 #include "cpu/isa.h"
 #include "interrupt.h"
@@ -96,5 +98,34 @@ table_status cpu_digit_scatter(const struct scan *scan, const struct digit_pass 
     const struct scattering scattering = {
         .pass = pass, .move = move, .kind = kind_of(move), .stream = bytes >= key_limits.lines, .workspace = workspace};
     struct jobs jobs = {.work = scatter_chunk, .context = &scattering, .count = pass->chunks};
+    return jobs_run(&jobs, scan->threads);
+}
+
+/* Keys that a job puts: many beside all of their values, which it goes through. */
+static size_t keys_of_fill(void) { return 16 * key_limits.chunk; }
+
+static void fill_some(const struct jobs *jobs, size_t number, unsigned thread) {
+    const struct scattering *scattering = jobs->context;
+    const struct digit_pass *pass = scattering->pass;
+    const size_t most = keys_of_fill(), begin = number * most, left = pass->keys.rows - begin;
+    const size_t end = begin + (left < most ? left : most);
+    const uint64_t flip = key_flip(pass->keys.type, pass->descending);
+    size_t at = 0;
+    (void)thread;
+    for (uint64_t digit = 0; at < end; digit++) {
+        const size_t behind = at + counter_at(scattering->move->totals, scattering->move->type, digit);
+        const size_t from = at > begin ? at : begin, to = behind < end ? behind : end;
+        const uint16_t key = (uint16_t)(digit ^ flip);
+        if (pass->keys.type == TABLE_U8 && from < to)
+            memset((uint8_t *)scattering->move->keys + from, (uint8_t)key, to - from);
+        for (size_t i = from; pass->keys.type == TABLE_U16 && i < to; i++)
+            ((uint16_t *)scattering->move->keys)[i] = key;
+        at = behind;
+    }
+}
+
+table_status cpu_digit_fill(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move) {
+    const struct scattering scattering = {.pass = pass, .move = move};
+    struct jobs jobs = {.work = fill_some, .context = &scattering, .count = divide_up(pass->keys.rows, keys_of_fill())};
     return jobs_run(&jobs, scan->threads);
 }

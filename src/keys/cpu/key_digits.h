@@ -118,6 +118,22 @@ static void DIGITS_NAME(count)(const struct key_digits *digits, uint32_t *tables
     }
 }
 
+/* Blocks are gone through whole, so that they can be by vectors. */
+static bool DIGITS_NAME(ascend)(const struct key_digits *digits) {
+    enum { BLOCK = 512 };
+    const KEY *keys = digits->keys, flip = (KEY)digits->flip, mask = (KEY)(~(uint64_t)0 >> (64 - digits->bits));
+    const unsigned shift = digits->shift;
+    for (size_t first = 0; first + 1 < digits->count; first += BLOCK) {
+        const size_t left = digits->count - 1 - first, end = first + (left < BLOCK ? left : BLOCK);
+        KEY descents = 0;
+        for (size_t i = first; i < end; i++)
+            descents |= DIGIT_OF(keys[i]) > DIGIT_OF(keys[i + 1]);
+        if (descents)
+            return false;
+    }
+    return true;
+}
+
 /* Moving. `move` is a constant wherever this is used. */
 INLINE void DIGITS_NAME(scatter)(const struct key_digits *digits, const struct key_places *to, enum key_move move) {
     const KEY *keys = digits->keys, flip = (KEY)digits->flip, mask = (KEY)(((uint64_t)1 << digits->bits) - 1);

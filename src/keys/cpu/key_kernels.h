@@ -67,6 +67,7 @@ struct byte_search {
     uint64_t least_bits, greatest_bits;
 };
 
+typedef bool key_ascend(const struct key_digits *digits);
 typedef void key_count(const struct key_digits *digits, uint32_t *tables);
 typedef void key_scatter(const struct key_digits *digits, const struct key_places *places);
 typedef void bin_find(const struct bin_search *search, const void *values, size_t count, uint32_t *bins);
@@ -79,6 +80,9 @@ struct cpu_key_kernels {
     /* [key type] tables += counts: key_tables() times `digits` times 2^bits counters. */
     key_count *count[KEY_TYPES];
     key_scatter *scatter[KEY_TYPES][KEY_MOVES];
+
+    /* [key type] whether no key's bits are more than the next one's; up to all of a key's. */
+    key_ascend *ascend[KEY_TYPES];
 
     /* [value type][kind of bins] the bins of up to BIN_BLOCK values. */
     bin_find *find[KEY_TYPES][4];

@@ -19,6 +19,8 @@ table_status cpu_digit_counts(const struct scan *scan, const struct digit_pass *
                               void *workspace);
 table_status cpu_digit_scatter(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move,
                                void *workspace);
+table_status cpu_digit_order(const struct scan *scan, const struct digit_pass *pass, bool *ascends);
+table_status cpu_digit_fill(const struct scan *scan, const struct digit_pass *pass, const struct digit_move *move);
 table_status cpu_gather(const struct scan *scan, const struct gather *gather);
 size_t cpu_histogram_workspace(const struct scan *scan, const struct histogram_pass *pass);
 table_status cpu_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
