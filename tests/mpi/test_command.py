@@ -122,6 +122,10 @@ class TestOutputs(RanksTest):
             self.check_nothing_left(done, USAGE, before)
             self.assertIn(f"tuplescan: mpi scan: rank 2: {option[0]}: ", done.stderr)
             self.assertEqual(done.stderr.count("tuplescan: mpi scan: "), 1, done.stderr)
+        words = ["-n", "2", RANKS_COMMAND, "scan", *same, ":", "-n", "1", RANKS_COMMAND, "--version"]
+        done = subprocess.run([MPIRUN, *words], cwd=self.folder, capture_output=True, text=True)
+        self.check_nothing_left(done, USAGE, before)
+        self.assertIn("tuplescan: mpi: scan: some ranks are told to, and some are not", done.stderr)
 
     def test_an_option_of_tuplescan_scan(self):
         done = self.run_ranks(1, "in.npy", "-o", "new.npy", "--continue", "sum.state")

@@ -297,6 +297,15 @@ static bool is_by_itself(void) {
 
 static bool is_scan(int argc, char **argv) { return argc > 1 && strcmp(argv[1], "scan") == 0; }
 
+/* Whether all ranks scan, or none: before any of them waits for the others. */
+static bool is_everybodys(int rank, bool scans) {
+    const bool some = ranks_code(scans) == true, all = ranks_code(!scans) == false;
+    message_subcommand("mpi");
+    if (some && !all && rank == 0)
+        message("scan: some ranks are told to, and some are not: all ranks must be told the same");
+    return some == all;
+}
+
 static int dispatch(int argc, char **argv, bool speaks) {
     if (is_scan(argc, argv)) {
         message_subcommand("mpi scan");
@@ -322,7 +331,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     signals_catch();
     transfer_stdout();
-    const int code = dispatch(argc, argv, rank == 0);
+    const int code = is_everybodys(rank, is_scan(argc, argv)) ? dispatch(argc, argv, rank == 0) : EX_USAGE;
     fflush(stdout);
     MPI_Finalize();
     return code;
