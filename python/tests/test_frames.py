@@ -155,6 +155,8 @@ def masked(values):
 SERIES = {
     "pandas f8": (lambda v: library("pandas").Series(v, dtype="f8"), "float64"),
     "pandas f4": (lambda v: library("pandas").Series(v, list("zyxw")[: len(v)], "f4", "name"), "float32"),
+    "pandas array": (lambda v: library("pandas").array(v, dtype="Int64"), "Int64"),
+    "pandas Index": (lambda v: library("pandas").Index(library("pandas").array(v, dtype="Float64")), "Float64"),
     "pandas Int32": (lambda v: library("pandas").Series(v, dtype="Int32"), "Int64"),
     "pandas UInt8": (lambda v: library("pandas").Series(v, dtype="UInt8"), "UInt64"),
     "pandas boolean": (lambda v: library("pandas").Series(v, dtype="boolean"), "Int64"),
@@ -208,10 +210,10 @@ def test_what_is_missing_stays_a_gap(make, kind):
     for options, wanted in OPTIONS:
         alone = [] if isinstance(column, np.ndarray) else [frames.cumsum(column, **options)]
         for sums in (*alone, *frames.cumsum({1: column, 2: column}, **options).values()):
-            assert type(sums) is type(column) or "arrow" in type(sums).__module__
+            assert type(sums) is type(column) or "rray" in type(sums).__name__
             assert as_list(sums) == wanted and str(getattr(sums, "dtype", None) or sums.type) == kind
             assert getattr(sums, "name", None) == getattr(column, "name", None)
-            if type(column).__module__.startswith("pandas"):
+            if hasattr(sums, "index") and type(column).__module__.startswith("pandas"):
                 assert sums.index.equals(column.index)
     assert as_list(tuplescan.cumsum(column, reverse=True)) == OPTIONS[2][1]
     state, pieces = tuplescan.State(), []
@@ -294,7 +296,7 @@ def test_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1, 2, 3]})
     assert frames.cumsum(frame).equals(frame.select(polars.all().cum_sum()))
-    for values in (["a"], [[1]], [None]):
+    for values in (["a"], [[1]], [None], polars.Series([1], dtype=polars.Int128)):
         with pytest.raises(TypeError, match="column 'a': .* is not summed here"):
             frames.cumsum(polars.DataFrame({"a": values}))
 

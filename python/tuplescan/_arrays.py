@@ -41,7 +41,8 @@ def roots_of(x):
 
 
 # Kinds of columns, of frames, and of those whose values are not there yet, with the call that brings them.
-COLUMNS = frozenset({"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"})
+COLUMNS = frozenset({"pandas.Series", "pandas.ExtensionArray", "pandas.Index", "polars.Series", "pyarrow.Array",
+                     "pyarrow.ChunkedArray"})  # fmt: skip
 _FRAMES = frozenset({"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.RecordBatch", "dask.Array"})
 _LAZY = {"polars.LazyFrame": "collect", "dask.DataFrame": "compute", "dask.Series": "compute"}
 

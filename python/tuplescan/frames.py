@@ -63,8 +63,9 @@ def _from_pandas(series, skipna):
 def _from_polars(series, skipna):
     import polars
 
-    if not (series.dtype.is_integer() or series.dtype.is_float() or series.dtype == polars.Boolean):
-        raise TypeError(f"{series.dtype} is not summed here")
+    kind = series.dtype
+    if not (kind.is_integer() or kind.is_float() or kind == polars.Boolean) or str(kind).endswith("128"):
+        raise TypeError(f"{kind} is not summed here")
 
     def rebuilt(sums, gaps):
         made = polars.Series(series.name, sums)
@@ -112,6 +113,12 @@ def _series_of_pandas(series, skipna):
     return column
 
 
+def _array_of_pandas(array, skipna):
+    import pandas
+
+    return _from_pandas(pandas.Series(array), skipna)
+
+
 def _frame_of_pandas(arrays, frame):
     import pandas
 
@@ -123,6 +130,8 @@ def _frame_of_pandas(arrays, frame):
 # How columns are taken, by what kind_of() says. A frame has names and columns; a column alone is neither.
 _COLUMNS = {
     "pandas.Series": _series_of_pandas,
+    "pandas.ExtensionArray": _array_of_pandas,
+    "pandas.Index": _array_of_pandas,
     "polars.Series": _from_polars,
     "pyarrow.Array": _from_arrow,
     "pyarrow.ChunkedArray": _from_arrow,
@@ -146,7 +155,7 @@ def _taken_apart(frame):
         names = frame.schema.names
         return names, frame.columns, _column, lambda made: type(frame).from_arrays(made, names=names)
     if kind in _COLUMNS:
-        return [getattr(frame, "name", 0)], [frame], _column, operator.itemgetter(0)
+        return [getattr(frame, "name", None) or 0], [frame], _column, operator.itemgetter(0)
     if isinstance(frame, collections.abc.Mapping):
         return frame, frame.values(), _column, lambda made: dict(zip(frame, made))
     if isinstance(frame, collections.abc.Sequence) and not isinstance(frame, (str, bytes)):
