@@ -51,12 +51,12 @@ typedef struct table_interrupt {
 } table_interrupt;
 
 /* Sets it for all calls that the calling thread makes from now on, and returns what was set before. `ask` is called by
- * that thread alone, about ten times a second while a call of its own is at work; not within the first tenth of a
- * second, not while it waits for a kernel that runs on a device (host tables on one: between the pieces), for a
- * callback, for memory or for other ranks. It must return, and may make calls, which do not ask in turn. A call that is
- * to end is a CANCELED error, as soon as its threads have ended what they are at, a few hundredths of a second. What it
- * would have written is unspecified then, but its options->state is as it was before the call; that of a stream is
- * unspecified, as after its other errors. */
+ * that thread alone, ten times a second while calls of its own are at work: one that takes less than a tenth of a
+ * second may not ask. Nor does one that waits for a kernel which runs on a device (host tables on one: it asks between
+ * the pieces), for a callback, for memory or for other ranks. `ask` must return, and may make calls, which do not ask
+ * in turn. A call that is to end is a CANCELED error, as soon as its threads have ended what they are at, a few
+ * hundredths of a second. What it would have written is unspecified then, but its options->state is as it was before
+ * the call; that of a stream is unspecified, as after its other errors. */
 TABLE_API table_interrupt table_set_interrupt(table_interrupt interrupt);
 
 /* The library's version, "major.minor.patch". Static text. */
