@@ -38,6 +38,7 @@ static void test_sizes(void **state) {
         STAYS(table_columns, 32),
         STAYS(table_bins, 48),
         STAYS(table_digit, 12),
+        STAYS(table_interrupt, 16),
     };
     (void)state;
     if (sizeof(void *) != 8)
