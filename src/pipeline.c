@@ -256,11 +256,9 @@ bool pipeline_reaches_findings(const struct backend *backend, const struct scan 
     return plan_reaches(backend, scan, scan->first_overflow) && plan_reaches(backend, scan, scan->skipped);
 }
 
-table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                          void *workspace) {
+static table_status run_with_findings(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                      char *workspace) {
     struct scan inner = *scan;
-    if (scan_is_batch(scan))
-        return batch_run(backend, plan, scan, workspace);
     table_status status = begin_findings(backend, plan, &inner, workspace);
     if (status == TABLE_OK)
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
@@ -269,6 +267,16 @@ table_status pipeline_run(const struct backend *backend, const struct plan *plan
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t));
     if (status == TABLE_OK && scan->skipped)
         status = backend->copy(scan, scan->skipped, inner.skipped, sizeof(uint64_t));
+    return status;
+}
+
+table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                          void *workspace) {
+    if (scan_is_batch(scan))
+        return batch_run(backend, plan, scan, workspace);
+    const bool is_bare = !scan_finds(scan) && !scan_has_rows_beside(scan);
+    const table_status status =
+        is_bare ? run_either(backend, plan, scan, workspace) : run_with_findings(backend, plan, scan, workspace);
     if (status == TABLE_ERROR_CANCELED)
         state_restore(backend, scan);
     return status;

@@ -4,62 +4,111 @@
 
 #include "status.h"
 
-#define IS_SET(OPTION, SAID)                                                                                           \
-    static bool sets_##OPTION(const table_scan_options *options) { return SAID; }
-IS_SET(exclusive, options->exclusive != 0)
-IS_SET(offsets, options->offsets != 0)
-IS_SET(tables, options->tables > 1)
-IS_SET(carry_out, options->carry_out)
-IS_SET(first_overflow, options->first_overflow)
-IS_SET(skipped, options->skipped)
-IS_SET(state, options->state)
-IS_SET(backend, options->backend != TABLE_BACKEND_AUTO)
-IS_SET(report, options->report)
-IS_SET(stream, options->stream)
-IS_SET(workspace, options->workspace || options->workspace_bytes)
+enum { EXCLUSIVE, OFFSETS, TABLES, CARRY_OUT, FIRST_OVERFLOW, SKIPPED, STATE, BACKEND, REPORT, STREAM, WORKSPACE };
 
-#define ROW(OPTION) #OPTION, sets_##OPTION
-static const struct refusal {
-    const char *option;
-    bool (*is_set)(const table_scan_options *options);
-    unsigned callers;
-} refusals[] = {
-    {ROW(exclusive), CALLER_TOTALS},
-    {ROW(offsets), CALLER_TOTALS | CALLER_STAGE | CALLER_COLUMNS},
-    {ROW(tables), CALLER_TOTALS | CALLER_STAGE | CALLER_COLUMNS | CALLER_PARTS | CALLER_STREAM},
-    {ROW(carry_out), CALLER_TOTALS},
-    {ROW(first_overflow), CALLER_TOTALS},
-    {ROW(skipped), CALLER_STAGE},
-    {ROW(state), CALLER_STAGE},
-    {ROW(backend), CALLER_PARTS},
-    {ROW(report), CALLER_STREAM_FORM | CALLER_PARTS | CALLER_STREAM},
-    {ROW(stream), CALLER_ONE_CALL | CALLER_STREAM},
-    {ROW(workspace), CALLER_ONE_CALL | CALLER_STREAM},
+static const char *const names[] = {[EXCLUSIVE] = "exclusive",
+                                    [OFFSETS] = "offsets",
+                                    [TABLES] = "tables",
+                                    [CARRY_OUT] = "carry_out",
+                                    [FIRST_OVERFLOW] = "first_overflow",
+                                    [SKIPPED] = "skipped",
+                                    [STATE] = "state",
+                                    [BACKEND] = "backend",
+                                    [REPORT] = "report",
+                                    [STREAM] = "stream",
+                                    [WORKSPACE] = "workspace"};
+
+#define BIT(OPTION) 1u << OPTION
+static const struct {
+    unsigned refused;
+    const char *name;
+} callers[] = {
+    [CALLER_ONE_CALL] = {BIT(STREAM) | BIT(WORKSPACE), "the one-call forms, but for the stream forms"},
+    [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which cannot wait for the times"},
+    [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW), "totals"},
+    [CALLER_STAGE] = {BIT(OFFSETS) | BIT(TABLES) | BIT(SKIPPED) | BIT(STATE), "a stage by itself"},
+    [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES), "columns that lie apart, which are those of one table"},
+    [CALLER_PARTS] = {BIT(TABLES) | BIT(BACKEND) | BIT(REPORT),
+                      "a table in parts: each has a backend, and the call its own report"},
+    [CALLER_STREAM] = {BIT(TABLES) | BIT(REPORT) | BIT(STREAM) | BIT(WORKSPACE), "streams, which are of one table"},
 };
 
-static const char *name_of(enum caller caller) {
-    switch (caller) {
-    case CALLER_ONE_CALL:
-        return "one-call forms, but for the stream forms";
-    case CALLER_STREAM_FORM:
-        return "stream forms, which cannot wait for the times";
-    case CALLER_TOTALS:
-        return "totals";
-    case CALLER_STAGE:
-        return "a stage by itself";
-    case CALLER_COLUMNS:
-        return "columns that lie apart, which are those of one table";
-    case CALLER_PARTS:
-        return "a table in parts, each of which has its own backend, and the call a report of its own";
+static bool is_set(const table_scan_options *options, unsigned option) {
+    switch (option) {
+    case EXCLUSIVE:
+        return options->exclusive != 0;
+    case OFFSETS:
+        return options->offsets != 0;
+    case TABLES:
+        return options->tables > 1;
+    case CARRY_OUT:
+        return options->carry_out;
+    case FIRST_OVERFLOW:
+        return options->first_overflow;
+    case SKIPPED:
+        return options->skipped;
+    case STATE:
+        return options->state;
+    case BACKEND:
+        return options->backend != TABLE_BACKEND_AUTO;
+    case REPORT:
+        return options->report;
+    case STREAM:
+        return options->stream;
     default:
-        return "streams, which are of one table";
+        return options->workspace || options->workspace_bytes;
     }
 }
 
 table_status refuse(enum caller caller, const table_scan_options *options) {
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-        if (refusals[i].callers & caller && refusals[i].is_set(options))
+    for (unsigned refused = callers[caller].refused; refused; refused &= refused - 1) {
+        const unsigned option = (unsigned)__builtin_ctz(refused);
+        if (is_set(options, option))
             return status_fail(TABLE_ERROR_ARGUMENT, "%s%s is not for %s",
-                               caller == CALLER_STREAM ? "scan." : "options->", refusals[i].option, name_of(caller));
+                               caller == CALLER_STREAM ? "scan." : "options->", names[option], callers[caller].name);
+    }
     return TABLE_OK;
+}
+
+table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
+    for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
+        if (reserved[i] != 0)
+            return status_fail(
+                TABLE_ERROR_ARGUMENT,
+                "options->reserved[%d] is not 0: the options were not cleared, or are of a later version "
+                "than this library, %s",
+                i, table_version());
+    return TABLE_OK;
+}
+
+/* Names the one of several that is neither 0 nor 1. */
+static table_status fail_switch(const struct table_scan_options *options) {
+    const struct {
+        const char *name;
+        int value;
+    } switches[] = {{"exclusive", options->exclusive},
+                    {"reverse", options->reverse},
+                    {"offsets", options->offsets},
+                    {"skip_nan", options->skip_nan}};
+    size_t i = 0;
+    while (switches[i].value == 0 || switches[i].value == 1)
+        i++;
+    return status_fail(TABLE_ERROR_ARGUMENT, "options->%s is %d, not 0 or 1", switches[i].name, switches[i].value);
+}
+
+table_status refuse_wrong_options(const table_scan_options *options, enum call_form form) {
+    if ((unsigned)(options->exclusive | options->reverse | options->offsets | options->skip_nan) > 1)
+        return fail_switch(options);
+    if (options->offsets && options->exclusive)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
+    if (options->skipped && !options->skip_nan)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped is for skip_nan, which is 0");
+    if (options->unused != 0)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0", options->unused);
+    if ((unsigned)options->backend > TABLE_BACKEND_CUDA)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
+    if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
+    const table_status status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
+    return status == TABLE_OK ? validate_reserved(options->reserved) : status;
 }

@@ -2,19 +2,22 @@
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
-#include <tuplescan/prefix_sum.h>
+#include "validate.h"
 
 enum caller {
-    CALLER_ONE_CALL = 1,
-    CALLER_STREAM_FORM = 2,
-    CALLER_TOTALS = 4,
-    CALLER_STAGE = 8,
-    CALLER_COLUMNS = 16,
-    CALLER_PARTS = 32,
-    CALLER_STREAM = 64
+    CALLER_ONE_CALL,
+    CALLER_STREAM_FORM,
+    CALLER_TOTALS,
+    CALLER_STAGE,
+    CALLER_COLUMNS,
+    CALLER_PARTS,
+    CALLER_STREAM
 };
 
 /* ARGUMENT for the first option that is set and not for that call. */
 table_status refuse(enum caller caller, const table_scan_options *options);
+
+/* Checks all that the options say by themselves, for that form of call. */
+table_status refuse_wrong_options(const table_scan_options *options, enum call_form form);
 
 #endif

@@ -137,43 +137,6 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     return status;
 }
 
-table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
-    for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
-        if (reserved[i] != 0)
-            return status_fail(
-                TABLE_ERROR_ARGUMENT,
-                "options->reserved[%d] is not 0: the options were not cleared, or are of a later version "
-                "than this library, %s",
-                i, table_version());
-    return TABLE_OK;
-}
-
-static table_status validate_options(const struct table_scan_options *options, enum call_form form) {
-    const struct {
-        const char *name;
-        int value;
-    } switches[] = {{"exclusive", options->exclusive},
-                    {"reverse", options->reverse},
-                    {"offsets", options->offsets},
-                    {"skip_nan", options->skip_nan}};
-    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-        if (switches[i].value != 0 && switches[i].value != 1)
-            return status_fail(TABLE_ERROR_ARGUMENT, "options->%s is %d, not 0 or 1", switches[i].name,
-                               switches[i].value);
-    if (options->offsets && options->exclusive)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
-    if (options->skipped && !options->skip_nan)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped is for skip_nan, which is 0");
-    if (options->unused != 0)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0", options->unused);
-    if ((unsigned)options->backend > TABLE_BACKEND_CUDA)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
-    if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
-    const table_status status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
-    return status == TABLE_OK ? validate_reserved(options->reserved) : status;
-}
-
 static table_status validate_types(const struct scan *scan, enum call_form form) {
     const table_type in = scan->in.type, out = scan->out.type;
     if (!table_types_supported(in, out))
@@ -301,7 +264,7 @@ static const void *deciding_row(const struct scan *scan) {
     return NULL;
 }
 
-static table_status validate_scan_backend(table_backend wanted, enum call_form form, struct call *call) {
+static table_status validate_reaches(const struct call *call, enum call_form form) {
     const struct scan *scan = &call->scan;
     const struct {
         const char *name;
@@ -311,14 +274,20 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
                 {"options->first_overflow", scan->first_overflow},
                 {"options->skipped", scan->skipped},
                 {"options->state", scan->state}};
-    const void *const row = scan->row_before ? scan->row_before : scan->row_after;
-    const void *const result = row ? row : scan->out.data;
-    const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
-    table_status status = validate_backend(first, result, wanted, call);
-    call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
+    table_status status = TABLE_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
         status = validate_reach(call->backend, rows[i].name, rows[i].row);
     return status;
+}
+
+static table_status validate_scan_backend(table_backend wanted, enum call_form form, struct call *call) {
+    const struct scan *scan = &call->scan;
+    const void *const row = scan->row_before ? scan->row_before : scan->row_after;
+    const void *const result = row ? row : scan->out.data;
+    const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
+    const table_status status = validate_backend(first, result, wanted, call);
+    call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
+    return status == TABLE_OK && names_memory(scan) ? validate_reaches(call, form) : status;
 }
 
 /* The host does not look at a state that only the stream will have got to. */
@@ -342,7 +311,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     scan->in_step = options->in_step;
     scan->out_step = options->out_step;
     scan->state = options->state;
-    table_status status = validate_options(options, form);
+    table_status status = refuse_wrong_options(options, form);
     if (status == TABLE_OK && !out)
         status = status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "out" : "in");
     if (status != TABLE_OK)
