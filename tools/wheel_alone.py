@@ -49,8 +49,7 @@ def add(root, files, kept=()):
     """Copies the files, and the libraries that they need, to the same places in a root; but for folders that it has."""
     wanted = {Path(file) for file in files}
     for file in files:
-        needs = subprocess.run(['ldd', str(file)], text=True, capture_output=True).stdout  # of a static program: nothing
-        wanted |= {Path(found) for found in re.findall(r'(/\S+) \(0x', needs)}
+        wanted |= {Path(found) for found in re.findall(r'(/\S+) \(0x', output('ldd', str(file)))}
     for file in wanted:
         if not any(folder in file.parents for folder in kept):
             (root / file.relative_to('/')).parent.mkdir(parents=True, exist_ok=True)
@@ -65,13 +64,14 @@ def run(root, *command):
 
 
 def root_with_python(root, beside):
-    """Python, what its own modules need, and the packages of a folder."""
+    """Python, what its own modules need, and the numpy of a folder."""
     stdlib = Path(sysconfig.get_path('stdlib'))
-    unneeded = shutil.ignore_patterns('__pycache__', 'test', 'config-*', 'site-packages', 'dist-packages', 'tuplescan*')
+    unneeded = shutil.ignore_patterns('__pycache__', 'test', 'config-*', 'site-packages', 'dist-packages')
     shutil.copytree(stdlib, root / stdlib.relative_to('/'), ignore=unneeded, dirs_exist_ok=True)
-    shutil.copytree(beside, root / 'beside', ignore=unneeded)
+    for package in beside.glob('numpy*'):
+        shutil.copytree(package, root / 'beside' / package.name, ignore=unneeded)
     python = Path(sys.executable).resolve()
-    add(root, [python, *programs(stdlib / 'lib-dynload'), *programs(beside)], kept=[stdlib, beside])
+    add(root, [python, *programs(stdlib / 'lib-dynload'), *programs(beside / 'numpy')], kept=[stdlib, beside])
     return str(python)
 
 
