@@ -82,6 +82,12 @@ int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes)
  * failed, as stream->read_status says, and this slot is the last. */
 bool stream_fill(struct stream *stream, struct stream_slot *slot);
 
+/* Chooses slots, as many as there is memory for; one, if all of the table fits in it. Then allocates them, with what
+ * else a stream keeps. And whether nothing of the table comes later than the rest. (stream_slots.c) */
+table_status stream_choose_slots(struct stream *stream);
+table_status stream_allocate(struct stream *stream);
+bool stream_comes_at_once(const struct stream *stream);
+
 /* Writes all of it to the caller's end; 0, or -1 with errno. With `at` (-1: it is not said), at that place of the
  * descriptor's file, which stays where it is. (stream_sink.c) */
 int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes, off_t at);
