@@ -6,8 +6,6 @@
 
 #include "../keys/keys.h"
 #include "../status.h"
-#include "batch.h"
-#include "clock.h"
 #include "memory.h"
 #include "pinned.h"
 #include "runtime.h"

@@ -1,5 +1,3 @@
-#include "batch.h"
-
 #include "pass.h"
 #include "runtime.h"
 

@@ -1,5 +1,3 @@
-#include "clock.h"
-
 #include <stdlib.h>
 
 #include "../status.h"

@@ -22,6 +22,17 @@ bool cuda_prefers_fused(const struct scan *scan);
 size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused);
 table_status cuda_fused(const struct scan *scan, void *workspace);
 
+/* Several tables at once. */
+bool cuda_prefers_batch(const struct scan *scan);
+table_status cuda_batch(const struct scan *scan, void *workspace);
+
+/* Times by CUDA events on the stream of the work. */
+table_status cuda_clock_open(struct scan *scan);
+table_status cuda_clock_mark(const struct scan *scan, unsigned mark);
+table_status cuda_clock_seconds(const struct scan *scan, unsigned from, unsigned to, double *seconds);
+void cuda_clock_close(struct scan *scan);
+table_status cuda_follow(const struct scan *scan, const struct scan *before);
+
 /* Sums that go on. */
 size_t cuda_piece_workspace(const struct scan *scan, bool fused);
 table_status cuda_piece(const struct scan *scan, bool fused, void *workspace);
