@@ -3,11 +3,13 @@ its own, from top to bottom. Usage: test_documents.py SOURCE BUILD CC
 
     ```sh                     commands. Those with `--backend cuda` are run as if there were no GPU, and must end with
                               69, which a wrong option does not
-    <!-- not run: gpu -->     before a ```sh: these commands need a gpu, root or minutes. They are listed; those of
+    <!-- not run: gpu -->     before a ```sh: these commands need a gpu, mpi, root or minutes, or are run if
+                              the command reads safetensors. They are listed; those of
                               `tuplescan bench` are checked with --help behind them, and other subcommands may not be
                               here
     Save this as `NAME`       and then a ```c: that file
     ```text                   what the commands before it print on standard output
+    ```python                 only compiled here: python/tests/test_cookbook.py runs it, where its packages are
     `tuplescan bench ...`     a command in a sentence is run, too, if it has an option
 
 Commands anywhere else, such as in an indented block, are an error: nobody would run them here."""
@@ -20,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-REASONS = {'gpu', 'root', 'minutes'}
+REASONS = {'gpu', 'mpi', 'root', 'minutes'}
 UNAVAILABLE = 69  # no such backend
 MARK = re.compile(r'<!-- not run: ([a-z, ]+) -->')
 COMMAND = re.compile(r'(?:\S*/)?(?:tuplescan|meson|ninja|gcc|cc|nvcc)\s|(?:tools|tests|\.ci)/\S+(?:\s|$)')
@@ -67,6 +69,7 @@ class Reader:
     def __init__(self, source, build, compiler, folder):
         self.source, self.folder, self.printed, self.faults, self.left_out = source, folder, '', [], []
         self.folder.mkdir()
+        self.reads_safetensors = '"json-c"' in (build / 'meson-info/intro-dependencies.json').read_text()
         self.environment = {**os.environ, **installed(source, build, compiler, folder.parent),
                             'HOME': str(folder.parent), 'LC_ALL': 'C', 'CUDA_VISIBLE_DEVICES': ''}
 
@@ -99,13 +102,22 @@ class Reader:
                 self.faults.append(f'there is no {words[0]}')
 
     def piece(self, kind, text, reasons):
-        if kind == 'sh' and reasons:
+        if reasons == {'safetensors'} and kind == 'sh':
+            if self.reads_safetensors:
+                self.commands(text)
+            else:
+                self.left_out.append(f'safetensors: {text}')
+                self.printed = None
+        elif kind == 'sh' and reasons:
             self.leave_out(text, reasons)
         elif kind in ('sh', 'inline'):
             self.commands(text)
         elif kind.startswith('file:'):
             (self.folder / kind[5:]).write_text(text)
-        elif kind == 'text' and text != self.printed:
+        elif kind == 'python':
+            compile(text, 'python', 'exec')
+            self.printed = None
+        elif kind == 'text' and self.printed not in (None, text):
             self.faults.append(f'it says that this is printed:\n{text}but it is\n{self.printed}')
         elif kind != 'text':
             self.faults.append(f'put commands between ```sh and ```, nothing else ({kind}): {text}')

@@ -161,7 +161,7 @@ for part in $parts; do
             check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
-        torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$@" ;;
+        torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$tests/test_cookbook.py" "$@" ;;
         pages)
             if environment pages "$python" numpy jax pdoc &&
                 "$here/pages/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
@@ -171,9 +171,9 @@ for part in $parts; do
                 failed=$((failed + 1))
             fi
             ;;
-        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$@" ;;
-        dask) tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" "$@" ;;
-        frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$@" ;;
+        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$tests/test_cookbook.py" "$@" ;;
+        dask) tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" "$tests/test_cookbook.py" "$@" ;;
+        frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$tests/test_cookbook.py" "$@" ;;
         newest)
             if newest=$(newest_python); then
                 tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" \

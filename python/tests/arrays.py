@@ -1,10 +1,25 @@
-"""What the tests sum: kinds, shapes, layouts."""
+"""What the tests sum: kinds, shapes, layouts; and how ranks are started."""
 
 import doctest
 import inspect
+import shutil
 import sys
 
 import numpy as np
+
+mpirun = shutil.which("mpirun") or shutil.which("mpiexec")
+
+# More ranks than processors, as root, without a network: Open MPI wants to be told. Others do not look at it.
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_plm_rsh_agent": "",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
 
 
 def in_both_orders(*kinds):

@@ -1,0 +1,44 @@
+"""The Python blocks of docs/cookbook.md, each a program in an empty folder, print what the page says. A block whose
+packages are not installed is skipped, and so is one marked for a GPU where there is none."""
+
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from arrays import MPI, mpirun
+
+TREE = pathlib.Path(__file__).parents[2]
+PAGE = TREE / "docs/cookbook.md"
+BLOCK = re.compile(r"(?:<!-- not run: (\w+) -->\n)?```python\n(.*?)```\n\n```text\n(.*?)```", re.S)
+
+
+def tasks():
+    for task in PAGE.read_text().split("\n## ")[1:] if PAGE.exists() else []:
+        for reason, program, printed in BLOCK.findall(task):
+            yield pytest.param(reason, program, printed, id=task.splitlines()[0])
+
+
+def on_a_device():
+    import torch
+
+    return torch.cuda.is_available()
+
+
+@pytest.mark.parametrize("reason, program, printed", list(tasks()))
+def test_block(reason, program, printed, tmp_path):
+    for package in re.findall(r"^(?:import|from) (\w+)", program, re.M):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"no {package}")
+    if reason == "gpu" and not on_a_device():
+        pytest.skip("no GPU")
+    if reason == "mpi" and mpirun is None:
+        pytest.skip("no mpirun")
+    ranks = [mpirun, "-n", "4"] if reason == "mpi" else []
+    (tmp_path / "block.py").write_text(program)
+    done = subprocess.run([*ranks, sys.executable, "block.py"], cwd=tmp_path, env={**os.environ, **MPI},
+                          capture_output=True, text=True, timeout=600)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
