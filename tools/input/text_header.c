@@ -11,13 +11,18 @@
 #include "text/beside.h"
 #include "text/field.h"
 
+static bool is_called(struct text_line field, const char *name) {
+    const struct text_line inside = text_inside(field);
+    const size_t length = (size_t)(inside.end - inside.start);
+    return strlen(name) == length && memcmp(name, inside.start, length) == 0;
+}
+
 /* The first field from `place` on with that name; the number of fields: there is none. */
 static size_t find_name(const struct input_text *text, struct text_line line, const char *wanted, size_t place) {
     size_t i = 0;
     for (; i < text->fields; i++, text_take_delimiter(&line)) {
-        const struct text_line name = text_inside(text_take_field(&line));
-        const size_t length = (size_t)(name.end - name.start);
-        if (i >= place && strlen(wanted) == length && memcmp(wanted, name.start, length) == 0)
+        const struct text_line field = text_take_field(&line);
+        if (i >= place && is_called(field, wanted))
             break;
     }
     return i;
@@ -31,20 +36,6 @@ static bool is_place(const struct input_text *text, const char *word, size_t *pl
     return is_one;
 }
 
-/* Whether the line is nothing but numbers, other than 0, 1, 2 and so on, which are names that pandas makes. */
-static bool is_plain_numbers(const struct input_text *text, struct text_line line) {
-    bool counts = true;
-    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
-        char number[24];
-        const struct text_line field = text_take_field(&line);
-        const size_t length = (size_t)snprintf(number, sizeof number, "%zu", i);
-        if (*field.start == '"' || text_field_of(field.start, field.end) != TEXT_NUMBER)
-            return false;
-        counts = counts && (size_t)(field.end - field.start) == length && memcmp(field.start, number, length) == 0;
-    }
-    return !counts;
-}
-
 /* The names of columns that the caller asks for, and then those of fields that are kept beside them. */
 static size_t count_asked(const struct input_request *request) { return request->field_count + request->kept_count; }
 
@@ -56,12 +47,45 @@ static bool wants_columns(const struct input_request *request) {
     return count_asked(request) > 0 && request->elements == INPUT_VALUES;
 }
 
-/* Whether the caller asks for names, and the line has all of them. Of numbers, which may be those of fields, it has
- * names only if it cannot be a row. */
+static bool is_number(const char *word) { return text_field_of(word, word + strlen(word)) == TEXT_NUMBER; }
+
+/* Whether field i is to be summed if the line is a row of values, of which a number that may be a place is one. */
+static bool is_summed(const struct input_text *text, const struct input_request *request, struct text_line field,
+                      size_t i) {
+    const bool picks = request->field_count > 0;
+    bool is_meant = false;
+    for (size_t k = 0; k < (picks ? request->field_count : request->kept_count) && !is_meant; k++) {
+        const char *name = asked(request, k);
+        size_t place;
+        is_meant = is_place(text, name, &place) ? place == i : is_called(field, name);
+    }
+    return is_meant == picks;
+}
+
+/* Whether all fields of the line that would be summed are values, if the line is a row. If a name that is wanted is the
+ * number of no field, one in quotes is a name beside names that have none: so this program and others write them. */
+static bool sums_numbers(const struct input_text *text, const struct input_request *request, struct text_line line,
+                         bool all_places) {
+    bool has_name = false, has_quoted = false;
+    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
+        const struct text_line field = text_take_field(&line);
+        const enum text_field what = text_field_of(field.start, field.end);
+        has_name = has_name || (what == TEXT_NAME && *field.start != '"');
+        if (!is_summed(text, request, field, i))
+            continue;
+        if (what == TEXT_NAME || (what == TEXT_NOTHING && !text->gaps))
+            return false;
+        has_quoted = has_quoted || *field.start == '"';
+    }
+    return all_places || !(has_name && has_quoted);
+}
+
+/* Whether the caller asks for names, and the line has all of them. Numbers alone, which may be those of fields, ask for
+ * names only where the line cannot be a row of values. */
 static bool has_what_is_asked_for(const struct input_text *text, const struct input_request *request, bool picks,
                                   struct text_line line) {
     size_t place;
-    bool asks = false, all_places = picks;
+    bool asks = false, all_there = true, all_places = true, all_numbers = picks;
     for (size_t k = 0; k < count_asked(request); k++) {
         const char *name = asked(request, k);
         uint64_t column;
@@ -72,9 +96,27 @@ static bool has_what_is_asked_for(const struct input_text *text, const struct in
         if (!is_there && !(picks && may_be_place))
             return false;
         asks = asks || is_there;
+        all_there = all_there && is_there;
         all_places = all_places && may_be_place;
+        all_numbers = all_numbers && is_number(name);
     }
-    return asks && !(all_places && is_plain_numbers(text, line));
+    return asks && !(all_numbers && (!all_there || sums_numbers(text, request, line, all_places)));
+}
+
+static const char no_name[] =
+    "is no number, and nothing here is a name; --field NAME,... says that these are names (or "
+    "pandas is to write none: index=False, header=False), and --skip-nan that it is missing";
+
+/* Whether the line is ,0,1 and so on, as pandas writes names of columns that have none. */
+static bool is_counted(const struct input_text *text, struct text_line line) {
+    bool counts = text->fields > 2;
+    for (size_t i = 0; i < text->fields && counts; i++, text_take_delimiter(&line)) {
+        char number[24] = "";
+        if (i > 0)
+            snprintf(number, sizeof number, "%zu", i - 1);
+        counts = is_called(text_take_field(&line), number);
+    }
+    return counts;
 }
 
 /* Whether the fields of the line that are columns are names, of which some may be empty; else they are numbers. A
@@ -85,11 +127,8 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
                       several_of_text[] = "is several numbers; --input-format csv, with --delimiter, says what is "
                                           "between them",
                       mixed[] = "is no number beside numbers; if these are names, put those that look like numbers in "
-                                "quotes, or say --field or --by",
-                      grouped[] = "is a number with marks between its digits, which none has here",
-                      none[] = "is no number, and nothing here is a name; --field NAME,... says that these are names "
-                               "(or pandas is to write none: index=False, header=False), and --skip-nan that it is "
-                               "missing";
+                                "quotes, or say --keep, --field or --by with one that does not",
+                      grouped[] = "is a number with marks between its digits, which none has here";
     const struct input_text *text = file->text;
     size_t names = 0, numbers = 0, missing = 0, other = 0; /* the first field that is no number, counted from 1 on */
     enum text_field what_is_other = TEXT_NOTHING;
@@ -116,7 +155,7 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
                                                      : text_bad_field(file, &from, from.at, other - 1,
                                                                       what_is_other == TEXT_GROUPED ? grouped
                                                                       : names > missing             ? mixed
-                                                                                                    : none);
+                                                                                                    : no_name);
 }
 
 /* What may have been meant by a name that is not in the line: "" for nothing. */
@@ -273,6 +312,8 @@ static int choose_names(struct input_file *file, const struct input_request *req
     }
     for (size_t k = 0; k < count_asked(request) && picks; k++)
         all_places = all_places && is_place(text, asked(request, k), &place);
+    if (all_places && !text->gaps && is_counted(text, *line))
+        return text_bad_field(file, line, line->at, 0, no_name);
     if (all_places)
         code = pick_fields(file, request, NULL);
     if (code == EX_OK)
