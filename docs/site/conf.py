@@ -1,0 +1,33 @@
+# The site, made by tools/build-site.sh of the pages where they lie. The tree is Sphinx's source folder, so that links
+# between pages, and from them to headers and examples, lead where they do in the tree.
+import subprocess
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+project = "tuplescan"
+root_doc = "docs/site/index"
+include_patterns = ["*.md", "docs/**.md", "kernels/README.md", "python/README.md", "tests/emulator/README.md"]
+exclude_patterns = ["build*", "docs/reference"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+myst_heading_anchors = 4
+autodoc_mock_imports = ["mpi4py"]
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+html_theme = "alabaster"
+html_theme_options = {"page_width": "72em"}
+html_show_copyright = False
+
+
+class Help(SphinxDirective):
+    """What `tuplescan COMMAND --help` prints, of which the manual pages are made, too."""
+
+    required_arguments = 1
+
+    def run(self):
+        done = subprocess.run(["tuplescan", *self.arguments, "--help"], capture_output=True, text=True, check=True)
+        return [nodes.literal_block(done.stdout, done.stdout, language="text")]
+
+
+def setup(app):
+    app.add_directive("help", Help)
