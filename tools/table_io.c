@@ -89,7 +89,8 @@ struct input_request table_request(const struct arguments *arguments, struct inp
                                   .memory = memory_there(arguments->memory),
                                   .fields = fields,
                                   .field_count = arguments->field_count,
-                                  .kept = arguments->kept,
+                                  .kept =
+                                      arguments->to || arguments->looks ? NULL : arguments->kept, /* NULL: no --keep */
                                   .kept_count = arguments->kept_count};
 }
 

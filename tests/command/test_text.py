@@ -495,6 +495,22 @@ class Text(CommandTest):
         self.run_command("scan", "long.csv", "-qo", "long.npy")
         self.assertEqual(numpy.load(self.path("long.npy")).shape, (1, 10**6 + 1))
 
+    def test_ways_out(self):
+        """A message names the options that help, of those that the command takes."""
+        keep, field, semicolon = "--keep has such a field", "--field takes", "--delimiter ';'"
+        for data, words, says, without in (
+                (b"day,n\n2026-01-01,1\n", ["scan", "-o-"], [keep, field], semicolon), (b"day,n\n2026-01-01,1\n", ["sum", "--rows", "0:1"], [keep, field], "--by"),
+                (b"day,n\n2026-01-01,1\n", ["hist"], field, "--keep"), (b"day,n\n2026-01-01,1\n", ["append", "--to", "to.npy"], field, "--keep"),
+                (b"day,n\n2026-01-01,1\n", ["sort", "-o-"], "'2026-01-01'", "--field"), (b"day\nmon\n", ["scan", "-o-"], "'mon'", "--"),
+                (b"day,1\nmon,1\n", ["scan", "-o-"], "--keep or --field", "--by"), (b"day,1\nmon,1\n", ["sort", "-o-"], "--by", "--field"),
+                (b"day,1\nmon,1\n", ["append", "--to", "to.npy"], "--field", "--keep"), (b"day,1\nmon,1\n", ["info"], "--field", "--keep"),
+                (b"day;n\n1;2,5\n", ["info"], ["line 2", "more than 1", semicolon], "--keep"), (b"day;n\n1;2\n", ["scan", "-o-"], ["line 2", semicolon], "--keep"),
+                (b"a,b\n1;2\n", ["info"], ["line 2", "1 field,", semicolon], "--keep"), (b"a,b\n1\n", ["info"], "1 field,", semicolon),
+                (b"a|b\n1;2|3|4\n", ["info", "--delimiter", "|"], "more than 2", semicolon)):
+            with self.subTest(data=data, words=words):
+                line = self.assert_refused(DATA, words[0], self.write("in.csv", data), *words[1:], says=says)
+                self.assertNotIn(without, line)
+
     def test_long_lines(self):
         """A state would have 131 rows of them; so few rows need none."""
         self.write("long.csv", b".5," * 10**6 + b".5\n" + b"1.5," * 10**6 + b"2.5\n")

@@ -96,16 +96,32 @@ static size_t take_values(const struct input_text *text, table_type type, struct
     return text->fields;
 }
 
-static int wrong_count(const struct input_file *file, size_t fields, bool more) {
-    return fail(EX_DATAERR, "%s: line %llu: has %s%zu field%s, and the first line has %zu", file->name,
+/* What to say of a line in which there is a semicolon where it is not looked for. */
+static const char *semicolon_of(struct text_line line) {
+    const bool has = line.delimiter == ',' && memchr(line.start, ';', (size_t)(line.end - line.start));
+    return has ? "; --delimiter ';' is for fields with semicolons between them" : "";
+}
+
+static int wrong_count(const struct input_file *file, struct text_line line, size_t fields, bool more) {
+    return fail(EX_DATAERR, "%s: line %llu: has %s%zu field%s, and the first line has %zu%s", file->name,
                 (unsigned long long)file->text->line, more ? "more than " : "", fields, fields == 1 ? "" : "s",
-                file->text->fields);
+                file->text->fields, semicolon_of(line));
 }
 
 static bool reads_as(table_type type, struct text_line field) {
     char value[sizeof(double)];
     const char *at = field.start;
     return number_text_read(type, &at, field.end, value) == NUMBER_TEXT_READ && at == field.end;
+}
+
+/* Which options say what fields are, for messages: those that the command takes which reads the text. */
+static void know_options(struct input_text *text, const struct input_request *request) {
+    const bool sorts = request->elements != INPUT_VALUES, picks = !sorts && request->fields,
+               keeps = picks && request->kept;
+    text->options = sorts ? "--by" : keeps ? "--keep or --field" : "--field";
+    text->way_out = keeps   ? "; --keep has such a field stand beside the sums, --field takes others alone"
+                    : picks ? "; --field takes other fields alone"
+                            : "";
 }
 
 /* What is wrong with the value at which the line stands. */
@@ -115,15 +131,19 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
     const struct text_line field = text_take_field(&rest);
     const bool is_said = file->text->type_is_said;
     const char *more = "";
-    char text[160];
+    char text[200];
     if (what == VALUE_ROUNDED)
         more = reads_as(TABLE_I64, field)   ? "; --type i64 has it"
                : reads_as(TABLE_U64, field) ? "; --type u64 has it"
                                             : "; --type f64 takes the nearest that there is";
+    else if (*semicolon_of(field))
+        more = semicolon_of(field);
     else if (text_is_missing(field.start, field.end) && type_is_float(type))
         more = " (scan --skip-nan has what is missing count as nothing)";
     else if (!is_said && !type_is_float(type) && reads_as(TABLE_F64, field))
         more = ", which what comes before it is; --type f64 takes both";
+    else if (text_field_of(field.start, field.end) == TEXT_NAME && file->text->fields > 1)
+        more = file->text->way_out;
     snprintf(text, sizeof text,
              what == VALUE_NONE      ? "is no number of type %s%s"
              : what == VALUE_ROUNDED ? "is no %s, which is what numbers are without --type%s"
@@ -141,13 +161,13 @@ static int take_row(const struct input_file *file, struct text_line *line, char 
     if (what != VALUE_READ)
         return wrong_value(file, *line, taken, what);
     if (taken < text->fields)
-        return wrong_count(file, taken, false);
+        return wrong_count(file, whole, taken, false);
     bool more = text_take_delimiter(line);
     if (more && text->is_trailed) {
         text_skip_blanks(line);
         more = line->at < line->end;
     }
-    return more ? wrong_count(file, text->fields, true) : text_keep_fields(file, whole);
+    return more ? wrong_count(file, whole, text->fields, true) : text_keep_fields(file, whole);
 }
 
 /* Whether the line has nothing but whole numbers. */
@@ -228,6 +248,7 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
     text->delimiter = request->delimiter && delimiter ? request->delimiter : delimiter;
     text->type_is_said = request->type != 0;
     text->gaps = request->gaps;
+    know_options(text, request);
     int code = text_read_header(file, request, &columns);
     if (code == EX_OK && !request->type_is_a_hint && request->columns && request->columns != columns)
         code = fail(EX_DATAERR, "%s: its first line has %zu columns, and --columns is %zu", file->name, columns,

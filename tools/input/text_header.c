@@ -126,10 +126,14 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
     static const char several[] = "is several numbers; --delimiter says what is between them",
                       several_of_text[] = "is several numbers; --input-format csv, with --delimiter, says what is "
                                           "between them",
-                      mixed[] = "is no number beside numbers; if these are names, put those that look like numbers in "
-                                "quotes, or say --keep, --field or --by with one that does not",
                       grouped[] = "is a number with marks between its digits, which none has here";
+    char mixed[200];
     const struct input_text *text = file->text;
+    snprintf(
+        mixed, sizeof mixed,
+        "is no number beside numbers; if these are names, put those that look like numbers in quotes, or say %s with "
+        "one that does not",
+        text->options);
     size_t names = 0, numbers = 0, missing = 0, other = 0; /* the first field that is no number, counted from 1 on */
     enum text_field what_is_other = TEXT_NOTHING;
     struct text_line from = line;

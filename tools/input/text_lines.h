@@ -23,9 +23,10 @@ struct input_text {
     struct text_beside *beside;
     uint64_t *other;   /* the first line in which each column has no number, 0: none; NULL: such fields are errors */
     bool type_is_said; /* else integers that are no f64 are refused */
-    bool gaps;         /* missing fields are NaN */
-    char *names;       /* of the columns, one behind the other, each with its '\0' */
-    char *row;         /* a row that was not asked for as a whole: row_given of row_bytes were handed out */
+    const char *options, *way_out; /* for messages: those that take names, and what they do of a field with a word */
+    bool gaps;                     /* missing fields are NaN */
+    char *names;                   /* of the columns, one behind the other, each with its '\0' */
+    char *row;                     /* a row that was not asked for as a whole: row_given of row_bytes were handed out */
     size_t row_bytes, row_given;
 };
 
