@@ -355,6 +355,16 @@ class Text(CommandTest):
                 self.assert_refused(DATA, "scan", "in.txt", "-o", other, *words, says=[other + ": ", "names", ".txt"])
             self.assertEqual(self.run_command("scan", "in.txt", "-qo-").stdout, b"# %s\n1 2\n4 6\n" % names)
             self.run_command("scan", "in.txt", "-qfo", "out.npy")
+        self.write("in.csv", b"month,2024,2025\njan,1,2\nfeb,3,4\n")
+        for other, delimiter in ("kept.csv", b","), ("kept.tsv", b"\t"):
+            self.run_command("scan", "in.csv", "--keep", "month", "-qo", other)
+            self.assertEqual(self.read(other), b'month,"2024","2025"\njan,1,2\nfeb,4,6\n'.replace(b",", delimiter))
+            self.run_command("verify", "in.csv", other, "--keep", "month", "-q")
+            for kept in "month", "0":
+                self.run_command("scan", other, "--keep", kept, "--output-format", "csv", "-qfo", "again.csv")
+                self.assertEqual(self.read("again.csv"), b'month,"2024","2025"\njan,1,2\nfeb,5,8\n')
+        self.write("in.txt", b"# 2023 1980 1990\n7 1 2\n")
+        self.assert_refused(DATA, "scan", "in.txt", "--keep", 0, "-o", "no.csv", says="all names")
         self.write("in.csv", b'"1980","1990"\n1,2\n')  # as who quotes all there is writes it
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b"1980,1990\n1981,1992\n")
 

@@ -5,6 +5,7 @@
 #include "input/start.h"
 #include "input/text_lines.h"
 #include "message.h"
+#include "text/field.h"
 
 /* EX_OK if the line, before which there are no rows, can be text. */
 static int check_encoding(const struct input_file *file, const struct text_line *line) {
@@ -69,5 +70,55 @@ int text_find_first_line(struct input_file *file, const struct input_request *re
             break;
         text_drop_line(text, line);
     }
+    return code;
+}
+
+static bool is_summed(const struct input_text *text, size_t i) { return text->columns[i] != TEXT_NONE; }
+
+/* Whether a summed field of the line is in quotes, and none is without that has something. */
+static bool sums_quoted(const struct input_text *text, struct text_line line) {
+    bool quoted = false;
+    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
+        const struct text_line field = text_take_field(&line);
+        if (!is_summed(text, i) || field.start == field.end)
+            continue;
+        if (*field.start != '"')
+            return false;
+        quoted = true;
+    }
+    return quoted;
+}
+
+static bool has_a_name_beside(const struct input_text *text, struct text_line line) {
+    bool has = false;
+    for (size_t i = 0; i < text->fields && !has; i++, text_take_delimiter(&line)) {
+        const struct text_line field = text_take_field(&line);
+        has = !is_summed(text, i) && text_field_of(field.start, field.end) == TEXT_NAME;
+    }
+    return has;
+}
+
+struct two_rows {
+    bool first_is_past, second_is_bare;
+};
+
+static bool look_at_two(const struct input_text *text, struct text_line line, void *context) {
+    struct two_rows *rows = context;
+    rows->second_is_bare = rows->first_is_past && !sums_quoted(text, line);
+    return rows->first_is_past = !rows->first_is_past;
+}
+
+int text_find_quoted_names(struct input_file *file, struct text_line *line, bool *found) {
+    const struct input_text *text = file->text;
+    struct two_rows rows = {0};
+    bool is_there;
+    *found = false;
+    if (!sums_quoted(text, *line) || !has_a_name_beside(text, *line))
+        return EX_OK;
+    int code = text_survey(file, look_at_two, &rows);
+    if (code == EX_OK)
+        code = text_next_line(file, true, line, &is_there);
+    text_skip_blanks(line);
+    *found = rows.second_is_bare;
     return code;
 }

@@ -75,7 +75,7 @@ static bool sums_numbers(const struct input_text *text, const struct input_reque
             continue;
         if (what == TEXT_NAME || (what == TEXT_NOTHING && !text->gaps))
             return false;
-        has_quoted = has_quoted || *field.start == '"';
+        has_quoted = has_quoted || (what != TEXT_NOTHING && *field.start == '"');
     }
     return all_places || !(has_name && has_quoted);
 }
@@ -300,7 +300,7 @@ static int count_fields(struct input_file *file, struct text_line *line) {
 
 /* Which of the two lines, if any, has the names: NULL for none. */
 static int choose_names(struct input_file *file, const struct input_request *request, bool picks,
-                        const struct text_line *comment, const struct text_line *line, const struct text_line **names) {
+                        const struct text_line *comment, struct text_line *line, const struct text_line **names) {
     const struct input_text *text = file->text;
     bool found = false, all_places = picks;
     size_t place;
@@ -320,7 +320,9 @@ static int choose_names(struct input_file *file, const struct input_request *req
         return text_bad_field(file, line, line->at, 0, no_name);
     if (all_places)
         code = pick_fields(file, request, NULL);
-    if (code == EX_OK)
+    if (code == EX_OK && all_places)
+        code = text_find_quoted_names(file, line, &found);
+    if (code == EX_OK && !found)
         code = look_for_names(file, *line, &found);
     *names = found ? line : comment;
     return code;

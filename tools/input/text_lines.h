@@ -96,6 +96,10 @@ int text_bad_field(const struct input_file *file, const struct text_line *line, 
 int text_find_first_line(struct input_file *file, const struct input_request *request, struct text_line *line,
                          bool *found, char **comment);
 
+/* In text_begin.c: *found: the first line, which has numbers in all fields that are summed, has names: its numbers are
+ * in quotes beside a name, and those of the row behind it are not. EX_OK, or the exit code after a message. */
+int text_find_quoted_names(struct input_file *file, struct text_line *line, bool *found);
+
 /* In text_header.c: reads what comes before the first row, which says what fields there are; *columns of the table.
  * Fields that are looked for are given their places as offsets. EX_OK, or the exit code after a message. */
 int text_read_header(struct input_file *file, const struct input_request *request, size_t *columns);

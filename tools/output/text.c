@@ -110,13 +110,18 @@ static void put_beside(struct sink *sink, struct text_beside *beside, const stru
     free(field);
 }
 
+/* Whether the first line of a text is one of names if it has this one. */
+static bool is_name(const char *from, const char *end) { return text_field_of(from, end) >= TEXT_NUMBERS; }
+
 int output_text_has_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
     const char *name = layout->names;
     if (!name || !format->delimiter || format == &output_text)
         return EX_OK;
     for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1)
-        if (what_is(name) >= TEXT_NUMBERS)
+        if (is_name(name, name + strlen(name)))
             return EX_OK;
+    if (layout->beside && text_beside_has(layout->beside, is_name))
+        return EX_OK;
     return fail(EX_DATAERR,
                 "%s: all names of its columns are numbers, or empty, and a first line of %s with nothing else would be "
                 "read as values; .txt (--output-format text) has # before names, and a .npy has none",

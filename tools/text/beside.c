@@ -56,6 +56,19 @@ bool text_beside_take(struct text_beside *beside, char **field, size_t *room) {
     return taken;
 }
 
+bool text_beside_has(struct text_beside *beside, bool is_like(const char *from, const char *end)) {
+    bool has = false;
+    pthread_mutex_lock(&beside->lock);
+    const char *from = beside->bytes + beside->from, *const stop = beside->bytes + beside->to;
+    for (size_t k = 0; k < beside->count && from < stop && !has; k++) {
+        const char *end = memchr(from, '\n', (size_t)(stop - from));
+        has = is_like(from, end);
+        from = end + 1;
+    }
+    pthread_mutex_unlock(&beside->lock);
+    return has;
+}
+
 void text_beside_end(struct text_beside *beside) {
     free(beside->bytes);
     beside->bytes = NULL;

@@ -22,6 +22,9 @@ bool text_beside_put(struct text_beside *beside, const char *field, size_t lengt
 /* Copies the next field to *field, whose room grows, and adds a '\0'. False when there is none, or no memory. */
 bool text_beside_take(struct text_beside *beside, char **field, size_t *room);
 
+/* Whether one of the next `count` fields is like that. */
+bool text_beside_has(struct text_beside *beside, bool is_like(const char *from, const char *end));
+
 void text_beside_end(struct text_beside *beside);
 
 #endif
