@@ -15,7 +15,9 @@ autodoc_mock_imports = ["mpi4py"]
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 html_theme = "alabaster"
-html_theme_options = {"page_width": "72em"}
+html_theme_options = {"page_width": "72em", "sidebar_includehidden": False}
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 html_show_copyright = False
 
 

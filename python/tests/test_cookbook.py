@@ -17,7 +17,7 @@ BLOCK = re.compile(r"(?:<!-- not run: (\w+) -->\n)?```python\n(.*?)```\n\n```tex
 
 
 def tasks():
-    for task in PAGE.read_text().split("\n## ")[1:] if PAGE.exists() else []:
+    for task in PAGE.read_text().split("\n### ")[1:] if PAGE.exists() else []:
         for reason, program, printed in BLOCK.findall(task):
             yield pytest.param(reason, program, printed, id=task.splitlines()[0])
 
