@@ -53,12 +53,32 @@ static int fit_state(struct scan_job *job) {
     return status == TABLE_OK ? EX_OK : fail_status(job->state.name, status);
 }
 
+/* The first names that columns have, and the input that has them: NULL where no input has had any so far. */
+struct names_above {
+    char *names;
+    const char *of;
+};
+
+/* Keeps the names of the input, if they are the first ones: the input may be closed before others are looked at. */
+static int note_names(struct names_above *above, const struct input_file *input) {
+    const char *from = input->layout.names, *end = from;
+    if (above->names || !from)
+        return EX_OK;
+    for (size_t i = 0; i < input->layout.columns; i++)
+        end += strlen(end) + 1;
+    above->of = input->name;
+    above->names = malloc((size_t)(end - from));
+    if (!above->names)
+        return fail(EX_OSERR, "%s: out of memory", input->name);
+    memcpy(above->names, from, (size_t)(end - from));
+    return EX_OK;
+}
+
 /* Whether columns that have names in both have the same ones, in quotes or not. */
-static bool same_names(const struct table_layout *a, const struct table_layout *b) {
-    const char *left = a->names, *right = b->names;
-    if (!left || !right || a->columns != b->columns)
+static bool same_names(const char *left, const char *right, size_t columns) {
+    if (!left || !right)
         return true;
-    for (size_t i = 0; i < a->columns; i++, left += strlen(left) + 1, right += strlen(right) + 1) {
+    for (size_t i = 0; i < columns; i++, left += strlen(left) + 1, right += strlen(right) + 1) {
         const size_t long_left = strlen(left), long_right = strlen(right);
         const bool quoted_left = long_left >= 2 && *left == '"', quoted_right = long_right >= 2 && *right == '"';
         if (long_left - 2 * quoted_left != long_right - 2 * quoted_right ||
@@ -68,17 +88,17 @@ static bool same_names(const struct table_layout *a, const struct table_layout *
     return true;
 }
 
-/* Whether the input goes below the first one. */
-static int fits_below(const struct scan_job *job, const struct input_file *input) {
+/* Whether the input goes below the first one, and below the first one that has names. */
+static int fits_below(const struct scan_job *job, const struct input_file *input, const struct names_above *named) {
     const struct input_file *first = &job->inputs[0];
     const struct table_layout *above = &first->layout, *layout = &input->layout;
     if (layout->type != above->type)
         return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", input->name, table_type_name(layout->type),
                     first->name, table_type_name(above->type));
-    if (!same_names(layout, above))
+    if (layout->columns == above->columns && !same_names(named->names, layout->names, layout->columns))
         return fail(EX_DATAERR,
                     "%s: its columns have other names than those of %s; --field NAME,... picks them by name",
-                    input->name, first->name);
+                    input->name, named->of);
     return layout_same_rows(layout, above)
                ? EX_OK
                : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
@@ -130,22 +150,29 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
     if (arguments->input_count > OPEN_MOST)
         allow_many_files();
     table_type like = job->there ? job->there : arguments->out_type ? arguments->out_type : job->state.facts.type;
+    struct names_above named = {0};
+    int code = EX_OK;
     job->rows_known = true;
     *rows = 0;
-    for (unsigned i = 0; i < arguments->input_count; i++) {
+    for (unsigned i = 0; i < arguments->input_count && code == EX_OK; i++) {
         struct input_file *input = &job->inputs[i];
-        int code = start_input(input, arguments->inputs[i], like, beside_of(job), arguments);
+        code = start_input(input, arguments->inputs[i], like, beside_of(job), arguments);
         like = job->inputs[0].layout.type;
         if (code == EX_OK && i > 0)
-            code = fits_below(job, input);
+            code = fits_below(job, input, &named);
+        if (code == EX_OK)
+            code = note_names(&named, input);
         if (code != EX_OK)
-            return code;
+            break;
         if (i >= OPEN_MOST || (i > 0 && input_memory(input) > 0))
             input_set_aside(input);
         job->rows_known = job->rows_known && input->rows_known;
         if (__builtin_add_overflow(*rows, input->layout.rows, rows))
-            return fail(EX_DATAERR, "%s: is more than can be counted, with what is above it", input->name);
+            code = fail(EX_DATAERR, "%s: is more than can be counted, with what is above it", input->name);
     }
+    free(named.names);
+    if (code != EX_OK)
+        return code;
     snprintf(job->name_of_many, sizeof job->name_of_many, "%u inputs", arguments->input_count);
     job->name = arguments->input_count > 1 ? job->name_of_many : job->inputs[0].name;
     job->input = &job->inputs[0];

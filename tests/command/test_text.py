@@ -119,9 +119,11 @@ class Text(CommandTest):
                     self.assertEqual(len(digits[0]), len(digits[1]), word)
                 self.assertEqual("e" in word, numpy.isfinite(value) and value != 0 and not 1e-5 <= abs(float(word)) < 1e17, word)
             self.assertEqual(words[0x3dcd if name == "bf16" else 0x2e66], "0.1")
-        for word in "100000", "12345678901234568", "0.00001", "1e+17", "1.5e-06", "99999990000000000", "-0.000012345":
-            self.assertEqual(self.run_command("scan", "-", "--type", "f64", "--input-format", "csv", "-qo-",
-                                              input=word.encode()).stdout.decode(), word + "\n")
+        for name, words in (("f64", ("100000", "12345678901234568", "0.00001", "1e+17", "1.5e-06", "99999990000000000", "-0.000012345")),
+                            ("f32", ("0.00001", "99999998430674944", "-99999998430674944", "1.0000001e+17"))):
+            for word in words:
+                self.assertEqual(self.run_command("scan", "-", "--type", name, "--input-format", "csv", "-qo-",
+                                                  input=word.encode()).stdout.decode(), word + "\n")
 
     def test_shapes_of_lines(self):
         expected = running_sums(numpy.array([[1.0, 2], [3, 4.5]]), "f64")
@@ -229,6 +231,8 @@ class Text(CommandTest):
         self.assertEqual(follower.stdout.readline(), b"1\n")
         rest = follower.communicate(b"2\n2.5\n")
         self.assertEqual(follower.returncode, DATA)
+        for number, says in (18446744073709551615, "--type u64 has both"), (36893488147419103233, "--type f64 takes the nearest"):
+            self.assert_refused(DATA, "scan", "whole.csv", self.write("large.csv", b"%d\n" % number), "-o", "no.npy", says=says)
         for word in b"line 3", b"2.5", b"--type f64":
             self.assertIn(word, rest[1])
         self.assert_refused(USAGE, "scan", "-", "-o", "out.npy", input=b"1\n", says="--input-format csv")
@@ -317,7 +321,10 @@ class Text(CommandTest):
         self.write("c.csv", b"5,6\n")
         self.write("d.csv", b"z,x,y\n7,100,200\n")
         self.assert_refused(DATA, "scan", "a.csv", "b.csv", "-o", "out.csv", says=["b.csv", "other names", "a.csv", "--field"])
+        self.assert_refused(DATA, "scan", "c.csv", "a.csv", "b.csv", "-o", "out.csv", says=["b.csv", "other names", "a.csv"])
+        self.assert_refused(DATA, "append", "c.csv", "c.csv", "a.csv", "b.csv", "--to", "to.npy", says=["b.csv", "than those of a.csv"])
         self.assertEqual(self.run_command("scan", "a.csv", "c.csv", "-qo-").stdout, b"x,y\n1,2\n6,8\n")
+        self.assertEqual(self.run_command("scan", "c.csv", "a.csv", "c.csv", "a.csv", "-qo-").stdout, b"5,6\n6,8\n11,14\n12,16\n")
         for fields, sums in (("x,y", b"x,y\n1,2\n11,22\n111,222\n"), ("y,x", b"y,x\n2,1\n22,11\n222,111\n"), ("y", b"y\n2\n22\n222\n")):
             self.assertEqual(self.run_command("scan", "a.csv", "b.csv", "d.csv", "--field", fields, "-qo-").stdout, sums)
 

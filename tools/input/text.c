@@ -141,7 +141,11 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
     else if (text_is_missing(field.start, field.end) && type_is_float(type))
         more = " (scan --skip-nan has what is missing count as nothing)";
     else if (!is_said && !type_is_float(type) && reads_as(TABLE_F64, field))
-        more = ", which what comes before it is; --type f64 takes both";
+        more = reads_as(TABLE_U64, field)
+                   ? ", which what comes before it is; --type u64 has both, unless one is negative"
+               : is_rounded(field.start, field.end)
+                   ? ", which what comes before it is; --type f64 takes the nearest that there is"
+                   : ", which what comes before it is; --type f64 takes both";
     else if (text_field_of(field.start, field.end) == TEXT_NAME && file->text->fields > 1)
         more = file->text->way_out;
     snprintf(text, sizeof text,

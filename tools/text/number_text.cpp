@@ -83,7 +83,8 @@ template <typename T> static char *write(const void *from, char *to) {
     std::memcpy(&value, from, sizeof value);
     if constexpr (std::is_floating_point<T>::value) {
         value = std::isnan(value) ? static_cast<T>(NAN) : value; /* whose sign is no number's */
-        if (std::fabs(value) >= static_cast<T>(1e-5) && std::fabs(value) < static_cast<T>(1e17))
+        const double size = std::fabs(value);                    /* the f32 nearest to 1e17 is below it */
+        if (std::fabs(value) >= static_cast<T>(1e-5) && size < 1e17)
             return std::to_chars(to, to + NUMBER_TEXT, value, std::chars_format::fixed).ptr;
     }
     return std::to_chars(to, to + NUMBER_TEXT, value).ptr;
