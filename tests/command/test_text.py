@@ -135,7 +135,7 @@ class Text(CommandTest):
                               (b"\n1,2\n\n \n3,4.5\n\n", []), (b"\n\na,b\n\n1,2\n3,4.5\n", []),
                               (b"# made by hand, in May, 2024\n1,2\n# half\n3,4.5\n# the end, of this, table\n", []),
                               (b"# a,b\n1,2\n3,4.5\n# c,d\n", []), (b"#\n# made\n# a,b\n\n1,2\n3,4.5\n#\n", []),
-                              (b"#a,b\n1,2\n3,4.5\n", []), (b"# made\na,b\n1,2\n3,4.5\n", []),
+                              (b"#a,b\n1,2\n3,4.5\n", []), (b"1,2\n# a,b\n#3,4\n3,4.5\n #x\n", []), (b"#3,4\n1,2\n3,4.5\n", []), (b"# made\na,b\n1,2\n3,4.5\n", []),
                               (b"sep=;\n1;2\n3;4.5\n", []), (b'"sep=\t"\r\na\tb\r\n1\t2\r\n3\t4.5\r\n', []), (b"\xef\xbb\xbfsep=|\na|b\n1|2\n3|4.5\n", []),
                               (b"sep=,\n1;2\n3;4.5\n", ["--delimiter", ";"]), (b"1,2,\n3,4.5,\n", []), (b"a,b,\n1,2,\n3,4.5, \n", []),
                               (b"1,2\n3,4.5\n", ["--type", "f64"])):
@@ -173,6 +173,23 @@ class Text(CommandTest):
         self.write("mixed.csv", b'day,n\n2024-01-01,1\n"2024, 2",2\nnone,3\n')
         self.assertEqual(self.run_command("scan", "mixed.csv", "--field", "n", "--type", "i64", "-qo-").stdout, b"n\n1\n3\n6\n")
 
+    def test_lines_that_begin_with_a_hash(self):
+        """They are no rows, whatever is summed; what begins with # is written in quotes at the beginning of a line."""
+        for data, words, sums in (
+                (b"d,v\n2024-01-01,5\n#2024-01-02,7\n2024-01-03,1\n", ["--field", "v"], b"v\n5\n6\n"),
+                (b"d,v\n2024-01-01,5\n # x,7\n2024-01-03,1\n", ["--keep", "d"], b"d,v\n2024-01-01,5\n2024-01-03,6\n"),
+                (b"2024-01-01,5\n#2024-01-02,7\n2024-01-03,1\n", ["--field", 1], b"5\n6\n"),
+                (b"#2024-01-02,7\n2024-01-01,5\n2024-01-03,1\n", ["--field", 1], b"5\n6\n"),
+                (b"#7,8\n1,2\n3,4\n", [], b"1,2\n4,6\n"), (b"d,v\n#N/A,5\n# N/A,7\nx,1\n", ["--field", "v"], b"v\n5\n6\n"),
+                (b"#a,b\n1,2\n", ["--field", "a"], b"a\n1\n"), (b"v,#d\n1,#x\n2,#N/A\n", ["--keep", "#d"], b'"#d",v\n"#x",1\n"#N/A",3\n'),
+                (b"v,#d\n1,2\n", ["--field", "#d,v"], b'"#d",v\n2,1\n')):
+            with self.subTest(data=data, words=words):
+                self.write("in.csv", data)
+                self.assertEqual(self.run_command("scan", "in.csv", "-qo-", *words).stdout, sums)
+                self.assertEqual(self.run_command("scan", "-", "--input-format", "csv", "-qo-", *words, input=data).stdout, sums)
+                self.write("out.csv", sums)
+                self.run_command("verify", "in.csv", "out.csv", "-q", *words)
+
     def test_what_savetxt_writes(self):
         table = numpy.array([[1.5, 2], [3, 4]])
         for words in {"delimiter": ","}, {"delimiter": ",", "header": "a,b", "footer": "the end"}, {"header": "made\na b", "footer": "x y"}:
@@ -181,12 +198,15 @@ class Text(CommandTest):
             out = self.run_command("scan", name, "-qo-").stdout.decode()
             expected = {"in.csv": "1.5,2\n4.5,6\n", "in.txt": "# a b\n1.5 2\n4.5 6\n"}[name]
             self.assertEqual(out, ("a,b\n" if "header" in words and name == "in.csv" else "") + expected)
+        numpy.savetxt(self.path("in.csv"), table, delimiter=",", header="a,b", comments="#")
+        self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b"a,b\n1.5,2\n4.5,6\n")
 
     def test_fields_that_are_missing(self):
         """With --skip-nan they are NaN; a delimiter at the end is one only if not all lines have it."""
         for data, expected, skipped in ((b"a,b\n,1\nNA,2\n3,n/a\n", "a,b\n0,1\n0,3\n3,3\n", 3), (b"1,\n2,3\n", "1,0\n3,3\n", 1),
                                         (b"1,2\n3,\n", "1,2\n4,2\n", 1), (b"1,\n2,\n", "1\n3\n", 0), (b",1\n2,\"\"\n", "0,1\n2,1\n", 2),
-                                        (b"NA\nnull\n5\n<NA>\n", "0\n0\n5\n5\n", 3), (b"1,nan\n#N/A,2\n", "1,0\n1,2\n", 2)):
+                                        (b"NA\nnull\n5\n<NA>\n", "0\n0\n5\n5\n", 3), (b"1,nan\n#N/A,2\n", "1,0\n1,2\n", 2),
+                                        (b"#N/A,2\n#1,2\n1,3\n", "0,2\n1,5\n", 1), (b"#a,b\n#NA,2\n#na\n1,3\n", "a,b\n0,2\n1,5\n", 1)):
             with self.subTest(data=data):
                 self.write("in.csv", data)
                 result = self.run_command("scan", "in.csv", "--skip-nan", "-o-")
@@ -283,7 +303,7 @@ class Text(CommandTest):
         """As they are, before the sums of their rows, whatever is in them."""
         self.write("in.csv", b'x,day,"who, then",y\n1,2024-01-01,"a, b",10\n2,,5,20\n3,#3,"say ""x""",30\n')
         for words, sums in ((["--keep", "day"], None), (["--keep", 'day,who; then'], None),
-                            (["--keep", "day", "--field", "y,x"], b"day,y,x\n2024-01-01,10,1\n,30,3\n#3,60,6\n"),
+                            (["--keep", "day", "--field", "y,x"], b"day,y,x\n2024-01-01,10,1\n,30,3\n\"#3\",60,6\n"),
                             (["--keep", "2,day", "--field", "y"], b'"who, then",day,y\n"a, b",2024-01-01,10\n5,,30\n"say ""x""",#3,60\n')):
             if sums is None:
                 self.run_command("scan", "in.csv", "-qo-", *words, code=USAGE if words[1] != "day" else DATA)
@@ -296,7 +316,7 @@ class Text(CommandTest):
             self.run_command("verify", "in.csv", "out.csv", "-q", *words)
             self.assertEqual(self.run_command("sum", "out.csv", "--rows", "1:3", "--keep", "0" if len(words[1]) < 5 else "0,1").returncode, 0)
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-", "--keep", "day", "--field", "x", "--reverse", "--output-format", "text").stdout,
-                         b'# day x\n2024-01-01 6\n"" 5\n#3 3\n')
+                         b'# day x\n2024-01-01 6\n"" 5\n"#3" 3\n')
         self.write("plain.csv", b"a;1;5\nb;2;6\n")
         self.assertEqual(self.run_command("scan", "plain.csv", "plain.csv", "-qo-", "--delimiter", ";", "--keep", "0").stdout,
                          b"a;1;5\nb;3;11\na;4;16\nb;6;22\n")
@@ -481,7 +501,7 @@ class Text(CommandTest):
                                     ("1,2\n".encode("utf-16-be"), [], ["UTF-16", "big-endian", "iconv -f UTF-16BE"]),
                                     ("\ufeffa,b\n1,2\n".encode("utf-16-le"), [], ["little-endian"]),
                                     ("\ufeffa,b\n1,2\n".encode("utf-16-be"), [], ["big-endian"]),
-                                    (b"1,2\n# a,b\n#3,4\n", [], ["line 3", "'#3'"]), (b"1\n#N/A\n", [], ["line 2", "'#N/A'"]),
+                                    (b"#N/A,2\n1,3\n", [], ["line 1", "'#N/A'", "--skip-nan"]), (b"1\n#N/A\n", [], ["line 2", "'#N/A'"]),
                                     (b"\n\r\n", [], "has no lines"),
                                     (b"1\n300\n", ["--type", "u8"], ["line 2", "'300'", "does not fit in u8"]),
                                     (b"1\n-1\n", ["--type", "u8"], ["line 2", "'-1'"]),

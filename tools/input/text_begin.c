@@ -35,11 +35,9 @@ static bool says_delimiter(struct input_file *file, const struct input_request *
     return true;
 }
 
-/* Keeps a comment, which may have the names of the columns: as numpy.savetxt() writes it, with # and a blank before
- * them. In fields with blanks between them # may stand alone; elsewhere it is the beginning of a name then. */
+/* Keeps a comment, which may have the names of the columns: as numpy.savetxt() writes it, with # before them. */
 static int keep_comment(const struct input_file *file, const struct text_line *line, char **comment) {
-    const bool is_alone = !line->delimiter || (line->end - line->at > 1 && text_is_blank(line->at[1]));
-    const char *from = line->at + is_alone;
+    const char *from = line->at + 1;
     const size_t bytes = (size_t)(line->end - from);
     free(*comment);
     *comment = malloc(bytes + 1);
@@ -62,7 +60,7 @@ int text_find_first_line(struct input_file *file, const struct input_request *re
         code = check_encoding(file, line);
         const bool is_empty = text_is_empty(*line);
         text_skip_blanks(line);
-        if (code == EX_OK && !is_empty && *line->at == '#')
+        if (code == EX_OK && text_is_comment(text, *line))
             code = keep_comment(file, line, comment);
         else if (code != EX_OK || (!is_empty && !(text->line == 1 && says_delimiter(file, request, line))))
             break;

@@ -298,6 +298,17 @@ static int count_fields(struct input_file *file, struct text_line *line) {
     return code;
 }
 
+/* Whether the comment has a name of a column that is summed. With blanks between fields numbers are names there, too:
+ * so they are written; elsewhere the comment may be a row that somebody has taken out. */
+static bool may_have_names(const struct input_text *text, struct text_line comment) {
+    bool has = !comment.delimiter;
+    for (size_t i = 0; i < text->fields && !has; i++, text_take_delimiter(&comment)) {
+        const struct text_line field = text_take_field(&comment);
+        has = (!text->columns || text->columns[i] != TEXT_NONE) && text_field_of(field.start, field.end) > TEXT_NUMBER;
+    }
+    return has;
+}
+
 /* Which of the two lines, if any, has the names: NULL for none. */
 static int choose_names(struct input_file *file, const struct input_request *request, bool picks,
                         const struct text_line *comment, struct text_line *line, const struct text_line **names) {
@@ -324,7 +335,7 @@ static int choose_names(struct input_file *file, const struct input_request *req
         code = text_find_quoted_names(file, line, &found);
     if (code == EX_OK && !found)
         code = look_for_names(file, *line, &found);
-    *names = found ? line : comment;
+    *names = found ? line : comment && may_have_names(text, *comment) ? comment : NULL;
     return code;
 }
 

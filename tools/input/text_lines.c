@@ -163,16 +163,14 @@ int text_keep_fields(const struct input_file *file, struct text_line line) {
     return EX_OK;
 }
 
-/* Whether the line begins with # and is none of data: with as many fields as a row has, it may be one whose first field
- * is a name, or missing. */
-static bool is_comment(const struct input_text *text, struct text_line line) {
+bool text_is_comment(const struct input_text *text, struct text_line line) {
     text_skip_blanks(&line);
-    if (*line.at != '#' || text_count_fields(line) != text->fields)
-        return *line.at == '#';
-    const struct text_line first = text_take_field(&line);
-    if ((text->columns && text->columns[0] == TEXT_NONE) || text_is_missing(first.start, first.end))
+    if (line.at == line.end || *line.at != '#')
         return false;
-    return !text->delimiter || text->fields == 1 || first.end - first.start == 1 || text_is_blank(first.start[1]);
+    struct text_line rest = line;
+    const struct text_line first = text_take_field(&rest);
+    const bool may_be_row = text->fields > 0 ? text_count_fields(line) == text->fields : line.delimiter != '\0';
+    return !may_be_row || !text_is_missing(first.start, first.end);
 }
 
 int text_next_row(struct input_file *file, bool waits, struct text_line *line, bool *found) {
@@ -182,7 +180,7 @@ int text_next_row(struct input_file *file, bool waits, struct text_line *line, b
         const char first = line->at < line->end ? *line->at : ' ';
         if (!text_is_blank(first) && first != '#')
             break;
-        if (!text_is_empty(*line) && !is_comment(text, *line))
+        if (!text_is_empty(*line) && !text_is_comment(text, *line))
             break;
         text_drop_line(text, line);
     }

@@ -74,6 +74,9 @@ int text_next_row(struct input_file *file, bool waits, struct text_line *line, b
 /* Whether the line has nothing but blanks. */
 bool text_is_empty(struct text_line line);
 
+/* Whether the line begins with #, and is no row whose first field is a word with # for a missing one, such as #N/A. */
+bool text_is_comment(const struct input_text *text, struct text_line line);
+
 size_t text_count_fields(struct text_line line);
 
 /* The field of that number, from 0 on. */

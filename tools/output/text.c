@@ -94,6 +94,9 @@ static void put_field(struct sink *sink, const char *field, char delimiter, bool
     sink_put(sink, "\"", 1);
 }
 
+/* Whether a line that begins with the field would be read as a comment. */
+static bool begins_comment(const char *field) { return *field == '#'; }
+
 /* The fields that stand before the values of a row, and before names are names. */
 static void put_beside(struct sink *sink, struct text_beside *beside, const struct output_format *format,
                        char delimiter, bool are_names) {
@@ -104,7 +107,8 @@ static void put_beside(struct sink *sink, struct text_beside *beside, const stru
             sink->code = fail(EX_OSERR, "%s: out of memory", sink->file->name);
             break;
         }
-        put_field(sink, field, delimiter, are_names && looks_like_numbers(field, format));
+        put_field(sink, field, delimiter,
+                  (k == 0 && begins_comment(field)) || (are_names && looks_like_numbers(field, format)));
         sink_put(sink, &delimiter, 1);
     }
     free(field);
@@ -139,7 +143,8 @@ int output_text_names(struct atomic_file *file, const struct output_format *form
         sink_put(&sink, "# ", 2);
     put_beside(&sink, layout->beside, format, delimiter, true);
     for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1) {
-        put_field(&sink, name, delimiter, looks_like_numbers(name, format));
+        const bool is_first = i == 0 && !layout->beside && format != &output_text; /* of .txt # is before all names */
+        put_field(&sink, name, delimiter, (is_first && begins_comment(name)) || looks_like_numbers(name, format));
         sink_put(&sink, i + 1 < layout->columns ? &delimiter : "\n", 1);
     }
     return sink_end(&sink);
