@@ -120,9 +120,11 @@ static struct text_beside *beside_of(struct scan_job *job) {
 
 int scan_open_again(struct scan_job *job, struct input_file *input) {
     struct input_file again;
+    struct arguments arguments = job->arguments;
     if (!input->is_aside || input->is_open || input->is_taken)
         return EX_OK;
-    int code = start_input(&again, input->name, input->layout.type, beside_of(job), &job->arguments);
+    arguments.quiet = true; /* all was said when it was opened first */
+    int code = start_input(&again, input->name, input->layout.type, beside_of(job), &arguments);
     if (code == EX_OK)
         code = input_is_same(&again, input);
     if (code != EX_OK) {

@@ -83,6 +83,7 @@ struct input_request table_request(const struct arguments *arguments, struct inp
                                   .member = arguments->member,
                                   .delimiter = arguments->delimiter,
                                   .looks = arguments->looks,
+                                  .tells = !arguments->quiet,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,

@@ -395,6 +395,31 @@ class Text(CommandTest):
         self.write("in.csv", b'"1980","1990"\n1,2\n')  # as who quotes all there is writes it
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b"1980,1990\n1981,1992\n")
 
+    def test_first_lines_that_may_be_rows(self):
+        """A line that cannot be told from a row is one, and that is said; a number that cannot be read is no name."""
+        said = "line 1 is taken as a row of values; if it has names, "
+        years, keep, quotes = b"country,2020,2021\nA,5,6\nB,7,8\n", "--keep country says so", "put those that are numbers in quotes"
+        for data, words, says in ((years, ["scan", "-o-", "--field", 1], keep), (years, ["scan", "-o-", "--keep", 0], keep),
+                                  (years, ["sum", "--rows", "0:1", "--field", 1], keep), (years, ["append", "--to", "to.npy", "--field", 1], quotes),
+                                  (years, ["hist", "--field", 1], quotes), (years, ["info", "--field", 1], quotes),
+                                  (years, ["scan", "-o-", "--keep", "country"], None), (b"2024-01-01,1\n", ["scan", "-o-", "--field", 1], None),
+                                  (years, ["scan", "-qo-", "--field", 1], None), (b'country,"2020"\nA,1\n', ["scan", "-o-", "--field", 1, "--output-format", "npy"], None)):
+            with self.subTest(data=data, words=words):
+                found = self.run_command(words[0], self.write("in.csv", data), *words[1:]).stderr.decode()
+                self.assertEqual(found.count(said), says is not None, found)
+                self.assertIn(says or "", found)
+        self.write("in.csv", years)
+        self.assertEqual(self.run_command("scan", "in.csv", "in.csv", "-o-", "--field", 1).stderr.count(said.encode()), 2)
+        self.write("in.csv", b'"2020","2021"\n5,6\n7,8\n')
+        self.run_command("scan", "in.csv", "--field", "2021", "-qo", "out.npy")
+        self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [[6], [14]])
+        for data, words, sums in ((b'"12abc"\n4\n', [], b'"12abc"\n4\n'), (b"12abc\n4\n", ["--field", "12abc"], b'"12abc"\n4\n'),
+                                  (b"-x\n4\n", [], b"-x\n4\n"), (b"1a,2b\n4,5\n", [], b"1a,2b\n4,5\n"), (b"k,1a\nx,5\n", ["--field", 1], b'"1a"\n5\n')):
+            self.write("in.csv", data)
+            self.assertEqual(self.run_command("scan", "in.csv", "-qo-", *words).stdout, sums)
+            self.run_command("scan", self.write("again.csv", sums), "-qfo", "out.npy")
+        self.assert_refused(DATA, "scan", self.write("in.csv", b"2024-01-01,0x10\n2024-01-02,4\n"), "--field", 1, "-o-", says=["'0x10'", "in quotes"])
+
     def test_names_that_are_asked_for(self):
         """A line that has all of them has names, whatever else is in it."""
         self.write("in.csv", b"year,1990\n3,4\n1,2\n")
@@ -495,6 +520,8 @@ class Text(CommandTest):
                                     (b";5|\n", [], "--delimiter"), (b"1,5;2,5\n", [], ["field 2", "--delimiter"]), (b"1,2\n", ["--delimiter", ";"], "--delimiter"),
                                     (b"1,\n3,4\n", [], ["line 1, field 2", "an empty field", "--skip-nan"]), (b"1,2\nNA,1\n", [], ["line 2, field 1", "--skip-nan"]),
                                     (b"1_000,2\n3,4\n", [], ["line 1, field 1", "'1_000'", "marks"]), (b'"1,000","2,000"\n3,4\n', [], "marks"),
+                                    *((word + b"\n4\n5\n", [], ["line 1, field 1", "'%s'" % word.decode(), "in quotes"]) for word in
+                                      (b"0x10", b"1.2.3", b"12abc", b"--5", b"5%", b"1__0", b"+1x", b"-.5.", b".1a")),
                                     (b"1_000\n2_000\n", [], "marks"), (b"1,2\n1_0,2\n", [], ["line 2", "'1_0'"]),
                                     (b"a\0b,c\n1,2\n", [], "UTF-16"), (b"# c\na\0b,c\n1,2\n", [], ["line 2, column 2", "NUL"]),
                                     ("1,2\n".encode("utf-16-le"), [], ["UTF-16", "little-endian", "iconv -f UTF-16LE"]),

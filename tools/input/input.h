@@ -56,6 +56,7 @@ struct input_request {
     enum input_elements elements;
     struct input_field *fields; /* to be looked for in records; if values are wanted, the columns are these alone */
     size_t field_count;
+    bool tells;  /* of what is no error, too */
     bool looks;  /* of text: a field that is no number is noted, and no error */
     bool pieces; /* input_open(): values that are to be converted are left for input_read() */
 };

@@ -118,6 +118,7 @@ static bool reads_as(table_type type, struct text_line field) {
 static void know_options(struct input_text *text, const struct input_request *request) {
     const bool sorts = request->elements != INPUT_VALUES, picks = !sorts && request->fields,
                keeps = picks && request->kept;
+    text->keeps = keeps;
     text->options = sorts ? "--by" : keeps ? "--keep or --field" : "--field";
     text->way_out = keeps   ? "; --keep has such a field stand beside the sums, --field takes others alone"
                     : picks ? "; --field takes other fields alone"

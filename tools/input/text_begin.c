@@ -71,7 +71,18 @@ int text_find_first_line(struct input_file *file, const struct input_request *re
     return code;
 }
 
-static bool is_summed(const struct input_text *text, size_t i) { return text->columns[i] != TEXT_NONE; }
+static bool is_summed(const struct input_text *text, size_t i) {
+    return !text->columns || text->columns[i] != TEXT_NONE;
+}
+
+bool text_may_have_names(const struct input_text *text, struct text_line comment) {
+    bool has = !comment.delimiter;
+    for (size_t i = 0; i < text->fields && !has; i++, text_take_delimiter(&comment)) {
+        const struct text_line field = text_take_field(&comment);
+        has = is_summed(text, i) && text_field_of(field.start, field.end) > TEXT_NUMBER;
+    }
+    return has;
+}
 
 /* Whether a summed field of the line is in quotes, and none is without that has something. */
 static bool sums_quoted(const struct input_text *text, struct text_line line) {
@@ -119,4 +130,39 @@ int text_find_quoted_names(struct input_file *file, struct text_line *line, bool
     text_skip_blanks(line);
     *found = rows.second_is_bare;
     return code;
+}
+
+/* Whether the field is a name that would be none for a number with a typing error in it. */
+static bool is_plain_name(struct text_line field) {
+    return text_field_of(field.start, field.end) == TEXT_NAME && !text_begins_as_number(field.start, field.end);
+}
+
+bool text_is_mistyped(const struct input_text *text, struct text_line line) {
+    size_t summed = 0, mistyped = 0;
+    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
+        const struct text_line field = text_take_field(&line);
+        if (is_plain_name(field))
+            return false;
+        summed += is_summed(text, i);
+        mistyped += is_summed(text, i) && text_field_of(field.start, field.end) == TEXT_NAME;
+    }
+    return summed == 1 && mistyped == 1;
+}
+
+void text_tell_row(const struct input_file *file, struct text_line line) {
+    enum { NAME_MOST = 60 };
+    const struct input_text *text = file->text;
+    for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
+        const struct text_line field = text_take_field(&line), inside = text_inside(field);
+        const size_t length = (size_t)(inside.end - inside.start);
+        if (is_summed(text, i) || !is_plain_name(field) || length > NAME_MOST)
+            continue;
+        if (text->keeps)
+            message("%s: line %llu is taken as a row of values; if it has names, --keep %.*s says so", file->name,
+                    (unsigned long long)text->line, (int)length, inside.start);
+        else
+            message("%s: line %llu is taken as a row of values; if it has names, put those that are numbers in quotes",
+                    file->name, (unsigned long long)text->line);
+        return;
+    }
 }

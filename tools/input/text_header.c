@@ -63,13 +63,15 @@ static bool is_summed(const struct input_text *text, const struct input_request 
 }
 
 /* Whether all fields of the line that would be summed are values, if the line is a row. If a name that is wanted is the
- * number of no field, one in quotes is a name beside names that have none: so this program and others write them. */
+ * number of no field, one in quotes is a name beside names that have none, as this program and others write them, and
+ * where all fields of the line are in quotes. */
 static bool sums_numbers(const struct input_text *text, const struct input_request *request, struct text_line line,
                          bool all_places) {
-    bool has_name = false, has_quoted = false;
+    bool has_name = false, has_quoted = false, all_quoted = true;
     for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
         const struct text_line field = text_take_field(&line);
         const enum text_field what = text_field_of(field.start, field.end);
+        all_quoted = all_quoted && field.start < field.end && *field.start == '"';
         has_name = has_name || (what == TEXT_NAME && *field.start != '"');
         if (!is_summed(text, request, field, i))
             continue;
@@ -77,7 +79,7 @@ static bool sums_numbers(const struct input_text *text, const struct input_reque
             return false;
         has_quoted = has_quoted || (what != TEXT_NOTHING && *field.start == '"');
     }
-    return all_places || !(has_name && has_quoted);
+    return all_places || !(has_quoted && (has_name || all_quoted));
 }
 
 /* Whether the caller asks for names, and the line has all of them. Numbers alone, which may be those of fields, ask for
@@ -126,7 +128,8 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
     static const char several[] = "is several numbers; --delimiter says what is between them",
                       several_of_text[] = "is several numbers; --input-format csv, with --delimiter, says what is "
                                           "between them",
-                      grouped[] = "is a number with marks between its digits, which none has here";
+                      grouped[] = "is a number with marks between its digits, which none has here",
+                      mistyped[] = "is no number; if it is a name, put it in quotes";
     char mixed[200];
     const struct input_text *text = file->text;
     snprintf(
@@ -137,6 +140,7 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
     size_t names = 0, numbers = 0, missing = 0, other = 0; /* the first field that is no number, counted from 1 on */
     enum text_field what_is_other = TEXT_NOTHING;
     struct text_line from = line;
+    const bool is_mistyped = text_is_mistyped(text, line);
     for (size_t i = 1; i <= text->fields; i++, text_take_delimiter(&line)) {
         text_skip_blanks(&line);
         const struct text_line at = line, field = text_take_field(&line);
@@ -155,11 +159,13 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
         from = at;
     }
     *found = other > 0;
-    return other == 0 || (names > 0 && numbers == 0) ? EX_OK
-                                                     : text_bad_field(file, &from, from.at, other - 1,
-                                                                      what_is_other == TEXT_GROUPED ? grouped
-                                                                      : names > missing             ? mixed
-                                                                                                    : no_name);
+    return other == 0 || (names > 0 && numbers == 0 && !is_mistyped)
+               ? EX_OK
+               : text_bad_field(file, &from, from.at, other - 1,
+                                is_mistyped                     ? mistyped
+                                : what_is_other == TEXT_GROUPED ? grouped
+                                : names > missing               ? mixed
+                                                                : no_name);
 }
 
 /* What may have been meant by a name that is not in the line: "" for nothing. */
@@ -298,17 +304,6 @@ static int count_fields(struct input_file *file, struct text_line *line) {
     return code;
 }
 
-/* Whether the comment has a name of a column that is summed. With blanks between fields numbers are names there, too:
- * so they are written; elsewhere the comment may be a row that somebody has taken out. */
-static bool may_have_names(const struct input_text *text, struct text_line comment) {
-    bool has = !comment.delimiter;
-    for (size_t i = 0; i < text->fields && !has; i++, text_take_delimiter(&comment)) {
-        const struct text_line field = text_take_field(&comment);
-        has = (!text->columns || text->columns[i] != TEXT_NONE) && text_field_of(field.start, field.end) > TEXT_NUMBER;
-    }
-    return has;
-}
-
 /* Which of the two lines, if any, has the names: NULL for none. */
 static int choose_names(struct input_file *file, const struct input_request *request, bool picks,
                         const struct text_line *comment, struct text_line *line, const struct text_line **names) {
@@ -335,7 +330,7 @@ static int choose_names(struct input_file *file, const struct input_request *req
         code = text_find_quoted_names(file, line, &found);
     if (code == EX_OK && !found)
         code = look_for_names(file, *line, &found);
-    *names = found ? line : comment && may_have_names(text, *comment) ? comment : NULL;
+    *names = found ? line : comment && text_may_have_names(text, *comment) ? comment : NULL;
     return code;
 }
 
@@ -358,6 +353,8 @@ static int read_names(struct input_file *file, const struct input_request *reque
         code = pick_fields(file, request, names);
     else if (code == EX_OK && names)
         find_fields(file, request, *names);
+    if (code == EX_OK && picks && line && !names && request->tells)
+        text_tell_row(file, *line);
     *columns =
         request->field_count > 0 && picks ? request->field_count : text->fields - (picks ? request->kept_count : 0);
     if (code == EX_OK && *columns == 0)

@@ -24,6 +24,7 @@ struct input_text {
     uint64_t *other;   /* the first line in which each column has no number, 0: none; NULL: such fields are errors */
     bool type_is_said; /* else integers that are no f64 are refused */
     const char *options, *way_out; /* for messages: those that take names, and what they do of a field with a word */
+    bool keeps;                    /* the command takes --keep */
     bool gaps;                     /* missing fields are NaN */
     char *names;                   /* of the columns, one behind the other, each with its '\0' */
     char *row;                     /* a row that was not asked for as a whole: row_given of row_bytes were handed out */
@@ -102,6 +103,18 @@ int text_find_first_line(struct input_file *file, const struct input_request *re
 /* In text_begin.c: *found: the first line, which has numbers in all fields that are summed, has names: its numbers are
  * in quotes beside a name, and those of the row behind it are not. EX_OK, or the exit code after a message. */
 int text_find_quoted_names(struct input_file *file, struct text_line *line, bool *found);
+
+/* In text_begin.c: whether the comment has a name of a column that is summed. With blanks between fields
+ * numbers are names there, too: so they are written; elsewhere the comment may be a row that somebody has taken out. */
+bool text_may_have_names(const struct input_text *text, struct text_line comment);
+
+/* In text_begin.c: whether the line, of which one field is summed, is rather a row with a number that cannot be read
+ * than names: all fields that are no numbers begin as a number does. */
+bool text_is_mistyped(const struct input_text *text, struct text_line line);
+
+/* In text_begin.c: says that the first line is taken as a row of values, if a field that is not summed may be a
+ * name. */
+void text_tell_row(const struct input_file *file, struct text_line line);
 
 /* In text_header.c: reads what comes before the first row, which says what fields there are; *columns of the table.
  * Fields that are looked for are given their places as offsets. EX_OK, or the exit code after a message. */

@@ -25,6 +25,7 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
                                   .skip = arguments->skip,
                                   .memory = memory_there(arguments->memory),
                                   .whole = true,
+                                  .tells = !arguments->quiet,
                                   .fields = fields,
                                   .field_count = arguments->field_count};
 }

@@ -144,7 +144,10 @@ int output_text_names(struct atomic_file *file, const struct output_format *form
     put_beside(&sink, layout->beside, format, delimiter, true);
     for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1) {
         const bool is_first = i == 0 && !layout->beside && format != &output_text; /* of .txt # is before all names */
-        put_field(&sink, name, delimiter, (is_first && begins_comment(name)) || looks_like_numbers(name, format));
+        const bool is_typo = layout->columns == 1 && format != &output_text &&     /* as who reads it would have it */
+                             text_begins_as_number(name, name + strlen(name));
+        put_field(&sink, name, delimiter,
+                  (is_first && begins_comment(name)) || is_typo || looks_like_numbers(name, format));
         sink_put(&sink, i + 1 < layout->columns ? &delimiter : "\n", 1);
     }
     return sink_end(&sink);

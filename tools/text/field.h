@@ -14,6 +14,9 @@ enum text_field {
 
 enum text_field text_field_of(const char *from, const char *end);
 
+/* Whether the field begins with a digit, or with signs or points and a digit: so do numbers, and typing errors. */
+bool text_begins_as_number(const char *from, const char *end);
+
 /* Whether the field has nothing, also between quotes, or one of the words for that, such as NA. */
 bool text_is_missing(const char *from, const char *end);
 
