@@ -202,26 +202,37 @@ static int run_narrow_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
                                      BLOCK_WARPS / NARROW::HALVES>>(pass, launcher);
 }
 
-/* Whether the table has a row for these columns; then it is run, and *error is what came of it. */
+/* Whether the rows of a table lie side by side, and begin where whole vectors of them may. */
+template <class INPUT, class SUM> static bool may_be_narrow(const kernel_pass &pass) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    return is_side_by_side(pass.in_stride, pass.columns) && allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) &&
+           (!pass.out || (is_side_by_side(pass.out_stride, pass.columns) &&
+                          allows_vectors(pass.out, 0, type_bytes(pass.out_type), COUNT)));
+}
+
+/* Whether the narrow table has a row for these columns; then it is run, and *error is what came of it. */
 template <class INPUT, class SUM, class LAUNCHER, class... NARROW> static bool
 run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] int *error, narrow_table<NARROW...>) {
-    if (!is_side_by_side(pass.in_stride, pass.columns) || (pass.out && !is_side_by_side(pass.out_stride, pass.columns)))
-        return false;
     return (
         (pass.columns == NARROW::COLUMNS && ((*error = run_narrow_shape<INPUT, SUM, NARROW>(pass, launcher)), true)) ||
         ...);
 }
 
+/* Whether every row is whole vectors of sums, and begins where vectors may. */
+template <class INPUT, class SUM> static bool are_whole_vectors(const kernel_pass &pass) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    return pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), COUNT) &&
+           (!pass.out || allows_vectors(pass.out, pass.out_stride, type_bytes(pass.out_type), COUNT));
+}
+
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    const size_t result = type_bytes(pass.out_type);
     int error = 0;
-    if (allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) && allows_vectors(pass.out, 0, result, COUNT) &&
+    if (may_be_narrow<INPUT, SUM>(pass) &&
         run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::PARKS>()))
         return error;
-    if (pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), COUNT) &&
-        (!pass.out || allows_vectors(pass.out, pass.out_stride, result, COUNT)))
+    if (are_whole_vectors<INPUT, SUM>(pass))
         return run_vectors<INPUT, SUM>(pass, launcher, pass.columns / COUNT);
     return run_scalars<INPUT, SUM>(pass, launcher);
 }

@@ -1,5 +1,5 @@
-/* What each form of the fused pass offers to the table of forms. The kernels of one form are compiled in parts, by
- * pairs of types, so that all cores of a machine build them: a file that is compiled for a part has KERNEL_PART
+/* What each form of the fused pass offers to the table of forms. The kernels of one form are compiled in parts, one for
+ * each pair of types, so that all cores of a machine build them: a file that is compiled for a part has KERNEL_PART
  * defined, and specialises run<KERNEL_PART>(). */
 #ifndef CHOOSE_FORMS_H
 #define CHOOSE_FORMS_H
@@ -13,14 +13,14 @@
 /* The part that compiles a pair of kernels' types. */
 template <class INPUT, class SUM> constexpr int part_of_pair() {
     if (std::is_same<SUM, float>::value)
-        return 0;
+        return std::is_same<INPUT, float>::value ? 0 : 7;
     if (std::is_same<SUM, double>::value)
-        return 1;
+        return std::is_same<INPUT, double>::value ? 1 : 8;
     if (sizeof(SUM) == 4)
-        return sizeof(INPUT) == 4 ? 2 : 3;
-    return sizeof(INPUT) == 8 ? 4 : sizeof(INPUT) == 4 ? 5 : 6;
+        return sizeof(INPUT) == 4 ? 2 : sizeof(INPUT) == 2 ? 3 : 9;
+    return sizeof(INPUT) == 8 ? 4 : sizeof(INPUT) == 4 ? 5 : sizeof(INPUT) == 2 ? 6 : 10;
 }
-constexpr int KERNEL_PARTS = 7;
+constexpr int KERNEL_PARTS = 11;
 
 template <class INPUT, class SUM> constexpr int part_of_kernels(type_pair<INPUT, SUM>) {
     return part_of_pair<INPUT, SUM>();
@@ -61,7 +61,7 @@ struct form_parked {
     static size_t workspace(const kernel_pass *pass);
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
-struct form_general { /* parked without asynchronous bulk copies, which are of 9.0 */
+struct form_general { /* parked with as few bulk copies, which are of 9.0, and as little shared memory as can be */
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
 struct form_bytes {

@@ -16,6 +16,18 @@ enum { PARKED_OLDEST_GPU = 80, BYTES_OLDEST_GPU = 80, ROWS_OLDEST_GPU = 90 };
 /* A table of more tiles than this on each multiprocessor does not fit in one wave. docs/tuning.md#wave */
 enum { TILES_AT_ONCE = 2 };
 
+/* Up to FEW columns, and up to SOME, a resident tile has as many lanes across, if no shape has whole vectors of them.
+ * docs/lab/2026-11-28.md#fewer-kernels */
+enum { FEW_COLUMNS = 4, SOME_COLUMNS = 8 };
+
+/* The fewest rows that a chunk of a resident form has, wherever the table is in memory. */
+static inline size_t resident_chunk_rows(table_type out, size_t columns) {
+    const size_t lanes = columns <= FEW_COLUMNS    ? (size_t)FEW_COLUMNS
+                         : columns <= SOME_COLUMNS ? (size_t)SOME_COLUMNS
+                                                   : (size_t)FACT_LINE_BYTES;
+    return kernel_chunk_rows(out, lanes);
+}
+
 /* Bytes of sums for each multiprocessor from which on rows are better not parked. docs/tuning.md#choosing-a-form */
 enum {
     ROWS_FROM_BYTES = 800 << 10,   /* four rounds of four tiles */

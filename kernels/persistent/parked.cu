@@ -24,9 +24,8 @@
 #include "persistent/words/per_chunk.cuh"
 #include "tile/first_rows.cuh"
 
-/* ABOVE: exclusive results, what stands one row above. CHECKED: the pass may be checked for overflow. COMES: in code
- * for devices with bulk copies, tiles come by themselves. */
-template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form {
+/* ABOVE: exclusive results, what stands one row above. CHECKED: the pass may be checked for overflow. */
+template <class SHAPE, bool ABOVE, bool CHECKED> struct parked_form {
     typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
     typedef pass_state<Sum> State;
@@ -34,7 +33,10 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
     static constexpr unsigned ADDERS_ALONE = 2; /* adding blocks that have a multiprocessor each to themselves */
     static constexpr bool CHAINS = true, MAY_CHECK = CHECKED;
 
-    static constexpr bool MAY_COME = COMES;
+    /* Where the device can: whenever values are as wide as sums, as such rows can all be copied, and no register is
+     * taken by a choice (f64 of 7 columns spills 28 bytes more for it); or else if the pass says so. */
+    static constexpr bool MAY_COME = comes_by_itself<SHAPE, ABOVE>();
+    static_assert(!MAY_COME || SHAPE::WIDENED || SHAPE::STAGED, "rows of few columns, side by side on vectors");
     static constexpr size_t TILE_BYTES =
         sizeof(parked_tile<SHAPE, ABOVE>) + (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0);
 
@@ -72,7 +74,7 @@ template <class SHAPE, bool ABOVE, bool CHECKED, bool COMES> struct parked_form 
             return block::ends();
         return nullptr;
     }
-    DEVICE bool comes() const { return COMES && copies_in_bulk(); }
+    DEVICE bool comes() const { return MAY_COME && copies_in_bulk() && (!SHAPE::WIDENED || pass.comes); }
     DEVICE bool adds() const { return block::role().part != NO_PART; }
     DEVICE void add() {
         add_chunks<SHAPE>(state, reinterpret_cast<void *>(&parked), pass.columns, chunks_of<SHAPE>(pass, tiles),
@@ -180,10 +182,10 @@ template <class SHAPE> struct parked_plan {
     }
 };
 
-/* Whether unchecked passes have a kernel of their own, for the registers: with values of 4 bytes they spill otherwise.
+/* Whether unchecked passes have a kernel of their own, for the registers: with vectors of 4 bytes they spill otherwise.
  * docs/tuning.md#overflow-check */
 template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
-    return looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
+    return SHAPE::VECTOR > 1 && looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
 }
 
 struct parked_launcher {
@@ -209,32 +211,24 @@ struct parked_launcher {
     /* Integers are not converted here, as tiles of u16 spilled up to 80 bytes for it: those of 4 bytes with a sign have
      * kernels of their own, shorter ones are widened as they are read, and truth values are refused. */
     template <class SHAPE> int run_parked(const tile_pass &pass, unsigned tiles) const {
-        typedef typename SHAPE::Input Input;
         if (!SHAPE::LOOSE && pass.kind == value_kind::TRUTH)
             return static_cast<int>(cudaErrorNotSupported);
         if (pass.exclusive)
-            return run_form<SHAPE, true, true>(pass, tiles);
+            return run_plan<SHAPE, parked_form<SHAPE, true, true>>(pass, tiles);
         if constexpr (has_unchecked<SHAPE>())
             if (!pass.first_overflow)
-                return run_form<SHAPE, false, false>(pass, tiles);
-        return run_form<SHAPE, false, true>(pass, tiles);
+                return run_plan<SHAPE, parked_form<SHAPE, false, false>>(pass, tiles);
+        return run_plan<SHAPE, parked_form<SHAPE, false, true>>(pass, tiles);
     }
 
-    template <class SHAPE, bool ABOVE, bool CHECKED> int run_form(const tile_pass &pass, unsigned tiles) const {
-        if constexpr (comes_by_itself<SHAPE, ABOVE>())
-            if (may_bulk && may_come(pass))
-                return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, true>>(pass, tiles);
-        return run_plan<SHAPE, parked_form<SHAPE, ABOVE, CHECKED, false>>(pass, tiles);
-    }
-
-    /* Where tiles come, two blocks of a multiprocessor have to find room: it has what the largest block can have, and
-     * what is reserved for that. */
-    template <class SHAPE, class FORM> int run_plan(const tile_pass &pass, unsigned tiles) const {
-        bool comes = false;
-        const int error = FORM::MAY_COME ? code_copies_in_bulk(persistent_kernel<FORM>, &comes) : 0;
+    /* Where tiles come, two blocks of a multiprocessor have to find room, or the general form takes the table: it has
+     * what the largest block can have, and what is reserved for that. */
+    template <class SHAPE, class FORM> int run_plan(tile_pass pass, unsigned tiles) const {
+        const bool may = FORM::MAY_COME && (!SHAPE::WIDENED || (may_bulk && may_come(pass)));
+        const int error = may ? code_copies_in_bulk(persistent_kernel<FORM>, &pass.comes) : 0;
         if (error != 0)
             return error;
-        const size_t tile = FORM::TILE_BYTES + (comes ? sizeof(coming_tile<SHAPE>) : 0);
+        const size_t tile = FORM::TILE_BYTES + (pass.comes ? sizeof(coming_tile<SHAPE>) : 0);
         const size_t adding = adding_bytes<SHAPE>(pass.columns), shared = tile > adding ? tile : adding;
         const size_t block = shared + parked_block<SHAPE>::BYTES;
         const parked_plan<SHAPE> plan = {pass,
@@ -242,7 +236,7 @@ struct parked_launcher {
                                          chunks_of<SHAPE>(pass, tiles),
                                          adders_of<SHAPE>(pass.columns),
                                          shared,
-                                         comes ? 2 * block + RESERVED_BYTES : block};
+                                         pass.comes && may_bulk ? 2 * block + RESERVED_BYTES : block};
         return launch_first_rows<SHAPE>(launch_persistent<FORM>(call, pass, plan), pass, plan.lasts(call), call.stream);
     }
 };

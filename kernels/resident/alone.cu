@@ -9,7 +9,7 @@
 #include "resident/seed_from_start.cuh"
 
 struct alone_launcher {
-    static constexpr bool PARKS = false, BY_CHUNKS = true;
+    static constexpr bool PARKS = false, TAKES_ANY = true;
     const void *start;
     void *end, *stream;
 
@@ -26,5 +26,7 @@ struct alone_launcher {
 };
 
 int form_alone::run(const kernel_pass *pass, const kernel_carry *carry, void *) {
-    return run_any(*pass, alone_launcher{carry->in, carry->out, pass->stream});
+    const alone_launcher launcher = {carry->in, carry->out, pass->stream};
+    const int error = run_resident(*pass, launcher);
+    return error == static_cast<int>(cudaErrorNotSupported) ? run_any(*pass, launcher) : error;
 }

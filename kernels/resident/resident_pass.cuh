@@ -23,7 +23,8 @@
  *
  * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
  * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned; KEEPS_SEED,
- * whether a lane keeps its seed in registers (finish_tile()).
+ * whether a lane keeps its seed in registers (finish_tile()); EITHER, whether integers have one kernel for both kinds
+ * of results.
  *
  * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
  * together. The sum above a warp, which exclusive results alone need, is made again behind that branch, so that nobody
@@ -55,7 +56,7 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     typedef STATE State;
     typedef HELD Held;
     static constexpr unsigned BLOCKS = 2;
-    static constexpr bool SKIPS = false, TELLS_FIRST = false, PARTED = false, KEEPS_SEED = false;
+    static constexpr bool SKIPS = false, TELLS_FIRST = false, EITHER = false, KEEPS_SEED = false;
 
     const tile_pass &pass;
     const State &state;
@@ -201,9 +202,10 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
 
 /* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch; so they
  * have a kernel for each kind of results, and so have integers that are as wide as their sums, where it is worth 0.1
- * to 0.3 us of a small table. Widened integers of small tables have one for both. */
+ * to 0.3 us of a small table. Widened integers of small tables, those of policies for EITHER, and values of ANY type
+ * have one for both. */
 template <class SHAPE, class SEED> static auto resident_kernel_for(const tile_pass &pass) {
-    if constexpr (!SEED::PARTED && SHAPE::WIDENED && sums_wrap<SHAPE>())
+    if constexpr (SHAPE::ANY || ((SEED::EITHER || SHAPE::WIDENED) && sums_wrap<SHAPE>()))
         return resident_kernel<SHAPE, SEED, results::EITHER>;
     else
         return pass.exclusive ? resident_kernel<SHAPE, SEED, results::EXCLUSIVE>

@@ -11,10 +11,10 @@
 #include "resident/seed_from_wave.cuh"
 #include "tile/first_rows.cuh"
 
-constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */
+[[maybe_unused]] constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */
 
 struct wave_launcher {
-    static constexpr bool PARKS = false;
+    static constexpr bool PARKS = false, TAKES_ANY = false;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
 
@@ -24,13 +24,13 @@ struct wave_launcher {
         return SHARES == 1 || error != static_cast<int>(cudaErrorNotSupported) ? error : run_chunks<SHAPE>(pass);
     }
 
-    /* Tiles that are whole chunks. Where a row is a vector, shuffles are most of their time, and two rows in a lane
-     * halve them. */
+    /* Tiles that are whole chunks. Where a row is a vector, which then lie side by side, shuffles are most of their
+     * time, and two rows in a lane halve them. */
     template <class SHAPE> int run_chunks(const tile_pass &pass) const {
         if constexpr (SHAPE::LANES == 1 && SHAPE::COLUMNS == SHAPE::VECTOR && SHAPE::VECTOR > 1)
-            if (is_side_by_side(pass.in_stride, pass.columns) && is_side_by_side(pass.out_stride, pass.columns))
-                return run_shares<typename SHAPE::template taller<2>, 1>(pass);
-        return run_shares<SHAPE, 1>(pass);
+            return run_shares<typename SHAPE::template taller<2>, 1>(pass);
+        else
+            return run_shares<SHAPE, 1>(pass);
     }
 
     /* OF tiles to a chunk; SHARES of them to a unit, where sums are floats. */
@@ -84,7 +84,8 @@ struct wave_launcher {
 
 #if KERNEL_PART == 0
 size_t form_wave::workspace(const kernel_pass *pass) {
-    const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows;
+    const size_t chunk_rows = resident_chunk_rows(pass->out_type, pass->columns);
+    const size_t chunks = (pass->rows + chunk_rows - 1) / chunk_rows;
     const size_t cells = (WAVE_SHARES * chunks + 1) * pass->columns;
     const bool leaves_lasts = pass->exclusive && type_is_float(pass->out_type);
     return draw_bytes(pass->columns) + cells * sizeof(word_pair) +

@@ -1,23 +1,9 @@
-/* Stage 3, global pass: the running sums of each unit, started from its seed. A cell is read once and written once. In
- * place is safe: a tile is read whole before any of it is written, and nobody else reads it. */
-#include "resident/seed_from_table.cuh"
-#include "tile/first_rows.cuh"
-
-struct stage3_launcher {
-    static constexpr bool PARKS = false, BY_CHUNKS = false;
-    void *seeds, *stream;
-    template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
-        typedef typename SHAPE::Sum Sum;
-        constexpr unsigned UNITS = in_units<SHAPE>::UNITS;
-        Sum *const rows = static_cast<Sum *>(seeds);
-        const int error = launch(resident_kernel_for<SHAPE, seed_from_table<SHAPE>>(pass), tiles, BLOCK_THREADS,
-                                 staging_bytes<SHAPE>(), stream, pass, seed_table<Sum>{rows});
-        return launch_first_rows<SHAPE>(
-            error, pass, last_rows<Sum>{rows, nullptr, UNITS * pass.columns, tiles / pass.panels, SHAPE::TILE_ROWS},
-            stream);
-    }
-};
+/* Stage 3 of any table: by whole vectors, or else by values of ANY type. */
+#include "stages/stage3.cuh"
+#include "stages/stages.h"
 
 int kernel_stage3_global_pass(const kernel_pass *pass, void *seeds) {
-    return run_any(*pass, stage3_launcher{seeds, pass->stream});
+    const int error = run_stage3_vectors(*pass, seeds);
+    return error == static_cast<int>(cudaErrorNotSupported) ? run_any(*pass, stage3_launcher{seeds, pass->stream})
+                                                            : error;
 }

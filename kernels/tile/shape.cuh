@@ -156,6 +156,7 @@ struct tile_pass {
     uint64_t *first_overflow;
     unsigned
         overlap; /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
+    bool comes;  /* tiles come by themselves, where they can (persistent/coming_tile.cuh) */
     bool out_by_bytes; /* results are not aligned to their type, where the values are of ANY */
 };
 

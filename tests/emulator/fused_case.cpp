@@ -264,8 +264,8 @@ static void expect(bool right, const char *what, const char *form, const request
     emulator_clear();
 }
 
-static size_t chunks_of(const request &what) {
-    const size_t chunk = kernel_chunk_rows(what.types.out, what.columns);
+static size_t wave_chunks_of(const request &what) {
+    const size_t chunk = resident_chunk_rows(what.types.out, what.columns);
     return (what.rows + chunk - 1) / chunk;
 }
 
@@ -314,7 +314,7 @@ static size_t nodes_of(const request &what, const char *form) {
         return 0;
     const size_t both = 1 + static_cast<size_t>(behind);
     if (is_form(form, FORM_WAVE))
-        return chunks_of(what) * panels_of(what) <= wave_tiles ? both + what.overflow : 0;
+        return wave_chunks_of(what) * panels_of(what) <= wave_tiles ? both + what.overflow : 0;
     if (is_form(form, FORM_ROWS) || is_form(form, FORM_BYTES)) /* where the table is such */
         return both + what.overflow;
     if (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL))

@@ -12,6 +12,7 @@ extern "C" {
 #include "../../src/cuda/fused.h"
 }
 #include "choose/facts.h"
+#include "choose/shapes.h"
 #include "support/forms.h"
 #include "types.h"
 

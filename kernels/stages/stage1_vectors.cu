@@ -1,0 +1,7 @@
+/* Stage 1 of rows that are whole vectors. */
+#include "stages/stage1.cuh"
+#include "stages/vectors.cuh"
+
+int run_stage1_vectors(const kernel_pass &pass, void *seeds) {
+    return run_stage_vectors(pass, stage1_launcher{seeds, pass.stream});
+}

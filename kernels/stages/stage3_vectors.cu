@@ -1,0 +1,7 @@
+/* Stage 3 of rows that are whole vectors. */
+#include "stages/stage3.cuh"
+#include "stages/vectors.cuh"
+
+int run_stage3_vectors(const kernel_pass &pass, void *seeds) {
+    return run_stage_vectors(pass, stage3_launcher{seeds, pass.stream});
+}
