@@ -7,6 +7,17 @@
 
 #include <cuda_runtime.h>
 
+/* What the runtime says of a kernel whose machine code is not for the device, and of which there is no PTX, becomes a
+ * refused launch: it left nothing queued, and the caller does the work in another way. */
+constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
+static inline int without_code(int error) {
+    if (error != static_cast<int>(cudaErrorNoKernelImageForDevice) &&
+        error != static_cast<int>(cudaErrorInvalidDeviceFunction))
+        return error;
+    cudaGetLastError(); /* the next launch does not find it */
+    return LAUNCH_REFUSED;
+}
+
 /* Every launch returns a cudaError_t as an int, that of this launch alone: not what the caller's own calls left behind,
  * as cudaGetLastError() would. `stream` is a cudaStream_t; there are `count` attributes. */
 template <class... P, class... A> static int launch_with(cudaLaunchAttribute *attributes, unsigned count,
@@ -19,7 +30,7 @@ template <class... P, class... A> static int launch_with(cudaLaunchAttribute *at
     config.stream = static_cast<cudaStream_t>(stream);
     config.attrs = attributes;
     config.numAttrs = count;
-    return static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+    return without_code(static_cast<int>(cudaLaunchKernelEx(&config, kernel, P(arguments)...)));
 }
 
 template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
@@ -27,11 +38,8 @@ template <class... P, class... A> static int launch(void (*kernel)(P...), unsign
     return launch_with(nullptr, 0, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/* The result of a launch whose blocks cannot all be resident at once, whatever the reason is: the device has not the
- * room, somebody else has a part of it, or it launches nothing that way. The caller does the work in another way. */
-constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
-
-/* All blocks are resident at once, or the launch is refused. */
+/* All blocks are resident at once, or the launch is refused, whatever the reason is: the device has not the room,
+ * somebody else has a part of it, or it launches nothing that way. */
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
@@ -52,10 +60,26 @@ DEVICE void wait_for_launch_before() {
 #endif
 }
 
-/* A launch that begins while the one before it in the stream ends, on devices that can; its kernel calls
- * wait_for_launch_before(). The launch before it is not an early one itself. */
+/* Whether the code that a launch of the kernel would run on the current device was made for devices with bulk copies:
+ * what copies_in_bulk() is in it. */
+template <class... P> static int code_copies_in_bulk(void (*kernel)(P...), bool *copies) {
+    cudaFuncAttributes attributes = {};
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel));
+    *copies = attributes.ptxVersion >= 90;
+    return without_code(static_cast<int>(error));
+}
+
+/* A launch that begins while the one before it in the stream ends, where its code can wait for that: its kernel calls
+ * wait_for_launch_before(), which is nothing in code for older devices, that newer ones may run. The launch before it
+ * is not an early one itself. */
 template <class... P, class... A> static int launch_early(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                           size_t shared_bytes, void *stream, A... arguments) {
+    bool waits = false;
+    const int error = code_copies_in_bulk(kernel, &waits);
+    if (error != 0)
+        return error;
+    if (!waits)
+        return launch(kernel, blocks, threads, shared_bytes, stream, arguments...);
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -84,16 +108,7 @@ template <class... P> static int allow_shared_bytes(void (*kernel)(P...)) {
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(most - attributes.sharedSizeBytes));
-    return static_cast<int>(error);
-}
-
-/* Whether the code that a launch of the kernel would run on the current device was made for devices with bulk copies:
- * what copies_in_bulk() is in it. */
-template <class... P> static int code_copies_in_bulk(void (*kernel)(P...), bool *copies) {
-    cudaFuncAttributes attributes = {};
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel));
-    *copies = attributes.ptxVersion >= 90;
-    return static_cast<int>(error);
+    return without_code(static_cast<int>(error));
 }
 
 /* How many bytes the device's memory moves at most in a microsecond for each multiprocessor; 0 where it cannot be
@@ -138,7 +153,7 @@ static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(threads), shared_bytes);
     *blocks = static_cast<unsigned>(each * processors);
-    return static_cast<int>(error == cudaSuccess && *blocks == 0 ? cudaErrorInvalidConfiguration : error);
+    return without_code(static_cast<int>(error == cudaSuccess && *blocks == 0 ? cudaErrorInvalidConfiguration : error));
 }
 
 #endif

@@ -109,15 +109,8 @@ struct persistent_call {
         const size_t threads = from.chunks * groups * WARP_LANES;
         const unsigned blocks = static_cast<unsigned>((threads + CHECK_THREADS - 1) / CHECK_THREADS);
         if constexpr (std::is_integral<SUM>::value) {
-            const auto kernel = overflow_check_kernel<INPUT, SUM>;
-            bool overlaps = false;
-            const int error = code_copies_in_bulk(kernel, &overlaps);
-            if (error != 0)
-                return error;
-            return overlaps ? launch_early(kernel, blocks, CHECK_THREADS, 0, stream, pass, from.seeds, magnitudes,
-                                           from.apart, from.chunk_rows, from.chunks, groups)
-                            : launch(kernel, blocks, CHECK_THREADS, 0, stream, pass, from.seeds, magnitudes, from.apart,
-                                     from.chunk_rows, from.chunks, groups);
+            return launch_early(overflow_check_kernel<INPUT, SUM>, blocks, CHECK_THREADS, 0, stream, pass, from.seeds,
+                                magnitudes, from.apart, from.chunk_rows, from.chunks, groups);
         }
         return 0;
     }

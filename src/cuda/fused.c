@@ -31,11 +31,17 @@ static int attribute(int device, enum cudaDeviceAttr which, bool *known) {
     return 0;
 }
 
-/* The compute capability of the code that runs there: a newer device runs what was compiled for the newest one. */
+/* The compute capability of the machine code that runs there: the newest of its generation that is no newer. 0: there
+ * is none, and kernels that are kept as PTX do what no form does. */
 static int gpu_of(int device, bool *known) {
+    static const int compiled[] = {TUPLESCAN_MACHINE_CODE};
     const int gpu = 10 * attribute(device, cudaDevAttrComputeCapabilityMajor, known) +
                     attribute(device, cudaDevAttrComputeCapabilityMinor, known);
-    return gpu < TUPLESCAN_NEWEST_GPU ? gpu : TUPLESCAN_NEWEST_GPU;
+    int found = 0;
+    for (size_t k = 0; k < sizeof compiled / sizeof *compiled; k++)
+        if (compiled[k] / 10 == gpu / 10 && compiled[k] <= gpu && compiled[k] > found)
+            found = compiled[k];
+    return found;
 }
 
 static struct kernel_facts facts_of(const struct scan *scan, const struct kernel_pass *pass, bool *known) {

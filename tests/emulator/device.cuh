@@ -385,15 +385,23 @@ int launch_kernel(void (*kernel)(P...), const launch_shape &shape, void *stream,
 }
 } // namespace emulator
 
+constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
+static inline int without_code(int error) {
+    if (error != static_cast<int>(cudaErrorNoKernelImageForDevice))
+        return error;
+    cudaGetLastError();
+    return LAUNCH_REFUSED;
+}
+
 /* Arguments are converted and kept as the launch does it; each thread gets its own copies. */
 template <class... P, class... A> static int launch(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                     size_t shared_bytes, void *stream, A... arguments) {
-    return emulator::launch_kernel(kernel, {blocks, threads, shared_bytes, false}, stream, arguments...);
+    return without_code(emulator::launch_kernel(kernel, {blocks, threads, shared_bytes, false}, stream, arguments...));
 }
-constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
-    const int error = emulator::launch_kernel(kernel, {blocks, threads, shared_bytes, true}, stream, arguments...);
+    const int error =
+        without_code(emulator::launch_kernel(kernel, {blocks, threads, shared_bytes, true}, stream, arguments...));
     if (error != static_cast<int>(cudaErrorCooperativeLaunchTooLarge) && error != LAUNCH_REFUSED)
         return error;
     cudaGetLastError();

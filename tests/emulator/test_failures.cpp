@@ -192,12 +192,29 @@ static unsigned survived(int error) {
 }
 
 /* Somebody else has a part of the device, so that the blocks of the parked form cannot all be resident, or the device
- * has no cooperative launches: the separate stages take the pass. */
+ * has no cooperative launches, or the library no code for it: the separate stages take the pass. */
 static void check_refused_launch() {
     cuda_forced_form = FORM_PARKED;
-    for (const cudaError_t error : {cudaErrorCooperativeLaunchTooLarge, cudaErrorNotSupported})
+    for (const cudaError_t error :
+         {cudaErrorCooperativeLaunchTooLarge, cudaErrorNotSupported, cudaErrorNoKernelImageForDevice})
         check(survived(error) > survived(cudaErrorMemoryAllocation), "a refused cooperative launch", error);
     cuda_forced_form = FORM_BEST;
+}
+
+/* A device of a generation that no machine code is for: the separate stages take what a fused pass takes elsewhere. */
+static void check_no_machine_code() {
+    std::vector<uint32_t> values(ROWS * 3);
+    const table_view view = {values.data(), ROWS, 3, 0, TABLE_U32};
+    for (const unsigned major : {8u, 12u, 9u}) {
+        table_report report = {};
+        table_scan_options options = {};
+        options.backend = TABLE_BACKEND_CUDA;
+        options.report = &report;
+        emulator_device(4, major);
+        check(table_prefix_sum(&view, &view, &options) == TABLE_OK &&
+                  report.strategy == (major == 9 ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE),
+              "a device without machine code", major);
+    }
 }
 
 static void check_no_device() {
@@ -245,6 +262,7 @@ int main() {
     emulator_devices(2);
     check_calls("parts", true, scan_parts);
     emulator_devices(1);
+    check_no_machine_code();
     check_no_device();
     check_no_memory();
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
