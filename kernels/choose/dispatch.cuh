@@ -203,9 +203,10 @@ static int run_narrow_shape(const kernel_pass &pass, const LAUNCHER &launcher) {
 }
 
 /* Whether the rows of a table lie side by side, and begin where whole vectors of them may. */
-template <class INPUT, class SUM> static bool may_be_narrow(const kernel_pass &pass) {
+template <class SUM> static bool may_be_narrow(const kernel_pass &pass) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    return is_side_by_side(pass.in_stride, pass.columns) && allows_vectors(pass.in, 0, sizeof(INPUT), COUNT) &&
+    return is_side_by_side(pass.in_stride, pass.columns) &&
+           allows_vectors(pass.in, 0, type_bytes(pass.in_type), COUNT) &&
            (!pass.out || (is_side_by_side(pass.out_stride, pass.columns) &&
                           allows_vectors(pass.out, 0, type_bytes(pass.out_type), COUNT)));
 }
@@ -219,9 +220,9 @@ run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] i
 }
 
 /* Whether every row is whole vectors of sums, and begins where vectors may. */
-template <class INPUT, class SUM> static bool are_whole_vectors(const kernel_pass &pass) {
+template <class SUM> static bool are_whole_vectors(const kernel_pass &pass) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
-    return pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), COUNT) &&
+    return pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, type_bytes(pass.in_type), COUNT) &&
            (!pass.out || allows_vectors(pass.out, pass.out_stride, type_bytes(pass.out_type), COUNT));
 }
 
@@ -229,10 +230,10 @@ template <class INPUT, class SUM, class LAUNCHER>
 static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     int error = 0;
-    if (may_be_narrow<INPUT, SUM>(pass) &&
+    if (may_be_narrow<SUM>(pass) &&
         run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::PARKS>()))
         return error;
-    if (are_whole_vectors<INPUT, SUM>(pass))
+    if (are_whole_vectors<SUM>(pass))
         return run_vectors<INPUT, SUM>(pass, launcher, pass.columns / COUNT);
     return run_scalars<INPUT, SUM>(pass, launcher);
 }

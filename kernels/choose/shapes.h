@@ -20,6 +20,9 @@ enum { TILES_AT_ONCE = 2 };
  * docs/lab/2026-11-28.md#fewer-kernels */
 enum { FEW_COLUMNS = 4, SOME_COLUMNS = 8 };
 
+/* Shares of a chunk, at most, of which a wave makes tiles where there are few chunks. */
+enum { WAVE_SHARES = 4 };
+
 /* The fewest rows that a chunk of a resident form has, wherever the table is in memory. */
 static inline size_t resident_chunk_rows(table_type out, size_t columns) {
     const size_t lanes = columns <= FEW_COLUMNS    ? (size_t)FEW_COLUMNS

@@ -10,8 +10,11 @@
 
 struct alone_launcher {
     static constexpr bool PARKS = false, TAKES_ANY = true;
+    template <class SUM> using ragged = three_columns<SUM>;
     const void *start;
     void *end, *stream;
+
+    static bool takes_ragged(const kernel_pass &) { return true; }
 
     /* Shapes of one step have no shares: their tiles are whole chunks. */
     template <class SHAPE> int run(const tile_pass &pass, unsigned) const {

@@ -11,17 +11,27 @@
 #include "resident/seed_from_wave.cuh"
 #include "tile/first_rows.cuh"
 
-[[maybe_unused]] constexpr unsigned WAVE_SHARES = 4; /* of a chunk, at most */
-
 struct wave_launcher {
     static constexpr bool PARKS = false, TAKES_ANY = false;
+    template <class SUM> using ragged = ragged_rows<SUM>;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
+    size_t processors;
 
+    /* Whether rows of few columns that are no whole vectors are better read by vectors: there are more shares of single
+     * columns than multiprocessors. docs/lab/2026-11-28.md#fewer-kernels */
+    bool takes_ragged(const kernel_pass &pass) const {
+        return pass.rows / (resident_chunk_rows(pass.out_type, pass.columns) / WAVE_SHARES) >= processors;
+    }
+
+    /* Single columns of few go by shares alone: there are kernels by vectors, or parked tiles, for more of them. */
     template <class SHAPE> int run(const tile_pass &pass, unsigned) const {
-        constexpr unsigned SHARES = SHAPE::STEPS < WAVE_SHARES ? SHAPE::STEPS : WAVE_SHARES;
+        constexpr unsigned SHARES = SHAPE::STEPS < WAVE_SHARES ? SHAPE::STEPS : unsigned(WAVE_SHARES);
         const int error = run_shares<SHAPE, SHARES>(pass);
-        return SHARES == 1 || error != static_cast<int>(cudaErrorNotSupported) ? error : run_chunks<SHAPE>(pass);
+        if constexpr (SHARES == 1 || (SHAPE::VECTOR == 1 && SHAPE::LANES == FEW_COLUMNS))
+            return error;
+        else
+            return error != static_cast<int>(cudaErrorNotSupported) ? error : run_chunks<SHAPE>(pass);
     }
 
     /* Tiles that are whole chunks. Where a row is a vector, which then lie side by side, shuffles are most of their
@@ -94,5 +104,12 @@ size_t form_wave::workspace(const kernel_pass *pass) {
 #endif
 
 template <> int form_wave::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_resident(*pass, wave_launcher{carry->in, carry->out, workspace, pass->stream});
+    int device = 0, processors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return static_cast<int>(error);
+    return run_resident(*pass,
+                        wave_launcher{carry->in, carry->out, workspace, pass->stream, static_cast<size_t>(processors)});
 }

@@ -1,4 +1,4 @@
-/* Stage 1 of any table: by whole vectors, or else by values of ANY type. */
+/* Stage 1 of any table: by whole vectors, or else by single values of ANY type. */
 #include "stages/stage1.cuh"
 #include "stages/stages.h"
 

@@ -1,4 +1,4 @@
-/* Stage 1 of rows that are whole vectors. */
+/* Stage 1 of rows that can be read and written by whole vectors. */
 #include "stages/stage1.cuh"
 #include "stages/vectors.cuh"
 

@@ -1,4 +1,4 @@
-/* Stage 3 of any table: by whole vectors, or else by values of ANY type. */
+/* Stage 3 of any table: by whole vectors, or else by single values of ANY type. */
 #include "stages/stage3.cuh"
 #include "stages/stages.h"
 

@@ -1,4 +1,4 @@
-/* Stage 3 of rows that are whole vectors. */
+/* Stage 3 of rows that can be read and written by whole vectors. */
 #include "stages/stage3.cuh"
 #include "stages/vectors.cuh"
 

@@ -1,4 +1,4 @@
-/* Stages 1 and 3 of rows that are whole vectors, for values and sums of one size; all else goes by values of ANY type.
+/* Stages 1 and 3 of rows that can be read and written by whole vectors; all others are, a value at a time.
  * cudaErrorNotSupported: not such rows, or a device for which there is no code. */
 #ifndef STAGES_STAGES_H
 #define STAGES_STAGES_H

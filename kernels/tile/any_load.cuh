@@ -1,6 +1,6 @@
-/* From a table of any type, anywhere in memory, to a tile in registers: a column a lane, a value at a time. It serves
- * what has no kernels of its own, and what would cost them registers: integers that become floats, tables that are not
- * aligned to their type, and NaNs that count as nothing. */
+/* From a table of any type, anywhere in memory, to a tile in registers: a column a lane, a value at a time; or where
+ * rows allow it, vectors of values. It serves what has no kernels of its own, and what would cost them registers:
+ * integers that become floats, tables that are not aligned to their type, and NaNs that count as nothing. */
 #ifndef TILE_ANY_LOAD_CUH
 #define TILE_ANY_LOAD_CUH
 
@@ -47,46 +47,86 @@ template <class SUM, class C, class BITS> DEVICE SUM sum_of_bits(BITS bits, bool
     return !may_reorder<SUM>() && skip_nan && sum != sum ? sum_identity<SUM>() : sum;
 }
 
-/* A lane's values one below the other. The type is asked for twice in a tile: when all loads are begun, by its size,
- * and when all bits are there. */
+/* The bits of a lane's values, each in a word of the size of a sum. */
+template <class SHAPE> using any_bits =
+    typename bits_of_size<sizeof(typename SHAPE::Sum)>::type[SHAPE::STEPS][SHAPE::VALUES];
+
+/* Whether the lane's value `number` of a step is in the table. */
+template <class SHAPE> DEVICE bool any_is_there(const tile_place &place, unsigned step, unsigned number) {
+    return place.row + step * SHAPE::STEP_ROWS + number / SHAPE::COLUMNS < place.end;
+}
+
+/* Calls load(step, number of its first value, where that is) for each access of a lane, which is of COUNT values of
+ * `size` bytes; `first` is where the lane's first value is. */
+template <class SHAPE, unsigned COUNT, class LOAD>
+DEVICE void any_each(const tile_pass &pass, const void *first, unsigned size, const LOAD &load) {
+    const unsigned char *from = static_cast<const unsigned char *>(first);
+    const ptrdiff_t apart = static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.in_stride * static_cast<ptrdiff_t>(size);
+    UNROLL
+    for (unsigned step = 0; step < SHAPE::STEPS; step++, from += apart)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::VALUES; k += COUNT)
+        load(step, k, from + k * size);
+}
+
+/* Reads values that are aligned to their size: a tile that is whole with no condition, by vectors. */
+template <class SHAPE, class WORD>
+DEVICE void any_load_words(const tile_pass &pass, const tile_place &place, const void *first, any_bits<SHAPE> &bits) {
+    typedef vector_of<WORD, SHAPE::VECTOR> vector;
+    if (place.end == SHAPE::TILE_ROWS)
+        any_each<SHAPE, SHAPE::VECTOR>(pass, first, sizeof(WORD),
+                                       [&](unsigned step, unsigned k, const unsigned char *from) {
+                                           const vector part = load_vector(reinterpret_cast<const vector *>(from));
+                                           UNROLL
+                                           for (unsigned j = 0; j < SHAPE::VECTOR; j++)
+                                               bits[step][k + j] = part.at[j];
+                                       });
+    else
+        any_each<SHAPE, 1>(pass, first, sizeof(WORD), [&](unsigned step, unsigned k, const unsigned char *from) {
+            bits[step][k] =
+                any_is_there<SHAPE>(place, step, k) ? load_vector(reinterpret_cast<const WORD *>(from)) : WORD(0);
+        });
+}
+
+template <class SHAPE>
+DEVICE void any_load_bits(const tile_pass &pass, const tile_place &place, const void *first, any_bits<SHAPE> &bits) {
+    if (SHAPE::VALUES == 1 && pass.any.by_bytes) /* vectors are aligned */
+        any_each<SHAPE, 1>(pass, first, pass.any.size, [&](unsigned step, unsigned k, const unsigned char *from) {
+            bits[step][k] = any_is_there<SHAPE>(place, step, k) ? load_bytes(from, pass.any.size) : 0;
+        });
+    else if (pass.any.size == 1)
+        any_load_words<SHAPE, uint8_t>(pass, place, first, bits);
+    else if (pass.any.size == 2)
+        any_load_words<SHAPE, uint16_t>(pass, place, first, bits);
+    else if (pass.any.size == 4)
+        any_load_words<SHAPE, uint32_t>(pass, place, first, bits);
+    else if constexpr (sizeof(typename SHAPE::Sum) == 8)
+        any_load_words<SHAPE, uint64_t>(pass, place, first, bits);
+}
+
+/* A lane's values. The type is asked for twice in a tile: when all loads are begun, by its size, and when all bits are
+ * there. */
 template <class SHAPE>
 DEVICE void any_load(const tile_pass &pass, const tile_place &place, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Sum Sum;
-    typedef typename bits_of_size<sizeof(Sum)>::type Bits;
-    static_assert(SHAPE::VALUES == 1, "a value a step");
-    const size_t column = place.active ? place.column : place.column - place.across;
+    constexpr unsigned VALUES = SHAPE::VALUES;
+    const size_t column = place.active ? place.column : place.column - place.across * SHAPE::COLUMNS;
     const ptrdiff_t first =
         static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.in_stride + static_cast<ptrdiff_t>(column);
-    const auto is_there = [&](unsigned step) { return place.row + step * SHAPE::STEP_ROWS < place.end; };
-    Bits bits[SHAPE::STEPS];
-    const auto load = [&](unsigned size, const auto &load_one) {
-        const unsigned char *from = static_cast<const unsigned char *>(pass.in) + first * static_cast<ptrdiff_t>(size);
-        const ptrdiff_t apart =
-            static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.in_stride * static_cast<ptrdiff_t>(size);
-        UNROLL
-        for (unsigned step = 0; step < SHAPE::STEPS; step++, from += apart)
-            bits[step] = is_there(step) ? static_cast<Bits>(load_one(from)) : 0;
-    };
-    const auto load_aligned = [&](auto zero) {
-        typedef decltype(zero) word;
-        load(sizeof zero, [](const unsigned char *from) { return load_vector(reinterpret_cast<const word *>(from)); });
-    };
-    if (pass.any.by_bytes)
-        load(pass.any.size, [&](const unsigned char *from) { return load_bytes(from, pass.any.size); });
-    else if (pass.any.size == 1)
-        load_aligned(uint8_t(0));
-    else if (pass.any.size == 2)
-        load_aligned(uint16_t(0));
-    else if (pass.any.size == 4)
-        load_aligned(uint32_t(0));
-    else if constexpr (sizeof(Sum) == 8)
-        load_aligned(uint64_t(0));
+    any_bits<SHAPE> bits;
+    any_load_bits<SHAPE>(
+        pass, place, static_cast<const unsigned char *>(pass.in) + first * static_cast<ptrdiff_t>(pass.any.size), bits);
     with_type<Sum>(static_cast<table_type>(pass.any.type), [&](auto type) {
         UNROLL
-        for (unsigned step = 0; step < SHAPE::STEPS; step++)
-            values[step][0][0] =
-                is_there(step) ? sum_of_bits<Sum, decltype(type)>(bits[step], pass.any.skip_nan) : sum_identity<Sum>();
+        for (unsigned k = 0; k < SHAPE::STEPS * VALUES; k++)
+            value_of<SHAPE>(values, k) =
+                sum_of_bits<Sum, decltype(type)>(bits[k / VALUES][k % VALUES], pass.any.skip_nan);
     });
+    if (place.end != SHAPE::TILE_ROWS)
+        UNROLL
+    for (unsigned k = 0; k < SHAPE::STEPS * VALUES; k++)
+        if (!any_is_there<SHAPE>(place, k / VALUES, k % VALUES))
+            value_of<SHAPE>(values, k) = sum_identity<Sum>();
 }
 
 /* One value of a table, `at` counted in values. */

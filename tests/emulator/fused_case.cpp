@@ -264,9 +264,12 @@ static void expect(bool right, const char *what, const char *form, const request
     emulator_clear();
 }
 
-static size_t wave_chunks_of(const request &what) {
-    const size_t chunk = resident_chunk_rows(what.types.out, what.columns);
-    return (what.rows + chunk - 1) / chunk;
+/* The most tiles that a wave makes of the rows: few columns that may lie apart, or anywhere, go by shares of chunks. */
+static size_t wave_rows_of_tiles(const request &what) {
+    const bool apart = what.in_gap || what.out_gap || what.offset || what.reversed;
+    const size_t shares = what.columns <= FEW_COLUMNS && apart ? WAVE_SHARES : 1;
+    const size_t rows = resident_chunk_rows(what.types.out, what.columns) / shares;
+    return (what.rows + rows - 1) / rows;
 }
 
 static size_t panels_of(const request &what) { return (what.columns * kernel_sum_bytes(what.types.out) + 127) / 128; }
@@ -314,7 +317,7 @@ static size_t nodes_of(const request &what, const char *form) {
         return 0;
     const size_t both = 1 + static_cast<size_t>(behind);
     if (is_form(form, FORM_WAVE))
-        return wave_chunks_of(what) * panels_of(what) <= wave_tiles ? both + what.overflow : 0;
+        return wave_rows_of_tiles(what) * panels_of(what) <= wave_tiles ? both + what.overflow : 0;
     if (is_form(form, FORM_ROWS) || is_form(form, FORM_BYTES)) /* where the table is such */
         return both + what.overflow;
     if (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL))
