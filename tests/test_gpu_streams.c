@@ -303,17 +303,19 @@ static void check_overflow_in_any_workspace(size_t rows) {
     options.workspace = workspace;
     options.workspace_bytes = 64 << 20;
     assert_int_equal(cudaMalloc((void **)&options.first_overflow, sizeof found), cudaSuccess);
-    assert_int_equal(cudaMemset(device_values, 0, rows * COLUMNS * sizeof *device_values), cudaSuccess);
+    assert_int_equal(cudaMemsetAsync(device_values, 0, rows * COLUMNS * sizeof *device_values, stream), cudaSuccess);
     for (int byte = 0; byte < 12; byte++) {
         found = 4;
-        assert_int_equal(cudaMemcpy(options.first_overflow, &found, sizeof found, cudaMemcpyHostToDevice), cudaSuccess);
+        assert_int_equal(cudaMemcpyAsync(options.first_overflow, &found, sizeof found, cudaMemcpyHostToDevice, stream),
+                         cudaSuccess);
         assert_int_equal(table_prefix_sum_async(&in, &out, &options), TABLE_OK);
         assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
         assert_int_equal(cudaMemcpy(&found, options.first_overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
-        assert_true(found == TABLE_NO_OVERFLOW);
+        assert_int_equal(found, TABLE_NO_OVERFLOW);
         for (size_t at = 0; at < 1024; at += 256) /* the wave's part begins at one of these */
-            assert_int_equal(cudaMemset((char *)workspace + at, byte, 1), cudaSuccess);
+            assert_int_equal(cudaMemsetAsync((char *)workspace + at, byte, 1, stream), cudaSuccess);
     }
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     cudaFree(options.first_overflow);
 }
 static void test_overflow_in_any_workspace(void **state) {
