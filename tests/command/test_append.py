@@ -234,7 +234,7 @@ class Refused(CommandTest):
         for name in ("sums.npy", "sums.npy.state"):
             os.unlink(self.path(name))
         slow = self.begin("append", "-", "--to", "sums.npy")
-        self.wait_until(lambda: self.has_open(slow, "(deleted)"), slow)  # its output, which has no name yet
+        self.wait_until(lambda: self.has_open(slow, "/.tuplescan."), slow)  # the temporary of its output
         self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
         slow.stdin.close()
         self.assertEqual(slow.wait(), CANNOT_CREATE)
@@ -245,7 +245,7 @@ class Refused(CommandTest):
     def test_the_state_is_in_use(self):
         """By a scan that goes on from it."""
         scan = self.begin("scan", "-", "-o", "more.npy", "--continue", "sums.npy.state")
-        self.wait_until(lambda: self.has_open(scan, "(deleted)"), scan)
+        self.wait_until(lambda: self.has_open(scan, "/.tuplescan."), scan)
         self.assert_refused(IN_USE, "append", "in.npy", "--to", "sums.npy", says="another command is going on from it")
         scan.stdin.close()
         self.assertEqual(scan.wait(), 0)
