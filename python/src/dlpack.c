@@ -60,17 +60,24 @@ int dlpack_exchange_of(PyObject *type, const struct dlpack_exchange **exchange) 
     return (*exchange)->version.major == DLPACK_MAJOR;
 }
 
+/* Whether the object is a pair of integers, but no bool, that can be a device: DLPack counts types from 1 on. */
+static bool is_device(PyObject *device, int *kind, int *number) {
+    return PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", kind, number) && *kind > 0 && *number >= 0 &&
+           !PyBool_Check(PyTuple_GetItem(device, 0)) && !PyBool_Check(PyTuple_GetItem(device, 1));
+}
+
 /* object.__dlpack__(max_version=(1, 3)), or without it for libraries from before DLPack 1.0; stream=-1 where the memory
  * is a GPU's: the call to come is queued on the library's own stream, so that nothing has to wait. */
 static PyObject *capsule_of(PyObject *object, PyObject *method) {
     PyObject *arguments = PyTuple_New(0), *options = NULL, *capsule = NULL;
     PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-    long kind = DLPACK_CPU, number = 0;
+    int kind = DLPACK_CPU, number = 0;
     if (!arguments || !device)
         goto end;
-    if (!PyTuple_Check(device) || !PyArg_ParseTuple(device, "ll", &kind, &number)) {
-        PyErr_Format(PyExc_TypeError, "%R: its __dlpack_device__() is %R, no pair of integers", Py_TYPE(object),
-                     device);
+    if (!is_device(device, &kind, &number)) {
+        PyErr_Clear(); /* or the representation of what it is would be asked for with an exception set */
+        PyErr_Format(PyExc_TypeError, "%R: its __dlpack_device__() is %R, no pair of integers that stands for a device",
+                     Py_TYPE(object), device);
         goto end;
     }
     options = Py_BuildValue("{s:(ii)}", "max_version", DLPACK_MAJOR, DLPACK_MINOR);

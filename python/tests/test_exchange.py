@@ -208,7 +208,8 @@ def test_torch_on_the_cpu():
         tuplescan.cumsum(x.requires_grad_())
 
 
-@pytest.mark.parametrize("device", [None, 1, (), (1,), ("cpu", 0), [1, 0], (1, 0, 0)])
+@pytest.mark.parametrize("device", [None, 1, (), (1,), ("cpu", 0), [1, 0], (1, 0, 0),
+                                    (-1, -1), (0, 0), (1, -1), (2**80, 0), (1, 2**31), (True, False)])  # fmt: skip
 def test_a_device_that_is_no_pair_of_integers(device):
     class Liar:
         def __dlpack__(self, **options):
@@ -219,5 +220,5 @@ def test_a_device_that_is_no_pair_of_integers(device):
 
     for call in (tuplescan.cumsum, tuplescan.column_totals, tuplescan.sort,
                  lambda x: tuplescan._core.scan(x, np.ones(3), 0, 0, None, None)):  # fmt: skip
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="no pair of integers"):
             call(Liar())

@@ -12,6 +12,7 @@ from . import _arrays, _core, _keys
 from ._errors import OverflowAt
 from ._state import BFLOAT16, NUMBERS, State
 
+_DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
 
 # As many calls as _core.scan_on_stream() makes at most, each with a word for what it skipped.
@@ -20,8 +21,11 @@ _CALLS_MOST = 32
 
 def _device_of(x):
     device = x.__dlpack_device__()
-    if not (isinstance(device, tuple) and len(device) == 2 and all(isinstance(number, int) for number in device)):
-        raise TypeError(f"{type(x)!r}: its __dlpack_device__() is {device!r}, no pair of integers")
+    if not (isinstance(device, tuple) and len(device) == 2
+            and all(isinstance(number, int) and not isinstance(number, bool) for number in device)
+            and device[0] in _DLPACK_HOST + _DLPACK_CUDA and 0 <= device[1] < 1 << 31):  # fmt: skip
+        raise TypeError(f"{type(x)!r}: its __dlpack_device__() is {device!r}, no pair of integers that stands for host "
+                        "memory or CUDA")  # fmt: skip
     return device[0]
 
 
