@@ -227,6 +227,12 @@ class _Jax(_OnHost):
     def column_totals(self, x, dtype, start, state):
         return super().column_totals(x, self.sums_type(x, dtype), start, state)
 
+    def resolved(self, x):
+        if isinstance(x, self.jax.core.Tracer):
+            raise TypeError("x: a JAX array is refused inside of jit(), where it has no values: cumsum() alone takes "
+                            "it, whose last row are the column totals, and jax.numpy sorts and counts")  # fmt: skip
+        return x
+
     def on_host(self, x):
         return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
 
