@@ -118,6 +118,11 @@ def check_errors(seed):
         tuplescan.mpi.cumsum(x, state=other)
     with fails(TypeError, "masked"):
         tuplescan.mpi.cumsum(np.ma.array(x) if comm.rank == last else x)
+    with fails(TypeError, "missing"):
+        tuplescan.mpi.cumsum([x[0], np.ma.array([1, 2, 3], mask=[0, 0, 1])] if comm.rank == last else x)
+    for other in (5, MPI.COMM_NULL):
+        with fails(TypeError, "no communicator of mpi4py"):
+            tuplescan.mpi.cumsum(x, comm=other)
     if comm.size > 1:
         with fails(ValueError, "ranks differ"):
             tuplescan.mpi.cumsum(x[:, : 2 if comm.rank == last else 3])

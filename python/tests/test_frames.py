@@ -228,6 +228,44 @@ def test_what_is_missing_stays_a_gap(make, kind):
             frames.cumsum([column], state=state, skipna=False)
 
 
+CALLS = {
+    **{name: getattr(tuplescan, name) for name in ("column_totals", "sort", "argsort", "histogram", "bincount")},
+    "digit_counts": tuplescan.digit_counts,
+    "weights": lambda x: tuplescan.histogram([1] * len(x), weights=x),
+    "start": lambda x: tuplescan.cumsum([1], start=x),
+    "cumsum": lambda x: tuplescan.cumsum([x, [1] * len(x)]),
+    "cumulative_sum": lambda x: tuplescan.cumulative_sum([x], axis=0, include_initial=True),
+}
+
+
+@series
+def test_what_is_missing_has_no_place_in_arrays(make, kind):
+    for name, call in CALLS.items():
+        if isinstance(make(GAPS), np.ndarray) and name == "column_totals":
+            continue
+        with pytest.raises(TypeError, match=f"^{name}: .* missing values .* fill or drop what is missing first"):
+            call(make(GAPS))
+    assert tuplescan.column_totals(make([1, 0, 1])) == 2 and tuplescan.sort(make([1, 0])).tolist() == [0, 1]
+
+
+def test_frames_in_which_something_is_missing_have_no_totals():
+    pandas, polars, arrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    for columns in ({"a": [1.0, None, 3]}, {"a": [2**53 + 1, 2], "b": [None, 1]}):
+        table = arrow.table(columns)
+        batch = table.to_batches()[0]
+        for frame in (pandas.DataFrame(columns), pandas.DataFrame(columns).convert_dtypes(), polars.DataFrame(columns),
+                      table, batch):  # fmt: skip
+            with pytest.raises(TypeError, match=r"column_totals: .* the last row of tuplescan.frames.cumsum\(\)"):
+                tuplescan.column_totals(frame)
+            with pytest.raises(TypeError, match="sort: .* missing"):
+                tuplescan.sort(frame)
+    whole = {"a": [2**53 + 1, 2], "b": [3, 4]}
+    for frame in (pandas.DataFrame(whole), polars.DataFrame(whole), arrow.table(whole)):
+        assert tuplescan.column_totals(frame).tolist() == [2**53 + 3, 7]
+    with pytest.raises(TypeError, match="cannot be sorted here"):
+        tuplescan.sort(pandas.MultiIndex.from_tuples([(1, 2)]))
+
+
 def test_nan_is_missing_in_types_of_numpy_in_pandas_alone():
     pandas, polars, arrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
     values = np.array([1, np.nan, 2])
@@ -250,8 +288,9 @@ def test_start_goes_by_place():
         sums = frames.cumsum(frame, start=start)
         assert sums["a"].tolist() == [6, 8] and sums["b"].tolist() == [9, 13]
     assert frames.cumsum(frame, start=2)["a"].tolist() == [3, 5]
-    with pytest.raises(TypeError, match="start: cannot cast"):
-        frames.cumsum([np.zeros(2)], start=polars.Series([None]))
+    for missing in (polars.Series([None]), pandas.Series([np.nan]), pandas.array([None], "Int64")):
+        with pytest.raises(TypeError, match="start: .* missing values"):
+            frames.cumsum([np.zeros(2)], start=missing)
 
 
 def test_frames_given_to_the_call_for_arrays():

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 import tuplescan
@@ -46,10 +48,22 @@ def test_sort_errors():
     for call in (tuplescan.sort, tuplescan.argsort):
         assert call([]).shape == (0,)
         assert call(np.zeros((0, 3), "i4")).shape == (0, 3)
-        with pytest.raises(TypeError, match="cannot be sorted"):
-            call(np.zeros(3, "c8"))
         with pytest.raises(getattr(np, "exceptions", np).AxisError):
             call(np.zeros(3), 1)
+
+
+@pytest.mark.parametrize("kind, way", [("c8", "x.real and x.imag"), ("g", "astype.'f8'"), ("O", "astype.float"),
+                                       ("U3", "astype.float"), ("M8[s]", "view.'i8'"), ("m8[s]", "view.'i8'"),
+                                       ("V4", "x.'name'")])  # fmt: skip
+def test_types_that_are_refused(kind, way):
+    x = np.zeros(2, kind)
+    for call, told in [(tuplescan.sort, "cannot be sorted"), (tuplescan.argsort, "cannot be sorted"),
+                       (tuplescan.histogram, "no histogram"), (tuplescan.digit_counts, "no digits"),
+                       (lambda x: tuplescan.histogram([1, 2], weights=x), "weights")]:  # fmt: skip
+        with pytest.raises(TypeError, match=f"{re.escape(repr(x.dtype))}.*{told}.*64 bits. .*{way}"):
+            call(x)
+    with pytest.raises(TypeError, match="float16.*no digits.*astype.'float32'"):
+        tuplescan.digit_counts(np.zeros(2, "f2"))
 
 
 def test_sort_of_one_value_and_of_subclasses():
@@ -72,10 +86,19 @@ def test_sort_of_one_value_and_of_subclasses():
 
 
 def test_what_is_masked_has_no_order_and_counts_nothing():
-    x = np.ma.array([1.0, 2, 100, 4], mask=[0, 0, 1, 0])
-    for call in (tuplescan.sort, tuplescan.argsort, tuplescan.digit_counts):
-        with pytest.raises(TypeError, match="masked"):
+    x = np.ma.array([1, 2, 100, 4], mask=[0, 0, 1, 0])
+    for call, name in [
+        (tuplescan.sort, "sort"), (tuplescan.argsort, "argsort"), (tuplescan.digit_counts, "digit_counts"),
+        (tuplescan.bincount, "bincount"), (tuplescan.histogram, "histogram"),
+        (lambda x: tuplescan.histogram(x, x), "histogram"), (lambda x: tuplescan.histogram([1], x), "bins"),
+        (lambda x: tuplescan.histogram([1] * 4, weights=x), "weights"),
+        (lambda x: tuplescan.bincount([1] * 4, x), "weights"), (lambda x: tuplescan.cumsum([1], start=x), "start"),
+        (lambda x: tuplescan.cumsum([x, x]), "cumsum"), (lambda x: tuplescan.column_totals((x, [1])), "column_totals"),
+        (lambda x: tuplescan.cumulative_sum([[[1], x]], axis=0), "cumulative_sum"),
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match=f"^{name}: .* missing values .*masked.* fill or drop"):
             call(x)
+    assert tuplescan.sort(x[:2]).tolist() == [1, 2] and tuplescan.histogram(x[:2], 1)[0] == 2
     state, own = tuplescan.State(), tuplescan.State()
     assert tuplescan.column_totals(x, state=state) == tuplescan.cumsum(x, state=own)[-1] == 7
     assert state == own
@@ -122,11 +145,11 @@ def test_histogram_at_the_edges_of_bins():
 def test_histogram_has_the_type_of_the_weights(kind):
     x = np.linspace(0, 1, 50, dtype="f4")
     weights = values((50,), kind)
-    for options in ({}, {"density": True}):
-        if options and kind == "?":
+    for options in ({"bins": 3}, {"bins": 3, "density": True}, {"bins": [0, 0.5, 1]}):
+        if kind == "?" and len(options) + np.ndim(options["bins"]) > 1:
             continue
-        counts, wanted = tuplescan.histogram(x, 3, weights=weights, **options)[0], np.histogram(
-            x, 3, weights=weights, **options)[0]  # fmt: skip
+        counts = tuplescan.histogram(x, weights=weights, **options)[0]
+        wanted = np.histogram(x, weights=weights, **options)[0]
         assert counts.dtype == wanted.dtype
         np.testing.assert_allclose(counts, wanted, rtol=1e-2 if kind == "f2" else 1e-6)
 
@@ -143,7 +166,8 @@ def test_histogram_of_integer_weights_is_exact(kind):
         wanted = [weights[x < 0.5].sum().astype(kind), weights[x >= 0.5].sum().astype(kind)]
         for bins in ([0, 0.5, 1], 2):
             got = tuplescan.histogram(x, bins, (0, 1), weights=weights)[0]
-            assert got.dtype == weights.dtype and got.tolist() == [int(sums) for sums in wanted]
+            assert got.dtype.newbyteorder("=") == weights.dtype.newbyteorder("=")
+            assert got.tolist() == [int(sums) for sums in wanted]
         np.testing.assert_array_equal(got, np.histogram(x, [0, 0.5, 1], weights=weights)[0])
 
 
@@ -165,7 +189,7 @@ def test_histogram_errors():
         tuplescan.histogram([1, 2], weights=[1j, 2])
     with pytest.raises(ValueError, match="bins"):
         tuplescan.histogram([1, 2], (1 << 20) + 1)
-    with pytest.raises(TypeError, match="edges of"):
+    with pytest.raises(TypeError, match="type of edges"):
         tuplescan.histogram([1, 2], [0, 1, 2 + 1j])
 
 
@@ -227,8 +251,6 @@ def test_digit_counts_errors():
             tuplescan.digit_counts(keys, bits, first)
     with pytest.raises(ValueError, match="chunk_length"):
         tuplescan.digit_counts(keys, chunk_length=-1)
-    with pytest.raises(TypeError, match="no digits"):
-        tuplescan.digit_counts(np.zeros(3, "c8"))
     with pytest.raises(ValueError, match="one dimension"):
         tuplescan.digit_counts(np.zeros((3, 3), "u4"))
 

@@ -3,6 +3,7 @@ here: _core.cumsum() makes them at once."""
 
 import contextlib
 import dataclasses
+import itertools
 import math
 import operator
 
@@ -47,18 +48,55 @@ _FRAMES = frozenset({"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "p
 _LAZY = {"polars.LazyFrame": "collect", "dask.DataFrame": "compute", "dask.Series": "compute"}
 
 
-def kind_of(x):
-    """Which frame or column x is, such as "pandas.Series"; None for anything else. Its library is not imported."""
-    for of in type(x).__mro__:
-        name = f"{of.__module__.partition('.')[0]}.{of.__name__}"
+def _kind(of):
+    for base in of.__mro__:
+        name = f"{base.__module__.partition('.')[0]}.{base.__name__}"
         if name in COLUMNS or name in _FRAMES or name in _LAZY:
             return name
     return None
 
 
+def kind_of(x):
+    """Which frame or column x is, such as "pandas.Series"; None for anything else. Its library is not imported."""
+    return _kind(type(x))
+
+
 def refuse_lazy(x):
     if kind_of(x) in _LAZY:
         raise TypeError(f"{type(x)!r} has no values yet: sum what its {_LAZY[kind_of(x)]}() gives, by tuplescan.frames")
+
+
+_LISTS_IN_LISTS_MOST = 64  # as many as numpy has dimensions at most
+
+
+def _has_gaps(x):
+    """Whether something is missing in a column, a frame or an array, as tuplescan.frames has it."""
+    if isinstance(x, np.ndarray):
+        return bool(np.ma.is_masked(x))
+    kind = kind_of(x)
+    if kind not in COLUMNS and kind not in _FRAMES:
+        return False
+    if kind.startswith("pandas"):
+        with contextlib.suppress(NotImplementedError):  # of a MultiIndex, which is of no numbers
+            return bool(np.asarray(x.isna()).any())
+    if kind.startswith("polars"):
+        return bool(np.asarray(x.null_count()).any())
+    return kind.startswith("pyarrow") and any(column.null_count for column in getattr(x, "columns", [x]))
+
+
+def refuse_missing(x, call, way=""):
+    """Refuses what numpy.asarray() would lose or make NaN: what is missing in x, or in what a list or tuple has."""
+    parts = [x]
+    for _ in range(_LISTS_IN_LISTS_MOST):
+        types = set(map(type, parts))
+        kinds = {of for of in types if issubclass(of, np.ma.MaskedArray) or _kind(of)}
+        for part in parts if kinds else ():
+            if type(part) in kinds and _has_gaps(part):
+                raise TypeError(f"{call}: {type(part)!r} has missing values (null, NA, masked, or NaN in pandas), "
+                                f"which have no place here: fill or drop what is missing first{way}")  # fmt: skip
+        if not any(issubclass(of, (list, tuple)) for of in types):
+            break
+        parts = list(itertools.chain.from_iterable(part for part in parts if isinstance(part, (list, tuple))))
 
 
 # The bits of what _core.scan() is asked for.
@@ -92,7 +130,7 @@ def typed(x):
 
 
 # What helps with the types of numpy that are not summed, by their kind.
-_WAYS_OUT = {
+WAYS_OUT = {
     "m": "Without a NaT, sum x.view('i8'), and view the sums as x.dtype.",
     "M": "Times have no sum, but their differences, np.diff(x).view('i8').",
     "f": "Give x.astype('f8').",
@@ -120,7 +158,7 @@ def sums_type(x_type, dtype, out):
     native = chosen.newbyteorder("=")
     if native not in _ADDED_IN and native not in NUMBERS and native not in _PARTS:
         raise TypeError(f"{chosen!r} is not summed here: tuplescan takes bool, integers and floats of at most 64 bits, "
-                        f"bfloat16, complex64 and complex128. {_WAYS_OUT.get(native.kind, '')}")  # fmt: skip
+                        f"bfloat16, complex64 and complex128. {WAYS_OUT.get(native.kind, '')}")  # fmt: skip
     return native
 
 
@@ -131,6 +169,7 @@ def added_in(dtype):
 
 def row_to_start_with(start, shape, dtype):
     """`start` as a new row of that shape; only what loses nothing of its kind is converted."""
+    refuse_missing(start, "start")
     row = np.asarray(start)
     whole = row.dtype.kind in "iu" or isinstance(start, int)  # those beyond 64 bits are objects to numpy
     if whole and dtype.kind in "iu" and row.ndim == 0:
@@ -365,6 +404,7 @@ def of_numpy(x, axis, dtype, out, start, stream, state, options):
         raise ValueError("stream: is for arrays on CUDA")
     if isinstance(x, np.ma.MaskedArray):
         return _sum_masked(x, axis, dtype, out, start, state, options)
+    refuse_missing(x, "cumsum")
     subclass = x if isinstance(x, np.ndarray) and type(x) is not np.ndarray else None
     values = np.asarray(x)
     if axis is None:

@@ -49,8 +49,9 @@ def library_of(x):
 
 def cumulative_sum(x, axis, dtype, include_initial, state):
     library = None if isinstance(x, np.ndarray) else library_of(x)
-    if library is None:
-        x = np.asanyarray(x)
+    if library is None and not isinstance(x, np.ndarray):
+        _arrays.refuse_missing(x, "cumulative_sum")
+        x = np.asarray(x)
     dims = x.ndim if library is None else library.seen(x).ndim
     if dims == 0:
         raise ValueError("x must have at least one dimension")
@@ -192,6 +193,9 @@ class _Frame(_OnHost):
 
     def seen(self, x):
         return x if hasattr(x, "ndim") else np.asarray(x)
+
+    def to_numpy(self, x):
+        return np.asanyarray(x.compute() if _arrays.kind_of(x) == "dask.Array" else x)  # masked blocks stay masked
 
 
 class _Jax(_OnHost):

@@ -13,6 +13,19 @@ _BINS_MOST = 1 << 20
 _DIRECT = frozenset(np.dtype(name) for name in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"))
 _KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
 
+_WAYS_OUT = {
+    **_arrays.WAYS_OUT,
+    **dict.fromkeys("mM", "Without a NaT, give x.view('i8')."),
+    "c": "Give x.real and x.imag, each by itself.",
+    "V": "Give the fields of a record, x['name'], and other numbers as x.astype('f4').",
+}
+
+
+def _refused(what, dtype):
+    """The error for a type that has no keys, and no values to count, with what helps."""
+    of = f"{what}: tuplescan takes bool, integers and floats of at most 64 bits."
+    return TypeError(f"{dtype!r} {of} {_WAYS_OUT.get(dtype.kind, '')}")
+
 
 def _keys_of(dtype):
     """The type in which values of that one are sorted and counted, for either byte order."""
@@ -20,23 +33,18 @@ def _keys_of(dtype):
     return _KEYS.get(native, native)
 
 
-def _seen(a):
-    """As numpy sees an array in host memory, also one that has DLPack alone."""
-    if isinstance(a, np.ndarray):
-        return a
-    from . import _device
+def _seen(a, call):
+    """As numpy sees an array in host memory, also one that has DLPack alone. Refused is what has missing values."""
+    if not isinstance(a, np.ndarray):
+        from . import _device
 
-    library = _device.library_of(a)
-    if isinstance(library, _device._OnCuda) and library.on_cuda(a):
-        raise TypeError(f"{type(a)!r}: arrays on CUDA are neither sorted nor counted here")
-    return np.asarray(a) if library is None else library.to_numpy(library.resolved(a))
-
-
-def _without_a_mask(a):
-    values = _seen(a)
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError("masked arrays have no order here: give a.compressed(), or a.filled() with a value")
-    return values
+        library = _device.library_of(a)
+        if isinstance(library, _device._OnCuda) and library.on_cuda(a):
+            raise TypeError(f"{type(a)!r}: arrays on CUDA are neither sorted nor counted here")
+        _arrays.refuse_missing(a, call)
+        a = np.asarray(a) if library is None else library.to_numpy(library.resolved(a))
+    _arrays.refuse_missing(a, call)
+    return a
 
 
 @limited
@@ -46,7 +54,7 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     Parameters
     ----------
     x : array of shape (n, ...)
-        Of any type that cumsum() takes. What is masked counts 0.
+        Of any type that cumsum() takes. What is masked counts 0; frames and columns that miss a value are refused.
     dtype : dtype, optional
         The type of the sums, as for cumsum().
     start : scalar or array, optional
@@ -76,6 +84,7 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
         from . import _device
 
         library = _device.library_of(x)
+        _arrays.refuse_missing(x, "column_totals", ", or take the last row of tuplescan.frames.cumsum()")
         if library is not None:
             return library.column_totals(x, dtype, start, state)
     return totals_of_numpy(x, dtype, start, state)
@@ -148,7 +157,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=Non
     Raises
     ------
     TypeError, ValueError
-        For what numpy.histogram() refuses, complex weights, more than 2^20 bins.
+        For what numpy.histogram() refuses, complex weights, more than 2^20 bins, and if something is masked or missing.
 
     Examples
     --------
@@ -158,20 +167,21 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=Non
     >>> tuplescan.cumsum(counts) / counts.sum()  # the share of the values below each right edge
     array([0.4, 0.6, 1. ])
     """
-    values = np.asarray(_seen(a))
-    weight_values = None if weights is None else np.asarray(_seen(weights))
+    values = np.asarray(_seen(a, "histogram"))
+    weight_values = None if weights is None else np.asarray(_seen(weights, "weights"))
     if weight_values is not None and weight_values.shape != values.shape:
         raise ValueError("weights should have the same shape as a.")
     values = values.reshape(-1)
     if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        raise TypeError(f"a: {values.dtype!r} has no histogram")
+        raise _refused("has no histogram", values.dtype)
     if values.dtype == np.bool_:
         values = values.astype(np.uint8)
     if weight_values is not None:
         weight_values = weight_values.reshape(-1)
+    bins = bins if isinstance(bins, (int, str)) else np.asarray(_seen(bins, "bins"))
     edges = np.histogram_bin_edges(values, bins, range, weight_values)
     if edges.dtype.kind not in "biuf":
-        raise TypeError(f"bins: edges of {edges.dtype!r} have no order here")
+        raise _refused("is no type of edges of bins", edges.dtype)
     native = edges.dtype.newbyteorder("=")
     same = values.dtype.newbyteorder("=") == native
     looked_up = native if same and native in _DIRECT else np.dtype(np.float64)
@@ -181,7 +191,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=Non
     else:
         counts = _count(values, weight_values, len(edges) - 1, seen_edges, 0)
     if weight_values is not None:
-        counts = counts.astype(weight_values.dtype, copy=False)
+        # To numpy it is only sums over even bins that have the byte order of the weights.
+        kind = weight_values.dtype if np.ndim(bins) == 0 else weight_values.dtype.newbyteorder("=")
+        counts = counts.astype(kind, copy=False)
     if density:
         return counts / np.diff(edges).astype(float) / counts.sum(), edges
     return counts, edges
@@ -207,7 +219,7 @@ def _count(values, weights, bins, edges, first):
         _core.histogram(values, None, counts, edges, first)
         return counts.view(np.int64)
     if weights.dtype.kind not in "biuf" or weights.dtype.itemsize > 8:
-        raise TypeError(f"weights: {weights.dtype!r} cannot be summed")
+        raise _refused("cannot be summed as weights", weights.dtype)
     sums = np.zeros(bins, np.float64)
     weighing = np.require(weights, np.float64, ["C", "A"])
     _core.histogram(values, weighing, sums, edges, first)
@@ -236,7 +248,7 @@ def bincount(x, weights=None, minlength=0, *, threads=None):
     Raises
     ------
     TypeError, ValueError
-        As numpy.bincount().
+        As numpy.bincount(), and if something is masked or missing.
 
     Examples
     --------
@@ -246,7 +258,8 @@ def bincount(x, weights=None, minlength=0, *, threads=None):
     >>> tuplescan.cumulative_sum(degrees, include_initial=True)  # the row pointers of their CSR matrix
     array([0, 1, 1, 3, 4])
     """
-    values = np.asarray(_seen(x))
+    values = np.asarray(_seen(x, "bincount"))
+    weights = None if weights is None else np.asarray(_seen(weights, "weights"))
     if values.ndim != 1:
         raise ValueError("object too deep for desired array" if values.ndim else "object of too small depth")
     counted = np.can_cast(values.dtype, np.int64, "safe") or values.dtype.newbyteorder("=") == np.uint64
@@ -255,7 +268,7 @@ def bincount(x, weights=None, minlength=0, *, threads=None):
     minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    if weights is not None and np.asarray(weights).shape != values.shape:
+    if weights is not None and weights.shape != values.shape:
         raise ValueError("The weights and list don't have the same length.")
     if values.size == 0:
         return np.zeros(minlength, np.int64 if weights is None else np.float64)
@@ -265,19 +278,19 @@ def bincount(x, weights=None, minlength=0, *, threads=None):
     bins = max(int(values.max()) + 1, minlength)
     if bins > _BINS_MOST:
         return np.bincount(values.astype(np.int64), weights, minlength)
-    return _count(values, None if weights is None else np.asarray(weights), bins, None, 0)
+    return _count(values, weights, bins, None, 0)
 
 
-def _sortable(a, axis):
+def _sortable(a, axis, call):
     """The array as lines along `axis`, in a copy of native keys."""
-    values = np.asarray(_without_a_mask(a))
+    values = np.asarray(_seen(a, call))
     if axis is None:
         values, axis = values.reshape(-1), 0
     elif values.ndim == 0:
         raise np.exceptions.AxisError(axis, 0) if hasattr(np, "exceptions") else np.AxisError(axis, 0)
     keys = _keys_of(values.dtype)
     if keys not in _DIRECT:
-        raise TypeError(f"{values.dtype!r} cannot be sorted here")
+        raise _refused("cannot be sorted here", values.dtype)
     axis = _arrays.normalize_axis_index(operator.index(axis), values.ndim)
     lines = np.array(np.moveaxis(values, axis, -1), keys, order="C", copy=True)
     if keys.kind == "f":
@@ -315,7 +328,7 @@ def sort(a, axis=-1, kind=None, *, descending=False, threads=None):
     Raises
     ------
     TypeError
-        For other types and masked arrays.
+        For other types, and if something is masked or missing.
     numpy.exceptions.AxisError
         For an axis that is not there.
 
@@ -324,7 +337,7 @@ def sort(a, axis=-1, kind=None, *, descending=False, threads=None):
     >>> tuplescan.sort([3.5, -1.0, 2.0], descending=True)
     array([ 3.5,  2. , -1. ])
     """
-    values, axis, lines = _sortable(a, axis)
+    values, axis, lines = _sortable(a, axis, "sort")
     for line in lines.reshape(-1, lines.shape[-1]) if lines.size else ():
         _core.sort(line, descending)
     return _wrapped(a, np.moveaxis(lines.astype(values.dtype, copy=False), -1, axis))
@@ -358,11 +371,11 @@ def argsort(a, axis=-1, kind=None, *, descending=False, threads=None):
     >>> tuplescan.argsort([30, 10, 20, 10])
     array([1, 3, 2, 0])
     """
-    values = _without_a_mask(a)
+    values = _seen(a, "argsort")
     if axis is not None and values.ndim == 0:  # to numpy this is one place, unlike in sort()
         axis = _arrays.normalize_axis_index(operator.index(axis), 1)
         values = np.asarray(values).reshape(1)
-    _, axis, lines = _sortable(values, axis)
+    _, axis, lines = _sortable(values, axis, "argsort")
     if lines.dtype.kind == "f":
         lines += 0.0  # makes -0.0 +0.0
     order = np.empty(lines.shape, np.uint64)
@@ -401,7 +414,7 @@ def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False,
     Raises
     ------
     TypeError
-        For other types.
+        For other types, and if something is masked or missing.
     ValueError
         For bits that the keys do not have.
 
@@ -412,12 +425,14 @@ def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False,
     array([[1, 1, 0, 2],
            [0, 0, 1, 1]], dtype=uint32)
     """
-    values = np.asarray(_without_a_mask(keys))
+    values = np.asarray(_seen(keys, "digit_counts"))
     if values.ndim != 1:
         raise ValueError("keys must have one dimension")
     native = values.dtype.newbyteorder("=")
+    if native in _KEYS:
+        raise TypeError(f"{values.dtype!r} has no digits here: give keys.astype({_KEYS[native].name!r})")
     if native not in _DIRECT:
-        raise TypeError(f"{values.dtype!r} has no digits here")
+        raise _refused("has no digits here", values.dtype)
     if not 0 <= first_bit < 64 or not 1 <= bits <= 16:
         raise ValueError(f"bits: {bits} from bit {first_bit} on are no 1 to 16 bits of keys")
     values = np.require(values, native, ["C", "A"])

@@ -9,8 +9,8 @@ import operator
 import numpy as np
 
 from . import _core
-from ._arrays import (Options, add_no_rows, added_in, going_on, kind_of, refuse_lazy, row_to_start_with, rows_at_once,
-                      sum_piece, sums_type, typed, without_mask)  # fmt: skip
+from ._arrays import (Options, add_no_rows, added_in, going_on, kind_of, refuse_lazy, refuse_missing, row_to_start_with,
+                      rows_at_once, sum_piece, sums_type, typed, without_mask)  # fmt: skip
 from ._arrays import cumsum as _cumsum
 from ._errors import OverflowAt
 from ._state import as_it_was_if_it_fails
@@ -200,6 +200,7 @@ def _starts(start, count):
     """A value for each column, by its place."""
     if isinstance(start, collections.abc.Mapping) or np.ndim(start) > 1:
         raise TypeError("start: must be a value for each column, in their order")
+    refuse_missing(start, "start")
     values = [start] * count if np.ndim(start) == 0 else list(start)
     if len(values) != count:
         raise ValueError(f"start: has {len(values)} values for {count} columns")

@@ -13,6 +13,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
+from ._arrays import refuse_missing
 from ._device import _taken
 
 _TARGET = "tuplescan_cumsum"
@@ -170,6 +171,7 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     """
     if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
         x = x.astype(x.dtype.newbyteorder("="))
+    refuse_missing(x, "x")
     x = jnp.asarray(x)
     x = x.reshape(-1) if axis is None or x.ndim == 0 else x
     axis = 0 if axis is None else operator.index(axis)

@@ -20,10 +20,12 @@ from ._state import State
 
 
 def _communicator(comm):
-    if comm is None:
-        from mpi4py import MPI
+    from mpi4py import MPI
 
+    if comm is None:
         return MPI.COMM_WORLD
+    if not isinstance(comm, MPI.Comm) or comm == MPI.COMM_NULL:
+        raise TypeError(f"comm: {comm!r} is no communicator of mpi4py, such as MPI.COMM_WORLD")
     if comm.Is_inter():
         raise ValueError("comm: is an inter-communicator; give one of ranks in one order, such as comm.Merge()")
     return comm
@@ -52,6 +54,7 @@ def _agreed(comm, call, *arguments):
 def _look_at(x, dtype, out, start, state):
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("x: masked arrays are not summed by ranks; give x.filled(0)")
+    _arrays.refuse_missing(x, "x")
     x = np.asarray(x)
     if x.ndim == 0:
         raise ValueError("x must have at least one dimension")
