@@ -19,8 +19,8 @@ enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES
 /* Bytes that are counted at a time, and digits that are counted as bytes: see count_bytes.h. */
 enum { BYTE_BLOCK = 4096, BYTE_BITS = 8, BYTE_BITS_LEAST = 4, BYTE_BINS = 256 };
 
-/* Keys and values between two looks at interrupt_came(): a few hundredths of a second. */
-enum { KEYS_AT_ONCE = 1 << 23 };
+/* Keys and values between two looks at interrupt_came(): about a hundredth of a second, or ten on a busy machine. */
+enum { KEYS_AT_ONCE = 1 << 21 };
 
 /* What is counted, or moved, by one call. */
 struct key_digits {
