@@ -11,7 +11,8 @@ namespace {
 /* Without progress: more than the check for overflow reads of a table here. A count, not a time: a machine that is slow
  * asks as often as another one. */
 constexpr uint64_t MOST_POLLS = 8000000, POLLS_BETWEEN_LOOKS = 4096;
-constexpr uint64_t POLLS_OF_A_THREAD = 128; /* twice those after which kernels help themselves (device.cuh) */
+constexpr uint64_t POLLS_OF_A_THREAD =
+    512; /* four for each look after which kernels help themselves, twice (device.cuh) */
 constexpr uint64_t STARVED_POLLS = 256;
 
 unsigned choose_bit(uint32_t bits, unsigned order, random_numbers &random) {
