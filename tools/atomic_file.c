@@ -35,6 +35,8 @@ static int make_temporary(struct atomic_file *file) {
     if (file->slot >= 0)
         return 0;
     unlink(path);
+    close(file->fd);
+    file->fd = -1;
     return ENOSPC;
 }
 
