@@ -9,7 +9,7 @@
 
 #define SPLITMIX64_STEP 0x9E3779B97F4A7C15u
 
-/* Of words that follow each other at equal steps, words that look random. */
+/* Turns a word into one that looks random, also where words follow each other at equal steps. */
 VALUE_INLINE uint64_t splitmix64_mix(uint64_t word) {
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
     word = (word ^ word >> 27) * 0x94D049BB133111EBu;

@@ -104,7 +104,7 @@ static inline void scan_tell(const struct scan *scan, const struct findings *fou
         *scan->skipped = found->skipped;
 }
 
-/* Of words, those that are wanted. */
+/* What the scan wants to know of `words`; the rest is as if nothing had been found. */
 static inline struct findings scan_found(const struct scan *scan, const struct findings *words) {
     return (struct findings){scan->first_overflow ? words->first_overflow : TABLE_NO_OVERFLOW,
                              scan->skipped ? words->skipped : 0};

@@ -93,8 +93,8 @@ static inline char *division_cell(const struct table_view *table, size_t row, si
            ((ptrdiff_t)row * table->stride + (ptrdiff_t)column) * (ptrdiff_t)table_type_size(table->type);
 }
 
-/* Of a part of whole units: the unit that begins at row `first_row` of the table, its number as `chunk`. No rows behind
- * the part's end. */
+/* The unit of `part` that begins at row `first_row` of the table, with its number as `chunk`. The part begins with a
+ * unit; the unit has no rows behind the end of the part. */
 struct part division_unit(const struct part *part, size_t first_row);
 
 /* The stride of rows of so many values that lie side by side in the order of the table's rows. */

@@ -25,7 +25,7 @@ struct team {
  * some are not done. */
 table_status team_run(struct team *team);
 
-/* The same with memory of its own, which is freed again. HOST_MEMORY, CANCELED. */
+/* Runs a team in memory that this call allocates and frees. Errors: HOST_MEMORY, CANCELED. */
 table_status team_run_allocating(struct team *team);
 
 #endif

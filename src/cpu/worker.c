@@ -195,7 +195,7 @@ void worker_totals(struct worker *worker, const struct division *division, const
     take_tail(worker, division, part, &body, false);
 }
 
-/* Of groups in the unit, then of units: the digits of the kernel's two counters. */
+/* The totals that wait to be added: those of groups in the unit, then those of units, by the kernel's two counters. */
 static struct tree pending(const struct worker *worker, const struct division *division, const struct part *part) {
     return (struct tree){.type = division->sum_type,
                          .columns = part->columns,

@@ -212,7 +212,7 @@ static void test_many_keys(void **state) {
                            (enum spread)random_below(&random, SPREADS), sizes[s], false, &random);
 }
 
-/* So many keys for each of their values that these are counted, and fewer. */
+/* Keys are counted value by value where there are PER_VALUE or more for each value. Tries that number, and one less. */
 static void test_few_values(void **state) {
     enum { PER_VALUE = 4 };
     struct random random = {run_seed() + 34};

@@ -267,7 +267,7 @@ static void test_every_point(void **state) {
         while (last < ASKED_MOST && is_canceled(&variants[i], last))
             last += 1 + last / 2;
         is_canceled(&variants[i], UINT32_MAX);
-        /* Of two threads the one that asks may have had little of the work. */
+        /* The thread that asks may have had little of the work if there are two. */
         if (last == 1 || (variants[i].options.threads == 1 && asked.asked < LEAST_ASKED))
             fail_msg("%s: was asked %u times", variants[i].name, asked.asked);
         if (memcmp(right, memory.out, sizeof right) != 0)
