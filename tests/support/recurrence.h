@@ -1,0 +1,36 @@
+/* The serial reference of linear recurrences and running products: the formulas of tuplescan/linear_recurrence.h
+ * written down as directly as possible, row by row. It shares no code with the library. */
+#ifndef RECURRENCE_H
+#define RECURRENCE_H
+
+#include <stdbool.h>
+
+#include <tuplescan/table.h>
+
+/* What is asked for. Tables are rows x columns, side by side, and rows come in the order of the recurrence; values are
+ * of the type in which results are kept, f32 or f64. Results that are NULL are not made. */
+struct recurrence {
+    table_type type;
+    size_t rows, columns;
+    bool is_product; /* of the values of `a`, and b is NULL */
+    const void *a, *b;
+    const void *start; /* a row; NULL: zeros, or ones before products */
+    void *inclusive, *exclusive;
+    void *last; /* a row: what is behind the last row */
+};
+
+void recurrence_reference(const struct recurrence *what);
+
+/* Tables for tests, that Python makes alike: tests/recurrence_tree.py. `kind` names what the coefficients are like,
+ * perhaps with more behind it: "decay", "near1", "mixed", "const", "one", "grow"; "+reset", "+wild", "+zeros",
+ * "+still". */
+void recurrence_make(table_type type, const char *kind, size_t rows, size_t columns, uint64_t seed, void *a, void *b);
+
+/* All kinds, and how many there are. */
+extern const char *const recurrence_kinds[];
+extern const size_t recurrence_kind_count;
+
+/* FNV-1a over the bits of the values, NaNs being all alike. */
+uint64_t recurrence_checksum(table_type type, const void *values, size_t count);
+
+#endif

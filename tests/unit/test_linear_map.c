@@ -1,0 +1,172 @@
+/* The reference of recurrences against the bits that Python made (tests/recurrence_tree.py), and the algebra of
+ * private/linear_map.h against what it promises and against the reference. */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "linear_map.h"
+#include "support/random.h"
+#include "support/recurrence.h"
+#include "support/tables.h"
+
+static const char *file_name;
+
+static void *get_memory(size_t bytes) {
+    void *const memory = calloc(bytes + 1, 1);
+    assert_non_null(memory);
+    return memory;
+}
+
+/* What a line of the file is about. */
+struct line {
+    table_type type;
+    char kind[32];
+    size_t rows, columns;
+    uint64_t inclusive, exclusive;
+};
+
+static void set_value(table_type type, void *values, size_t i, double value) {
+    if (type == TABLE_F32)
+        ((float *)values)[i] = (float)value;
+    else
+        ((double *)values)[i] = value;
+}
+
+static double get_value(table_type type, const void *values, size_t i) {
+    return type == TABLE_F32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
+}
+
+/* Recurrences begin with the last row of b, if it is finite; products are of values near 1. */
+static void make_line(const struct line *line, void *a, void *b, void *start) {
+    const bool is_product = strcmp(line->kind, "product") == 0;
+    const size_t cells = line->rows * line->columns;
+    bool finite = true;
+    recurrence_make(line->type, is_product ? "mixed" : line->kind, line->rows, line->columns,
+                    line->rows * 1000003 + line->columns, a, b);
+    for (size_t i = 0; is_product && i < cells; i++)
+        set_value(line->type, a, i, 1 + get_value(line->type, a, i) * 0x1p-6);
+    for (size_t j = 0; j < line->columns; j++)
+        finite = finite && isfinite(get_value(line->type, b, cells - line->columns + j));
+    for (size_t j = 0; j < line->columns; j++)
+        set_value(line->type, start, j,
+                  is_product ? 1
+                  : finite   ? get_value(line->type, b, cells - line->columns + j)
+                             : 0);
+}
+
+static void check_line(const struct line *line) {
+    const size_t row = line->columns * element_size(line->type), bytes = line->rows * row;
+    char *const a = get_memory(bytes), *const b = get_memory(bytes), *const start = get_memory(row);
+    char *const inclusive = get_memory(bytes), *const exclusive = get_memory(bytes);
+    make_line(line, a, b, start);
+    const bool is_product = strcmp(line->kind, "product") == 0;
+    recurrence_reference(&(struct recurrence){line->type, line->rows, line->columns, is_product, a,
+                                              is_product ? NULL : b, start, inclusive, exclusive, NULL});
+    const size_t cells = line->rows * line->columns;
+    if (recurrence_checksum(line->type, inclusive, cells) != line->inclusive ||
+        recurrence_checksum(line->type, exclusive, cells) != line->exclusive)
+        fail_msg("other bits: %s %s %zu %zu", line->type == TABLE_F32 ? "f32" : "f64", line->kind, line->rows,
+                 line->columns);
+    free(a);
+    free(b);
+    free(start);
+    free(inclusive);
+    free(exclusive);
+}
+
+static void test_reference_has_the_bits_of_the_contract(void **state) {
+    FILE *const file = fopen(file_name, "r");
+    struct line line;
+    char type[8];
+    unsigned lines = 0;
+    (void)state;
+    if (!file)
+        fail_msg("%s cannot be read", file_name);
+    for (; fscanf(file, "%7s %31s %zu %zu %" SCNx64 " %" SCNx64, type, line.kind, &line.rows, &line.columns,
+                  &line.inclusive, &line.exclusive) == 6;
+         lines++) {
+        line.type = strcmp(type, "f32") == 0 ? TABLE_F32 : TABLE_F64;
+        check_line(&line);
+    }
+    assert_true(feof(file) && lines > 80);
+    fclose(file);
+}
+
+static float random_value(struct random *random) {
+    static const float special[] = {0, -0.0f, 1, -1, 0.5f, 1e-30f, -1e-38f, 1e-45f, 1e30f, 3e38f, INFINITY, NAN};
+    if (random_once_in(random, 3))
+        return special[random_below(random, sizeof special / sizeof *special)];
+    return (float)((random_unit(random) - 0.5) * ldexp(1, (int)random_below(random, 40) - 20));
+}
+
+static bool same_value(float x, float y) { return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0; }
+
+/* The identity may take the sign of a rest that is 0, and that of a single row's a = -0.0. */
+static bool same_map(struct map_f32 x, struct map_f32 y) {
+    return (same_value(x.factor, y.factor) || (x.reset && x.factor == y.factor)) && x.rest == y.rest &&
+           same_value(x.term, y.term) && x.reset == y.reset;
+}
+
+/* A run of a few rows, whose map has a rest. */
+static struct map_f32 random_run(struct random *random, enum map_known known) {
+    struct map_f32 run = map_of_row_f32(random_value(random), random_value(random), known);
+    for (size_t rows = random_below(random, 4); rows > 0; rows--)
+        run = map_after_f32(map_of_row_f32(random_value(random), random_value(random), known), run, known);
+    return run;
+}
+
+static void test_identity_and_constants(void **state) {
+    struct random random = {run_seed()};
+    const struct map_f32 identity = map_identity_f32(1, -0.0f);
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        const struct map_f32 run = random_run(&random, MAP_CAREFUL);
+        const float h = random_value(&random);
+        assert_true(same_map(map_after_f32(identity, run, MAP_CAREFUL), run));
+        assert_true(same_value(map_apply_f32(identity, h, MAP_CAREFUL), h));
+        assert_true(same_map(map_after_f32(run, map_constant_f32(h), MAP_CAREFUL),
+                             map_constant_f32(map_apply_f32(run, h, MAP_CAREFUL))));
+        assert_true(same_map(map_read_f32(map_write_f32(run)), run));
+        const struct map_f32 product = random_run(&random, MAP_PRODUCT);
+        assert_true(same_map(map_after_f32(product, map_constant_f32(h), MAP_PRODUCT),
+                             map_constant_f32(map_apply_f32(product, h, MAP_PRODUCT))));
+    }
+}
+
+/* A vector kernel takes the fast form, and looks at what comes out. */
+static void test_what_is_finite_by_the_fast_forms_is_right(void **state) {
+    struct random random = {run_seed() + 1};
+    unsigned finite = 0;
+    (void)state;
+    for (unsigned i = 0; i < 100000; i++) {
+        const struct map_f32 first = random_run(&random, MAP_CAREFUL), second = random_run(&random, MAP_CAREFUL);
+        const float h = random_value(&random);
+        const struct map_f32 right = map_after_f32(second, first, MAP_CAREFUL);
+        const float value = map_apply_f32(right, h, MAP_CAREFUL);
+        const enum map_known known = right.reset ? MAP_RESETS : MAP_PLAIN;
+        const struct map_f32 fast = map_after_f32(second, first, known);
+        const float found = map_apply_f32(fast, h, known);
+        if (!isfinite(found))
+            continue;
+        finite++;
+        assert_true(same_value(found, value) && same_map(fast, right));
+    }
+    assert_true(finite > 10000);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_has_the_bits_of_the_contract),
+                                       cmocka_unit_test(test_identity_and_constants),
+                                       cmocka_unit_test(test_what_is_finite_by_the_fast_forms_is_right)};
+    if (argc < 2)
+        return 2;
+    file_name = argv[1];
+    return cmocka_run_group_tests_name("linear_map", tests, NULL, NULL);
+}
