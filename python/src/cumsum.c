@@ -128,7 +128,7 @@ static int read_arguments(PyObject **values, PyObject *const *arguments, Py_ssiz
 /* The rest of numpy's behaviour, in Python. */
 static PyObject *general(struct module_state *state, PyObject *const *values) {
     if (!state->general) {
-        PyObject *arrays = PyImport_ImportModule("tuplescan._arrays");
+        PyObject *arrays = PyImport_ImportModule("tuplescan._calls");
         if (!arrays)
             return NULL;
         state->general = PyObject_GetAttrString(arrays, "cumsum");

@@ -28,7 +28,7 @@ struct module_state {
     PyObject *ndarray;               /* numpy.ndarray; NULL before numpy is known */
     PyObject *empty;                 /* numpy.empty */
     PyObject *types[TABLE_BF16 + 1]; /* numpy's dtype objects, by table_type; NULL for those that it has not */
-    PyObject *general;               /* tuplescan._arrays.cumsum; NULL before it is imported */
+    PyObject *general;               /* tuplescan._calls.cumsum; NULL before it is imported */
 
     /* What tensors.c sums; NULL before the general way has met such a tensor. */
     PyObject *tensor, *current_device;

@@ -192,7 +192,7 @@ def test_plain_call():
 def test_options_of_plain_calls(as_on_cuda, monkeypatch):
     """Also of those that only numpy's arrays have."""
     if as_on_cuda:
-        monkeypatch.setattr("tuplescan._device._Jax.on_host", lambda library, x: False)
+        monkeypatch.setattr("tuplescan._libraries._Jax.on_host", lambda library, x: False)
     x = values((300, 2 * jax.device_count()))
     x[7, 1] = np.nan
     mesh = Mesh(np.array(jax.devices()), ("parts",))
@@ -220,7 +220,7 @@ def test_options_of_plain_calls(as_on_cuda, monkeypatch):
 def test_types_of_plain_calls(as_on_cuda, monkeypatch):
     """Those that JAX has, in host memory and traced; what is checked is the type that is given."""
     if as_on_cuda:
-        monkeypatch.setattr("tuplescan._device._Jax.on_host", lambda library, x: False)
+        monkeypatch.setattr("tuplescan._libraries._Jax.on_host", lambda library, x: False)
     with jax.enable_x64(False):
         x = jnp.asarray(np.full((2, 3), 2**30, "i4"))
         for call in (tuplescan.cumsum, tuplescan.column_totals, lambda x: tuplescan.cumulative_sum(x, axis=0)):

@@ -4,10 +4,12 @@ cumsum() is numpy.cumsum() with more options; README.md of the package says what
 imported when it is first needed.
 """
 
+import importlib
+
+from . import _core
 from ._core import __version__ as __version__
 from ._core import cumsum
 from ._errors import OverflowAt
-from ._threads import limited
 
 __all__ = [
     "OverflowAt",
@@ -26,20 +28,19 @@ __all__ = [
     "sort",
 ]
 
-_FROM_KEYS = ("argsort", "bincount", "column_totals", "digit_counts", "histogram", "sort")
+# Where what is imported when it is first asked for is, and numpy with it.
+_FROM = {
+    "_calls": ("column_totals", "cumulative_sum", "nancumsum"),
+    "_keys": ("argsort", "bincount", "digit_counts", "histogram", "sort"),
+    "_state": ("State",),
+}
 
 
 def __getattr__(name):
-    if name in _FROM_KEYS:
-        from . import _keys
-
-        value = globals()[name] = getattr(_keys, name)
-        return value
-    if name == "State":
-        from ._state import State
-
-        globals()[name] = State
-        return State
+    for module, names in _FROM.items():
+        if name in names:
+            value = globals()[name] = getattr(importlib.import_module(f"tuplescan.{module}"), name)
+            return value
     raise AttributeError(f"module 'tuplescan' has no attribute {name!r}")
 
 
@@ -54,8 +55,6 @@ def cuda_unavailable():
     --------
     >>> on_cuda = tuplescan.cuda_unavailable() is None
     """
-    from . import _core
-
     return _core.cuda_unavailable()
 
 
@@ -89,8 +88,6 @@ def set_num_threads(threads):
     2
     >>> tuplescan.set_num_threads(None)
     """
-    from . import _core
-
     _core.set_num_threads(threads)
 
 
@@ -102,78 +99,4 @@ def get_num_threads():
     --------
     >>> threads = tuplescan.get_num_threads()
     """
-    from . import _core
-
     return _core.get_num_threads()
-
-
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=None):
-    """Running sums by the letter of the Python array API standard.
-
-    Parameters
-    ----------
-    x : array of at least one dimension
-    axis : int, optional
-        May be left out if x has one dimension.
-    dtype : dtype, optional
-        As for cumsum().
-    include_initial : bool
-        Begin with a zero: the result is one longer along the axis. With a state: with the sums so far,
-        which only numpy's arrays have.
-    state : State, optional
-        As for cumsum().
-
-    Returns
-    -------
-    array of x's shape, one longer along the axis with include_initial
-
-    Raises
-    ------
-    ValueError
-        If x has no dimension, or more than one and no axis is given; otherwise as cumsum().
-
-    Examples
-    --------
-    >>> tuplescan.cumulative_sum([2, 0, 3], include_initial=True)
-    array([0, 2, 2, 5])
-    """
-    from . import _device
-
-    return _device.cumulative_sum(x, axis, dtype, include_initial, state)
-
-
-@limited
-def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, stream=None, state=None,
-              return_count=False, threads=None):  # fmt: skip
-    """Running sums in which a NaN counts as nothing: numpy.nancumsum() with the first axis as the default.
-
-    Parameters
-    ----------
-    x, axis, dtype, out, exclusive, reverse, start, stream, state
-        As for cumsum().
-    return_count : bool
-        Return how many NaNs were skipped, too.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    out, or a new array of x's library
-        As cumsum(); with return_count (sums, count): an int, or of arrays on CUDA an array of x's library without a
-        dimension, for which nothing waits.
-
-    Raises
-    ------
-    TypeError
-        For JAX arrays inside of jit(); otherwise as cumsum().
-
-    Examples
-    --------
-    >>> tuplescan.nancumsum([1.0, float("nan"), 2.0], return_count=True)
-    (array([1., 1., 3.]), 1)
-    """
-    from . import _arrays
-
-    options = _arrays.Options(bool(exclusive), bool(reverse), skip_nan=True)
-    sums = _arrays.of_any(x, axis, dtype, out, start, stream, state, options)
-    return (sums, options.skipped) if return_count else sums

@@ -1,9 +1,7 @@
-"""numpy.cumsum()'s behaviour around the one call that the C library has. The calls that need none of it do not come
-here: _core.cumsum() makes them at once."""
+"""numpy's behaviour around the one call that the C library has, for arrays that numpy sees. The calls that need none of
+it do not come here: _core.cumsum() makes them at once."""
 
 import contextlib
-import dataclasses
-import itertools
 import math
 import operator
 
@@ -11,160 +9,19 @@ import numpy as np
 
 from . import _core
 from ._errors import OverflowAt
-from ._state import BFLOAT16, NUMBERS, TYPES, State, as_it_was_if_it_fails, copy_of, memory_for
+from ._kinds import refuse_missing
+from ._state import State, as_it_was_if_it_fails, copy_of, memory_for
+from ._types import CHECK_OVERFLOW, NUMBERS, PARTS, REVERSE, added_in, sums_type, typed
 
 try:
     from numpy.lib.array_utils import normalize_axis_index
 except ImportError:  # numpy 1
     from numpy.core.multiarray import normalize_axis_index
 
-# What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32,
-# and so bfloat16.
-_ADDED_IN = {
-    np.dtype(of): np.dtype(by)
-    for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8", "f2": "f4"}.items()
-}
-
-# Complex numbers are two columns of floats.
-_PARTS = {np.dtype(of): np.dtype(by) for of, by in {"c8": "f4", "c16": "f8"}.items()}
-
 # Values of a buffer that stays in a core's cache, columns of a piece of a wide table in it, and rows at least.
 _BUFFER_VALUES = 1 << 17
 _PIECE_COLUMNS = 256
 _PIECE_ROWS = 64
-
-_core.numpy_is_here(np.ndarray, np.empty, {number: np.dtype(name) for number, name in TYPES.items()})
-
-
-def roots_of(x):
-    """The libraries that the type of x and those that it is derived from are of, the type's own first."""
-    return [of.__module__.partition(".")[0] for of in type(x).__mro__]
-
-
-# Kinds of columns, of frames, and of those whose values are not there yet, with the call that brings them.
-COLUMNS = frozenset({"pandas.Series", "pandas.ExtensionArray", "pandas.Index", "polars.Series", "pyarrow.Array",
-                     "pyarrow.ChunkedArray"})  # fmt: skip
-_FRAMES = frozenset({"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.RecordBatch", "dask.Array"})
-_LAZY = {"polars.LazyFrame": "collect", "dask.DataFrame": "compute", "dask.Series": "compute"}
-
-
-def _kind(of):
-    for base in of.__mro__:
-        name = f"{base.__module__.partition('.')[0]}.{base.__name__}"
-        if name in COLUMNS or name in _FRAMES or name in _LAZY:
-            return name
-    return None
-
-
-def kind_of(x):
-    """Which frame or column x is, such as "pandas.Series"; None for anything else. Its library is not imported."""
-    return _kind(type(x))
-
-
-def refuse_lazy(x):
-    if kind_of(x) in _LAZY:
-        raise TypeError(f"{type(x)!r} has no values yet: sum what its {_LAZY[kind_of(x)]}() gives, by tuplescan.frames")
-
-
-_LISTS_IN_LISTS_MOST = 64  # as many as numpy has dimensions at most
-
-
-def _has_gaps(x):
-    """Whether something is missing in a column, a frame or an array, as tuplescan.frames has it."""
-    if isinstance(x, np.ndarray):
-        return bool(np.ma.is_masked(x))
-    kind = kind_of(x)
-    if kind not in COLUMNS and kind not in _FRAMES:
-        return False
-    if kind.startswith("pandas"):
-        with contextlib.suppress(NotImplementedError):  # of a MultiIndex, which is of no numbers
-            return bool(np.asarray(x.isna()).any())
-    if kind.startswith("polars"):
-        return bool(np.asarray(x.null_count()).any())
-    return kind.startswith("pyarrow") and any(column.null_count for column in getattr(x, "columns", [x]))
-
-
-def refuse_missing(x, call, way=""):
-    """Refuses what numpy.asarray() would lose or make NaN: what is missing in x, or in what a list or tuple has."""
-    parts = [x]
-    for _ in range(_LISTS_IN_LISTS_MOST):
-        types = set(map(type, parts))
-        kinds = {of for of in types if issubclass(of, np.ma.MaskedArray) or _kind(of)}
-        for part in parts if kinds else ():
-            if type(part) in kinds and _has_gaps(part):
-                raise TypeError(f"{call}: {type(part)!r} has missing values (null, NA, masked, or NaN in pandas), "
-                                f"which have no place here: fill or drop what is missing first{way}")  # fmt: skip
-        if not any(issubclass(of, (list, tuple)) for of in types):
-            break
-        parts = list(itertools.chain.from_iterable(part for part in parts if isinstance(part, (list, tuple))))
-
-
-# The bits of what _core.scan() is asked for.
-EXCLUSIVE, REVERSE, CHECK, SKIP_NAN, OFFSETS = 1, 2, 4, 8, 16
-
-
-@dataclasses.dataclass
-class Options:
-    """What a sum is asked for, and how many NaNs it skipped."""
-
-    exclusive: bool = False
-    reverse: bool = False
-    check: bool = False
-    skip_nan: bool = False
-    skipped: int = 0
-
-    def flags(self, reverse=None, check=None):
-        reverse = self.reverse if reverse is None else reverse
-        check = self.check if check is None else check
-        return EXCLUSIVE * self.exclusive | REVERSE * reverse | CHECK * check | SKIP_NAN * self.skip_nan
-
-
-def is_bfloat16(dtype):
-    """Whether it is the type of ml_dtypes, without which there are no such arrays."""
-    return dtype.itemsize == 2 and dtype.name == "bfloat16"
-
-
-def typed(x):
-    """What _core takes for x: also of a type that the buffer protocol has no name for."""
-    return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
-
-
-# What helps with the types of numpy that are not summed, by their kind.
-WAYS_OUT = {
-    "m": "Without a NaT, sum x.view('i8'), and view the sums as x.dtype.",
-    "M": "Times have no sum, but their differences, np.diff(x).view('i8').",
-    "f": "Give x.astype('f8').",
-    "c": "Give x.astype('c16').",
-    "O": "Give the type of the values: x.astype(float), or 'i8'.",
-    "V": "Sum the fields of a record, x['name'], and other numbers as x.astype('f4').",
-    **dict.fromkeys("SUT", "Give numbers: x.astype(float)."),
-}
-
-
-def sums_type(x_type, dtype, out):
-    """The type of the sums, as numpy.add.accumulate() chooses it: native, and one that can be summed."""
-    if dtype is not None:
-        chosen = np.dtype(dtype)
-    elif out is not None:
-        chosen = np.result_type(x_type, out.dtype)
-    elif x_type.kind in "bi" and x_type.itemsize < 8:
-        chosen = np.dtype(np.int64)
-    elif x_type.kind == "u" and x_type.itemsize < 8:
-        chosen = np.dtype(np.uint64)
-    else:
-        chosen = x_type
-    if is_bfloat16(chosen):
-        return chosen
-    native = chosen.newbyteorder("=")
-    if native not in _ADDED_IN and native not in NUMBERS and native not in _PARTS:
-        raise TypeError(f"{chosen!r} is not summed here: tuplescan takes bool, integers and floats of at most 64 bits, "
-                        f"bfloat16, complex64 and complex128. {WAYS_OUT.get(native.kind, '')}")  # fmt: skip
-    return native
-
-
-def added_in(dtype):
-    """The type in which sums of that type are added up."""
-    return np.dtype(np.float32) if is_bfloat16(dtype) else _ADDED_IN.get(dtype, dtype)
 
 
 def row_to_start_with(start, shape, dtype):
@@ -197,9 +54,7 @@ def _same_memory(x, out):
 
 def _pieces(shape, most):
     """Cuts an array of that shape into boxes of about `most` values: tuples of slices."""
-    inner = 1
-    for extent in shape[1:]:
-        inner *= extent
+    inner = math.prod(shape[1:])
     if not shape or shape[0] * inner <= most:
         yield tuple(slice(None) for _ in shape)
     elif inner >= most:
@@ -216,19 +71,17 @@ def _first_outside(sums, dtype):
     """The first (row, column) of a table of 64-bit sums that the type cannot hold; None if there is none."""
     limits = np.iinfo(dtype)
     outside = (sums < limits.min) | (sums > limits.max)
-    if not outside.any():
-        return None
-    return divmod(int(outside.argmax()), sums.shape[1])
+    return divmod(int(outside.argmax()), sums.shape[1]) if outside.any() else None
 
 
 def rows_at_once(columns):
     return max(_PIECE_ROWS, _BUFFER_VALUES // columns)
 
 
-def sum_piece(x, out, dtype, start, options, memory=None):
+def sum_piece(x, out, start, options, memory=None):
     """Sums x along its first axis, in the order in which it lies, into out, through a buffer of some rows, by a state:
     the one in `memory`, or its own. Returns the first overflow, (row of the state, column of the piece), or None."""
-    adding = added_in(dtype)
+    dtype, adding = options.dtype, added_in(options.dtype)
     columns = out[0].size
     rows = min(rows_at_once(columns), len(x))
     before = 0 if memory is None else _core.state_facts(memory)[3]
@@ -236,7 +89,8 @@ def sum_piece(x, out, dtype, start, options, memory=None):
         memory = memory_for(adding, columns)
     buffer = np.empty((rows, *x.shape[1:]), adding)
     row = _row_for(start, dtype)
-    directly = options.check and adding == dtype
+    looks = options.check_overflow and adding != dtype  # at the sums themselves, which wrap afterwards
+    bits = options.bits() & ~(REVERSE | CHECK_OVERFLOW * looks)
     first = None
     for i in range(0, len(x), rows):
         part = x[i : i + rows]
@@ -244,11 +98,11 @@ def sum_piece(x, out, dtype, start, options, memory=None):
         np.copyto(sums, part if adding == dtype else part.astype(dtype, copy=False), casting="unsafe")
         table = sums.reshape(len(part), columns)
         outside = None
-        if options.check and not directly:
+        if looks:
             inclusive = np.empty_like(table)
             _core.scan(table, inclusive, 0, 0, row, None if memory is None else copy_of(memory))
             outside = _first_outside(inclusive, dtype)
-        found = _core.scan(table, table, 0, options.flags(reverse=False, check=directly), row, memory)
+        found = _core.scan(table, table, 0, bits, row, memory)
         if options.skip_nan:
             options.skipped += found
             found = None
@@ -261,49 +115,56 @@ def sum_piece(x, out, dtype, start, options, memory=None):
     return first
 
 
-def _sum_through_buffer(x, out, axis, dtype, start, options):
+def _sum_through_buffer(x, out, axis, start, options):
     x, out = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
     shape = x.shape[1:]
-    places = np.arange(out[0].size).reshape(shape) if options.check else None
+    places = np.arange(out[0].size).reshape(shape) if options.check_overflow else None
     first = None
     for piece in _pieces(shape, max(_PIECE_COLUMNS, _BUFFER_VALUES // len(x))):
         at = (slice(None), *piece)
-        found = sum_piece(x[at], out[at], dtype, None if start is None else start[piece], options)
+        found = sum_piece(x[at], out[at], None if start is None else start[piece], options)
         if found:
             found = (found[0], int(places[piece].reshape(-1)[found[1]]))
             first = min(first or found, found)
     return first
 
 
-def _sum(x, out, axis, dtype, start, options, memory=None):
-    """Sums into out, on from the state in `memory`, if any. Returns the first overflow, (row, column) or None, in the
-    order in which rows are summed."""
+def _sum_directly(x, out, axis, start, options, memory=None):
+    """What _core.scan() answers; False if the library cannot take the arrays as they lie."""
+    try:
+        row = _row_for(start, options.dtype)
+        found = _core.scan(typed(x), typed(out), axis, options.bits(), row, memory)
+    except BufferError:  # a type of numpy's that the buffer protocol does not have
+        return False
+    if options.skip_nan and found is not False:
+        options.skipped += found
+        return None
+    return found
+
+
+def _sum(x, out, axis, start, options, memory=None):
+    """Sums into out, on from the state in `memory`, if any, by options whose dtype is chosen. Returns the first
+    overflow, (row, column) or None, in the order in which rows are summed."""
     if x.size == 0:
         if memory is not None:
-            add_no_rows(memory, dtype, out.shape[1:], start)
+            add_no_rows(memory, options.dtype, out.shape[1:], start)
         return None
     if np.may_share_memory(x, out) and not _same_memory(x, out):
         x = x.copy()
     fortran = x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous
-    if fortran and not options.check and memory is None:
-        return _sum(x.T, out.T, x.ndim - 1 - axis, dtype, None if start is None else start.T, options)
-    if out.dtype == dtype:
-        try:
-            found = _core.scan(typed(x), typed(out), axis, options.flags(), _row_for(start, dtype), memory)
-        except BufferError:  # a type of numpy's that the buffer protocol does not have
-            found = False
+    if fortran and not options.check_overflow and memory is None:
+        return _sum(x.T, out.T, x.ndim - 1 - axis, None if start is None else start.T, options)
+    if out.dtype == options.dtype:
+        found = _sum_directly(x, out, axis, start, options, memory)
         if found is not False:
-            if not options.skip_nan:
-                return found
-            options.skipped += found
-            return None
+            return found
     if options.reverse:
         last_first = tuple(slice(None, None, -1 if i == axis else 1) for i in range(x.ndim))
         x, out = x[last_first], out[last_first]
     if memory is not None:
         with as_it_was_if_it_fails(memory):
-            return sum_piece(x, out, dtype, start, options, memory)
-    return _sum_through_buffer(x, out, axis, dtype, start, options)
+            return sum_piece(x, out, start, options, memory)
+    return _sum_through_buffer(x, out, axis, start, options)
 
 
 def add_no_rows(memory, dtype, shape, start):
@@ -318,7 +179,7 @@ def going_on(state, dtype, shape, start):
         return contextlib.nullcontext()
     if not isinstance(state, State):
         raise TypeError(f"state: {type(state)!r} is no State")
-    if dtype in _PARTS:
+    if dtype in PARTS:
         raise TypeError("state: sums of complex numbers have none; sum their parts as columns, x.view() of floats")
     return state._going_on(added_in(dtype), math.prod(shape), start is not None)
 
@@ -328,12 +189,12 @@ def _parts(x):
     return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
 
 
-def _sum_complex(x, out, axis, dtype, start, options):
-    x = x.astype(dtype, copy=False)
-    sums = out if out.dtype == dtype else np.empty(out.shape, dtype)
-    start = None if start is None else _parts(start)
+def _sum_complex(x, out, axis, start, options):
+    x = x.astype(options.dtype, copy=False)
+    sums = out if out.dtype == options.dtype else np.empty(out.shape, options.dtype)
+    options.dtype = PARTS[options.dtype]
     if x.size:
-        _sum(_parts(x), _parts(sums), axis, _PARTS[dtype], start, options)
+        _sum(_parts(x), _parts(sums), axis, None if start is None else _parts(start), options)
     if sums is not out:
         np.copyto(out, sums, casting="unsafe")
 
@@ -359,10 +220,13 @@ def without_mask(x):
     return np.asarray(x.filled(0)) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
 
 
-def _sum_masked(x, axis, dtype, out, start, state, options):
+def _of_masked(x, options):
     """As numpy.ma has it: what is masked counts 0 and stays masked."""
-    sums = of_numpy(without_mask(x), axis, dtype, out, start, None, state, options)
+    out, axis, offsets = options.out, options.axis, options.offsets
+    sums = of_numpy(without_mask(x), options)
     mask = np.ma.getmask(x)
+    if offsets:
+        mask = np.insert(np.ma.getmaskarray(x), 0, False, axis)
     mask = mask if mask is np.ma.nomask else mask.reshape(sums.shape)
     if out is None:
         return np.ma.array(sums, mask=mask)
@@ -371,71 +235,122 @@ def _sum_masked(x, axis, dtype, out, start, state, options):
     return out
 
 
-def _without_nan(x, sums, options):
+def _without_nan(x, options):
     """x, with the NaNs replaced that cannot be skipped while summing: what has none, or is converted before."""
     if x.dtype.kind in "biu":
         options.skip_nan = False
-    elif x.dtype.kind == "c" or sums.kind in "biu":
+    elif x.dtype.kind == "c" or options.dtype.kind in "biu":
         missing = np.isnan(x)
         options.skip_nan, options.skipped = False, int(np.count_nonzero(missing))
         return np.where(missing, x.dtype.type(0), x)
     return x
 
 
-def cumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
-           stream=None, state=None):  # fmt: skip
-    options = Options(bool(exclusive), bool(reverse), bool(check_overflow))
-    return of_any(x, axis, dtype, out, start, stream, state, options)
+def along(x, axis):
+    """x with at least one dimension, and which of its axes that is; None: x as one axis."""
+    if isinstance(axis, (bool, np.bool_)):
+        raise TypeError("an integer is required for the axis")
+    if axis is None or x.ndim == 0:
+        x = x.reshape(-1)
+    return x, 0 if axis is None else normalize_axis_index(operator.index(axis), x.ndim)
 
 
-def of_any(x, axis, dtype, out, start, stream, state, options):
-    if not isinstance(x, np.ndarray):
-        from . import _device
-
-        foreign = _device.library_of(x)
-        if foreign:
-            return foreign.cumsum(x, axis, dtype, out, start, stream, state, options)
-    return of_numpy(x, axis, dtype, out, start, stream, state, options)
+def offsets_of(shape, axis):
+    """That shape with one place more along the axis, and where the sums are in it: its first place, and all behind."""
+    before = (slice(None),) * axis
+    longer = tuple(extent + (i == axis) for i, extent in enumerate(shape))
+    return longer, (*before, slice(0, 1)), (*before, slice(1, None))
 
 
-def of_numpy(x, axis, dtype, out, start, stream, state, options):
-    """cumsum() of what numpy.asarray() takes."""
-    if stream is not None:
+def _of_offsets(x, axis, options):
+    """One place more, in which the sums so far are, of a state or 0."""
+    shape, first, behind = offsets_of(x.shape, axis)
+    result, state = np.empty(shape, options.dtype), options.state
+    if state is None and _sum_directly(x, result, axis, None, options) is None:
+        return result
+    known = isinstance(state, State)
+    with state._lock if known else contextlib.nullcontext():  # nobody sums between these two
+        initial = state.sums() if known and state.dtype is not None else None
+        options.axis, options.out, options.offsets = axis, result[behind], False
+        of_numpy(x, options)
+    result[first] = 0 if initial is None else initial.reshape(result[first].shape)
+    return result
+
+
+def of_numpy(x, options):
+    """What is asked for of x, which is what numpy.asarray() takes."""
+    if options.stream is not None:
         raise ValueError("stream: is for arrays on CUDA")
     if isinstance(x, np.ma.MaskedArray):
-        return _sum_masked(x, axis, dtype, out, start, state, options)
-    refuse_missing(x, "cumsum")
-    subclass = x if isinstance(x, np.ndarray) and type(x) is not np.ndarray else None
-    values = np.asarray(x)
-    if axis is None:
-        values, axis = values.reshape(-1), 0
+        return _of_masked(x, options)
+    if type(x) is np.ndarray:
+        values, subclass = x, None
     else:
-        if isinstance(axis, (bool, np.bool_)):
-            raise TypeError("an integer is required for the axis")
-        values = values.reshape(values.shape or 1) if values.ndim == 0 else values
-        axis = normalize_axis_index(operator.index(axis), values.ndim)
+        refuse_missing(x, options.call)
+        values, subclass = np.asarray(x), x if isinstance(x, np.ndarray) else None
+    values, axis = along(values, options.axis)
+    out, state = options.out, options.state
     if state is not None and axis != 0:
         raise ValueError(f"state: sums go on along axis 0, not {axis}: give np.moveaxis(x, {axis}, 0)")
     result = None if out is None else _prepared_out(out, values.shape)
-    sums = sums_type(values.dtype, dtype, result)
-    if options.check and sums.kind not in "iu":
+    sums = options.dtype = sums_type(values.dtype, options.dtype, None if out is None else result.dtype)
+    if options.offsets:
+        return _of_offsets(values, axis, options)
+    if options.check_overflow and sums.kind not in "iu":
         raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
     rest = values.shape[:axis] + values.shape[axis + 1 :]
-    if start is not None:
-        start = row_to_start_with(start, rest, sums)
+    start = None if options.start is None else row_to_start_with(options.start, rest, sums)
     if options.skip_nan:
-        values = _without_nan(values, sums, options)
+        values = _without_nan(values, options)
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
     first = None
     with going_on(state, sums, rest, start) as memory:
-        if sums in _PARTS:
-            _sum_complex(values, result, axis, sums, start, options)
+        if sums in PARTS:
+            _sum_complex(values, result, axis, start, options)
         else:
-            first = _sum(values, result, axis, sums, start, options, memory)
+            first = _sum(values, result, axis, start, options, memory)
     if first:
         backwards = options.reverse and state is None
         raise OverflowAt(values.shape[axis] - 1 - first[0] if backwards else first[0], first[1])
     if out is not None:
         return out
     return result if subclass is None else like_subclass(subclass, result)
+
+
+def totals_of_numpy(x, options):
+    """The column sums of what numpy.asarray() takes."""
+    values = without_mask(x)
+    if values.ndim == 0:
+        raise ValueError("x must have at least one dimension")
+    sums = options.dtype = sums_type(values.dtype, options.dtype)
+    rest = values.shape[1:]
+    start = None if options.start is None else row_to_start_with(options.start, rest, sums)
+    with going_on(options.state, sums, rest, start) as memory:
+        if memory is None and values.size == 0:
+            return np.zeros(rest, sums) if start is None else start
+        if memory is None and sums.kind == "c":
+            return of_numpy(values, options)[-1].copy()
+        totals = _totals(values, sums, start, memory)
+    return None if totals is None else totals.astype(sums, copy=False).reshape(rest)
+
+
+def _totals(values, sums, start, memory):
+    """A row in the type in which is added; None if the state begins beyond row 0. Copies some rows at a time if the
+    library cannot take the values as they lie."""
+    columns = math.prod(values.shape[1:])
+    adding = added_in(sums)
+    known = memory is None or _core.state_facts(memory)[2] == 0
+    totals = np.empty(columns, adding) if known else None
+    row = _row_for(start, sums)
+    if values.flags.c_contiguous and np.can_cast(values.dtype, sums, "safe") and values.dtype.isnative:
+        table = typed(values.reshape(len(values), columns))
+        if _core.column_totals(table, NUMBERS[adding], totals, row, memory) is None:
+            return totals
+    memory = memory_for(adding, columns) if memory is None else memory
+    with as_it_was_if_it_fails(memory):
+        for i in range(0, max(len(values), 1), rows := rows_at_once(columns)):
+            part = np.array(values[i : i + rows].astype(sums, copy=False), adding, order="C")
+            _core.column_totals(part.reshape(len(part), columns), NUMBERS[adding], totals, row, memory)
+            row = None  # the state has it
+    return totals

@@ -1,20 +1,21 @@
-"""Totals, histograms and sorts: numpy's arguments and types around the calls of the C library."""
+"""Histograms and sorts: numpy's arguments and types around the calls of the C library."""
 
 import math
 import operator
 
 import numpy as np
 
-from . import _arrays, _core
-from ._state import NUMBERS, as_it_was_if_it_fails, memory_for
+from . import _arrays, _core, _libraries
+from ._kinds import refuse_missing
 from ._threads import limited
+from ._types import WAYS_OUT
 
 _BINS_MOST = 1 << 20
 _DIRECT = frozenset(np.dtype(name) for name in ("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"))
 _KEYS = {np.dtype(of): np.dtype(by) for of, by in {"?": "u1", "i1": "i4", "i2": "i4", "f2": "f4"}.items()}
 
 _WAYS_OUT = {
-    **_arrays.WAYS_OUT,
+    **WAYS_OUT,
     **dict.fromkeys("mM", "Without a NaT, give x.view('i8')."),
     "c": "Give x.real and x.imag, each by itself.",
     "V": "Give the fields of a record, x['name'], and other numbers as x.astype('f4').",
@@ -36,96 +37,13 @@ def _keys_of(dtype):
 def _seen(a, call):
     """As numpy sees an array in host memory, also one that has DLPack alone. Refused is what has missing values."""
     if not isinstance(a, np.ndarray):
-        from . import _device
-
-        library = _device.library_of(a)
-        if isinstance(library, _device._OnCuda) and library.on_cuda(a):
+        if _libraries.on_cuda(a):
             raise TypeError(f"{type(a)!r}: arrays on CUDA are neither sorted nor counted here")
-        _arrays.refuse_missing(a, call)
+        refuse_missing(a, call)
+        library = _libraries.library_of(a)
         a = np.asarray(a) if library is None else library.to_numpy(library.resolved(a))
-    _arrays.refuse_missing(a, call)
+    refuse_missing(a, call)
     return a
-
-
-@limited
-def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
-    """The sums of the columns of x: the last row of cumsum(x), bit for bit.
-
-    Parameters
-    ----------
-    x : array of shape (n, ...)
-        Of any type that cumsum() takes. What is masked counts 0; frames and columns that miss a value are refused.
-    dtype : dtype, optional
-        The type of the sums, as for cumsum().
-    start : scalar or array, optional
-        What the sums begin with; its shape must broadcast to x.shape[1:].
-    state : State, optional
-        Go on from the rows that it has summed, and leave it behind x's last row, as cumsum() does. The sums are those
-        of all its rows.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    array of shape x.shape[1:], of x's library
-        None if the state begins beyond row 0, where the sums are not known.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As cumsum().
-
-    Examples
-    --------
-    >>> tuplescan.column_totals([[1, 2], [3, 4], [5, 6]])
-    array([ 9, 12])
-    """
-    if not isinstance(x, np.ndarray):
-        from . import _device
-
-        library = _device.library_of(x)
-        _arrays.refuse_missing(x, "column_totals", ", or take the last row of tuplescan.frames.cumsum()")
-        if library is not None:
-            return library.column_totals(x, dtype, start, state)
-    return totals_of_numpy(x, dtype, start, state)
-
-
-def totals_of_numpy(x, dtype, start, state):
-    """column_totals() of what numpy.asarray() takes."""
-    values = _arrays.without_mask(x)
-    if values.ndim == 0:
-        raise ValueError("x must have at least one dimension")
-    sums = _arrays.sums_type(values.dtype, dtype, None)
-    rest = values.shape[1:]
-    if start is not None:
-        start = _arrays.row_to_start_with(start, rest, sums)
-    with _arrays.going_on(state, sums, rest, start) as memory:
-        if memory is None and (values.size == 0 or sums.kind == "c"):
-            row = np.zeros(rest, sums) if start is None else start.copy()
-            return row if values.size == 0 else _arrays.cumsum(values, 0, sums, start=start)[-1].copy()
-        totals = _totals(values, sums, start, memory)
-    return None if totals is None else totals.astype(sums, copy=False).reshape(rest)
-
-
-def _totals(values, sums, start, memory):
-    """A row in the type in which is added; None if the state begins beyond row 0. Copies some rows at a time if the
-    library cannot take the values as they lie."""
-    columns = math.prod(values.shape[1:])
-    adding = _arrays.added_in(sums)
-    known = memory is None or _core.state_facts(memory)[2] == 0
-    totals = np.empty(columns, adding) if known else None
-    row = None if start is None else np.ascontiguousarray(start, adding).reshape(-1)
-    if values.flags.c_contiguous and np.can_cast(values.dtype, sums, "safe") and values.dtype.isnative:
-        table = _arrays.typed(values.reshape(len(values), columns))
-        if _core.column_totals(table, NUMBERS[adding], totals, row, memory) is None:
-            return totals
-    memory = memory_for(adding, columns) if memory is None else memory
-    with as_it_was_if_it_fails(memory):
-        for i in range(0, max(len(values), 1), rows := _arrays.rows_at_once(columns)):
-            part = np.array(values[i : i + rows].astype(sums, copy=False), adding, order="C")
-            _core.column_totals(part.reshape(len(part), columns), NUMBERS[adding], totals, row, memory)
-            row = None  # the state has it
-    return totals
 
 
 @limited

@@ -9,16 +9,7 @@ import weakref
 import numpy as np
 
 from . import _core
-
-# The numbers of C's enum table_type, but for bfloat16, which is no type of numpy's own.
-TYPES = {
-    1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "i8", 7: "f4", 8: "f8", 9: "i1", 10: "i2", 11: "?", 12: "f2"
-}  # fmt: skip
-NUMBERS = {np.dtype(name): number for number, name in TYPES.items()}
-BFLOAT16 = 13
-
-# Those in which sums are kept.
-_KEPT = frozenset(np.dtype(name) for name in ("u4", "u8", "i4", "i8", "f4", "f8"))
+from ._types import KEPT, NUMBERS, TYPES
 
 _ALIGNMENT = 16
 
@@ -158,7 +149,7 @@ class State:
         """
         chosen = np.dtype(dtype).newbyteorder("=")
         columns, first_row = operator.index(columns), operator.index(first_row)
-        if chosen not in _KEPT:
+        if chosen not in KEPT:
             raise TypeError(f"dtype: {chosen!r} has no state")
         if not 0 < columns < 1 << 63 or not 0 <= first_row <= 1 << 63:
             raise ValueError(f"a state has at least one column and begins at row 0 to 2^63, not {columns}, {first_row}")

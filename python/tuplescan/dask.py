@@ -6,14 +6,16 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _core, _keys
+from . import _arrays, _core
+from ._calls import column_totals
 from ._state import State
+from ._types import added_in, sums_type
 
 
 def _range(block, dtype, kept, first_row):
     """The state of the rows of one block, which begins at that row of all."""
     state = State.begin(kept, math.prod(block.shape[1:]), first_row)
-    _keys.column_totals(block, dtype, state=state)
+    column_totals(block, dtype, state=state)
     return state
 
 
@@ -29,7 +31,7 @@ def _sums(block, dtype, exclusive, before):
 
 
 def _graph(x, name, dtype, exclusive):
-    kept = _arrays.added_in(dtype)
+    kept = added_in(dtype)
     first_rows = [0, *itertools.accumulate(x.chunks[0])]
     graph = {}
     for place in itertools.product(*(range(count) for count in x.numblocks[1:])):
@@ -102,7 +104,7 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
         raise ValueError("x must have at least one dimension")
     if any(math.isnan(extent) for extent in x.shape):
         raise ValueError("x: has blocks whose sizes are not known: call x.compute_chunk_sizes() first")
-    sums = _arrays.sums_type(x.dtype, dtype, None)
+    sums = sums_type(x.dtype, dtype)
     if sums.kind == "c":
         raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
     axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)

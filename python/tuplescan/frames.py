@@ -9,12 +9,13 @@ import operator
 import numpy as np
 
 from . import _core
-from ._arrays import (Options, add_no_rows, added_in, going_on, kind_of, refuse_lazy, refuse_missing, row_to_start_with,
-                      rows_at_once, sum_piece, sums_type, typed, without_mask)  # fmt: skip
-from ._arrays import cumsum as _cumsum
+from ._arrays import (add_no_rows, going_on, of_numpy, row_to_start_with, rows_at_once, sum_piece,
+                      without_mask)  # fmt: skip
 from ._errors import OverflowAt
+from ._kinds import kind_of, refuse_lazy, refuse_missing
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
+from ._types import Options, added_in, sums_type, typed
 
 
 @dataclasses.dataclass
@@ -215,41 +216,40 @@ def _groups(columns, kinds):
     return groups.items()
 
 
-def _sum_group(columns, sums, kind, start, options, memory):
+def _sum_group(columns, sums, start, options, memory):
     """Fills the columns of sums. Returns the first overflow, (row, number of the column), or None. What the library
     does not take as it lies goes through a buffer."""
+    kind = options.dtype
     if len(columns[0]) == 0:
         if memory is not None:
             add_no_rows(memory, kind, (len(columns),), start)
         return None
-    try:
+    with contextlib.suppress(BufferError):
         begin = None if start is None else start.astype(added_in(kind), copy=False)
         views = [*map(typed, columns)], [*map(typed, sums)]
-        found = _core.scan_columns(*views, options.exclusive, begin, memory, options.check)
-    except BufferError:
-        found = False
-    if found is not False:
-        return found
+        found = _core.scan_columns(*views, options.exclusive, begin, memory, options.check_overflow)
+        if found is not False:
+            return found
     if memory is not None:
         with as_it_was_if_it_fails(memory):
-            return _sum_pieces(columns, sums, kind, start, options, memory)
+            return _sum_pieces(columns, sums, start, options, memory)
     first = None
     for j, (column, own) in enumerate(zip(columns, sums)):
         begin = None if start is None else start[j]
         try:
-            _cumsum(column, 0, kind, own, exclusive=options.exclusive, start=begin, check_overflow=options.check)
+            of_numpy(column, dataclasses.replace(options, out=own, start=begin))
         except OverflowAt as overflow:
             first = min(first or (overflow.row, j), (overflow.row, j))
     return first
 
 
-def _sum_pieces(columns, sums, kind, start, options, memory):
+def _sum_pieces(columns, sums, start, options, memory):
     """Some rows at a time as a table, on from the state in the memory."""
     first, rows = None, rows_at_once(len(columns))
     for i in range(0, len(columns[0]), rows):
         table = np.stack([column[i : i + rows] for column in columns], axis=1)
-        out = np.empty(table.shape, kind)
-        found = sum_piece(table, out, kind, start, options, memory)
+        out = np.empty(table.shape, options.dtype)
+        found = sum_piece(table, out, start, options, memory)
         first = first or found
         start = None  # the state has it
         for own, made in zip(sums, out.T):
@@ -257,21 +257,23 @@ def _sum_pieces(columns, sums, kind, start, options, memory):
     return first
 
 
-def _sum_columns(columns, kinds, starts, options, state):
+def _sum_columns(columns, kinds, options):
     """The sums of all columns, and the first overflow, (row, number of the column), or None."""
     groups = _groups(columns, kinds)
-    if state is not None and len(groups) != 1:
+    if options.state is not None and len(groups) != 1:
         raise ValueError("state: is for columns of one type")
+    starts = None if options.start is None else _starts(options.start, len(columns))
     way = -1 if options.reverse else 1
     sums, first = [None] * len(columns), None
     for (_, kind), members in groups:
         begin = None if starts is None else np.array([row_to_start_with(starts[j], (), kind) for j in members], kind)
         made = np.empty((len(members), len(columns[0].values)), kind)
-        with going_on(state, kind, (len(members),), begin) as memory:
+        with going_on(options.state, kind, (len(members),), begin) as memory:
             values = [columns[j].values[::way] for j in members]
-            found = _sum_group(values, list(made[:, ::way]), kind, begin, options, memory)
-        for j, own in zip(members, made):
-            sums[j] = own
+            own = dataclasses.replace(options, dtype=kind, reverse=False, state=None)
+            found = _sum_group(values, list(made[:, ::way]), begin, own, memory)
+        for j, column in zip(members, made):
+            sums[j] = column
         if found:
             found = (found[0], members[found[1]])
             first = min(first or found, found)
@@ -332,12 +334,12 @@ def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, che
         with _about(name):
             columns.append(take(column, skipna))
             kinds.append(_prepared(columns[-1], dtype, np.shape(columns[0].values)))
-    options = Options(bool(exclusive), bool(reverse), bool(check_overflow))
-    if options.check and any(kind.kind not in "iu" for kind in kinds):
+    options = Options(exclusive=exclusive, reverse=reverse, start=start, check_overflow=check_overflow, state=state)
+    if options.check_overflow and any(kind.kind not in "iu" for kind in kinds):
         raise ValueError("check_overflow: is for sums of integers")
     if state is not None and not skipna and any(column.gaps is not None for column in columns):
         raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
-    sums, first = _sum_columns(columns, kinds, None if start is None else _starts(start, len(columns)), options, state)
+    sums, first = _sum_columns(columns, kinds, options)
     if first:
         row = len(sums[0]) - 1 - first[0] if options.reverse and state is None else first[0]
         raise OverflowAt(row, first[1])

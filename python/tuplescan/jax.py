@@ -13,8 +13,8 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
-from ._arrays import refuse_missing
-from ._device import _taken
+from ._kinds import refuse_missing
+from ._types import taken
 
 _TARGET = "tuplescan_cumsum"
 
@@ -182,9 +182,9 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     if jnp.issubdtype(sums, jnp.complexfloating):
         return _parts_sum(x.astype(sums), **options)
     added_in = _ADDED_IN.get(sums.name, sums.name)
-    if not _taken(added_in, added_in):
+    if not taken(added_in, added_in):
         raise TypeError(f"x: arrays of {x.dtype} are not summed into {sums}")
-    if not _taken(x.dtype.name, sums.name):
+    if not taken(x.dtype.name, sums.name):
         x = x.astype(sums)
-        x = x if _taken(sums.name, added_in) else x.astype(added_in)
+        x = x if taken(sums.name, added_in) else x.astype(added_in)
     return _sums.bind(x, dtype=added_in, **options).astype(sums)

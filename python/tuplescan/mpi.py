@@ -14,9 +14,11 @@ import pickle
 
 import numpy as np
 
-from . import _arrays, _core, _keys
+from . import _arrays, _calls, _core
 from ._errors import OverflowAt
+from ._kinds import refuse_missing
 from ._state import State
+from ._types import Options, added_in, sums_type
 
 
 def _communicator(comm):
@@ -54,7 +56,7 @@ def _agreed(comm, call, *arguments):
 def _look_at(x, dtype, out, start, state):
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("x: masked arrays are not summed by ranks; give x.filled(0)")
-    _arrays.refuse_missing(x, "x")
+    refuse_missing(x, "x")
     x = np.asarray(x)
     if x.ndim == 0:
         raise ValueError("x must have at least one dimension")
@@ -62,7 +64,7 @@ def _look_at(x, dtype, out, start, state):
         raise ValueError("out: must be a writable array of numpy, of x's shape")
     if state is not None and not isinstance(state, State):
         raise TypeError(f"state: {type(state)!r} is no State")
-    sums = _arrays.sums_type(x.dtype, dtype, out)
+    sums = sums_type(x.dtype, dtype, None if out is None else out.dtype)
     if sums.kind == "c":
         raise TypeError("x: complex arrays are not summed by ranks; sum their real and imaginary parts")
     return x, sums
@@ -74,10 +76,10 @@ def _states(comm, x, sums, start, state):
     def own():
         if comm.rank == 0:
             range_ = State() if state is None else state.copy()
-            _keys.column_totals(x, sums, start=start, state=range_)
+            _calls.column_totals(x, sums, start=start, state=range_)
             return range_
-        range_ = State.begin(_arrays.added_in(sums), math.prod(x.shape[1:]), first_row)
-        _keys.column_totals(x, sums, state=range_)
+        range_ = State.begin(added_in(sums), math.prod(x.shape[1:]), first_row)
+        _calls.column_totals(x, sums, state=range_)
         return range_
 
     rows = comm.allgather(len(x))
@@ -148,7 +150,7 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
     comm = _communicator(comm)
     x, sums = _prepare(comm, x, dtype, out, start, state, bool(exclusive))
     if math.prod(x.shape[1:]) == 0:
-        return _agreed(comm, lambda: _arrays.cumsum(x, 0, sums, out, exclusive=exclusive))
+        return _agreed(comm, lambda: _arrays.of_numpy(x, Options(dtype=sums, out=out, exclusive=exclusive)))
     before, own = _states(comm, x, sums, start, state)
     wanted = comm.allreduce(state is not None, max)
     end = _last(comm, before, own) if wanted else None

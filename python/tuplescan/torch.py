@@ -6,7 +6,7 @@ from torch.autograd import forward_ad
 
 import tuplescan
 
-from ._device import _taken
+from ._types import taken
 
 try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -24,7 +24,7 @@ _COMPLEX = (torch.complex64, torch.complex128)  # two columns of floats
 
 # What the library takes as it is.
 _DIRECT = {(x, sums) for x in _REALS for sums in _REALS
-           if _taken(str(x).removeprefix("torch."), str(sums).removeprefix("torch."))}  # fmt: skip
+           if taken(str(x).removeprefix("torch."), str(sums).removeprefix("torch."))}  # fmt: skip
 if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):  # numpy, by which tensors in host memory go then, has it not
     _DIRECT = {pair for pair in _DIRECT if torch.bfloat16 not in pair}
 

@@ -1,0 +1,143 @@
+"""The calls that scan arrays of any library; cumsum() itself comes here for what _core.cumsum() does not do at once."""
+
+import operator
+
+import numpy as np
+
+from . import _arrays, _core
+from ._kinds import refuse_missing
+from ._libraries import library_of
+from ._threads import limited
+from ._types import Options
+
+
+def _scan(x, options):
+    library = library_of(x)
+    return _arrays.of_numpy(x, options) if library is None else library.cumsum(x, options)
+
+
+def cumsum(x, axis=0, dtype=None, out=None, **options):
+    return _scan(x, Options(axis, dtype, out, **options))
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=None):
+    """Running sums by the letter of the Python array API standard.
+
+    Parameters
+    ----------
+    x : array of at least one dimension
+    axis : int, optional
+        May be left out if x has one dimension.
+    dtype : dtype, optional
+        As for cumsum().
+    include_initial : bool
+        Begin with a zero: the result is one longer along the axis. With a state: with the sums so far,
+        which only numpy's arrays have.
+    state : State, optional
+        As for cumsum().
+
+    Returns
+    -------
+    array of x's shape, one longer along the axis with include_initial
+
+    Raises
+    ------
+    ValueError
+        If x has no dimension, or more than one and no axis is given; otherwise as cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.cumulative_sum([2, 0, 3], include_initial=True)
+    array([0, 2, 2, 5])
+    """
+    library = library_of(x)
+    if library is None and not isinstance(x, np.ndarray):
+        refuse_missing(x, "cumulative_sum")
+        x = np.asarray(x)
+    dims = x.ndim if library is None else library.seen(x).ndim
+    if dims == 0:
+        raise ValueError("x must have at least one dimension")
+    if axis is None and dims != 1:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+    axis = _arrays.normalize_axis_index(0 if axis is None else operator.index(axis), dims)
+    if not include_initial:
+        return _core.cumsum(x, axis, dtype, state=state)
+    if library is not None and state is not None:
+        raise ValueError("include_initial: with a state it is for arrays of numpy")
+    return _scan(x, Options(axis=axis, dtype=dtype, state=state, offsets=True, call="cumulative_sum"))
+
+
+@limited
+def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, stream=None, state=None,
+              return_count=False, threads=None):  # fmt: skip
+    """Running sums in which a NaN counts as nothing: numpy.nancumsum() with the first axis as the default.
+
+    Parameters
+    ----------
+    x, axis, dtype, out, exclusive, reverse, start, stream, state
+        As for cumsum().
+    return_count : bool
+        Return how many NaNs were skipped, too.
+    threads : int, optional
+        As for cumsum().
+
+    Returns
+    -------
+    out, or a new array of x's library
+        As cumsum(); with return_count (sums, count): an int, or of arrays on CUDA an array of x's library without a
+        dimension, for which nothing waits.
+
+    Raises
+    ------
+    TypeError
+        For JAX arrays inside of jit(); otherwise as cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.nancumsum([1.0, float("nan"), 2.0], return_count=True)
+    (array([1., 1., 3.]), 1)
+    """
+    options = Options(axis, dtype, out, exclusive, reverse, start, False, stream, state, skip_nan=True)
+    sums = _scan(x, options)
+    return (sums, options.skipped) if return_count else sums
+
+
+@limited
+def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
+    """The sums of the columns of x: the last row of cumsum(x), bit for bit.
+
+    Parameters
+    ----------
+    x : array of shape (n, ...)
+        Of any type that cumsum() takes. What is masked counts 0; frames and columns that miss a value are refused.
+    dtype : dtype, optional
+        The type of the sums, as for cumsum().
+    start : scalar or array, optional
+        What the sums begin with; its shape must broadcast to x.shape[1:].
+    state : State, optional
+        Go on from the rows that it has summed, and leave it behind x's last row, as cumsum() does. The sums are those
+        of all its rows.
+    threads : int, optional
+        As for cumsum().
+
+    Returns
+    -------
+    array of shape x.shape[1:], of x's library
+        None if the state begins beyond row 0, where the sums are not known.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.column_totals([[1, 2], [3, 4], [5, 6]])
+    array([ 9, 12])
+    """
+    options = Options(0, dtype, None, False, False, start, False, None, state)
+    if isinstance(x, np.ndarray):
+        return _arrays.totals_of_numpy(x, options)
+    library = library_of(x)
+    refuse_missing(x, "column_totals", ", or take the last row of tuplescan.frames.cumsum()")
+    return (_arrays.totals_of_numpy if library is None else library.column_totals)(x, options)

@@ -1,0 +1,584 @@
+"""Arrays of libraries other than numpy: found by the modules of their types, never imported here first. Arrays on CUDA
+are summed where they are, on their library's current stream, and nothing waits; their results are the library's."""
+
+import contextlib
+import math
+import operator
+import sys
+
+import numpy as np
+
+from . import _arrays, _core
+from ._errors import OverflowAt
+from ._kinds import COLUMNS, kind_of, refuse_lazy, roots_of
+from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, added_in, bfloat16, is_bfloat16, sums_type,
+                     taken)  # fmt: skip
+
+_DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
+_DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
+
+# As many calls as _core.scan_on_stream() makes at most, each with a word for what it skipped.
+_CALLS_MOST = 32
+
+
+def _device_of(x):
+    device = x.__dlpack_device__()
+    if not (isinstance(device, tuple) and len(device) == 2
+            and all(isinstance(number, int) and not isinstance(number, bool) for number in device)
+            and device[0] in _DLPACK_HOST + _DLPACK_CUDA and 0 <= device[1] < 1 << 31):  # fmt: skip
+        raise TypeError(f"{type(x)!r}: its __dlpack_device__() is {device!r}, no pair of integers that stands for host "
+                        "memory or CUDA")  # fmt: skip
+    return device[0]
+
+
+def library_of(x):
+    """What sums arrays such as x; None for what numpy.asarray() is to take."""
+    if isinstance(x, np.ndarray):
+        return None
+    for root in roots_of(x):
+        if root == "torch":
+            return _Torch(sys.modules["torch"])
+        if root == "cupy":
+            return _CuPy(sys.modules["cupy"])
+        if root in ("jax", "jaxlib"):
+            return _Jax(sys.modules["jax"])
+    if kind_of(x):
+        refuse_lazy(x)
+        return _Frame()
+    on_cuda = hasattr(x, "__cuda_array_interface__")
+    if on_cuda or (hasattr(x, "__dlpack__") and not hasattr(x, "__array__")):
+        return _ThroughCuPy() if on_cuda or _device_of(x) in _DLPACK_CUDA else _Other()
+    return None
+
+
+def on_cuda(x):
+    """Whether numpy cannot see x, since it lies on a GPU of a library that is known."""
+    library = library_of(x)
+    return isinstance(library, _OnCuda) and library.on_cuda(x)
+
+
+class _OnHost:
+    """Libraries whose arrays numpy can see without a copy."""
+
+    def cumsum(self, x, options):
+        out, own = options.out, self.owns(options.out)
+        written = self.resolved(out) if own else out
+        options.out = self.to_numpy(written) if own else out
+        options.dtype = self.numpy_type(options.dtype)
+
+        def copy_back():
+            if written is not out:
+                out[...] = written
+
+        try:
+            sums = _arrays.of_numpy(self.to_numpy(self.resolved(x)), options)
+        except OverflowAt:  # all sums are there, and some have wrapped
+            copy_back()
+            raise
+        copy_back()
+        return out if out is not None else self.from_numpy(sums)
+
+    def column_totals(self, x, options):
+        options.dtype = self.numpy_type(options.dtype)
+        totals = _arrays.totals_of_numpy(self.to_numpy(self.resolved(x)), options)
+        return None if totals is None else self.from_numpy(np.asarray(totals))
+
+    def owns(self, x):
+        """Whether x is an array of this library that can be written."""
+        return False
+
+    def to_numpy(self, x):
+        return np.asarray(x)
+
+    def from_numpy(self, sums):
+        return sums
+
+    def seen(self, x):
+        """x as an array that has dimensions and a type."""
+        return x
+
+    def numpy_type(self, dtype):
+        return dtype
+
+    def resolved(self, x):
+        return x
+
+
+class _Other(_OnHost):
+    """Anything with DLPack in host memory; the result is numpy's."""
+
+    def owns(self, x):
+        return hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)
+
+    def to_numpy(self, x):
+        return np.from_dlpack(x)
+
+    seen = to_numpy
+
+
+class _Frame(_OnHost):
+    """Frames, their columns and arrays of dask stay what they are: modules of their own sum them."""
+
+    def cumsum(self, x, options):
+        if options.offsets:
+            raise TypeError(f"include_initial: is for arrays; {type(x)!r} has no place for one row more")
+        on_dask = kind_of(x) == "dask.Array"
+        has = ("exclusive",) if on_dask else ("exclusive", "reverse", "start", "check_overflow", "state")
+        refused = options.given(*has)
+        if not on_dask and options.axis != 0 and not (options.axis in (None, -1) and kind_of(x) in COLUMNS):
+            refused.append("axis")
+        if refused:
+            call = "tuplescan.dask.cumsum()" if on_dask else "tuplescan.frames.cumsum()"
+            raise TypeError(f"{refused[0]}: is for arrays, and {type(x)!r} is summed by {call}, which has it not")
+        asked = {name: getattr(options, name) for name in has}
+        if on_dask:
+            from . import dask
+
+            return dask.cumsum(x, options.axis, options.dtype, **asked)
+        from . import frames
+
+        return frames.cumsum(x, options.dtype, **asked)
+
+    def seen(self, x):
+        return x if hasattr(x, "ndim") else np.asarray(x)
+
+    def to_numpy(self, x):
+        return np.asanyarray(x.compute() if kind_of(x) == "dask.Array" else x)  # masked blocks stay masked
+
+
+class _Jax(_OnHost):
+    """Arrays in host memory by numpy; those on CUDA, and inside of jit() and the like, by the primitive. What that does
+    not do is done by numpy, too, and the array is brought there and the sums back."""
+
+    def __init__(self, jax):
+        self.jax = jax
+
+    def cumsum(self, x, options):
+        options.dtype = options.dtype if options.out is not None else self.sums_type(x, options.dtype)
+        if self.on_host(x):
+            return super().cumsum(x, options)
+        if options.stream is not None:
+            raise TypeError("stream: is not for JAX arrays, whose streams are JAX's own")
+        given = options.given("exclusive", "reverse", "include_initial")
+        if not given:
+            return self._by_the_primitive(x, options)
+        if isinstance(x, self.jax.core.Tracer):
+            raise TypeError(f"{given[0]}: is not for JAX arrays inside of jit()")
+        kept = options.out is None and options.axis is not None and not options.offsets
+        result = super().cumsum(x, options)
+        return self.jax.device_put(result, x.sharding) if kept and result.shape == x.shape else result
+
+    def _by_the_primitive(self, x, options):
+        from . import jax as primitive
+
+        axis, jnp = options.axis, self.jax.numpy
+        sums = primitive.cumsum(x, axis, options.dtype, exclusive=options.exclusive, reverse=options.reverse)
+        if not options.offsets:
+            return sums
+        shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
+        return jnp.concatenate([jnp.zeros(shape, sums.dtype), sums], axis)
+
+    def sums_type(self, x, dtype):
+        """Of 32 bits where JAX has no more; it warns of an explicit type that it has not."""
+        sums = sums_type(np.dtype(x.dtype), dtype)
+        return self.jax.dtypes.canonicalize_dtype(sums) if dtype is None else self.jax.numpy.empty(0, sums).dtype
+
+    def column_totals(self, x, options):
+        options.dtype = self.sums_type(x, options.dtype)
+        return super().column_totals(x, options)
+
+    def resolved(self, x):
+        if isinstance(x, self.jax.core.Tracer):
+            raise TypeError("x: a JAX array is refused inside of jit(), where it has no values: cumsum() alone takes "
+                            "it, whose last row are the column totals, and jax.numpy sorts and counts")  # fmt: skip
+        return x
+
+    def on_host(self, x):
+        return not isinstance(x, self.jax.core.Tracer) and all(device.platform == "cpu" for device in x.devices())
+
+    def from_numpy(self, sums):
+        return self.jax.numpy.asarray(sums)
+
+
+def _stream_number(stream):
+    return stream.__cuda_stream__()[1] if hasattr(stream, "__cuda_stream__") else operator.index(stream)
+
+
+class _Work:
+    """A sum on CUDA, prepared: x along an axis as the library takes it, the names of the types of the sums, of what is
+    added and of what the library writes, and the row that the sums begin with."""
+
+    def __init__(self, library, x, axis, options):
+        self.rest = tuple(x.shape[:axis]) + tuple(x.shape[axis + 1 :])
+        self.axis, self.sums, self.added = axis, *library.types_for(x, options)
+        if np.dtype(self.added).kind == "c":
+            raise TypeError("complex arrays on CUDA are not summed here")
+        if options.check_overflow and (np.dtype(self.added).kind == "f" or self.sums != self.added):
+            raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
+        self.start = None if options.start is None else self._row(library, options.start, x)
+        self.x = self._without_nan(library, x, options)
+        self.into = self.sums
+        if not taken(library.name_of(self.x), self.sums):
+            self.x = library.cast(self.x, self.sums)
+            if not taken(self.sums, self.sums):
+                self.into = self.added
+                if not taken(self.sums, self.added):
+                    self.x = library.cast(self.x, self.added)
+
+    def _row(self, library, start, x):
+        """A new row of the type in which is added, where x is, by the rule of _arrays.row_to_start_with()."""
+        own = np.dtype("float32" if self.sums == "bfloat16" else self.sums)  # bfloat16 is rounded afterwards
+        start = library.seen_on_device(start)
+        if library.owns(start) and library.on_cuda(start):
+            kind = "float32" if library.name_of(start) == "bfloat16" else library.name_of(start)
+            if start.dtype != library.type_named(self.sums) and not np.can_cast(kind, self.added, "same_kind"):
+                raise TypeError(f"start: cannot cast {start.dtype} to {self.sums}")
+            start = library.copied(start, x)
+        else:
+            start = library.put(_arrays.row_to_start_with(start, self.rest, own), x)
+        row = library.cast(library.cast(start, self.sums), self.added)
+        return library.contiguous(library.space.broadcast_to(row, self.rest)).reshape(-1)
+
+    def _without_nan(self, library, x, options):
+        """x, with the NaNs replaced that cannot be skipped while summing, as on the CPU."""
+        floats = library.name_of(x).startswith(("float", "bfloat"))
+        if not options.skip_nan or (floats and np.dtype(self.added).kind == "f"):
+            return x
+        options.skip_nan = False
+        options.skipped = library.words(1, 0, x).sum()
+        if floats:
+            missing = library.space.isnan(x)
+            options.skipped = missing.sum()
+            x = library.space.where(missing, library.space.zeros_like(x), x)
+        return x
+
+
+class _OnCuda(_OnHost):
+    """Libraries with arrays on CUDA; what differs between them are the methods behind these. Types have their names."""
+
+    def cumsum(self, x, options):
+        if not self.on_cuda(x):
+            return super().cumsum(x, options)
+        x, out, axis = self.resolved(x), options.out, options.axis
+        if out is not None and not (self.owns(out) and self.on_cuda(out)):
+            raise TypeError("out must be an array of x's library, on CUDA")
+        x, axis = _arrays.along(x, axis)
+        if out is not None and tuple(out.shape) != tuple(x.shape):
+            raise ValueError(f"out has shape {tuple(out.shape)}, the sums {tuple(x.shape)}")
+        with self.working_on(x, options.stream) as stream:
+            if options.offsets:
+                return self._offsets(x, axis, stream, options)
+            work = _Work(self, x, axis, options)
+            result = (self._queued if options.state is None else self._gone_on)(work, stream, options)
+            return result if out is None else out
+
+    def _offsets(self, x, axis, stream, options):
+        shape, first, behind = _arrays.offsets_of(x.shape, axis)
+        sums = self.types_for(x, options)[0]
+        result = self.empty(shape, sums, x)
+        if not (taken(self.name_of(x), sums) and self._queue(x, result, axis, stream, options.bits())):
+            result[first] = 0
+            options.out, options.dtype = result[behind], self.type_named(sums)
+            self._queued(_Work(self, x, axis, options), stream, options)
+        return result
+
+    def _queued(self, work, stream, options):
+        out, x, axis = options.out, work.x, work.axis
+        count = math.prod(x.shape[:axis])
+        in_place = out is not None and self.name_of(out) == work.into and self.resolved(out) is out
+        result = out if in_place else self.empty(x.shape, work.into, x)
+        first = self.words(max(count, 1), -1, x) if options.check_overflow else None
+        skipped = self.words(_CALLS_MOST, 0, x) if options.skip_nan else None
+        asked = stream, options.bits() & ~(CHECK_OVERFLOW | OFFSETS), work.start, first, skipped
+        moved = not self._queue(x, result, axis, *asked)
+        if moved:  # columns that lie apart, shared memory, or many tables that need a call each: one table of a copy
+            front = self.contiguous(self.space.moveaxis(x, axis, 0))
+            sums_of_front = self.empty(front.shape, work.into, x)
+            self._queue(front, sums_of_front, 0, *asked)
+            result = self.space.moveaxis(sums_of_front, 0, axis)
+        if out is None:
+            result = self.contiguous(self.cast(result, work.sums))
+        elif result is not out:
+            out[...] = self.cast(result, work.sums)
+        if options.check_overflow and math.prod(x.shape):
+            self._raise_overflow(first, x.shape[axis], work.rest, count, moved, options.reverse)
+        if skipped is not None:
+            options.skipped = skipped.sum()
+        return result
+
+    def _gone_on(self, work, stream, options):
+        """Sums from a state in host memory on, for which the stream is waited for."""
+        if work.axis != 0:
+            raise ValueError(f"state: sums go on along axis 0, not {work.axis}")
+        x, kept, found = self.contiguous(work.x), np.dtype(work.added), None
+        result = self.empty(x.shape, work.into, x)
+        with _arrays.going_on(options.state, kept, work.rest, work.start) as memory:
+            if math.prod(x.shape) == 0:
+                _arrays.add_no_rows(memory, kept, work.rest, None if work.start is None else self.get(work.start))
+            else:
+                self.wait()
+                found = _core.scan(self.typed(x), self.typed(result), 0, options.bits(), work.start, memory)
+        if options.skip_nan:
+            options.skipped, found = self.words(1, found or 0, x).sum(), None
+        result = self.cast(result, work.sums)
+        if options.out is not None:
+            options.out[...] = result
+        if found:
+            raise OverflowAt(*found)
+        return result
+
+    def column_totals(self, x, options):
+        """As tuplescan.column_totals(), for which the stream is waited for."""
+        if not self.on_cuda(x):
+            return super().column_totals(x, options)
+        if x.ndim == 0:
+            raise ValueError("x must have at least one dimension")
+        x = self.resolved(x)
+        with self.working_on(x, options.stream):
+            work = _Work(self, x, 0, options)
+            kept, columns = np.dtype(work.added), math.prod(work.rest)
+            table = self.contiguous(work.x)
+            if not taken(self.name_of(table), work.added):
+                table = self.cast(table, work.added)
+            with _arrays.going_on(options.state, kept, work.rest, work.start) as memory:
+                known = memory is None or _core.state_facts(memory)[2] == 0
+                totals = np.zeros(columns, kept) if known else None
+                if columns:
+                    self.wait()
+                    row = None if work.start is None else self.get(work.start)
+                    table = self.typed(table.reshape(x.shape[0], columns))
+                    _core.column_totals(table, NUMBERS[kept], totals, row, memory)
+            return self.cast(self.put(totals.reshape(work.rest), x), work.sums) if known else None
+
+    def types_for(self, x, options):
+        """The type of the sums, and the type in which they are added."""
+        explicit = self.explicit_type(x, options)
+        name = explicit or self.name_of(x)
+        if name == "bfloat16":
+            return name, "float32"
+        sums = sums_type(np.dtype(name), explicit)
+        return sums.name, added_in(sums).name
+
+    def _queue(self, x, result, axis, stream, bits, start=None, first=None, skipped=None):
+        """Whether the library can take the arrays as they lie."""
+        arrays = self.typed(x), self.typed(result), axis, bits, start, first, skipped, stream
+        queued = _core.scan_on_stream(*arrays, None)
+        if queued is not None and queued is not False:
+            queued = _core.scan_on_stream(*arrays, self.empty((queued,), "uint8", x))
+        return queued is None
+
+    def words(self, count, value, like):
+        made = self.empty((count,), "int64", like)
+        made[...] = value
+        return made
+
+    @staticmethod
+    def _raise_overflow(first, rows, rest, count, moved, reverse):
+        columns = math.prod(rest)
+        columns = columns if moved else columns // max(count, 1)
+        places = [divmod(int(at), columns) + (table,) for table, at in enumerate(first.tolist()) if at != -1]
+        if places:
+            row, column, table = min(places, key=lambda place: (place[0], place[2], place[1]))
+            raise OverflowAt(rows - 1 - row if reverse else row, table * columns + column)
+
+    @contextlib.contextmanager
+    def working_on(self, x, stream):
+        """On x's device, and the stream that is given or the library's current one, whose number this gives."""
+        with self.device(x):
+            if stream is None:
+                yield self.current_stream(x)
+                return
+            number = _stream_number(stream)
+            with self.external_stream(number, x):
+                yield number
+
+    def name_of(self, x):
+        return str(x.dtype).removeprefix("torch.")
+
+    def seen_on_device(self, start):
+        return start
+
+    def typed(self, x):
+        """What _core takes for x."""
+        return x
+
+
+class _Torch(_OnCuda):
+    def __init__(self, torch):
+        self.space = torch
+        self.news = _core.tensors_are_here(torch.Tensor, torch.cuda.current_device)
+
+    def cumsum(self, x, options):
+        if self.news and options.dtype is None and not options.given("out", "exclusive", "reverse"):
+            # Without numpy, which has not all types: the call could not do so before torch was known.
+            asked = {"exclusive": options.exclusive, "reverse": options.reverse}
+            return _core.cumsum(x, options.axis, None, options.out, **asked)
+        return super().cumsum(x, options)
+
+    def owns(self, x):
+        return isinstance(x, self.space.Tensor)
+
+    def to_numpy(self, x):
+        self._refuse_graph(x)
+        return x.view(self.space.int16).numpy().view(bfloat16()) if x.dtype == self.space.bfloat16 else x.numpy()
+
+    def numpy_type(self, dtype):
+        if dtype == self.space.bfloat16:
+            return bfloat16()
+        return str(dtype).removeprefix("torch.") if isinstance(dtype, self.space.dtype) else dtype
+
+    def from_numpy(self, sums):
+        if is_bfloat16(sums.dtype):
+            return self.space.from_numpy(sums.view(np.int16)).view(self.space.bfloat16)
+        return self.space.from_numpy(sums)
+
+    def _refuse_graph(self, x):
+        if x.requires_grad:
+            raise TypeError("x requires gradients, which are lost here: tuplescan.torch.cumsum(x), or x.detach()")
+
+    def on_cuda(self, x):
+        return x.is_cuda
+
+    def resolved(self, x):
+        """Without torch's flags that say that values are to be negated, or conjugated."""
+        return x.resolve_conj().resolve_neg()
+
+    def device(self, x):
+        self._refuse_graph(x)
+        return self.space.cuda.device(x.device)
+
+    def current_stream(self, x):
+        return self.space.cuda.current_stream(x.device).cuda_stream
+
+    def external_stream(self, number, x):
+        return self.space.cuda.stream(self.space.cuda.ExternalStream(number, x.device))
+
+    def wait(self):
+        self.space.cuda.current_stream().synchronize()
+
+    def get(self, x):
+        return x.cpu().numpy()
+
+    def put(self, x, like):
+        return self.space.from_numpy(x).to(like.device)
+
+    def type_named(self, name):
+        return getattr(self.space, name)
+
+    def explicit_type(self, x, options):
+        if options.dtype is not None:
+            return str(options.dtype).removeprefix("torch.")
+        if options.out is not None:
+            return str(self.space.promote_types(x.dtype, options.out.dtype)).removeprefix("torch.")
+        return None
+
+    def empty(self, shape, name, like):
+        return self.space.empty(tuple(shape), dtype=self.type_named(name), device=like.device)
+
+    def cast(self, x, name):
+        return x.to(self.type_named(name))
+
+    def contiguous(self, x):
+        return x.contiguous()
+
+    def copied(self, x, like):
+        return x.to(like.device, copy=True)
+
+
+class _CuPy(_OnCuda):
+    def __init__(self, cupy):
+        self.space, cuda = cupy, cupy.cuda
+        _core.cupy_is_here(cupy.ndarray, cupy.empty, cuda.alloc, cuda.runtime.getDevice, cuda.get_current_stream)
+
+    def owns(self, x):
+        return isinstance(x, self.space.ndarray)
+
+    def on_cuda(self, x):
+        return True
+
+    def device(self, x):
+        return x.device
+
+    def current_stream(self, x):
+        return self.space.cuda.get_current_stream().ptr
+
+    def external_stream(self, number, x):
+        return self.space.cuda.ExternalStream(number, x.device.id)
+
+    def wait(self):
+        self.space.cuda.get_current_stream().synchronize()
+
+    def get(self, x):
+        return self.space.asnumpy(x)
+
+    def put(self, x, like):
+        return self.space.asarray(x)
+
+    def typed(self, x):
+        """Of bool and bfloat16 by their numbers, for which not every CuPy has a DLPack."""
+        if x.dtype == np.bool_:
+            return x.view(np.uint8), BY_NAME["bool"]
+        return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
+
+    def type_named(self, name):
+        return bfloat16() if name == "bfloat16" else np.dtype(name)
+
+    def explicit_type(self, x, options):
+        if options.dtype is not None:
+            return np.dtype(options.dtype).name
+        return None if options.out is None else np.result_type(x.dtype, options.out.dtype).name
+
+    def empty(self, shape, name, like):
+        return self.space.empty(tuple(shape), self.type_named(name))
+
+    def cast(self, x, name):
+        return x.astype(self.type_named(name), copy=False)
+
+    def contiguous(self, x):
+        return self.space.ascontiguousarray(x)
+
+    def copied(self, x, like):
+        return x.copy()
+
+    def seen_on_device(self, start):
+        return self.space.asarray(start) if hasattr(start, "__cuda_array_interface__") else start
+
+
+class _ThroughCuPy(_CuPy):
+    """Arrays on CUDA of other libraries, seen by CuPy without a copy. Results are CuPy's; of numba's arrays numba's."""
+
+    def __init__(self):
+        try:
+            import cupy
+        except ImportError:
+            raise TypeError("x: arrays on CUDA but those of torch and JAX are summed where CuPy is installed") from None
+        super().__init__(cupy)
+
+    def _through(self, call, x, options):
+        out = options.out
+        options.out = None if out is None else self.seen(out)
+        if options.stream is None and hasattr(x, "__cuda_array_interface__"):
+            options.stream = x.__cuda_array_interface__.get("stream")  # where the values come from, if it is said
+        sums = call(self.seen(x), options)
+        if out is not None or sums is None or not type(x).__module__.startswith("numba"):
+            return out if out is not None else sums
+        return sys.modules["numba.cuda"].as_cuda_array(sums, sync=False)
+
+    def cumsum(self, x, options):
+        return self._through(super().cumsum, x, options)
+
+    def column_totals(self, x, options):
+        return self._through(super().column_totals, x, options)
+
+    def seen(self, x):
+        if isinstance(x, self.space.ndarray):
+            return x
+        if not hasattr(x, "__cuda_array_interface__"):
+            return self.space.from_dlpack(x)
+        # cupy.asarray() would wait for the stream that the array's values come from.
+        face, cuda = x.__cuda_array_interface__, self.space.cuda
+        shape, dtype = face["shape"], np.dtype(face["typestr"])
+        if 0 in shape:
+            return self.space.empty(shape, dtype)
+        memory = cuda.UnownedMemory(face["data"][0], math.prod(shape) * dtype.itemsize, x)
+        return self.space.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0), face.get("strides"))

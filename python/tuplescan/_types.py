@@ -1,0 +1,138 @@
+"""The types that are summed, by numpy's names and the numbers of C's enum table_type; and what is computed of them."""
+
+import dataclasses
+
+import numpy as np
+
+from . import _core
+
+# The numbers of C's enum table_type, but for bfloat16, which is no type of numpy's own.
+TYPES = {
+    1: "u1", 2: "u2", 3: "u4", 4: "u8", 5: "i4", 6: "i8", 7: "f4", 8: "f8", 9: "i1", 10: "i2", 11: "?", 12: "f2"
+}  # fmt: skip
+NUMBERS = {np.dtype(name): number for number, name in TYPES.items()}
+BFLOAT16 = 13
+
+# Those in which sums are kept.
+KEPT = frozenset(np.dtype(name) for name in ("u4", "u8", "i4", "i8", "f4", "f8"))
+
+# What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32,
+# and so bfloat16.
+_ADDED_IN = {
+    np.dtype(of): np.dtype(by)
+    for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8", "f2": "f4"}.items()
+}
+
+# Complex numbers are two columns of floats.
+PARTS = {np.dtype(of): np.dtype(by) for of, by in {"c8": "f4", "c16": "f8"}.items()}
+
+_core.numpy_is_here(np.ndarray, np.empty, {number: np.dtype(name) for number, name in TYPES.items()})
+
+
+def is_bfloat16(dtype):
+    """Whether it is the type of ml_dtypes, without which there are no such arrays."""
+    return dtype.itemsize == 2 and dtype.name == "bfloat16"
+
+
+def bfloat16():
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError("x: what is asked of bfloat16 in host memory wants ml_dtypes") from None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def typed(x):
+    """What _core takes for x: also of a type that the buffer protocol has no name for."""
+    return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
+
+
+BY_NAME = {**{dtype.name: number for dtype, number in NUMBERS.items()}, "bfloat16": BFLOAT16}
+
+
+def taken(name, into):
+    """Whether the library sums arrays of that type into the other one."""
+    return name in BY_NAME and into in BY_NAME and _core.types_supported(BY_NAME[name], BY_NAME[into])
+
+
+# What helps with the types of numpy that are not summed, by their kind.
+WAYS_OUT = {
+    "m": "Without a NaT, sum x.view('i8'), and view the sums as x.dtype.",
+    "M": "Times have no sum, but their differences, np.diff(x).view('i8').",
+    "f": "Give x.astype('f8').",
+    "c": "Give x.astype('c16').",
+    "O": "Give the type of the values: x.astype(float), or 'i8'.",
+    "V": "Sum the fields of a record, x['name'], and other numbers as x.astype('f4').",
+    **dict.fromkeys("SUT", "Give numbers: x.astype(float)."),
+}
+
+
+def sums_type(x_type, dtype, out_type=None):
+    """The type of the sums, as numpy.add.accumulate() chooses it: native, and one that can be summed."""
+    if dtype is not None:
+        chosen = np.dtype(dtype)
+    elif out_type is not None:
+        chosen = np.result_type(x_type, out_type)
+    elif x_type.kind in "biu" and x_type.itemsize < 8:
+        chosen = np.dtype(np.uint64 if x_type.kind == "u" else np.int64)
+    else:
+        chosen = x_type
+    if is_bfloat16(chosen):
+        return chosen
+    native = chosen.newbyteorder("=")
+    if native not in _ADDED_IN and native not in NUMBERS and native not in PARTS:
+        raise TypeError(f"{chosen!r} is not summed here: tuplescan takes bool, integers and floats of at most 64 bits, "
+                        f"bfloat16, complex64 and complex128. {WAYS_OUT.get(native.kind, '')}")  # fmt: skip
+    return native
+
+
+def added_in(dtype):
+    """The type in which sums of that type are added up."""
+    return np.dtype(np.float32) if is_bfloat16(dtype) else _ADDED_IN.get(dtype, dtype)
+
+
+# What _core.scan() and its like are asked for, a bit for each option.
+EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS = 1, 2, 4, 8, 16
+
+
+@dataclasses.dataclass(slots=True)
+class Options:
+    """All that any call may be asked for; each call has those that it names. None and False: not asked for."""
+
+    axis: object = 0
+    dtype: object = None
+    out: object = None
+    exclusive: bool = False
+    reverse: bool = False
+    start: object = None
+    check_overflow: bool = False
+    stream: object = None
+    state: object = None
+    skip_nan: bool = False
+    offsets: bool = False  # one place more, with the start before all sums
+    call: str = "cumsum"
+    skipped: object = 0  # the answer: how many NaNs
+
+    def bits(self):
+        return (
+            (EXCLUSIVE if self.exclusive else 0)
+            | (REVERSE if self.reverse else 0)
+            | (CHECK_OVERFLOW if self.check_overflow else 0)
+            | (SKIP_NAN if self.skip_nan else 0)
+            | (OFFSETS if self.offsets else 0)
+        )
+
+    def given(self, *without):
+        """The names of what is asked for, as its callers know them."""
+        values = {
+            "out": self.out,
+            "start": self.start,
+            "stream": self.stream,
+            "check_overflow": self.check_overflow or None,
+            "state": self.state,
+            "exclusive": self.exclusive or None,
+            "reverse": self.reverse or None,
+            "nancumsum": self.skip_nan or None,
+            "include_initial": self.offsets or None,
+        }
+        return [name for name, value in values.items() if value is not None and name not in without]
