@@ -20,33 +20,8 @@
 #include "signals.h"
 #include "transfer.h"
 
-static const char help[] =
-    "usage: tuplescan append INPUT... --to SUMS [options]\n"
-    "\n"
-    "Writes the running sums of the rows of INPUT behind those that the .npy file SUMS holds, as if all rows had been\n"
-    "scanned at once: floats have the same bits, too. What a sum must remember is in SUMS.state; both are made where\n"
-    "there is no SUMS, or by scan INPUT -o SUMS --continue SUMS.state. Whatever goes wrong, and when, SUMS has the "
-    "old\n"
-    "rows or the new ones. Rows are appended also where the exit code is 65 for an overflow, which is in them, or 74\n"
-    "after the words that all is written. With 75 they are not: another command has SUMS or its state; try again. A\n"
-    "SUMS.state that is missing is made again of SUMS if its sums are integers, and not exclusive; else by scan of\n"
-    "what was summed, -o /dev/null --continue SUMS.state.\n"
-    "\n"
-    "  --to FILE             the sums, which grow in place\n"
-    "  --exclusive           SUMS was, and is, made with --exclusive\n"
-    "  --at ROWS             only if SUMS has that many rows, 0 where there is none: rows that were appended before "
-    "are\n"
-    "                        not appended again, whatever the command that did it had to say\n"
-    "  --out-type, --wrap, --backend, --threads, --type, --columns, --skip, --input-format, --field,\n"
-    "  --member, --tensor, --delimiter, --memory, --json, --no-progress, --quiet\n"
-    "                        as for scan. Sums keep their type\n"
-    "\n"
-    "examples:\n"
-    "  tuplescan append monday.npy --to sums.npy\n"
-    "  tuplescan append tuesday.npy wednesday.npy --to sums.npy\n";
-
 static int check_arguments(struct growth *growth) {
-    struct arguments *arguments = &growth->job.arguments;
+    struct scan_arguments *arguments = &growth->job.arguments;
     const char *to = arguments->to;
     if (!to)
         return fail(EX_USAGE, "--to SUMS is missing");
@@ -54,10 +29,10 @@ static int check_arguments(struct growth *growth) {
         return fail(EX_USAGE, "--to %s: is not the name of a .npy, which says how many rows it has", to);
     if (snprintf(growth->state_path, PATH_MAX, "%s.state", to) >= PATH_MAX)
         return fail(EX_CANTCREAT, "%s: %s", to, strerror(ENAMETOOLONG));
-    for (unsigned i = 0; i < arguments->input_count; i++)
-        if (output_path_is_input(to, arguments->inputs[i]))
+    for (unsigned i = 0; i < arguments->common.input_count; i++)
+        if (output_path_is_input(to, arguments->common.inputs[i]))
             return fail(EX_USAGE, "--to %s: is the file of an input", to);
-    arguments->output = to;
+    arguments->common.output = to;
     arguments->state = growth->state_path;
     growth->job.state.name = growth->state_path;
     return output_path_check(to, true);
@@ -106,7 +81,7 @@ static int open_sums(struct growth *growth) {
 
 /* The rows that are there are those that somebody expects. */
 static int check_at(const struct growth *growth) {
-    const struct arguments *arguments = &growth->job.arguments;
+    const struct scan_arguments *arguments = &growth->job.arguments;
     const size_t rows = growth->fd < 0 ? 0 : growth->old.layout.rows;
     return !arguments->has_at || arguments->at == rows ? EX_OK
                                                        : fail(EX_DATAERR, "%s: has %zu rows, not the %llu of --at",
@@ -251,7 +226,7 @@ int append_main(int argc, char **argv) {
         .fd = -1,
         .state_file = {.fd = -1, .slot = -1}};
     struct scan_job *job = &growth.job;
-    int code = arguments_parse(&job->arguments, argc, argv, FOR_APPEND, ANY_OPERANDS, help);
+    int code = options_parse(&options_of_append, &job->arguments, argc, argv);
     if (code != GO_ON)
         return code;
     code = check_arguments(&growth);

@@ -116,7 +116,7 @@ static int remake_state(struct growth *growth, size_t bytes) {
         status = table_state_save(state->state, growth->saved, bytes);
     state->bytes = growth->saved_bytes = bytes;
     growth->is_remade = true;
-    if (code == EX_OK && status == TABLE_OK && !growth->job.arguments.quiet)
+    if (code == EX_OK && status == TABLE_OK && !growth->job.arguments.common.quiet)
         message("%s: is missing; integers go on from the last row of %s, too", growth->state_path, growth->old.name);
     return status == TABLE_OK ? code : fail_status(growth->state_path, status);
 }
@@ -139,7 +139,7 @@ int append_read_state(struct growth *growth) {
     growth->job.kept = 2 * one;
     growth->saved = malloc(2 * one);
     growth->job.state.state = calloc(1, one);
-    if (one > memory_limit(growth->job.arguments.memory) / 3 || !growth->saved || !growth->job.state.state)
+    if (one > memory_limit(growth->job.arguments.common.memory) / 3 || !growth->saved || !growth->job.state.state)
         return fail(EX_OSERR, "%s: out of memory for three times %zu bytes; --memory says how much may be used",
                     growth->state_path, one);
     const int fd = growth->job.state.lock = transfer_open(growth->state_path, O_RDONLY);

@@ -1,4 +1,5 @@
-/* The command line. One set of options for all subcommands: each names those that it takes. */
+/* What a command is told. Those of a command begin with what several commands are told: tables that are read and
+ * written, and how the work is done. Which options there are is said by the tables of options/. */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
@@ -9,73 +10,84 @@
 #include <tuplescan/prefix_sum.h>
 
 #include "device_list.h"
-
-/* One bit for each subcommand that is parsed here. */
-enum {
-    FOR_SCAN = 1,
-    FOR_VERIFY = 2,
-    FOR_SUM = 4,
-    FOR_INFO = 8,
-    FOR_GEN = 16,
-    FOR_DEVICES = 32,
-    FOR_COUNT = 64,
-    FOR_HIST = 128,
-    FOR_SORT = 256,
-    FOR_APPEND = 512,
-    FOR_RANKS = 1 << 15 /* tuplescan-mpi scan, which takes no others than scan does */
-};
-
-enum { GO_ON = -1, BY_MOST = 16, ANY_OPERANDS = -1 };
+#include "options/option.h"
+#include "options/takers.h"
 
 struct arguments {
-    const char *operands[2];
-    char **inputs; /* all operands: input_count of them */
+    const struct option_table *table; /* whose options these are */
+    char **inputs;                    /* the operands: input_count of them */
     unsigned input_count;
-    const char *output, *carry_in, *carry_out, *state, *to;
-    const char *member;                       /* of a .npz, or of a file of tensors */
-    const char *input_format, *output_format; /* one of format_words, or NULL */
-    char delimiter;                           /* 0: not said */
-    table_type type, out_type;                /* 0: not said */
-    size_t columns, skip;                     /* 0: not said */
-    const char *fields[BY_MOST];              /* of records, that are the columns; the words of --field */
-    unsigned field_count;
-    const char *kept[BY_MOST]; /* of text, fields that stand beside the sums; the words of --keep */
-    unsigned kept_count;
-    bool has_rows;
-    size_t rows; /* gen: how many */
-    bool has_at;
-    uint64_t at;               /* scan: the rows that the state must have */
-    size_t rows_from, rows_to; /* sum: A and B of A:B; SIZE_MAX: to the end */
-    uint64_t seed, max;
-    bool has_max;
+    const char *output, *output_format; /* the format: one of format_words, or NULL */
+    bool force;
+    const char *input_format;
+    const char *member; /* of a .npz, or of a file of tensors */
+    char delimiter;     /* 0: not said */
+    table_type type, out_type;
+    size_t columns, skip;             /* 0: not said */
+    struct option_words fields, kept; /* --field, --keep */
+    size_t memory;                    /* bytes that may be used at a time; 0: not said */
     table_backend backend;
-    int devices[DEVICES_MOST]; /* CUDA devices that share the work: device_count of them, 0: not said */
-    unsigned device_count;
     bool has_threads;
     unsigned threads_asked, threads; /* as --threads says; and the most that may work, whoever says it */
-    size_t memory;                   /* bytes that may be used at a time; 0: not said */
-    size_t chunk, bins, value_bytes; /* count, hist, sort; 0: not said */
-    unsigned bits, first_bit;        /* count, sort; bits 0: not said */
-    bool has_bits;
-    bool has_range, has_first;
-    double low, high; /* hist: of the range */
-    int64_t first;    /* hist: of bins of one integer each */
-    const char *edges, *weights, *values, *values_out;
-    const char *by[BY_MOST]; /* sort: columns or fields, the most significant one first */
-    unsigned by_count;
-    bool looks; /* info: fields that are no numbers are no errors */
-    bool ranks, plot, cumulative, density, descending, argsort;
-    bool exclusive, reverse, offsets, skip_nan, wrap, json, force, quiet, no_progress;
+    bool json, quiet, no_progress;
 };
 
-/* Parses the options and exactly `operands` operands of the subcommand argv[0], or ANY_OPERANDS, at least one. GO_ON,
- * or the exit code: after --help, which prints `help`, and after an error, which prints one line. */
-int arguments_parse(struct arguments *arguments, int argc, char **argv, unsigned subcommand, int operands,
-                    const char *help);
+/* Of scan, append and tuplescan-mpi; and of verify, sum and info, which are told how sums were made. */
+struct scan_arguments {
+    struct arguments common;
+    const char *carry_in, *carry_out, *state, *to;
+    bool exclusive, reverse, offsets, skip_nan, wrap;
+    bool looks; /* info: fields that are no numbers are no errors */
+    bool has_at;
+    uint64_t at; /* the rows that the state must have */
+    struct device_list devices;
+};
 
-/* A file that is read: what it is called in messages, and its path, or NULL. */
+struct sum_arguments {
+    struct scan_arguments scan;
+    bool has_rows;
+    struct option_rows rows;
+};
+
+struct gen_arguments {
+    struct arguments common;
+    bool has_rows, has_max;
+    size_t rows;
+    uint64_t seed, max;
+};
+
+struct count_arguments {
+    struct arguments common;
+    size_t chunk;             /* 0: not said */
+    unsigned bits, first_bit; /* bits 0: not said */
+    bool has_bits, ranks, descending;
+};
+
+struct hist_arguments {
+    struct arguments common;
+    size_t chunk, bins; /* 0: not said */
+    bool has_range, has_first;
+    struct option_range range;
+    int64_t first; /* of bins of one integer each */
+    const char *edges, *weights;
+    bool plot, cumulative, density;
+};
+
+struct sort_arguments {
+    struct arguments common;
+    size_t value_bytes; /* 0: not said */
+    unsigned bits, first_bit;
+    bool has_bits, descending, argsort;
+    const char *values, *values_out;
+    struct option_words by; /* columns or fields, the most significant one first */
+};
+
+extern const struct option_table options_of_scan, options_of_append, options_of_verify, options_of_sum, options_of_info,
+    options_of_gen, options_of_devices, options_of_count, options_of_hist, options_of_sort, options_of_ranks;
+
+/* A file that is read: what it is called in messages, with these dashes before it, and its path, or NULL. */
 struct argument_input {
-    const char *name, *path;
+    const char *name, *path, *dashes;
     bool is_one; /* false: there are no more */
 };
 

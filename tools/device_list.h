@@ -4,8 +4,12 @@
 
 enum { DEVICES_MOST = 64 };
 
-/* Numbers of CUDA devices with commas between them, or `all`, into *count numbers. EX_OK, or the exit code after a
- * message. */
-int device_list_read(const char *text, int devices[DEVICES_MOST], unsigned *count);
+struct device_list {
+    int numbers[DEVICES_MOST];
+    unsigned count; /* 0: not said */
+};
+
+/* An option_taker: numbers of CUDA devices with commas between them, or `all`, into a struct device_list. */
+int take_devices(const char *option, char *text, void *place);
 
 #endif

@@ -10,10 +10,6 @@
 #include "message.h"
 #include "words.h"
 
-static const char help[] = "usage: tuplescan devices [--json]\n"
-                           "\n"
-                           "Lists the CPU and the GPUs that scan can use, and says why when there is no GPU.\n";
-
 static void print_json(const table_device *devices, size_t count) {
     json_object(NULL);
     json_array("devices");
@@ -51,8 +47,8 @@ static void print_text(const table_device *devices, size_t count) {
 }
 
 int devices_main(int argc, char **argv) {
-    struct arguments arguments;
-    int code = arguments_parse(&arguments, argc, argv, FOR_DEVICES, 0, help);
+    struct arguments arguments = {0};
+    int code = options_parse(&options_of_devices, &arguments, argc, argv);
     if (code != GO_ON)
         return code;
     size_t count = table_devices(NULL, 0);

@@ -11,27 +11,6 @@
 #include "types.h"
 #include "values.h"
 
-static const char help[] =
-    "usage: tuplescan gen --type T --rows R --columns C [--seed N] [--max V] -o FILE\n"
-    "\n"
-    "Writes a table of random values. Floats are uniform in [-1, 1), f16 and bf16 rounded from such an f32; integers\n"
-    "are uniform from 0 (signed ones from -V) to V, which is 100, and 1 of bool, unless --max says otherwise, so that\n"
-    "sums stay readable and few overflow.\n"
-    "\n"
-    "  --type T           u8 u16 u32 u64 i8 i16 i32 i64 bool f16 bf16 f32 f64\n"
-    "  --rows R, --columns C\n"
-    "  --seed N           default 0. Value k = i * C + j comes from number k + 1 of the generator splitmix64\n"
-    "                     started at N, so the first rows of a longer table are the shorter one\n"
-    "  --max V            integers only\n"
-    "  -o, --output FILE  a .npy, or text (.csv, .tsv, .txt), when its name says so, else raw values; - is standard\n"
-    "                     output\n"
-    "  --output-format F  npy, raw, csv, tsv or text, whatever the name says\n"
-    "  -f, --force        replace FILE if it exists, as scan does\n"
-    "  --no-progress      do not show on a terminal how far it is, after a second\n"
-    "\n"
-    "example:\n"
-    "  tuplescan gen --type u32 --rows 1000000 --columns 4 --seed 7 -o table.npy\n";
-
 enum { BUFFER_VALUES = 1 << 17, DEFAULT_MAX = 100 };
 
 __extension__ typedef unsigned __int128 uint128;
@@ -74,18 +53,18 @@ static uint64_t greatest(table_type type) {
     return type_is_float(type) ? UINT64_MAX : UINT64_MAX >> (64 - bits) >> type_is_signed_integer(type);
 }
 
-static int check_arguments(struct arguments *arguments, struct table_layout *layout) {
-    table_type type = arguments->type;
-    const char *missing = !type                  ? "--type"
-                          : !arguments->has_rows ? "--rows"
-                          : !arguments->columns  ? "--columns"
-                          : !arguments->output   ? "-o FILE"
-                                                 : NULL;
+static int check_arguments(struct gen_arguments *arguments, struct table_layout *layout) {
+    table_type type = arguments->common.type;
+    const char *missing = !type                        ? "--type"
+                          : !arguments->has_rows       ? "--rows"
+                          : !arguments->common.columns ? "--columns"
+                          : !arguments->common.output  ? "-o FILE"
+                                                       : NULL;
     if (missing)
         return fail(EX_USAGE, "%s is missing", missing);
-    if (!layout_set(layout, type, arguments->rows, arguments->columns))
-        return fail(EX_USAGE, "%zu rows of %zu %s are beyond the address space", arguments->rows, arguments->columns,
-                    table_type_name(type));
+    if (!layout_set(layout, type, arguments->rows, arguments->common.columns))
+        return fail(EX_USAGE, "%zu rows of %zu %s are beyond the address space", arguments->rows,
+                    arguments->common.columns, table_type_name(type));
     if (!arguments->has_max)
         arguments->max = greatest(type) < DEFAULT_MAX ? greatest(type) : DEFAULT_MAX;
     else if (type_is_float(type))
@@ -93,10 +72,10 @@ static int check_arguments(struct arguments *arguments, struct table_layout *lay
     if (arguments->max > greatest(type))
         return fail(EX_USAGE, "--max %llu does not fit in %s", (unsigned long long)arguments->max,
                     table_type_name(type));
-    return check_outputs(arguments, NULL, NULL);
+    return check_outputs(&arguments->common, NULL, NULL, NULL);
 }
 
-static int generate(struct atomic_file *file, const struct output_format *format, const struct arguments *arguments,
+static int generate(struct atomic_file *file, const struct output_format *format, const struct gen_arguments *arguments,
                     const struct table_layout *layout) {
     size_t size = table_type_size(layout->type), values = layout->bytes / size;
     void *buffer = memory_allocate(BUFFER_VALUES * size);
@@ -104,7 +83,7 @@ static int generate(struct atomic_file *file, const struct output_format *format
         return fail(EX_OSERR, "out of memory");
     struct progress progress;
     int code = EX_OK;
-    progress_begin(&progress, !arguments->no_progress);
+    progress_begin(&progress, !arguments->common.no_progress);
     for (size_t first = 0; first < values && code == EX_OK; first += BUFFER_VALUES) {
         size_t count = values - first < BUFFER_VALUES ? values - first : BUFFER_VALUES;
         for (size_t k = 0; k < count; k++)
@@ -118,17 +97,17 @@ static int generate(struct atomic_file *file, const struct output_format *format
 }
 
 int gen_main(int argc, char **argv) {
-    struct arguments arguments;
+    struct gen_arguments arguments = {0};
     struct table_layout layout;
     struct atomic_file file = {.fd = -1, .slot = -1};
-    int code = arguments_parse(&arguments, argc, argv, FOR_GEN, 0, help);
+    int code = options_parse(&options_of_gen, &arguments, argc, argv);
     if (code != GO_ON)
         return code;
     code = check_arguments(&arguments, &layout);
     const struct output_format *format = NULL;
     if (code == EX_OK) {
-        format = output_format_for(arguments.output, arguments.output_format, "raw");
-        code = open_output(&file, arguments.output, arguments.force, format, &layout);
+        format = output_format_for(arguments.common.output, arguments.common.output_format, "raw");
+        code = open_output(&file, arguments.common.output, arguments.common.force, format, &layout);
     }
     if (code == EX_OK)
         code = write_header(&file, format, &layout);

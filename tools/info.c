@@ -12,20 +12,6 @@
 #include "state_file.h"
 #include "table_io.h"
 
-static const char help[] =
-    "usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n"
-    "\n"
-    "Prints format, type and shape of a table file, and the type that its sums have; of text also the names of the\n"
-    "columns, and which of them have something else than numbers; of a .npz or a safetensors file with several "
-    "tables,\n"
-    "of which --member says one, what they are. FILE may also be the state of a sum that goes on (scan --continue,\n"
-    "append): its type, columns and rows.\n"
-    "\n"
-    "  --type, --columns, --skip, --input-format, --field, --member, --tensor, --delimiter,\n"
-    "  --out-type, --memory\n"
-    "                        as for scan\n"
-    "  --json                print one object\n";
-
 static void print_state(const struct state_file *file, bool json) {
     const table_state_facts *facts = &file->facts;
     if (!json) {
@@ -50,11 +36,11 @@ static void print_state(const struct state_file *file, bool json) {
     json_end();
 }
 
-static int state_info(const struct arguments *arguments) {
+static int state_info(const struct scan_arguments *arguments) {
     struct state_file file = STATE_FILE_NONE;
-    const int code = state_file_read(&file, arguments->operands[0], false);
+    const int code = state_file_read(&file, arguments->common.inputs[0], false);
     if (code == EX_OK)
-        print_state(&file, arguments->json);
+        print_state(&file, arguments->common.json);
     state_file_close(&file);
     return code;
 }
@@ -112,9 +98,9 @@ static void count_table(void *context, const char *name, size_t length, const st
 }
 
 /* The tables of a file that has several. */
-static int list_tables(const struct arguments *arguments, const struct input_request *request, size_t count) {
-    const char *path = arguments->operands[0];
-    struct listing listing = {.json = arguments->json};
+static int list_tables(const struct scan_arguments *arguments, const struct input_request *request, size_t count) {
+    const char *path = arguments->common.inputs[0];
+    struct listing listing = {.json = arguments->common.json};
     const char *format = input_ends_in(path, ".npz") ? "npz" : "safetensors";
     if (listing.json) {
         json_object(NULL);
@@ -222,37 +208,37 @@ static void print_text(const struct input_file *file, table_type sums) {
 }
 
 /* Of an archive with several tables, *several, a list of them. */
-static int look_for_tables(const struct arguments *arguments, bool *several) {
+static int look_for_tables(const struct scan_arguments *arguments, bool *several) {
     struct input_field fields[BY_MOST];
     const struct input_request request = table_request(arguments, fields);
     size_t count;
-    const int code = input_tables(arguments->operands[0], &request, count_table, NULL, &count);
+    const int code = input_tables(arguments->common.inputs[0], &request, count_table, NULL, &count);
     *several = code == EX_OK && count > 1;
     return *several ? list_tables(arguments, &request, count) : code;
 }
 
 int info_main(int argc, char **argv) {
-    struct arguments arguments;
+    struct scan_arguments arguments = {0};
     struct input_file file;
     table_type sums;
     bool several;
-    int code = arguments_parse(&arguments, argc, argv, FOR_INFO, 1, help);
+    int code = options_parse(&options_of_info, &arguments, argc, argv);
     if (code != GO_ON)
         return code;
-    if (!arguments.input_format && state_file_recognise(arguments.operands[0]))
+    if (!arguments.common.input_format && state_file_recognise(arguments.common.inputs[0]))
         return state_info(&arguments);
     code = look_for_tables(&arguments, &several);
     if (code != EX_OK || several)
         return code;
     arguments.looks = true;
-    code = start_input(&file, arguments.operands[0], arguments.out_type, NULL, &arguments);
+    code = start_input(&file, arguments.common.inputs[0], arguments.common.out_type, NULL, &arguments);
     if (code == EX_OK)
         code = input_drain(&file);
     if (code == EX_OK)
         code = sum_type(&arguments, &file, &sums);
     if (code == EX_OK)
         code = input_unchanged(&file);
-    if (code == EX_OK && arguments.json)
+    if (code == EX_OK && arguments.common.json)
         code = print_json(&file, sums);
     else if (code == EX_OK)
         print_text(&file, sums);

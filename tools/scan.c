@@ -12,113 +12,7 @@
 #include "output_path.h"
 #include "values.h"
 
-static const char tables_help[] =
-    "usage: tuplescan scan INPUT... -o OUTPUT [options]\n"
-    "\n"
-    "Writes the table of running sums down each column of INPUT; of several, one below the other, as one table.\n"
-    "An N-d .npy is summed along its first axis, and the output has its shape; a structured one with fields of one\n"
-    "type is a table with one more axis. Tables may be larger than memory, and pipes need no end: sums follow the\n"
-    "rows that come within 0.1 s.\n"
-    "\n"
-    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), text (.csv, .tsv, .txt), or else in the "
-    "format\n"
-    "                        of INPUT; - is standard output. No output may be a file that is read\n"
-    "  -f, --force           replace OUTPUT (and the file of --carry-out) if it exists. Owner, group and permissions\n"
-    "                        stay; where that is not allowed, or an access control list says more, the new file is\n"
-    "                        for its owner alone; its other names (hard links) keep the old content\n"
-    "  --exclusive           row i without row i itself: the sums of the rows before it\n"
-    "  --reverse             sums from the end: row i is the sum of the rows from i to the last one. The input must "
-    "be\n"
-    "                        one table. Between files it is read and written from the end; one from or to a pipe, "
-    "text,\n"
-    "                        or values that are to be converted are taken into memory as a whole: see --memory\n"
-    "  --offsets             one row more: the start (zeros, or what was carried in), and then the sums, so that row "
-    "i\n"
-    "                        is the sum of the rows before row i, and the last one that of all\n"
-    "  --skip-nan            floats: a NaN counts as nothing, as does a missing field of text; it is said how many "
-    "there\n"
-    "                        were\n"
-    "  --out-type T          type of the sums: u32 u64 i32 i64 f16 bf16 f32 f64. Default: u64 for u8 to u64 and bool,\n"
-    "                        i64 for i8 to i64, else that of the input. Also possible are each integer type of 32\n"
-    "                        and 64 bits that holds all values, f64 for all but i64 and u64, and f32 for f16, bf16,\n"
-    "                        bool and integers of up to 16 bits. Sums as f16 and bf16 are kept as f32, as carries\n"
-    "                        and states are, and each is rounded once\n"
-    "  --carry-in FILE       a row that is added to every sum, such as the --carry-out of the part before. A table\n"
-    "                        file of one row of the type of the sums\n"
-    "  --carry-out FILE      write the sums through the last row, as a table file of one row\n"
-    "  --continue STATE      go on from the file STATE, and leave there what a sum must remember of the rows so far;\n"
-    "                        begin, and make it, where there is none. Parts that are cut anywhere have the sums of\n"
-    "                        the whole, bit for bit, floats too. STATE is replaced whole or not at all, after OUTPUT:\n"
-    "                        who is interrupted between the two has the old STATE, and gets the same once more\n"
-    "  --at ROWS             only if STATE has that many rows: a part that was summed before is not summed again\n"
-    "  --wrap                integers: do not look whether sums leave their type. Otherwise the first row and column\n"
-    "                        whose true sum does is named, and the exit code is 65; the outputs are written all the\n"
-    "                        same, wrapped\n";
-static const char run_help[] =
-    "  --backend B           auto, cpu or cuda\n"
-    "  --devices D           all, or numbers such as 0,1: these CUDA devices sum, each its share of the rows\n"
-    "  --threads N           CPU threads at most; it is said why fewer work. Default: the environment variable\n"
-    "                        TUPLESCAN_NUM_THREADS, or else, and for 0, as many as help of the processors that the\n"
-    "                        process may use, by its affinity and the CPU time of its cgroups\n"
-    "  --memory BYTES        use at most so much at a time, such as 64M. Default: a quarter of what the process may\n"
-    "                        use, by the machine, cgroups and limits, of which a scan needs a few MB; and three\n"
-    "                        quarters for what --reverse takes into memory as a whole\n"
-    "  --json                print one object about the run on standard output. Of its times, read_seconds (waiting\n"
-    "                        for the input), work_seconds (waiting for sums), write_seconds (fsync too) and\n"
-    "                        free_seconds (memory) add up to total_seconds, of which total_gb_per_second is;\n"
-    "                        seconds and gb_per_second are the scan by itself, most of it meanwhile\n"
-    "  --no-progress         do not show on a terminal how far a scan of more than a second is\n"
-    "  -q, --quiet           print nothing but errors\n"
-    "\n"
-    "A raw input (or one from a pipe that does not begin like a .npy) needs:\n"
-    "  --type T --columns C  u8 u16 u32 u64 i8 i16 i32 i64 bool f16 bf16 f32 f64, little-endian; values in a row\n"
-    "  --skip BYTES          what lies before the table\n"
-    "  --input-format F, --output-format F\n"
-    "                        npy, raw, csv, tsv or text, whatever the first bytes of the input or the names say. A\n"
-    "                        .npy says its rows before the values: out of a raw input from a pipe, or of text, it\n"
-    "                        needs a file, or memory for the input\n";
-static const char text_help[] =
-    "\n"
-    "Text (.csv, .tsv, .txt) is read and written exactly, in no locale: what is written is the shortest text of the\n"
-    "same bits. Without --type (or --out-type) a table of whole numbers is i64, for which a file is read once before,\n"
-    "and any other is f64. What comes by a pipe has the type of what comes first, and what is added to other sums (of\n"
-    "a state, or of an input above it) has their type. A first line without numbers has the names of the columns,\n"
-    "which are kept, and which --field takes; some may be empty, or numbers in quotes. One of numbers alone, quoted\n"
-    "or not, is data, so that no csv or tsv is written of columns whose names are all numbers. A first line that has\n"
-    "all names that --field (or --by of sort) asks for has names, whatever else is in it. Where one column is summed,\n"
-    "what begins as a number does and is none, such as 12abc, is an error, and a name only in quotes. Fields of .txt\n"
-    "have blanks between them, and names # before them, as NumPy has it. Of several inputs with names all have the\n"
-    "same ones; with --field each may have its own order. --field also takes numbers of fields, from 0 on, where\n"
-    "there are no such names. Empty lines and lines that begin with # are no rows, unless #N/A or #NA is the whole\n"
-    "first field, and a delimiter at the end of all lines counts for nothing; sep=; in the first line says the\n"
-    "delimiter of csv. With --skip-nan missing fields (empty ones, NA, N/A, null, none) are NaN, and the type is f64.\n"
-    "What else is no number is an error, with its line and column.\n"
-    "  --delimiter C         what is between the fields of csv, read or written: one character, or \\t\n"
-    "\n"
-    "A .npy may be big-endian, or in Fortran order; in that order from a pipe it is brought into memory first. Of one\n"
-    "of records:\n"
-    "  --field NAME,...      the columns are these fields of it, which have one type; the others are of no matter.\n"
-    "                        Of text they have the order of the names\n"
-    "  --keep NAME,...       of text, these fields are not summed, such as dates and names, and stand before the sums\n"
-    "                        of their rows as they are; the output must be text, too\n"
-    "\n"
-    "What is compressed as a whole comes by a pipe (zstdcat big.npy.zst | tuplescan scan - -o sums.npy).\n"
-    "A .npz (stored or compressed) or a safetensors file, by its name, has several tables:\n"
-    "  --member NAME, --tensor NAME\n"
-    "                        which of them, where there is more than one\n"
-    "\n"
-    "Floats are added in the order of a tree, so that some of the sums may be infinite, or not a number, where others\n"
-    "after them are not, and where adding row after row would stay finite: f32 -3e38, 0, 3e38, 3e38. If a sum is not\n"
-    "finite though all values are, standard error says so; --out-type f64 avoids it for f32.\n"
-    "\n"
-    "examples:\n"
-    "  tuplescan scan counts.npy -o sums.npy\n"
-    "  tuplescan scan counts.bin --type u32 --columns 256 --out-type u32 --wrap -o sums.npy\n"
-    "  producer | tuplescan scan - --type f32 --columns 3 -o - | consumer\n"
-    "  tuplescan scan part2.npy --carry-in totals1.npy --carry-out totals2.npy -o sums2.npy\n"
-    "  tuplescan scan hour14.npy --continue day.state -o sums14.npy\n";
-
-static int check_state(const struct arguments *arguments) {
+static int check_state(const struct scan_arguments *arguments) {
     const char *path = arguments->state;
     if (!path)
         return arguments->has_at ? fail(EX_USAGE, "--at is for --continue, which is missing") : EX_OK;
@@ -128,33 +22,33 @@ static int check_state(const struct arguments *arguments) {
         return fail(EX_USAGE, "--continue '': is not the name of a file");
     if (output_path_descriptor(path) >= 0)
         return fail(EX_USAGE, "--continue %s: needs a file of its own", path);
-    if (output_path_same(path, arguments->output))
+    if (output_path_same(path, arguments->common.output))
         return fail(EX_USAGE, "--continue and -o name the same file");
     bool is_input = arguments->carry_in && output_path_is_input(path, arguments->carry_in);
-    for (unsigned i = 0; i < arguments->input_count; i++)
-        is_input = is_input || output_path_is_input(path, arguments->inputs[i]);
+    for (unsigned i = 0; i < arguments->common.input_count; i++)
+        is_input = is_input || output_path_is_input(path, arguments->common.inputs[i]);
     if (is_input)
         return fail(EX_USAGE, "--continue %s: is the file of an input", path);
     return output_path_check(path, true);
 }
 
-static int check_arguments(const struct arguments *arguments) {
-    if (!arguments->output)
+static int check_arguments(const struct scan_arguments *arguments) {
+    if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
     const int code = check_state(arguments);
     if (code != EX_OK)
         return code;
-    if (arguments->device_count && arguments->backend == TABLE_BACKEND_CPU)
+    if (arguments->devices.count && arguments->common.backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
-    if (arguments->kept_count > 0 && arguments->offsets)
+    if (arguments->common.kept.count > 0 && arguments->offsets)
         return fail(EX_USAGE, "--keep and --offsets: only one of them; a row more has no fields to keep");
-    if (arguments->reverse && (arguments->input_count > 1 || arguments->state))
+    if (arguments->reverse && (arguments->common.input_count > 1 || arguments->state))
         return fail(EX_USAGE, "--reverse: is for one input, and without --continue");
-    return check_outputs(arguments, "--carry-out", arguments->carry_out);
+    return check_outputs(&arguments->common, NULL, "--carry-out", arguments->carry_out);
 }
 
 static int read_state(struct scan_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     if (!arguments->state)
         return EX_OK;
     const int code = state_file_read(&job->state, arguments->state, true);
@@ -175,7 +69,7 @@ static int read_state(struct scan_job *job) {
 static bool is_less_than_a_state(const struct scan_job *job) {
     const struct input_file *input = &job->inputs[0];
     const struct table_layout *sums = &job->out_layout;
-    const bool is_one = job->arguments.input_count == 1 && !job->arguments.state && !job->arguments.reverse;
+    const bool is_one = job->arguments.common.input_count == 1 && !job->arguments.state && !job->arguments.reverse;
     size_t state, values;
     return is_one && input->text && input_can_seek(input) &&
            table_state_bytes(table_sum_type(sums->type), sums->columns, &state) == TABLE_OK &&
@@ -189,13 +83,13 @@ static int make_rows_known(struct scan_job *job) {
                               "raw says none)";
     static const char few[] = "it has a few long rows";
     enum { STREAM_MOST = 16 << 20 }; /* what the stream needs has room in it */
-    const size_t most = memory_limit(job->arguments.memory);
+    const size_t most = memory_limit(job->arguments.common.memory);
     struct memory_budget budget = {.most = most - least(most / 4, STREAM_MOST), .used = job->kept};
     size_t rows = 0;
     const bool needs_rows = job->output_format == &output_npy && !atomic_file_can_go_back(&job->output);
     if (job->rows_known || (!needs_rows && !is_less_than_a_state(job)))
         return EX_OK;
-    for (unsigned i = 0; i < job->arguments.input_count; i++) {
+    for (unsigned i = 0; i < job->arguments.common.input_count; i++) {
         struct input_file *input = &job->inputs[i];
         int code = input->rows_known ? EX_OK : scan_open_again(job, input);
         if (code == EX_OK && !input->rows_known)
@@ -217,15 +111,17 @@ static int make_rows_known(struct scan_job *job) {
 }
 
 static int open_outputs(struct scan_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     const char *input_format = job->inputs[0].format->output;
-    job->output_format = output_format_for(arguments->output, arguments->output_format, input_format);
-    if (arguments->kept_count > 0 && !job->output_format->delimiter)
-        return fail(EX_USAGE, "--keep: is for text, and %s would be %s", arguments->output, job->output_format->name);
-    int code = open_output(&job->output, arguments->output, arguments->force, job->output_format, &job->out_layout);
+    job->output_format = output_format_for(arguments->common.output, arguments->common.output_format, input_format);
+    if (arguments->common.kept.count > 0 && !job->output_format->delimiter)
+        return fail(EX_USAGE, "--keep: is for text, and %s would be %s", arguments->common.output,
+                    job->output_format->name);
+    int code = open_output(&job->output, arguments->common.output, arguments->common.force, job->output_format,
+                           &job->out_layout);
     if (code == EX_OK && arguments->carry_out) {
         job->carry_format = output_format_for(arguments->carry_out, NULL, input_format);
-        code = open_output(&job->carry_file, arguments->carry_out, arguments->force, job->carry_format,
+        code = open_output(&job->carry_file, arguments->carry_out, arguments->common.force, job->carry_format,
                            &job->carry_layout);
     }
     if (code == EX_OK && arguments->carry_out && !(job->carry_out = memory_allocate(job->carry_layout.bytes)))
@@ -254,7 +150,7 @@ static int finish_outputs(struct scan_job *job, size_t rows_said) {
 }
 
 void scan_free_tables(struct scan_job *job) {
-    for (unsigned i = 0; i < job->arguments.input_count && job->inputs; i++)
+    for (unsigned i = 0; i < job->arguments.common.input_count && job->inputs; i++)
         input_release(&job->inputs[i]);
     text_beside_end(&job->beside);
     free(job->own_state);
@@ -290,16 +186,15 @@ static int run(struct scan_job *job) {
 int scan_main(int argc, char **argv) {
     struct scan_job job = {
         .output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = STATE_FILE_NONE};
-    static char help[sizeof tables_help + sizeof run_help + sizeof text_help];
-    snprintf(help, sizeof help, "%s%s%s", tables_help, run_help, text_help);
-    int code = arguments_parse(&job.arguments, argc, argv, FOR_SCAN, ANY_OPERANDS, help);
+    int code = options_parse(&options_of_scan, &job.arguments, argc, argv);
     if (code == GO_ON)
         code = check_arguments(&job.arguments);
     else
         return code;
-    job.beside = (struct text_beside){.count = job.arguments.kept_count,
-                                      .most = job.arguments.kept_count > 0 ? memory_limit(job.arguments.memory) / 2 : 0,
-                                      .lock = PTHREAD_MUTEX_INITIALIZER};
+    job.beside = (struct text_beside){
+        .count = job.arguments.common.kept.count,
+        .most = job.arguments.common.kept.count > 0 ? memory_limit(job.arguments.common.memory) / 2 : 0,
+        .lock = PTHREAD_MUTEX_INITIALIZER};
     if (code == EX_OK)
         code = run(&job);
     atomic_file_discard(&job.output);

@@ -20,8 +20,8 @@ struct not_finite {
 };
 
 struct scan_job {
-    struct arguments arguments;
-    struct input_file *inputs; /* one table, one below the other: arguments.input_count of them */
+    struct scan_arguments arguments;
+    struct input_file *inputs; /* one table, one below the other: arguments.common.input_count of them */
     struct input_file *input;  /* the one that is read */
     uint64_t rows_above;       /* of the inputs above it */
     bool rows_known;           /* of all inputs */

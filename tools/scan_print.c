@@ -27,7 +27,7 @@ static void print_json(const struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
     json_object(NULL);
     json_string("input", job->name);
-    json_string("output", job->arguments.output);
+    json_string("output", job->arguments.common.output);
     json_array("shape");
     for (unsigned i = 0; i < out->dimensions; i++)
         json_size(NULL, out->shape[i]);
@@ -75,12 +75,12 @@ static int warn_of_sums(const struct scan_job *job) {
     const size_t columns = job->out_layout.columns;
     const table_type type = job->out_layout.type;
     const unsigned long long not_finite = job->not_finite.first, overflow = job->first_overflow;
-    if (not_finite != SCAN_NONE && !job->arguments.quiet)
+    if (not_finite != SCAN_NONE && !job->arguments.common.quiet)
         message("%s: row %llu, column %llu is the first whose sum as %s is not finite though the values in it are%s",
                 job->name, not_finite / columns, not_finite % columns, table_type_name(type),
                 type == TABLE_F32 ? "; --out-type f64 avoids it" : "");
     say_one_row(&job->arguments, job->name, &job->out_layout);
-    if (job->skipped > 0 && !job->arguments.quiet)
+    if (job->skipped > 0 && !job->arguments.common.quiet)
         message("%s: %llu NaN were skipped", job->name, (unsigned long long)job->skipped);
     if (overflow == SCAN_NONE)
         return EX_OK;
@@ -92,11 +92,11 @@ static int warn_of_sums(const struct scan_job *job) {
 }
 
 int scan_tell(const struct scan_job *job) {
-    if (job->arguments.json)
+    if (job->arguments.common.json)
         print_json(job);
-    else if (!job->arguments.quiet)
+    else if (!job->arguments.common.quiet)
         print_summary(job);
-    if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads_asked, job->report.scan.threads, job->report.scan.backend);
+    if (!job->arguments.common.quiet)
+        say_fewer_threads(job->arguments.common.threads_asked, job->report.scan.threads, job->report.scan.backend);
     return warn_of_sums(job);
 }

@@ -61,7 +61,7 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     if (status == TABLE_OK || status == TABLE_ERROR_READ)
         return input_ends(job->input, report->bytes_read);
     const struct memory_budget budget = {
-        .most = memory_limit(job->arguments.memory), .used = report->memory, .buffers = job->input->buffers};
+        .most = memory_limit(job->arguments.common.memory), .used = report->memory, .buffers = job->input->buffers};
     if (status == TABLE_ERROR_ARGUMENT && budget.used > budget.most)
         return fail(EX_OSERR,
                     "%s: out of memory: a row of %zu columns, with all that is kept between rows, needs %zu bytes, and "
@@ -80,13 +80,13 @@ static int64_t read_values(void *context, void *to, size_t bytes) {
 
 /* The options of the scan of an input. What came above it is in the state, if anything did. */
 static table_scan_options scan_options(const struct scan_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     return (table_scan_options){.exclusive = arguments->exclusive,
                                 .reverse = arguments->reverse,
                                 .offsets = arguments->reverse && arguments->offsets,
                                 .skip_nan = arguments->skip_nan,
-                                .backend = arguments->backend,
-                                .threads = arguments->threads,
+                                .backend = arguments->common.backend,
+                                .threads = arguments->common.threads,
                                 .carry_in = job->input == job->inputs ? job->carry_in : NULL,
                                 .carry_out = job->carry_out,
                                 .state = job->state.state ? job->state.state : job->own_state};
@@ -112,7 +112,8 @@ static void add_report(table_stream_report *sum, const table_stream_report *repo
 
 static int sum_rows(struct scan_job *job) {
     struct input_file *input = job->input;
-    const size_t memory = memory_limit(job->arguments.memory) - job->beside.most, kept = input->buffers + job->kept;
+    const size_t memory = memory_limit(job->arguments.common.memory) - job->beside.most,
+                 kept = input->buffers + job->kept;
     table_stream_report report = {0};
     uint64_t overflow = SCAN_NONE, skipped = 0;
     table_stream_options options = {.in_type = input->layout.type,
@@ -130,8 +131,8 @@ static int sum_rows(struct scan_job *job) {
                                     .look_context = job,
                                     .progress = show_progress,
                                     .progress_context = job,
-                                    .devices = job->arguments.device_count ? job->arguments.devices : NULL,
-                                    .device_count = job->arguments.device_count,
+                                    .devices = job->arguments.devices.count ? job->arguments.devices.numbers : NULL,
+                                    .device_count = job->arguments.devices.count,
                                     .scan = scan_options(job),
                                     .report = &report};
     const size_t first = input_is_plain(input) ? input->head_bytes - input->head_given : 0;
@@ -201,8 +202,9 @@ static int sum_backwards(struct scan_job *job) {
 static int charge_table(const struct scan_job *job, size_t sums) {
     const struct input_file *input = job->input;
     const size_t reading = input_memory(input);
-    struct memory_budget budget = {
-        .most = memory_there(job->arguments.memory), .used = job->kept, .buffers = reading > sums ? input->buffers : 0};
+    struct memory_budget budget = {.most = memory_there(job->arguments.common.memory),
+                                   .used = job->kept,
+                                   .buffers = reading > sums ? input->buffers : 0};
     memory_add(&budget, input->layout.bytes);
     return memory_charge(&budget, input->name, reading > sums ? reading : sums);
 }
@@ -210,7 +212,7 @@ static int charge_table(const struct scan_job *job, size_t sums) {
 /* Does the same with one table in memory. */
 static int sum_table_backwards(struct scan_job *job) {
     struct input_file *input = job->input;
-    const struct memory_budget budget = {.most = memory_there(job->arguments.memory),
+    const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory),
                                          .used = job->kept + input_memory(input)};
     int code = EX_OK;
     if (!input->rows_known)
@@ -264,7 +266,7 @@ static int sum_inputs(struct scan_job *job) {
         return sum_from_the_end(job);
     if (job->arguments.offsets)
         code = write_start(job);
-    for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++) {
+    for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++) {
         struct input_file *input = job->input = &job->inputs[i];
         code = scan_open_again(job, input);
         if (code == EX_OK)
@@ -273,15 +275,15 @@ static int sum_inputs(struct scan_job *job) {
         if (code == EX_OK)
             code = scan_close_again(input);
     }
-    for (unsigned i = 0; i < job->arguments.input_count && code == EX_OK; i++)
+    for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++)
         code = input_unchanged(&job->inputs[i]);
     return code;
 }
 
 int scan_sum_up(struct scan_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     job->first_overflow = job->not_finite.first = SCAN_NONE;
-    progress_begin(&job->progress, !arguments->quiet && !arguments->no_progress);
+    progress_begin(&job->progress, !arguments->common.quiet && !arguments->common.no_progress);
     const int code = sum_inputs(job);
     progress_end(&job->progress);
     stopwatch_stream(&job->watch, &job->report);

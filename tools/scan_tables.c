@@ -20,13 +20,13 @@ enum { OPEN_MOST = 16 };
 static table_type wanted_sums(const struct scan_job *job) {
     const table_type before = job->there ? job->there : job->state.facts.type, in = job->input->layout.type;
     const bool usual = !job->there && table_sum_type(default_sum_type(in)) == before;
-    const bool keeps = !job->arguments.out_type && !usual && table_types_supported(in, before);
-    return keeps ? before : job->arguments.out_type;
+    const bool keeps = !job->arguments.common.out_type && !usual && table_types_supported(in, before);
+    return keeps ? before : job->arguments.common.out_type;
 }
 
 /* Has that many bytes remembered between the rows, if they may be used. */
 static int keep(struct scan_job *job, const char *name, size_t bytes) {
-    struct memory_budget budget = {.most = memory_limit(job->arguments.memory), .used = job->kept};
+    struct memory_budget budget = {.most = memory_limit(job->arguments.common.memory), .used = job->kept};
     const int code = memory_charge(&budget, name, bytes);
     job->kept = budget.used;
     return code;
@@ -115,15 +115,15 @@ static void allow_many_files(void) {
 
 /* Where fields of --keep wait for their sums. */
 static struct text_beside *beside_of(struct scan_job *job) {
-    return job->arguments.kept_count > 0 ? &job->beside : NULL;
+    return job->arguments.common.kept.count > 0 ? &job->beside : NULL;
 }
 
 int scan_open_again(struct scan_job *job, struct input_file *input) {
     struct input_file again;
-    struct arguments arguments = job->arguments;
+    struct scan_arguments arguments = job->arguments;
     if (!input->is_aside || input->is_open || input->is_taken)
         return EX_OK;
-    arguments.quiet = true; /* all was said when it was opened first */
+    arguments.common.quiet = true; /* all was said when it was opened first */
     int code = start_input(&again, input->name, input->layout.type, beside_of(job), &arguments);
     if (code == EX_OK)
         code = input_is_same(&again, input);
@@ -145,20 +145,22 @@ int scan_close_again(struct input_file *input) {
 
 /* All of them, and *rows of the table that they are. */
 static int start_inputs(struct scan_job *job, size_t *rows) {
-    const struct arguments *arguments = &job->arguments;
-    job->inputs = calloc(arguments->input_count, sizeof *job->inputs);
+    const struct scan_arguments *arguments = &job->arguments;
+    job->inputs = calloc(arguments->common.input_count, sizeof *job->inputs);
     if (!job->inputs)
         return fail(EX_OSERR, "out of memory");
-    if (arguments->input_count > OPEN_MOST)
+    if (arguments->common.input_count > OPEN_MOST)
         allow_many_files();
-    table_type like = job->there ? job->there : arguments->out_type ? arguments->out_type : job->state.facts.type;
+    table_type like = job->there                   ? job->there
+                      : arguments->common.out_type ? arguments->common.out_type
+                                                   : job->state.facts.type;
     struct names_above named = {0};
     int code = EX_OK;
     job->rows_known = true;
     *rows = 0;
-    for (unsigned i = 0; i < arguments->input_count && code == EX_OK; i++) {
+    for (unsigned i = 0; i < arguments->common.input_count && code == EX_OK; i++) {
         struct input_file *input = &job->inputs[i];
-        code = start_input(input, arguments->inputs[i], like, beside_of(job), arguments);
+        code = start_input(input, arguments->common.inputs[i], like, beside_of(job), arguments);
         like = job->inputs[0].layout.type;
         if (code == EX_OK && i > 0)
             code = fits_below(job, input, &named);
@@ -175,8 +177,8 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
     free(named.names);
     if (code != EX_OK)
         return code;
-    snprintf(job->name_of_many, sizeof job->name_of_many, "%u inputs", arguments->input_count);
-    job->name = arguments->input_count > 1 ? job->name_of_many : job->inputs[0].name;
+    snprintf(job->name_of_many, sizeof job->name_of_many, "%u inputs", arguments->common.input_count);
+    job->name = arguments->common.input_count > 1 ? job->name_of_many : job->inputs[0].name;
     job->input = &job->inputs[0];
     return EX_OK;
 }
@@ -185,7 +187,7 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
 static int make_state(struct scan_job *job) {
     const struct table_layout *sums = &job->out_layout;
     size_t bytes;
-    if (job->arguments.state || job->arguments.input_count == 1)
+    if (job->arguments.state || job->arguments.common.input_count == 1)
         return EX_OK;
     const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
     if (status != TABLE_OK)
@@ -196,16 +198,16 @@ static int make_state(struct scan_job *job) {
 }
 
 int scan_open_tables(struct scan_job *job) {
-    struct arguments *arguments = &job->arguments;
+    struct scan_arguments *arguments = &job->arguments;
     size_t rows = 0;
     int code = start_inputs(job, &rows);
     if (code != EX_OK)
         return code;
-    arguments->out_type = wanted_sums(job);
+    arguments->common.out_type = wanted_sums(job);
     const struct table_layout *in = &job->inputs[0].layout;
     job->out_layout = *in;
     job->out_layout.stored = (struct layout_stored){0};
-    job->out_layout.delimiter = arguments->delimiter;
+    job->out_layout.delimiter = arguments->common.delimiter;
     job->out_layout.beside = beside_of(job);
     job->out_layout.shape[0] = rows;
     code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);

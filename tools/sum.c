@@ -12,41 +12,13 @@
 #include "types.h"
 #include "values.h"
 
-static const char help[] =
-    "usage: tuplescan sum SCANNED --rows A:B [options]\n"
-    "\n"
-    "Prints the column sums of the rows A to B - 1 of the table that SCANNED holds the running sums of, one line for\n"
-    "each column, by one subtraction each. A: is to the end, :B is from the beginning. Integers are exact as long as\n"
-    "the sum itself fits in their type, though the running sums have wrapped. Standard error says that they have\n"
-    "where the two rows show it, and for unsigned sums from row 0 on, whose rows up to B are read for that; `verify`\n"
-    "always finds it.\n"
-    "Floats are as exact as the running sums are.\n"
-    "\n"
-    "  --exclusive           SCANNED was made with --exclusive, or with --offsets and not --reverse\n"
-    "  --reverse             SCANNED was made with --reverse, which its values do not show: it has to be said. The "
-    "rows\n"
-    "                        above A are not read then\n"
-    "  --carry-in FILE       the one that scan was given, if it was: needed when A is 0, unless exclusive; with\n"
-    "                        --reverse when B is the number of rows\n"
-    "  --continue STATE      the state that scan went on from, as it was before: a copy of it. Needed when A is 0\n"
-    "  --carry-out FILE      the one that scan wrote: needed with --exclusive when B is the number of rows; with\n"
-    "                        --exclusive --reverse when A is 0\n"
-    "  --type, --columns, --skip, --input-format, --field, --keep, --member, --tensor, --delimiter\n"
-    "                        describe SCANNED, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
-    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
-    "  --json                print one object\n"
-    "\n"
-    "example:\n"
-    "  tuplescan sum sums.npy --rows 1000:2000\n";
-
 /* Bytes of rows that are read at a time. */
 enum { WALK_BYTES = 1 << 20 };
 
 /* What is read of the running sums, from the top to the bottom. */
 struct range {
     struct input_file scanned;
-    struct arguments arguments;
+    struct sum_arguments arguments;
     table_type type;  /* what the sums are kept in: not always that of the file */
     size_t row_bytes; /* of the file */
     void *from, *to;  /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
@@ -54,7 +26,7 @@ struct range {
 };
 
 static int no_such_row(const struct range *range) {
-    return fail(EX_USAGE, "--rows %zu:%zu: %s has %zu rows", range->arguments.rows_from, range->arguments.rows_to,
+    return fail(EX_USAGE, "--rows %zu:%zu: %s has %zu rows", range->arguments.rows.from, range->arguments.rows.to,
                 range->scanned.name, range->scanned.layout.rows);
 }
 
@@ -71,29 +43,29 @@ static int make_sums(const struct range *range, void **row) {
 
 /* The sums above the first row of SCANNED, which is not exclusive and goes downwards. */
 static int row_above_all(const struct range *range, void **sums) {
-    const struct arguments *arguments = &range->arguments;
+    const struct sum_arguments *arguments = &range->arguments;
     const size_t columns = range->scanned.layout.columns;
     struct state_file state = STATE_FILE_NONE;
-    if (!arguments->state)
-        return read_row(arguments->carry_in, range->type, columns, sums);
-    const int code = state_file_sums(&state, arguments->state, range->scanned.name, range->type, columns, sums);
+    if (!arguments->scan.state)
+        return read_row(arguments->scan.carry_in, range->type, columns, sums);
+    const int code = state_file_sums(&state, arguments->scan.state, range->scanned.name, range->type, columns, sums);
     state_file_close(&state);
     return code;
 }
 
 /* The sums of all rows, which exclusive ones lack. */
 static int row_of_all(const struct range *range, void **sums) {
-    const struct arguments *arguments = &range->arguments;
-    if (!arguments->carry_out)
+    const struct sum_arguments *arguments = &range->arguments;
+    if (!arguments->scan.carry_out)
         return fail(EX_USAGE, "%s: being exclusive, it lacks the sums %s row; --carry-out says where they are",
-                    range->scanned.name, arguments->reverse ? "from its first" : "through its last");
-    return read_row(arguments->carry_out, range->type, range->scanned.layout.columns, sums);
+                    range->scanned.name, arguments->scan.reverse ? "from its first" : "through its last");
+    return read_row(arguments->scan.carry_out, range->type, range->scanned.layout.columns, sums);
 }
 
 /* *sums = the sums of all rows before `row`, or, with --reverse, from `row` on: a row of SCANNED, or one of the carries
  * at the ends. NULL: zeros. free() it. */
 static int sums_at(struct range *range, size_t row, void **sums) {
-    const bool reverse = range->arguments.reverse, exclusive = range->arguments.exclusive;
+    const bool reverse = range->arguments.scan.reverse, exclusive = range->arguments.scan.exclusive;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
     const size_t below = exclusive != reverse ? 0 : 1; /* whether its place is that of the row above */
@@ -114,20 +86,21 @@ static int sums_at(struct range *range, size_t row, void **sums) {
         return no_such_row(range);
     free(*sums);
     *sums = NULL;
-    return reverse ? read_row(range->arguments.carry_in, range->type, layout->columns, sums) : row_of_all(range, sums);
+    return reverse ? read_row(range->arguments.scan.carry_in, range->type, layout->columns, sums)
+                   : row_of_all(range, sums);
 }
 
 /* wrapped: the first column whose running sums are seen to have wrapped, or the number of columns. */
-static void print(const struct input_file *scanned, const struct arguments *arguments, const char *sums,
+static void print(const struct input_file *scanned, const struct sum_arguments *arguments, const char *sums,
                   size_t wrapped) {
     const struct table_layout *layout = &scanned->layout;
     const table_type type = table_sum_type(layout->type);
     const size_t size = table_type_size(type);
-    if (arguments->json) {
+    if (arguments->scan.common.json) {
         json_object(NULL);
         json_string("scanned", scanned->name);
-        json_size("from", arguments->rows_from);
-        json_size("to", arguments->rows_to);
+        json_size("from", arguments->rows.from);
+        json_size("to", arguments->rows.to);
         json_string("type", table_type_name(type));
         json_array("sums");
         for (size_t j = 0; j < layout->columns; j++)
@@ -169,13 +142,13 @@ static int walk_from_the_top(struct range *range, size_t count) {
 
 /* *from and *to, whose difference the sums are. What comes first in the file is read first. */
 static int read_ends(struct range *range) {
-    const struct arguments *arguments = &range->arguments;
-    const bool reverse = arguments->reverse;
-    int code = sums_at(range, arguments->rows_from, reverse ? &range->to : &range->from);
+    const struct sum_arguments *arguments = &range->arguments;
+    const bool reverse = arguments->scan.reverse;
+    int code = sums_at(range, arguments->rows.from, reverse ? &range->to : &range->from);
     const bool walks = !reverse && !range->from && table_kind_of(range->scanned.layout.type) == TABLE_UNSIGNED;
     if (code == EX_OK && walks)
-        return walk_from_the_top(range, arguments->rows_to);
-    return code == EX_OK ? sums_at(range, arguments->rows_to, reverse ? &range->from : &range->to) : code;
+        return walk_from_the_top(range, arguments->rows.to);
+    return code == EX_OK ? sums_at(range, arguments->rows.to, reverse ? &range->from : &range->to) : code;
 }
 
 static int subtract(struct range *range, char *sums) {
@@ -190,18 +163,18 @@ static int subtract(struct range *range, char *sums) {
 }
 
 static int subtract_and_print(struct range *range) {
-    const struct arguments *arguments = &range->arguments;
+    const struct sum_arguments *arguments = &range->arguments;
     struct input_file *scanned = &range->scanned;
     const size_t columns = scanned->layout.columns, bytes = columns * table_type_size(range->type);
     char *sums = memory_allocate(bytes);
     int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
     if (code == EX_OK)
         memset(sums, 0, bytes);
-    if (code == EX_OK && arguments->rows_from < arguments->rows_to && columns > 0)
+    if (code == EX_OK && arguments->rows.from < arguments->rows.to && columns > 0)
         code = subtract(range, sums);
     if (code == EX_OK)
         code = input_drain(scanned);
-    if (code == EX_OK && arguments->rows_to > scanned->layout.rows)
+    if (code == EX_OK && arguments->rows.to > scanned->layout.rows)
         code = no_such_row(range);
     if (code == EX_OK)
         code = input_unchanged(scanned);
@@ -216,23 +189,23 @@ static int subtract_and_print(struct range *range) {
 }
 
 static int run(struct range *range) {
-    struct arguments *arguments = &range->arguments;
+    struct sum_arguments *arguments = &range->arguments;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
     table_type like;
-    int code = state_file_type(arguments->state, &like);
+    int code = state_file_type(arguments->scan.state, &like);
     if (code == EX_OK)
-        code = start_input(scanned, arguments->operands[0], like, NULL, arguments);
+        code = start_input(scanned, arguments->scan.common.inputs[0], like, NULL, &arguments->scan);
     if (code == EX_OK && !table_types_supported(layout->type, layout->type))
         code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned->name,
                     table_type_name(layout->type));
-    if (code == EX_OK && !scanned->rows_known && arguments->rows_to == SIZE_MAX)
-        code = input_take_all(scanned, memory_there(arguments->memory), "--rows A: is to the end");
+    if (code == EX_OK && !scanned->rows_known && arguments->rows.to == SIZE_MAX)
+        code = input_take_all(scanned, memory_there(arguments->scan.common.memory), "--rows A: is to the end");
     if (code != EX_OK)
         return code;
-    if (arguments->rows_to == SIZE_MAX)
-        arguments->rows_to = layout->rows;
-    if (scanned->rows_known && (arguments->rows_from > layout->rows || arguments->rows_to > layout->rows))
+    if (arguments->rows.to == SIZE_MAX)
+        arguments->rows.to = layout->rows;
+    if (scanned->rows_known && (arguments->rows.from > layout->rows || arguments->rows.to > layout->rows))
         return no_such_row(range);
     range->type = table_sum_type(layout->type);
     range->row_bytes = layout->columns * table_type_size(layout->type);
@@ -242,12 +215,12 @@ static int run(struct range *range) {
 
 int sum_main(int argc, char **argv) {
     struct range range = {0};
-    int code = arguments_parse(&range.arguments, argc, argv, FOR_SUM, 1, help);
+    int code = options_parse(&options_of_sum, &range.arguments, argc, argv);
     if (code != GO_ON)
         return code;
-    if (range.arguments.state && range.arguments.carry_in)
+    if (range.arguments.scan.state && range.arguments.scan.carry_in)
         return fail(EX_USAGE, "--carry-in and --continue: only one of them");
-    if (range.arguments.state && range.arguments.reverse)
+    if (range.arguments.scan.state && range.arguments.scan.reverse)
         return fail(EX_USAGE, "--reverse and --continue: only one of them");
     if (!range.arguments.has_rows)
         return fail(EX_USAGE, "--rows A:B is missing");

@@ -17,8 +17,8 @@ static int check_is_no_input(const struct arguments *arguments, const char *opti
     struct argument_input input = arguments_input(arguments, 0);
     for (unsigned i = 0; input.is_one; input = arguments_input(arguments, ++i))
         if (input.path && output_path_is_input(output, input.path))
-            return fail(EX_USAGE, "%s %s: is the file of %s, which is read; write to another one", option, output,
-                        input.name);
+            return fail(EX_USAGE, "%s %s: is the file of %s%s, which is read; write to another one", option, output,
+                        input.dashes, input.name);
     return EX_OK;
 }
 
@@ -32,8 +32,9 @@ static int check_name(const char *option, const char *path, const char *way_out)
                 option, path, other, way_out);
 }
 
-int check_outputs(const struct arguments *arguments, const char *option, const char *second) {
-    const char *printed = arguments->json ? "--json" : arguments->plot ? "--plot" : NULL;
+int check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second) {
+    if (arguments->json)
+        printed = "--json";
     const char *paths[] = {arguments->output, second}, *const options[] = {"-o", option};
     if (second && output_path_descriptor(second) == STDOUT_FILENO)
         return fail(EX_USAGE, "%s %s is standard output, and it needs a file", option, second);
@@ -73,44 +74,44 @@ int open_output(struct atomic_file *file, const char *path, bool force, const st
 }
 
 void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
-    for (unsigned i = 0; i < arguments->field_count; i++)
-        fields[i] = (struct input_field){.name = arguments->fields[i]};
+    for (unsigned i = 0; i < arguments->fields.count; i++)
+        fields[i] = (struct input_field){.name = arguments->fields.list[i]};
 }
 
-struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+struct input_request table_request(const struct scan_arguments *scan, struct input_field fields[BY_MOST]) {
+    const struct arguments *arguments = &scan->common;
     wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
                                   .member = arguments->member,
                                   .delimiter = arguments->delimiter,
-                                  .looks = arguments->looks,
+                                  .looks = scan->looks,
                                   .tells = !arguments->quiet,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,
                                   .memory = memory_there(arguments->memory),
                                   .fields = fields,
-                                  .field_count = arguments->field_count,
-                                  .kept =
-                                      arguments->to || arguments->looks ? NULL : arguments->kept, /* NULL: no --keep */
-                                  .kept_count = arguments->kept_count};
+                                  .field_count = arguments->fields.count,
+                                  .kept = scan->to || scan->looks ? NULL : arguments->kept.list, /* NULL: no --keep */
+                                  .kept_count = arguments->kept.count};
 }
 
 int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
-                const struct arguments *arguments) {
+                const struct scan_arguments *arguments) {
     struct input_field fields[BY_MOST];
     struct input_request request = table_request(arguments, fields);
     request.like = like;
     request.gaps = arguments->skip_nan;
     request.beside = beside;
     const int code = input_start(file, path, &request);
-    return code != EX_OK || file->text || arguments->kept_count == 0
+    return code != EX_OK || file->text || arguments->common.kept.count == 0
                ? code
                : fail(EX_USAGE, "%s: is no text, and --keep is for fields of text", file->name);
 }
 
-int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type) {
+int sum_type(const struct scan_arguments *arguments, const struct input_file *input, table_type *type) {
     table_type in = input->layout.type;
-    *type = arguments->out_type ? arguments->out_type : default_sum_type(in);
+    *type = arguments->common.out_type ? arguments->common.out_type : default_sum_type(in);
     if (!table_types_supported(in, *type))
         return fail(EX_USAGE, "%s: %s cannot be summed into %s, only into %s", input->name, table_type_name(in),
                     table_type_name(*type), sum_types_text(in));
@@ -122,9 +123,9 @@ int sum_type(const struct arguments *arguments, const struct input_file *input, 
     return EX_OK;
 }
 
-void say_one_row(const struct arguments *arguments, const char *name, const struct table_layout *sums) {
+void say_one_row(const struct scan_arguments *arguments, const char *name, const struct table_layout *sums) {
     const bool has_more = arguments->state || arguments->carry_in || arguments->offsets || arguments->exclusive;
-    if (sums->rows == 1 && sums->columns > 1 && !has_more && !arguments->quiet)
+    if (sums->rows == 1 && sums->columns > 1 && !has_more && !arguments->common.quiet)
         message("%s: has one row, and sums go down the columns: those of its %zu columns are its values", name,
                 sums->columns);
 }

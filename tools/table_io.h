@@ -9,26 +9,26 @@
 
 /* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written, have names
  * that do not promise another format, are no file that is read, and do not get in each other's way, nor in that of what
- * is printed. EX_OK, or the exit code after a message. */
-int check_outputs(const struct arguments *arguments, const char *option, const char *second);
+ * is printed, be it by --json or by the option `printed` (or NULL). EX_OK, or the exit code after a message. */
+int check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second);
 
 /* The fields of --field, to be looked for. */
 void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
 /* What the command line says of the table. */
-struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
+struct input_request table_request(const struct scan_arguments *arguments, struct input_field fields[BY_MOST]);
 
 /* Opens the table that the command line describes, to be read piece by piece. `like`: the type of text without --type;
  * 0: what its values need. `beside`: where fields of --keep are put; NULL: nowhere. As input_start(). */
 int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
-                const struct arguments *arguments);
+                const struct scan_arguments *arguments);
 
 /* *type = the type of the sums: --out-type, or the default for the input. Refuses options that are for other
  * types. EX_OK, or the exit code after a message. */
-int sum_type(const struct arguments *arguments, const struct input_file *input, table_type *type);
+int sum_type(const struct scan_arguments *arguments, const struct input_file *input, table_type *type);
 
 /* Says that sums of one row are its values, unless something else is added to them, or --quiet. */
-void say_one_row(const struct arguments *arguments, const char *name, const struct table_layout *sums);
+void say_one_row(const struct scan_arguments *arguments, const char *name, const struct table_layout *sums);
 
 /* *row = the one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many
  * values. NULL for no path. EX_OK, or the exit code after a message. free() it. */

@@ -3,13 +3,12 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "arguments.h"
 #include "message.h"
 #include "thread_limit.h"
 
 int threads_there(unsigned *threads, bool by_variable) {
     if (thread_limit(threads, by_variable))
-        return GO_ON;
+        return EX_OK;
     return fail(EX_USAGE, "%s=%s: not a number of threads, 0 to %d", THREAD_LIMIT_VARIABLE,
                 getenv(THREAD_LIMIT_VARIABLE), INT_MAX);
 }

@@ -7,7 +7,7 @@
 #include <tuplescan/prefix_sum.h>
 
 /* *threads = the most threads that may work where no option says a number: `by_variable` that of TUPLESCAN_NUM_THREADS,
- * or else what the CPU time that control groups leave the process is worth; 0: as many as it has processors. GO_ON, or
+ * or else what the CPU time that control groups leave the process is worth; 0: as many as it has processors. EX_OK, or
  * the exit code after a message. */
 int threads_there(unsigned *threads, bool by_variable);
 

@@ -8,9 +8,9 @@
 #include <tuplescan/status.h>
 
 #include "commands.h"
-#include "complete.h"
 #include "guess.h"
 #include "message.h"
+#include "options/option.h"
 #include "signals.h"
 #include "stopwatch.h"
 #include "transfer.h"

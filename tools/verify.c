@@ -9,57 +9,34 @@
 #include "message.h"
 #include "table_io.h"
 
-static const char help[] =
-    "usage: tuplescan verify INPUT SCANNED [options]\n"
-    "\n"
-    "Calculates the running sums of INPUT serially, straight from their definition and without the library's scan, "
-    "and\n"
-    "compares those in SCANNED with them: floats bit for bit (except that any NaN is as good as another). Exits with "
-    "65\n"
-    "and names the first row and column that is wrong. Integers wrap by definition: sums that are right although\n"
-    "they have left their type are said to have wrapped, from which row and column of INPUT on.\n"
-    "\n"
-    "  --exclusive, --reverse, --offsets, --skip-nan, --carry-in FILE, --type, --columns, --skip, --input-format,\n"
-    "  --field, --keep, --member, --tensor, --delimiter\n"
-    "                  as they were given to scan. They describe INPUT; SCANNED is a .npy, or raw without anything\n"
-    "                  before its values\n"
-    "  --continue STATE\n"
-    "                  the state that scan went on from, as it was before: a copy of it\n"
-    "  --out-type T    of the sums in a raw SCANNED, if it was given to scan. Default: as for scan, i64 or u64 for\n"
-    "                  integers\n"
-    "  --output-format F\n"
-    "                  npy, raw, csv, tsv or text, of SCANNED, whatever its name and its first bytes say\n"
-    "  --memory BYTES  use at most so much at a time, as for scan\n"
-    "  --json          print one object\n"
-    "  --no-progress   do not show on a terminal how far it is, after a second\n"
-    "  -q, --quiet     print nothing but errors\n";
-
 struct overflow {
     bool found;
     size_t row, column;
 };
 
 static int open_scanned(struct input_file *scanned, const char *path, const struct input_file *input,
-                        const struct arguments *arguments) {
+                        const struct scan_arguments *arguments) {
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
-    table_type type = arguments->out_type ? arguments->out_type : default_sum_type(in->type);
+    table_type type = arguments->common.out_type ? arguments->common.out_type : default_sum_type(in->type);
     static const char *const places[BY_MOST] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                 "8", "9", "10", "11", "12", "13", "14", "15"};
-    struct input_request request = {.format = arguments->output_format,
+    struct input_request request = {.format = arguments->common.output_format,
                                     .kept = places, /* what is kept stands before the sums */
-                                    .kept_count = arguments->kept_count,
+                                    .kept_count = arguments->common.kept.count,
                                     .type = type,
                                     .columns = in->columns,
                                     .type_is_a_hint = true,
-                                    .memory = memory_there(arguments->memory),
-                                    .delimiter = arguments->delimiter};
+                                    .memory = memory_there(arguments->common.memory),
+                                    .delimiter = arguments->common.delimiter};
     int code = input_start(scanned, path, &request);
     if (code != EX_OK)
         return code;
-    if (!table_types_supported(in->type, out->type) || (arguments->out_type && out->type != arguments->out_type))
+    if (!table_types_supported(in->type, out->type) ||
+        (arguments->common.out_type && out->type != arguments->common.out_type))
         return fail(EX_DATAERR, "%s: its type is %s, and the sums of %s would be %s", scanned->name,
                     table_type_name(out->type), table_type_name(in->type),
-                    arguments->out_type ? table_type_name(arguments->out_type) : sum_types_text(in->type));
+                    arguments->common.out_type ? table_type_name(arguments->common.out_type)
+                                               : sum_types_text(in->type));
     if (out->columns != in->columns ||
         (input->rows_known && scanned->rows_known && out->rows != in->rows + arguments->offsets))
         return verify_wrong_shape(scanned, input);
@@ -118,20 +95,20 @@ static void print_text(const struct input_file *input, const struct input_file *
     putchar('\n');
 }
 
-static int say(const struct arguments *arguments, const struct comparison *comparison) {
+static int say(const struct scan_arguments *arguments, const struct comparison *comparison) {
     const struct difference *difference = comparison->differs ? &comparison->difference : NULL;
     const struct overflow overflow = find_overflow(comparison);
-    if (arguments->json)
+    if (arguments->common.json)
         print_json(comparison->input, comparison->scanned, difference, &overflow);
     if (difference)
         return fail(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", comparison->scanned->name,
                     difference->row, difference->column, difference->expected, difference->found);
-    if (!arguments->json && !arguments->quiet)
+    if (!arguments->common.json && !arguments->common.quiet)
         print_text(comparison->input, comparison->scanned, &overflow);
     return EX_OK;
 }
 
-static int verify(const struct arguments *arguments, struct input_file *input, struct input_file *scanned,
+static int verify(const struct scan_arguments *arguments, struct input_file *input, struct input_file *scanned,
                   const void *carry, const struct state_file *state) {
     struct comparison comparison = {.input = input,
                                     .scanned = scanned,
@@ -139,7 +116,7 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
                                     .exclusive = arguments->exclusive,
                                     .reverse = arguments->reverse,
                                     .offsets = arguments->offsets};
-    const size_t asked = arguments->memory;
+    const size_t asked = arguments->common.memory;
     struct memory_budget budget = {.most = verify_takes_all(&comparison) ? memory_there(asked) : memory_limit(asked),
                                    .used = input_memory(input) + input_memory(scanned),
                                    .buffers = input->buffers + scanned->buffers};
@@ -147,7 +124,7 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
     if (code == EX_OK)
         code = verify_make_room(&comparison, &budget, state);
     comparison.sums.skip_nan = arguments->skip_nan;
-    progress_begin(&comparison.progress, !arguments->quiet && !arguments->no_progress);
+    progress_begin(&comparison.progress, !arguments->common.quiet && !arguments->common.no_progress);
     if (code == EX_OK)
         code = verify_compare(&comparison);
     progress_end(&comparison.progress);
@@ -165,8 +142,8 @@ static int verify(const struct arguments *arguments, struct input_file *input, s
 }
 
 /* What came above the rows: of floats that is more than one row of sums. The state is believed. */
-static int read_start(const struct arguments *arguments, const struct input_file *scanned, struct state_file *state,
-                      void **carry) {
+static int read_start(const struct scan_arguments *arguments, const struct input_file *scanned,
+                      struct state_file *state, void **carry) {
     const struct table_layout *sums = &scanned->layout;
     if (!arguments->state)
         return read_row(arguments->carry_in, table_sum_type(sums->type), sums->columns, carry);
@@ -176,20 +153,20 @@ static int read_start(const struct arguments *arguments, const struct input_file
 }
 
 int verify_main(int argc, char **argv) {
-    struct arguments arguments;
+    struct scan_arguments arguments = {0};
     struct input_file input = {0}, scanned = {0};
     struct state_file state = STATE_FILE_NONE;
     void *carry = NULL;
     table_type like;
-    int code = arguments_parse(&arguments, argc, argv, FOR_VERIFY, 2, help);
+    int code = options_parse(&options_of_verify, &arguments, argc, argv);
     if (code != GO_ON)
         return code;
     code = state_file_type(arguments.state, &like);
     if (code == EX_OK)
-        code = start_input(&input, arguments.operands[0], arguments.out_type ? arguments.out_type : like, NULL,
-                           &arguments);
+        code = start_input(&input, arguments.common.inputs[0],
+                           arguments.common.out_type ? arguments.common.out_type : like, NULL, &arguments);
     if (code == EX_OK)
-        code = open_scanned(&scanned, arguments.operands[1], &input, &arguments);
+        code = open_scanned(&scanned, arguments.common.inputs[1], &input, &arguments);
     if (code == EX_OK)
         code = read_start(&arguments, &scanned, &state, &carry);
     const bool goes_on = state.facts.rows > 0 && type_is_float(scanned.layout.type);

@@ -3,7 +3,7 @@ else. Usage: from_help.py TUPLESCAN SUBCOMMAND > PAGE.scd, or from_help.py TUPLE
 fills in what stands between @ and @, or from_help.py COMMAND, of one that has no subcommands but what its usage says.
 
 A help text is `usage: ...`, then blocks with empty lines between them. A line of a block that begins with two to six
-blanks and a hyphen is an option: two blanks and more stand before what is said of it, which goes on in the lines that
+blanks and a hyphen is an option, or several of which more follow a comma at its end: two blanks and more stand before what is said of it, which goes on in the lines that
 are further to the right. `example...:` is a line before commands, which stay as they are."""
 import re
 import subprocess
@@ -42,7 +42,9 @@ class Page:
         found, before = [], []
         for line in lines:
             option, further = OPTION.fullmatch(line), FURTHER.fullmatch(line)
-            if option:
+            if option and found and found[-1][0].endswith(','):
+                found[-1][0] += ' ' + option[1]
+            elif option:
                 found.append([option[1], [option[2]] if option[2] else []])
             elif further and found:
                 found[-1][1].append(further[1])

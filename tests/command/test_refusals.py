@@ -204,7 +204,7 @@ class Usage(CommandTest):
             (["sum", "-", "--exclusive", "--rows", "1:3", "--carry-out", "-"], "--carry-out"),
             (["sort", "-", "-o", "out.npy", "--values", "-", "--values-out", "x"], "--values"),
             (["hist", "in.npy", "--edges", "-", "--weights", "-"], "--weights"),
-            (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous, as there are --columns, --carry-in, --carry-out, --continue, --check-overflow\n"),
+            (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous, as there are --carry-in, --carry-out, --continue, --check-overflow, --columns\n"),
             (["bench", "--p"], "--p: ambiguous, as there are --pairs, --peers, --pipelines\n"),
             (["info", "in.npy", "-o", "x"], "-o"), (["verify", "in.npy"], "given"), (["devices", "more"], "given"),
             (["gen"], "--type"), (gen[:1] + gen[3:], "--type"), (gen[:3] + gen[5:], "--rows"),

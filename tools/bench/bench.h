@@ -14,7 +14,9 @@
 
 #include <tuplescan/tuplescan.h>
 
-enum { BENCH_DEVICES = 64, BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
+#include "device_list.h"
+
+enum { BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
 
 struct bench_shape {
     size_t columns, stride; /* a window of `columns` in rows of `stride` elements */
@@ -39,8 +41,7 @@ struct bench_options {
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
     size_t table_rows;          /* the rows are those of as many tables as they make, of that many each; 0: one table */
-    int devices[BENCH_DEVICES]; /* GPUs that share a table: device_count of them; 0: one GPU, by itself */
-    unsigned device_count;
+    struct device_list devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
     bool reverse, accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
 };

@@ -23,7 +23,7 @@ struct device {
 struct devices_run {
     const struct bench_options *options;
     struct bench_report *report;
-    struct device devices[BENCH_DEVICES];
+    struct device devices[DEVICES_MOST];
     void *host_in, *host_out, *expected;
     size_t bytes; /* of each table */
     bool titled;
@@ -35,7 +35,7 @@ struct devices_line {
     struct bench_shape shape;
     struct bench_pair pair;
     double ms, best_ms, totals_ms, exchange_ms, scan_ms, small_ms;
-    double memcpy_ms[BENCH_DEVICES], slowest_memcpy_ms;
+    double memcpy_ms[DEVICES_MOST], slowest_memcpy_ms;
     int right; /* -1: not looked at */
 };
 
@@ -70,8 +70,8 @@ static void close_device(struct device *device) {
 
 static void make_parts(const struct devices_run *run, const struct devices_line *line, size_t rows, table_part *parts) {
     const struct bench_shape shape = line->shape;
-    memset(parts, 0, BENCH_DEVICES * sizeof *parts);
-    for (size_t i = 0; i < run->options->device_count; i++) {
+    memset(parts, 0, DEVICES_MOST * sizeof *parts);
+    for (size_t i = 0; i < run->options->devices.count; i++) {
         parts[i].in = (table_view){run->devices[i].in, rows, shape.columns, shape.stride, line->pair.in};
         parts[i].out = (table_view){run->devices[i].out, rows, shape.columns, shape.stride, line->pair.out};
     }
@@ -79,10 +79,10 @@ static void make_parts(const struct devices_run *run, const struct devices_line 
 
 static bool scan(struct devices_run *run, const struct devices_line *line, size_t rows, double *ms,
                  table_devices_report *report) {
-    table_part parts[BENCH_DEVICES];
+    table_part parts[DEVICES_MOST];
     make_parts(run, line, rows, parts);
     const double begun = bench_seconds();
-    const table_status status = table_prefix_sum_devices(parts, run->options->device_count, NULL, report);
+    const table_status status = table_prefix_sum_devices(parts, run->options->devices.count, NULL, report);
     *ms = 1e3 * (bench_seconds() - begun);
     if (status != TABLE_OK)
         report_note(run->report, "%zu x %zu on each device: %s: %s", rows, line->shape.columns,
@@ -92,7 +92,7 @@ static bool scan(struct devices_run *run, const struct devices_line *line, size_
 
 /* All devices copy at the same time. */
 static bool copy_all(struct devices_run *run, size_t bytes, unsigned repetition) {
-    const size_t count = run->options->device_count;
+    const size_t count = run->options->devices.count;
     for (size_t i = 0; i < count; i++) {
         struct device *device = &run->devices[i];
         if (!succeeded(run, cudaSetDevice(device->number), "cudaSetDevice") ||
@@ -123,7 +123,7 @@ static int check(struct devices_run *run, struct devices_line *line, size_t out_
     if (table_state_bytes(line->pair.out, shape.columns, &bytes) != TABLE_OK || !(options.state = calloc(1, bytes)))
         return fail(EX_OSERR, "out of memory");
     line->right = 1;
-    for (size_t i = 0; i < run->options->device_count && line->right > 0; i++) {
+    for (size_t i = 0; i < run->options->devices.count && line->right > 0; i++) {
         memset(run->expected, 0, out_bytes);
         const bool summed = table_prefix_sum(&in, &out, &options) == TABLE_OK;
         line->right = summed &&
@@ -139,7 +139,7 @@ static int check(struct devices_run *run, struct devices_line *line, size_t out_
 }
 
 static bool clear_outputs(struct devices_run *run, size_t bytes) {
-    for (size_t i = 0; i < run->options->device_count; i++)
+    for (size_t i = 0; i < run->options->devices.count; i++)
         if (!succeeded(run, cudaSetDevice(run->devices[i].number), "cudaSetDevice") ||
             !succeeded(run, cudaMemset(run->devices[i].out, 0, bytes), "cudaMemset") ||
             !succeeded(run, cudaDeviceSynchronize(), "cudaDeviceSynchronize"))
@@ -168,7 +168,7 @@ static int measure(struct devices_run *run, struct devices_line *line, size_t co
     line->exchange_ms = bench_median(exchange, repeat);
     line->scan_ms = bench_median(scans, repeat);
     line->small_ms = bench_median(small, repeat);
-    for (size_t i = 0; i < run->options->device_count; i++) {
+    for (size_t i = 0; i < run->options->devices.count; i++) {
         line->memcpy_ms[i] = bench_median(run->devices[i].copies, repeat);
         line->slowest_memcpy_ms = fmax(line->slowest_memcpy_ms, line->memcpy_ms[i]);
     }
@@ -177,7 +177,7 @@ static int measure(struct devices_run *run, struct devices_line *line, size_t co
 
 /* Two reads and a write, where copying is one of each; a lone device reads once. */
 static double ceiling_ms(const struct devices_run *run, const struct devices_line *line) {
-    return (run->options->device_count > 1 ? 1.5 : 1) * line->slowest_memcpy_ms;
+    return (run->options->devices.count > 1 ? 1.5 : 1) * line->slowest_memcpy_ms;
 }
 
 static void write_table_line(struct devices_run *run, const struct devices_line *line, double gigabytes) {
@@ -189,7 +189,7 @@ static void write_table_line(struct devices_run *run, const struct devices_line 
                 "type", "ms", "GB/s", "memcpy ms", "of ceiling", "totals ms", "exchange us", "small us", "right");
     run->titled = true;
     fprintf(to, "%7u %13zu %8zu %4s->%-3s %10.4f %9.0f %10.4f %11.3f %10.4f %12.1f %9.1f %6s\n",
-            run->options->device_count, line->rows, line->shape.columns, table_type_name(line->pair.in),
+            run->options->devices.count, line->rows, line->shape.columns, table_type_name(line->pair.in),
             table_type_name(line->pair.out), line->ms, gigabytes, line->slowest_memcpy_ms,
             ceiling_ms(run, line) / line->ms, line->totals_ms, 1e3 * line->exchange_ms, 1e3 * line->small_ms,
             line->right < 0 ? "-"
@@ -202,7 +202,7 @@ static void write_json(const struct devices_run *run, const struct devices_line 
     if (!run->options->json)
         return;
     json_object(NULL);
-    json_size("devices", run->options->device_count);
+    json_size("devices", run->options->devices.count);
     json_size("rows", line->rows);
     json_size("columns", line->shape.columns);
     json_size("stride", line->shape.stride);
@@ -216,7 +216,7 @@ static void write_json(const struct devices_run *run, const struct devices_line 
     json_number("scan_ms", line->scan_ms);
     json_number("small_ms", line->small_ms);
     json_array("memcpy_ms");
-    for (size_t i = 0; i < run->options->device_count; i++)
+    for (size_t i = 0; i < run->options->devices.count; i++)
         json_number(NULL, line->memcpy_ms[i]);
     json_end();
     json_number("of_ceiling", ceiling_ms(run, line) / line->ms);
@@ -241,7 +241,7 @@ static int run_case(struct devices_run *run, struct bench_shape shape, struct be
         return EX_UNAVAILABLE;
     const int checked = run->options->check ? check(run, &line, out_bytes) : EX_OK;
     const int code = measure(run, &line, (in_bytes + out_bytes) / 2);
-    const double gigabytes = (double)run->options->device_count * (double)(in_bytes + out_bytes) / 1e6 / line.ms;
+    const double gigabytes = (double)run->options->devices.count * (double)(in_bytes + out_bytes) / 1e6 / line.ms;
     if (code != EX_OK)
         return code;
     write_table_line(run, &line, gigabytes);
@@ -253,7 +253,7 @@ static int run_pair(struct devices_run *run, struct bench_pair pair) {
     const struct bench_options *options = run->options;
     int worst = EX_OK;
     bench_fill(run->host_in, run->bytes, pair.in, options->overflow);
-    for (size_t i = 0; i < options->device_count; i++)
+    for (size_t i = 0; i < options->devices.count; i++)
         if (!succeeded(run, cudaSetDevice(run->devices[i].number), "cudaSetDevice") ||
             !succeeded(run, cudaMemcpy(run->devices[i].in, run->host_in, run->bytes, cudaMemcpyHostToDevice),
                        "cudaMemcpy to the device"))
@@ -275,8 +275,8 @@ int bench_cuda_devices(const struct bench_options *options, struct bench_report 
     run.host_in = malloc(run.bytes);
     run.host_out = malloc(run.bytes);
     run.expected = malloc(run.bytes);
-    for (size_t i = 0; i < options->device_count; i++) {
-        run.devices[i].number = options->devices[i];
+    for (size_t i = 0; i < options->devices.count; i++) {
+        run.devices[i].number = options->devices.numbers[i];
         open = open && open_device(&run, &run.devices[i]);
     }
     if (!open || !run.host_in || !run.host_out || !run.expected)
@@ -286,7 +286,7 @@ int bench_cuda_devices(const struct bench_options *options, struct bench_report 
         const int outcome = run_pair(&run, options->pairs[p]);
         code = outcome != EX_OK ? outcome : code;
     }
-    for (size_t i = 0; i < options->device_count; i++)
+    for (size_t i = 0; i < options->devices.count; i++)
         close_device(&run.devices[i]);
     free(run.host_in);
     free(run.host_out);

@@ -11,47 +11,8 @@
 #include "stopwatch.h"
 #include "threads.h"
 
-static const char help[] =
-    "usage: tuplescan count KEYS -o OUTPUT [options]\n"
-    "\n"
-    "Takes all values of KEYS as one list, whatever their shape: columns are not told apart.\n"
-    "Writes a table with one row for each chunk of consecutive keys and one column for each digit: how many keys of\n"
-    "the chunk have that digit. The name of a file says its format, as for scan: of what is no .npy and no text (or\n"
-    "with --input-format raw) the keys are bytes, whose digits are the bytes themselves, unless --type says more. The\n"
-    "running sums of the table (tuplescan scan) give the counts of any range of chunks by one subtraction (tuplescan\n"
-    "sum).\n"
-    "\n"
-    "  -o, --output FILE     where to, - is standard output; in which format, as for scan\n"
-    "  -f, --force           replace OUTPUT if it exists, as scan does\n"
-    "  --chunk N             keys in a chunk. Default: 16384, or 16 for each column if that is more\n"
-    "  --bits N              bits of a digit, 1 to 16, which make 2^N columns. Default: 8\n"
-    "  --first-bit N         the digit's lowest bit; 0 is the lowest of a key. Signed integers and floats are counted\n"
-    "                        in their sort order: signs flipped, negative floats with all bits flipped. Default: 0\n"
-    "  --descending          digits for descending order: all bits flipped\n"
-    "  --ranks               write where the keys of each chunk and digit go in a stable sort by that digit, instead\n"
-    "                        of how many there are\n"
-    "  --out-type T          u32 or u64. Default: u64\n"
-    "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
-    "  --threads N           CPU threads at most, as for scan\n"
-    "  --type T, --skip BYTES, --input-format F, --output-format F\n"
-    "                        describe raw keys, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
-    "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
-    "  --member NAME, --tensor NAME\n"
-    "                        which table of a .npz or a safetensors file, as for scan\n"
-    "  --delimiter C         of csv, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
-    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
-    "  --json                print one object about the run on standard output\n"
-    "  --no-progress         do not show on a terminal how far it is, after a second\n"
-    "  -q, --quiet           print nothing but errors\n"
-    "\n"
-    "example: the bytes of a file, in blocks of 64 KiB, and how many of each there are in its second MiB\n"
-    "  tuplescan count FILE --chunk 65536 -o counts.npy\n"
-    "  tuplescan scan counts.npy -o sums.npy\n"
-    "  tuplescan sum sums.npy --rows 16:32\n";
-
 struct count_job {
-    struct arguments arguments;
+    struct count_arguments arguments;
     struct input_file input;
     struct atomic_file output;
     struct table_layout layout;
@@ -67,22 +28,23 @@ struct count_job {
 };
 
 static int check_arguments(struct count_job *job) {
-    struct arguments *arguments = &job->arguments;
+    struct count_arguments *arguments = &job->arguments;
     job->digit = (table_digit){.first_bit = arguments->first_bit,
                                .bits = arguments->has_bits ? arguments->bits : 8,
                                .descending = arguments->descending};
-    if (!arguments->output)
+    if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
     if (job->digit.bits < 1 || job->digit.bits > TABLE_DIGIT_BITS_MOST)
         return fail(EX_USAGE, "--bits %u: not 1 to %d", job->digit.bits, TABLE_DIGIT_BITS_MOST);
-    if (arguments->out_type && arguments->out_type != TABLE_U32 && arguments->out_type != TABLE_U64)
-        return fail(EX_USAGE, "--out-type %s: counters are u32 or u64", table_type_name(arguments->out_type));
-    return check_outputs(arguments, NULL, NULL);
+    if (arguments->common.out_type && arguments->common.out_type != TABLE_U32 &&
+        arguments->common.out_type != TABLE_U64)
+        return fail(EX_USAGE, "--out-type %s: counters are u32 or u64", table_type_name(arguments->common.out_type));
+    return check_outputs(&arguments->common, NULL, NULL, NULL);
 }
 
 /* The layout of the counters of so many keys. */
 static int lay_out(struct count_job *job, uint64_t keys) {
-    const table_type type = job->arguments.out_type ? job->arguments.out_type : TABLE_U64;
+    const table_type type = job->arguments.common.out_type ? job->arguments.common.out_type : TABLE_U64;
     if (type == TABLE_U32 && keys > UINT32_MAX)
         return fail(EX_DATAERR, "%s: has more than the 2^32 - 1 keys that u32 counts; --out-type u64 counts all",
                     job->input.name);
@@ -93,8 +55,8 @@ static int lay_out(struct count_job *job, uint64_t keys) {
 }
 
 static int open_input(struct count_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    const int code = open_keys_to_count(&job->input, arguments->operands[0], arguments);
+    const struct count_arguments *arguments = &job->arguments;
+    const int code = open_keys_to_count(&job->input, arguments->common.inputs[0], &arguments->common);
     if (code != EX_OK)
         return code;
     const table_type type = job->input.layout.type;
@@ -103,7 +65,8 @@ static int open_input(struct count_job *job) {
         return fail(EX_USAGE, "--first-bit %u: keys of %s have the bits 0 to %zu", job->digit.first_bit,
                     table_type_name(type), width - 1);
     job->chunk = arguments->chunk ? arguments->chunk : table_digit_chunk_length(job->digit.bits);
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
+    job->format =
+        output_format_for(arguments->common.output, arguments->common.output_format, job->input.format->output);
     return lay_out(job, keys_view(&job->input).rows);
 }
 
@@ -138,12 +101,12 @@ static void add_row(table_type type, void *to, const void *from, size_t columns)
 
 /* Counts keys from `place` on, of whole chunks, or of one whose first keys may have been counted. */
 static int count_keys(struct count_job *job, const table_view *keys, uint64_t place, void *spare) {
-    const struct arguments *arguments = &job->arguments;
+    const struct count_arguments *arguments = &job->arguments;
     const size_t first = (size_t)(place / job->chunk), rows = table_digit_chunks(keys->rows, job->chunk, 1);
     const bool goes_on = place % job->chunk > 0;
     table_pipeline_report report = {0};
     const table_pipeline_options options = {
-        .backend = arguments->backend, .threads = arguments->threads, .report = &report};
+        .backend = arguments->common.backend, .threads = arguments->common.threads, .report = &report};
     const int code = make_room(job, first + rows);
     if (code != EX_OK)
         return code;
@@ -184,8 +147,9 @@ static int count_pieces(struct count_job *job, struct key_pieces *pieces, void *
 
 static int rank_keys(struct count_job *job) {
     const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, job->layout.type};
-    const table_pipeline_options options = {
-        .backend = job->arguments.backend, .threads = job->arguments.threads, .report = &job->rank_report};
+    const table_pipeline_options options = {.backend = job->arguments.common.backend,
+                                            .threads = job->arguments.common.threads,
+                                            .report = &job->rank_report};
     const table_status status = table_chunk_ranks(&counters, &counters, NULL, NULL, &options);
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
@@ -199,7 +163,7 @@ static bool splits_chunks(const struct count_job *job, const struct key_pieces *
 static int count(struct count_job *job) {
     struct key_pieces pieces = {0};
     job->row_bytes = job->layout.columns * table_type_size(job->layout.type);
-    job->budget.most = memory_there(job->arguments.memory);
+    job->budget.most = memory_there(job->arguments.common.memory);
     keys_begin(&pieces, &job->input, &job->budget);
     const bool splits = splits_chunks(job, &pieces);
     if (splits)
@@ -216,7 +180,7 @@ static int count(struct count_job *job) {
 static void print_json(const struct count_job *job) {
     json_object(NULL);
     json_string("keys", job->input.name);
-    json_string("output", job->arguments.output);
+    json_string("output", job->arguments.common.output);
     json_string("type", table_type_name(job->input.layout.type));
     json_size("key_count", keys_view(&job->input).rows);
     json_size("chunk_length", job->report.chunk_length);
@@ -240,18 +204,18 @@ static void free_tables(struct count_job *job) {
 }
 
 static int calculate(struct count_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct count_arguments *arguments = &job->arguments;
     int code = open_input(job);
     stopwatch_step(&job->watch, STEP_READ);
     if (code == EX_OK)
-        code = open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
+        code = open_output(&job->output, arguments->common.output, arguments->common.force, job->format, &job->layout);
     stopwatch_step(&job->watch, STEP_WRITE);
-    progress_begin(&job->progress, wants_progress(arguments));
+    progress_begin(&job->progress, wants_progress(&arguments->common));
     if (code == EX_OK)
         code = count(job);
     stopwatch_step(&job->watch, STEP_WORK);
     progress_end(&job->progress);
-    progress_begin(&job->progress, wants_progress(arguments));
+    progress_begin(&job->progress, wants_progress(&arguments->common));
     if (code == EX_OK)
         code = input_unchanged(&job->input);
     if (code == EX_OK)
@@ -272,21 +236,21 @@ static int run(struct count_job *job) {
     free_tables(job);
     stopwatch_step(&job->watch, STEP_FREE);
     stopwatch_text(&job->watch, times);
-    if (job->arguments.json)
+    if (job->arguments.common.json)
         print_json(job);
-    else if (!job->arguments.quiet)
+    else if (!job->arguments.common.quiet)
         message("%zu keys of %s%s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys,
                 table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
                 job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
                 times);
-    if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads_asked, job->report.threads, job->report.backend);
+    if (!job->arguments.common.quiet)
+        say_fewer_threads(job->arguments.common.threads_asked, job->report.threads, job->report.backend);
     return EX_OK;
 }
 
 int count_main(int argc, char **argv) {
     struct count_job job = {.output = {.fd = -1, .slot = -1}};
-    int code = arguments_parse(&job.arguments, argc, argv, FOR_COUNT, 1, help);
+    int code = options_parse(&options_of_count, &job.arguments, argc, argv);
     if (code != GO_ON)
         return code;
     code = check_arguments(&job);

@@ -13,65 +13,18 @@
 #include "threads.h"
 #include "types.h"
 
-static const char help[] =
-    "usage: tuplescan hist VALUES [--bins N] [--range A:B | --edges FILE | --first I] [options]\n"
-    "\n"
-    "Takes all values of VALUES as one list, whatever their shape: columns are not told apart.\n"
-    "Prints a line for each bin: where it begins, where it ends, and how many of the values are in it. A bin has its\n"
-    "left end, and the last one its right end too: exactly as they are printed. Values in no bin, and NaNs, are "
-    "counted\n"
-    "apart, in lines that begin with #. The name of a file says its format, as for scan: of what is no .npy and no\n"
-    "text (or with --input-format raw) the values are bytes, unless --type says more.\n"
-    "\n"
-    "  --bins N              that many bins, up to 2^20. Default: 10; 256 for bytes without --range\n"
-    "  --range A:B           of one width, from A to B; at least 2^-47 of |A| and |B| wide, and 2^-1022. "
-    "Default:\n"
-    "                        from the least to the greatest value, NaNs and infinities aside, and beyond where the "
-    "bins\n"
-    "                        would be too narrow; for bytes 0:256\n"
-    "  --edges FILE          between the edges in a table file of the type of the values, which ascend\n"
-    "  --first I             of one integer each, from I on\n"
-    "  --weights FILE        sum up what each value weighs, f32 or f64, instead of counting; a raw file has f64\n"
-    "  --cumulative          how many values there are up to the end of each bin, from the first bin on\n"
-    "  --density             f64: shares of what is in the bins, by a bin's width, so that their integral is 1; with\n"
-    "                        --cumulative the share up to the end of each bin, which is 1 of the last one\n"
-    "  -o, --output FILE     write the counts (u64), or sums (f64), as a table of one column, a bin in each row; in\n"
-    "                        which format, as for scan\n"
-    "  --chunk N             with -o: for each N values a row, which has a column for each bin\n"
-    "  -f, --force           replace OUTPUT if it exists, as scan does\n"
-    "  --plot                print a bar for each bin\n"
-    "  --member NAME, --tensor NAME\n"
-    "                        which table of a .npz or a safetensors file, as for scan\n"
-    "  --delimiter C         of csv, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
-    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
-    "  --json                print one object instead of lines; infinite edges are the strings \"inf\" and \"-inf\"\n"
-    "  --no-progress         do not show on a terminal how far it is, after a second\n"
-    "  -q, --quiet           with -o: print nothing but errors\n"
-    "  --backend B           auto, cpu or cuda; auto is cpu, as the keys are in host memory\n"
-    "  --threads N           CPU threads at most, as for scan\n"
-    "  --type T, --skip BYTES, --input-format F, --output-format F\n"
-    "                        describe raw values, u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
-    "  --field NAME,...      the values are these fields of the records of a .npy, as for scan\n"
-    "\n"
-    "examples:\n"
-    "  tuplescan hist ages.npy --bins 12 --range 0:120 --plot\n"
-    "  tuplescan hist FILE --json\n"
-    "  tuplescan hist prices.npy --bins 1000 --cumulative --density -o cdf.npy\n"
-    "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy\n";
-
-static int check_arguments(const struct arguments *arguments) {
+static int check_arguments(const struct hist_arguments *arguments) {
     if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
         return fail(EX_USAGE, "--range, --edges and --first: only one of them");
     if (arguments->edges && arguments->bins)
         return fail(EX_USAGE, "--edges says how many bins there are: leave out --bins");
     if (arguments->bins > TABLE_BINS_MOST)
         return fail(EX_USAGE, "--bins %zu: not 1 to %d", arguments->bins, TABLE_BINS_MOST);
-    if (arguments->chunk && (!arguments->output || arguments->plot))
+    if (arguments->chunk && (!arguments->common.output || arguments->plot))
         return fail(EX_USAGE, "--chunk makes a table, which needs -o and has no --plot");
-    if (arguments->plot && arguments->json)
+    if (arguments->plot && arguments->common.json)
         return fail(EX_USAGE, "--plot and --json both want standard output");
-    return check_outputs(arguments, NULL, NULL);
+    return check_outputs(&arguments->common, arguments->plot ? "--plot" : NULL, NULL, NULL);
 }
 
 static int read_weights(struct hist_job *job) {
@@ -95,7 +48,7 @@ static int read_weights(struct hist_job *job) {
 
 /* The table of counts, and where it goes to, if anywhere. */
 static int prepare_output(struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct hist_arguments *arguments = &job->arguments;
     const table_view values = keys_view(&job->input);
     const size_t chunk = arguments->chunk, chunks = chunk ? values.rows / chunk + (values.rows % chunk != 0) : 1;
     job->rows_of_bins = chunks;
@@ -106,14 +59,15 @@ static int prepare_output(struct hist_job *job) {
     job->layout = chunk ? rows : column;
     if (!layout_finish(&job->layout))
         return fail(EX_DATAERR, "%s: its table is beyond the address space", job->input.name);
-    if (!arguments->output)
+    if (!arguments->common.output)
         return EX_OK;
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
-    return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
+    job->format =
+        output_format_for(arguments->common.output, arguments->common.output_format, job->input.format->output);
+    return open_output(&job->output, arguments->common.output, arguments->common.force, job->format, &job->layout);
 }
 
 static int fail_histogram(const struct hist_job *job, table_status status) {
-    const struct arguments *arguments = &job->arguments;
+    const struct hist_arguments *arguments = &job->arguments;
     if (status == TABLE_ERROR_ARGUMENT && arguments->has_range)
         return fail(EX_USAGE, "--range: %s", table_error_detail());
     if (status == TABLE_ERROR_ARGUMENT && job->bins.kind == TABLE_BINS_EVEN)
@@ -124,11 +78,12 @@ static int fail_histogram(const struct hist_job *job, table_status status) {
 }
 
 static table_histogram_options options_of(const struct hist_job *job, const table_view *weights) {
-    const struct arguments *arguments = &job->arguments;
-    return (table_histogram_options){.run = {.backend = arguments->backend, .threads = arguments->threads},
-                                     .per_chunk = arguments->chunk > 0,
-                                     .chunk_length = arguments->chunk,
-                                     .weights = arguments->weights ? weights : NULL};
+    const struct hist_arguments *arguments = &job->arguments;
+    return (table_histogram_options){
+        .run = {.backend = arguments->common.backend, .threads = arguments->common.threads},
+        .per_chunk = arguments->chunk > 0,
+        .chunk_length = arguments->chunk,
+        .weights = arguments->weights ? weights : NULL};
 }
 
 /* The histogram of these values into `rows`, of the job's layout. */
@@ -194,7 +149,7 @@ static int find_scratch(struct hist_job *job, size_t count, size_t *bytes) {
 
 /* Charges all that is needed at a time, if the counts are those of pieces also the counts of a piece. */
 static int charge(struct hist_job *job, struct key_pieces *pieces, bool in_pieces) {
-    struct memory_budget budget = {.most = memory_there(job->arguments.memory)};
+    struct memory_budget budget = {.most = memory_there(job->arguments.common.memory)};
     const size_t all = keys_view(&job->input).rows;
     size_t scratch = 0;
     keys_begin(pieces, &job->input, &budget);
@@ -231,7 +186,7 @@ static int inputs_unchanged(const struct hist_job *job) {
 }
 
 static int write_output(struct hist_job *job) {
-    if (!job->arguments.output)
+    if (!job->arguments.common.output)
         return EX_OK;
     const int code = write_whole(&job->output, job->format, &job->layout, job->rows, &job->progress);
     return code == EX_OK ? atomic_file_publish(&job->output) : code;
@@ -248,40 +203,40 @@ static void print_summary(const struct hist_job *job) {
 }
 
 static void print(const struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    if (arguments->json)
+    const struct hist_arguments *arguments = &job->arguments;
+    if (arguments->common.json)
         hist_print_json(job);
     else if (arguments->plot)
         hist_print_plot(job);
-    else if (!arguments->output)
+    else if (!arguments->common.output)
         hist_print_text(job);
-    else if (!arguments->quiet)
+    else if (!arguments->common.quiet)
         print_summary(job);
 }
 
-static bool bins_are_known(const struct arguments *arguments, table_type type) {
+static bool bins_are_known(const struct hist_arguments *arguments, table_type type) {
     return arguments->has_range || arguments->edges || arguments->has_first || type == TABLE_U8;
 }
 
 /* Counts add up; sums of weights, and rows of chunks, are made at once; and without a range all values are looked
  * at twice. So files are mapped, and what comes bit by bit is taken so if that will do. */
 static int open_values(struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    const char *path = arguments->operands[0];
+    const struct hist_arguments *arguments = &job->arguments;
+    const char *path = arguments->common.inputs[0];
     struct input_file *input = &job->input;
     if (arguments->weights || arguments->chunk ||
-        !bins_are_known(arguments, arguments->type ? arguments->type : TABLE_U8))
-        return open_keys(input, path, arguments);
-    const int code = open_keys_to_count(input, path, arguments);
+        !bins_are_known(arguments, arguments->common.type ? arguments->common.type : TABLE_U8))
+        return open_keys(input, path, &arguments->common);
+    const int code = open_keys_to_count(input, path, &arguments->common);
     return code != EX_OK || input->data || bins_are_known(arguments, input->layout.type)
                ? code
-               : input_take_table(input, memory_there(arguments->memory));
+               : input_take_table(input, memory_there(arguments->common.memory));
 }
 
 static int run(struct hist_job *job) {
     int code = open_values(job);
     stopwatch_step(&job->watch, STEP_READ);
-    progress_begin(&job->progress, wants_progress(&job->arguments));
+    progress_begin(&job->progress, wants_progress(&job->arguments.common));
     if (code == EX_OK)
         code = hist_choose_bins(job);
     progress_end(&job->progress);
@@ -292,7 +247,7 @@ static int run(struct hist_job *job) {
     if (code == EX_OK)
         code = prepare_output(job);
     stopwatch_step(&job->watch, STEP_WRITE);
-    progress_begin(&job->progress, wants_progress(&job->arguments));
+    progress_begin(&job->progress, wants_progress(&job->arguments.common));
     if (code == EX_OK)
         code = count(job);
     if (code == EX_OK)
@@ -301,7 +256,7 @@ static int run(struct hist_job *job) {
         code = hist_cumulate(job);
     stopwatch_step(&job->watch, STEP_WORK);
     progress_end(&job->progress);
-    progress_begin(&job->progress, wants_progress(&job->arguments));
+    progress_begin(&job->progress, wants_progress(&job->arguments.common));
     if (code == EX_OK)
         code = write_output(job);
     progress_end(&job->progress);
@@ -311,14 +266,14 @@ static int run(struct hist_job *job) {
     stopwatch_step(&job->watch, STEP_FREE);
     if (code == EX_OK)
         print(job);
-    if (code == EX_OK && !job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads_asked, job->report.threads, job->report.backend);
+    if (code == EX_OK && !job->arguments.common.quiet)
+        say_fewer_threads(job->arguments.common.threads_asked, job->report.threads, job->report.backend);
     return code;
 }
 
 int hist_main(int argc, char **argv) {
     struct hist_job job = {.output = {.fd = -1, .slot = -1}};
-    int code = arguments_parse(&job.arguments, argc, argv, FOR_HIST, 1, help);
+    int code = options_parse(&options_of_hist, &job.arguments, argc, argv);
     if (code != GO_ON)
         return code;
     code = check_arguments(&job.arguments);

@@ -7,7 +7,7 @@
 #include "stopwatch.h"
 
 struct hist_job {
-    struct arguments arguments;
+    struct hist_arguments arguments;
     struct input_file input, edges, weights;
     struct atomic_file output;
     struct table_layout layout;

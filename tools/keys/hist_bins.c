@@ -10,7 +10,7 @@
 enum { LOOK_KEYS = 1 << 20 };
 
 struct memory_budget hist_budget(const struct hist_job *job) {
-    struct memory_budget budget = {.most = memory_there(job->arguments.memory)};
+    struct memory_budget budget = {.most = memory_there(job->arguments.common.memory)};
     memory_add(&budget, keys_held(&job->input));
     memory_add(&budget, keys_held(&job->edges));
     return budget;
@@ -98,11 +98,11 @@ double hist_bin_width(const struct hist_job *job, size_t bin) {
 }
 
 int hist_choose_bins(struct hist_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct hist_arguments *arguments = &job->arguments;
     const bool bytes = job->input.layout.type == TABLE_U8 && !arguments->has_range;
     job->bins = (table_bins){.kind = TABLE_BINS_EVEN, .count = arguments->bins ? arguments->bins : bytes ? 256 : 10};
-    job->bins.low = arguments->has_range ? arguments->low : 0;
-    job->bins.high = arguments->has_range ? arguments->high : 256;
+    job->bins.low = arguments->has_range ? arguments->range.low : 0;
+    job->bins.high = arguments->has_range ? arguments->range.high : 256;
     if (arguments->edges)
         return read_edges(job);
     if (arguments->has_first) {

@@ -27,7 +27,7 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
                                   .whole = true,
                                   .tells = !arguments->quiet,
                                   .fields = fields,
-                                  .field_count = arguments->field_count};
+                                  .field_count = arguments->fields.count};
 }
 
 int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {

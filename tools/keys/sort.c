@@ -10,49 +10,8 @@
 #include "message.h"
 #include "threads.h"
 
-static const char help[] =
-    "usage: tuplescan sort TABLE [--by COLUMN|FIELD]... -o OUTPUT [options]\n"
-    "\n"
-    "Writes the rows of TABLE in the order of their keys; rows whose keys are equal keep their order. A row stays\n"
-    "whole: it is what lies at one index of the first axis, such as a record of a structured .npy, whatever other\n"
-    "fields that has. Floats are in the total order: -0.0 before +0.0, NaNs at the ends by their sign. The name of a\n"
-    "file says its format, as for scan: of what is no .npy and no text (or with --input-format raw) the rows are "
-    "bytes,\n"
-    "unless --type and --columns say more.\n"
-    "\n"
-    "  --by COLUMN|FIELD     the key: a column, counted from 0 on, or a field of a structured .npy; one of several\n"
-    "                        values is compared from the first to the last. Up to 16 of them, the most significant\n"
-    "                        one first. Default: the column, where there is one only\n"
-    "  -o, --output FILE     where to, - is standard output; in which format, as for scan\n"
-    "  -f, --force           replace OUTPUT (and the file of --values-out) if it exists, as scan does\n"
-    "  --values FILE         a value for each row, which moves with it: a .npy with as many rows, of any type but\n"
-    "                        Python objects (text, dates, records, ...), or raw values of --value-bytes\n"
-    "  --value-bytes N       bytes of a raw value. Default: the size of the file divided by the number of rows\n"
-    "  --values-out FILE     where the values go to, in the format of their file unless the name says another\n"
-    "  --argsort             write the index of each row instead of the row: u32, or u64 beyond 2^32 rows\n"
-    "  --descending          the greatest key first\n"
-    "  --first-bit N, --bits N\n"
-    "                        sort by these bits of the key alone; 0 is the lowest bit\n"
-    "  --backend B           auto, cpu or cuda; auto is cpu, as the rows are in host memory\n"
-    "  --threads N           CPU threads at most, as for scan\n"
-    "  --type T, --columns C, --skip BYTES, --input-format F, --output-format F\n"
-    "                        describe raw rows, of C values of u8 u16 u32 u64 i32 i64 f32 f64, as for scan\n"
-    "  --member NAME, --tensor NAME\n"
-    "                        which table of a .npz or a safetensors file, as for scan\n"
-    "  --delimiter C         of csv, as for scan\n"
-    "  --memory BYTES        use at most so much for what cannot be done piece by piece. Default: 3/4 of what\n"
-    "                        the process may use. What needs more is refused before it begins, with how much it needs\n"
-    "  --json                print one object about the run on standard output\n"
-    "  --no-progress         do not show on a terminal how far it is, after a second\n"
-    "  -q, --quiet           print nothing but errors\n"
-    "\n"
-    "examples:\n"
-    "  tuplescan sort ages.npy -o sorted.npy --values names.npy --values-out names-by-age.npy\n"
-    "  tuplescan sort people.npy --by age --by height -o sorted.npy\n"
-    "  tuplescan sort words.bin --type u32 --argsort -o order.npy\n";
-
-static int check_arguments(const struct arguments *arguments) {
-    if (!arguments->output)
+static int check_arguments(const struct sort_arguments *arguments) {
+    if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
     if (!arguments->values != !arguments->values_out)
         return fail(EX_USAGE, "--values and --values-out belong together");
@@ -62,7 +21,7 @@ static int check_arguments(const struct arguments *arguments) {
         return fail(EX_USAGE, "--argsort and --values: the order alone moves no values");
     if (arguments->has_bits && arguments->bits == 0)
         return fail(EX_USAGE, "--bits 0: there is nothing to sort by");
-    return check_outputs(arguments, "--values-out", arguments->values_out);
+    return check_outputs(&arguments->common, NULL, "--values-out", arguments->values_out);
 }
 
 /* Opens a file whose values are to be read as soon as all memory that is needed is charged. Values of which nobody
@@ -76,15 +35,15 @@ static int start(struct sort_job *job, struct input_file *file, const char *path
 }
 
 static int start_rows(struct sort_job *job) {
-    struct input_request request = keys_request(&job->arguments, job->by);
-    for (unsigned i = 0; i < job->arguments.by_count; i++)
-        job->by[i].name = job->arguments.by[i];
+    struct input_request request = keys_request(&job->arguments.common, job->by);
+    for (unsigned i = 0; i < job->arguments.by.count; i++)
+        job->by[i].name = job->arguments.by.list[i];
     request.own = true;
     request.elements = INPUT_RECORDS;
     request.fields = job->by;
-    request.field_count = job->arguments.by_count;
+    request.field_count = job->arguments.by.count;
     job->budget.most = request.memory;
-    const int code = start(job, &job->input, job->arguments.operands[0], &request);
+    const int code = start(job, &job->input, job->arguments.common.inputs[0], &request);
     if (code != EX_OK)
         return code;
     job->input.layout.type = key_type(job->input.layout.type);
@@ -98,7 +57,7 @@ static int start_rows(struct sort_job *job) {
 }
 
 static int start_values(struct sort_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct sort_arguments *arguments = &job->arguments;
     struct input_request request = {.raw_type = TABLE_U8, .whole = true, .own = true, .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
     struct table_layout *layout = &file->layout;
@@ -165,19 +124,21 @@ static int read_tables(struct sort_job *job) {
 }
 
 static int open_outputs(struct sort_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct sort_arguments *arguments = &job->arguments;
     const struct input_file *values = &job->value_file;
-    job->format = output_format_for(arguments->output, arguments->output_format, job->input.format->output);
-    int code = open_output(&job->output, arguments->output, arguments->force, job->format,
+    job->format =
+        output_format_for(arguments->common.output, arguments->common.output_format, job->input.format->output);
+    int code = open_output(&job->output, arguments->common.output, arguments->common.force, job->format,
                            arguments->argsort ? &job->order_layout : &job->input.layout);
     if (code != EX_OK || !arguments->values)
         return code;
     job->value_format = output_format_for(arguments->values_out, NULL, values->format->output);
-    return open_output(&job->value_output, arguments->values_out, arguments->force, job->value_format, &values->layout);
+    return open_output(&job->value_output, arguments->values_out, arguments->common.force, job->value_format,
+                       &values->layout);
 }
 
 static int write_outputs(struct sort_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct sort_arguments *arguments = &job->arguments;
     const struct input_file *values = &job->value_file;
     int code = input_unchanged(&job->input);
     if (code == EX_OK)
@@ -194,12 +155,12 @@ static int write_outputs(struct sort_job *job) {
 static void print_json(const struct sort_job *job) {
     json_object(NULL);
     json_string("keys", job->input.name);
-    json_string("output", job->arguments.output);
+    json_string("output", job->arguments.common.output);
     json_string("type", table_type_name(job->by[0].type));
     json_size("key_count", job->rows);
     json_array("by");
-    for (unsigned i = 0; i < job->arguments.by_count; i++)
-        json_string(NULL, job->arguments.by[i]);
+    for (unsigned i = 0; i < job->arguments.by.count; i++)
+        json_string(NULL, job->arguments.by.list[i]);
     json_end();
     json_size("row_bytes", job->row_bytes);
     json_size("value_bytes", job->value_bytes);
@@ -228,7 +189,7 @@ static void free_tables(struct sort_job *job) {
 }
 
 static int calculate(struct sort_job *job) {
-    progress_begin(&job->progress, wants_progress(&job->arguments));
+    progress_begin(&job->progress, wants_progress(&job->arguments.common));
     int code = start_rows(job);
     if (code == EX_OK)
         code = start_values(job);
@@ -244,7 +205,7 @@ static int calculate(struct sort_job *job) {
     if (code == EX_OK)
         code = sort_rows(job);
     stopwatch_step(&job->watch, STEP_WORK);
-    progress_begin(&job->progress, wants_progress(&job->arguments));
+    progress_begin(&job->progress, wants_progress(&job->arguments.common));
     if (code == EX_OK)
         code = write_outputs(job);
     progress_end(&job->progress);
@@ -258,18 +219,18 @@ static int run(struct sort_job *job) {
         return code;
     free_tables(job);
     stopwatch_step(&job->watch, STEP_FREE);
-    if (job->arguments.json)
+    if (job->arguments.common.json)
         print_json(job);
-    else if (!job->arguments.quiet)
+    else if (!job->arguments.common.quiet)
         print_summary(job);
-    if (!job->arguments.quiet)
-        say_fewer_threads(job->arguments.threads_asked, job->report.threads, job->report.backend);
+    if (!job->arguments.common.quiet)
+        say_fewer_threads(job->arguments.common.threads_asked, job->report.threads, job->report.backend);
     return EX_OK;
 }
 
 int sort_main(int argc, char **argv) {
     struct sort_job job = {.output = {.fd = -1, .slot = -1}, .value_output = {.fd = -1, .slot = -1}};
-    int code = arguments_parse(&job.arguments, argc, argv, FOR_SORT, 1, help);
+    int code = options_parse(&options_of_sort, &job.arguments, argc, argv);
     if (code != GO_ON)
         return code;
     code = check_arguments(&job.arguments);

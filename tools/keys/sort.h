@@ -6,7 +6,7 @@
 #include "stopwatch.h"
 
 struct sort_job {
-    struct arguments arguments;
+    struct sort_arguments arguments;
     struct input_file input, value_file;
     struct atomic_file output, value_output;
     struct input_field by[BY_MOST]; /* the columns or fields, and where they are in a row */

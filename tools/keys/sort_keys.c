@@ -42,14 +42,14 @@ static int choose_column(const struct sort_job *job, const char *by, struct inpu
 }
 
 int sort_choose_keys(struct sort_job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct sort_arguments *arguments = &job->arguments;
     const struct table_layout *layout = &job->input.layout;
     if (!layout->type && layout->columns > 1)
         return fail(EX_DATAERR, "%s: has rows of %zu records, and such rows have no key", job->input.name,
                     layout->columns);
-    job->by_count = arguments->by_count > 0 ? arguments->by_count : 1;
+    job->by_count = arguments->by.count > 0 ? arguments->by.count : 1;
     for (unsigned i = 0; i < job->by_count; i++) {
-        const int code = job->by[i].found ? EX_OK : choose_column(job, arguments->by[i], &job->by[i]);
+        const int code = job->by[i].found ? EX_OK : choose_column(job, arguments->by.list[i], &job->by[i]);
         if (code != EX_OK)
             return code;
         if (job->by[i].type > TABLE_F64 && job->by[i].found)
@@ -87,8 +87,8 @@ static size_t key_values(const struct sort_job *job) {
 }
 
 static table_sort_options sort_options(const struct sort_job *job) {
-    const struct arguments *arguments = &job->arguments;
-    return (table_sort_options){.run = {.backend = arguments->backend, .threads = arguments->threads},
+    const struct sort_arguments *arguments = &job->arguments;
+    return (table_sort_options){.run = {.backend = arguments->common.backend, .threads = arguments->common.threads},
                                 .descending = arguments->descending,
                                 .first_bit = arguments->first_bit,
                                 .bits = arguments->bits};

@@ -37,18 +37,18 @@ static int check_one(const struct said *said) {
                 first);
 }
 
-int check_alike(const struct arguments *arguments) {
+int check_alike(const struct scan_arguments *arguments) {
     const struct said all[] = {
-        {"INPUT", arguments->operands[0], 0},
-        {"--output", arguments->output, 0},
+        {"INPUT", arguments->common.inputs[0], 0},
+        {"--output", arguments->common.output, 0},
         {"--carry-in", arguments->carry_in, 0},
-        {"--input-format", arguments->input_format, 0},
-        {"--output-format", arguments->output_format, 0},
-        {"--type", table_type_name(arguments->type), 0},
-        {"--out-type", table_type_name(arguments->out_type), 0},
-        {"--columns", NULL, arguments->columns},
-        {"--skip", NULL, arguments->skip},
-        {"--force", if_given(arguments->force), 0},
+        {"--input-format", arguments->common.input_format, 0},
+        {"--output-format", arguments->common.output_format, 0},
+        {"--type", table_type_name(arguments->common.type), 0},
+        {"--out-type", table_type_name(arguments->common.out_type), 0},
+        {"--columns", NULL, arguments->common.columns},
+        {"--skip", NULL, arguments->common.skip},
+        {"--force", if_given(arguments->common.force), 0},
         {"--wrap", if_given(arguments->wrap), 0},
         {"--exclusive", if_given(arguments->exclusive), 0},
         {"--reverse", if_given(arguments->reverse), 0},

@@ -6,49 +6,16 @@
 
 #include <tuplescan/mpi.h>
 
-#include "complete.h"
 #include "memory.h"
 #include "message.h"
 #include "mpi/alike.h"
 #include "mpi/shared_file.h"
+#include "options/option.h"
 #include "signals.h"
 #include "table_io.h"
 #include "transfer.h"
 #include "types.h"
 #include "values.h"
-
-static const char usage[] =
-    "usage: mpirun -n RANKS tuplescan-mpi scan INPUT -o OUTPUT [options]\n"
-    "\n"
-    "Writes the table of running sums down each column of INPUT, as tuplescan scan does, bit for bit, with as many\n"
-    "ranks as mpirun begins. Each reads, sums and writes its own share of the rows, so that a table may be larger "
-    "than\n"
-    "the memory of one machine. INPUT and OUTPUT are files that all ranks reach under these names. OUTPUT appears\n"
-    "whole, when all ranks have brought their shares to the disk, or not at all.\n"
-    "\n"
-    "  -o, --output FILE     where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT\n"
-    "  -f, --force           replace OUTPUT if it exists\n"
-    "  --exclusive           row i without row i itself: the sums of the rows before it\n"
-    "  --reverse             sums from the end: row i is the sum of the rows from i to the last one\n"
-    "  --offsets             one row more: the start (zeros, or what was carried in), and then the sums\n"
-    "  --skip-nan            floats: a NaN counts as nothing; it is said how many there were\n"
-    "  --out-type T          type of the sums: u32 u64 i32 i64 f16 bf16 f32 f64. Default: u64 for u8 to u64 and bool,\n"
-    "                        i64 for i8 to i64, else that of the input\n"
-    "  --carry-in FILE       a row that is added to every sum, as a table file of one row\n"
-    "  --wrap                integers: do not look whether sums leave their type. Otherwise the first row and column\n"
-    "                        whose true sum does is named, and the exit code is 65; the output is written all the "
-    "same\n"
-    "  --backend B, --threads N\n"
-    "                        of each rank, as tuplescan scan takes them; all other options, and the files, must\n"
-    "                        be the same on all ranks\n"
-    "  --type T --columns C, --skip BYTES, --input-format F, --output-format F\n"
-    "                        of raw files, as tuplescan scan takes them\n"
-    "  -q, --quiet           print nothing but errors\n"
-    "\n"
-    "example:\n"
-    "  mpirun -n 4 tuplescan-mpi scan big.npy -o sums.npy\n"
-    "\n"
-    "exit codes: those of tuplescan\n";
 
 /* What rank 0 finds out for all. */
 struct facts {
@@ -59,7 +26,7 @@ struct facts {
 
 struct job {
     int rank, ranks;
-    struct arguments arguments;
+    struct scan_arguments arguments;
     struct facts facts;
     struct input_file input;   /* rank 0's */
     struct atomic_file output; /* rank 0's */
@@ -72,27 +39,27 @@ struct job {
 
 /* Rank 0 complains first, and the others only where they find something else. */
 static int parse(struct job *job, int argc, char **argv) {
-    int code = job->rank == 0 ? arguments_parse(&job->arguments, argc, argv, FOR_RANKS, 1, usage) : GO_ON;
+    int code = job->rank == 0 ? options_parse(&options_of_ranks, &job->arguments, argc, argv) : GO_ON;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (code != GO_ON)
         return code;
     if (job->rank != 0)
-        code = arguments_parse(&job->arguments, argc, argv, FOR_RANKS, 1, usage);
+        code = options_parse(&options_of_ranks, &job->arguments, argc, argv);
     code = ranks_code(code == GO_ON ? EX_OK : code);
     code = code == EX_OK ? check_alike(&job->arguments) : code;
     return code == EX_OK ? GO_ON : code;
 }
 
-static int check_arguments(const struct arguments *arguments) {
-    if (!arguments->output)
+static int check_arguments(const struct scan_arguments *arguments) {
+    if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
-    return check_outputs(arguments, NULL, NULL);
+    return check_outputs(&arguments->common, NULL, NULL, NULL);
 }
 
 static int look_at_input(struct job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     struct facts *facts = &job->facts;
-    int code = start_input(&job->input, arguments->operands[0], 0, NULL, arguments);
+    int code = start_input(&job->input, arguments->common.inputs[0], 0, NULL, arguments);
     if (code != EX_OK)
         return code;
     if (!job->input.is_regular)
@@ -132,12 +99,12 @@ static int share_carry_in(struct job *job) {
 }
 
 static int begin_output(struct job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     const struct output_format *format =
-        output_format_for(arguments->output, arguments->output_format, job->input.format->output);
+        output_format_for(arguments->common.output, arguments->common.output_format, job->input.format->output);
     if (format->delimiter)
-        return fail(EX_USAGE, "-o %s: ranks write no text: tuplescan scan does", arguments->output);
-    int code = open_output(&job->output, arguments->output, arguments->force, format, &job->facts.out);
+        return fail(EX_USAGE, "-o %s: ranks write no text: tuplescan scan does", arguments->common.output);
+    int code = open_output(&job->output, arguments->common.output, arguments->common.force, format, &job->facts.out);
     if (code == EX_OK && !job->output.direct)
         code = write_header(&job->output, format, &job->facts.out);
     job->facts.out_offset = job->output.written;
@@ -176,12 +143,12 @@ static int read_share(struct job *job) {
         job->values && job->sums ? EX_OK : fail(EX_OSERR, "rank %d: out of memory for %zu rows", job->rank, job->rows);
     if (ranks_code(code) != EX_OK)
         return EX_OSERR;
-    return shared_file_read(job->arguments.operands[0], in->offset + job->first * row_bytes(in), job->values,
+    return shared_file_read(job->arguments.common.inputs[0], in->offset + job->first * row_bytes(in), job->values,
                             job->rows * row_bytes(in));
 }
 
 static int sum_share(struct job *job) {
-    const struct arguments *arguments = &job->arguments;
+    const struct scan_arguments *arguments = &job->arguments;
     const struct table_layout *layout = &job->facts.in;
     const table_view in = {job->values, job->rows, layout->columns, 0, layout->type};
     const table_view out = {job->sums, job->rows + job->more, layout->columns, 0, job->facts.out.type};
@@ -191,22 +158,22 @@ static int sum_share(struct job *job) {
                                         .offsets = arguments->offsets,
                                         .skip_nan = arguments->skip_nan,
                                         .skipped = arguments->skip_nan ? &job->skipped : NULL,
-                                        .backend = arguments->backend,
-                                        .threads = arguments->threads,
+                                        .backend = arguments->common.backend,
+                                        .threads = arguments->common.threads,
                                         .carry_in = job->carry_in,
                                         .first_overflow = job->facts.checked ? &job->first_overflow : NULL};
     const table_status status = table_prefix_sum_mpi(&in, &out, &options, MPI_COMM_WORLD);
     if (status == TABLE_OK)
         return EX_OK;
     /* All have been told the same, and rank 0 says it. */
-    return job->rank == 0 ? fail_status(arguments->operands[0], status) : EX_SOFTWARE;
+    return job->rank == 0 ? fail_status(arguments->common.inputs[0], status) : EX_SOFTWARE;
 }
 
 /* Whether the file that rank 0 has open is still the one of that name, which all ranks have read. */
 static int input_is_in_place(const struct job *job) {
     struct stat opened, named;
     const struct input_file *input = &job->input;
-    if (fstat(input->fd, &opened) == 0 && stat(job->arguments.operands[0], &named) == 0 &&
+    if (fstat(input->fd, &opened) == 0 && stat(job->arguments.common.inputs[0], &named) == 0 &&
         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
         return input_unchanged(input);
     return fail(EX_IOERR, "%s: was replaced while it was read", input->name);
@@ -232,11 +199,11 @@ static int run(struct job *job) {
 /* Rank 0's last word. */
 static int report(const struct job *job, double seconds) {
     const struct table_layout *out = &job->facts.out;
-    const char *name = job->arguments.operands[0];
+    const char *name = job->arguments.common.inputs[0];
     say_one_row(&job->arguments, name, out);
-    if (job->skipped > 0 && !job->arguments.quiet)
+    if (job->skipped > 0 && !job->arguments.common.quiet)
         message("%s: %llu NaN were skipped", name, (unsigned long long)job->skipped);
-    if (!job->arguments.quiet)
+    if (!job->arguments.common.quiet)
         message("%zu x %zu, %s -> %s, %d ranks: %.3g ms in all", out->rows, out->columns,
                 table_type_name(job->facts.in.type), table_type_name(out->type), job->ranks, 1e3 * seconds);
     if (job->first_overflow == TABLE_NO_OVERFLOW)
@@ -276,11 +243,11 @@ static int scan(int argc, char **argv) {
 /* For completion/, as tuplescan has it: the words behind --complete are those behind the command's name. */
 static int complete(int argc, char **argv) {
     const char *begun = argc > 2 ? argv[2] : "";
-    struct arguments unused;
+    struct scan_arguments unused = {0};
     if (argc > 3 && strcmp(argv[2], "scan") == 0) {
         char *words[] = {argv[2], argv[1]};
         memcpy(argv + 1, words, sizeof words);
-        return arguments_parse(&unused, argc - 1, argv + 1, FOR_RANKS, 1, usage);
+        return options_parse(&options_of_ranks, &unused, argc - 1, argv + 1);
     }
     if (argc > 3)
         return EX_OK;
@@ -316,7 +283,7 @@ static int dispatch(int argc, char **argv, bool speaks) {
     if (speaks && version)
         printf("tuplescan-mpi %s\n", table_version());
     else if (speaks)
-        fputs(usage, help ? stdout : stderr);
+        options_help(&options_of_ranks, help ? stdout : stderr);
     return version || help ? EX_OK : EX_USAGE;
 }
 

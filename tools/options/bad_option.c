@@ -1,4 +1,4 @@
-#include "bad_option.h"
+#include "options/bad_option.h"
 
 #include <stdbool.h>
 #include <stdio.h>
