@@ -1,20 +1,23 @@
 /* The memory of a sum that goes on (tuplescan/state.h), which is the same on the host and on a device. Plain C that
  * CUDA C can include, too.
  *
- * A header of 64 bytes is followed by rows of `columns` sums, side by side, without gaps. Which rows mean something
+ * A header of 64 bytes is followed by rows of `columns` elements, side by side, without gaps. Which rows mean something
  * follows from the header's `first` and `rows` alone: those of state_digits(). All others are zero, so that equal
  * states are equal bytes, and a count that is wrong can only choose among rows that are there.
  *
- * Float sums keep the totals of the runs of rows that the tree of tuplescan/prefix_sum.h goes on from. The unit of the
- * last row is kept apart from the blocks before it, even when it is full, until the next row comes: only so the sums
- * through the last row can be made from the state. With u, the unit of the last row, counted from row 0 of all, and m,
- * its rows so far (1 to 512), a sum that began at row 0 keeps the total of a run for each binary digit of m, and the
- * total of a block for each binary digit of u. A range that begins elsewhere also has runs and blocks that grow from
- * its first row on, to where the larger ones begin: the rising rows. */
+ * Elements in the tree's order keep the totals of the runs of rows that the tree of tuplescan/prefix_sum.h goes on
+ * from. The unit of the last row is kept apart from the blocks before it, even when it is full, and not settled
+ * (src/element.h), until the next row comes: only so the sums through the last row can be made from the state. With u,
+ * the unit of the last row, counted from row 0 of all, and m, its rows so far (1 to 512), a sum that began at row 0
+ * keeps the total of a run for each binary digit of m, and the total of a block for each binary digit of u. A range
+ * that begins elsewhere also has runs and blocks that grow from its first row on, to where the larger ones begin: the
+ * rising rows. */
 #ifndef STATE_H
 #define STATE_H
 
 #include <tuplescan/table.h>
+
+#include "elements.h"
 
 #ifdef __CUDACC__
 #define STATE_INLINE static __host__ __device__ inline
@@ -31,17 +34,17 @@ enum {
     STATE_UNIT_LEVEL = 9, /* a unit is a run of 2^9 rows */
     STATE_UNIT = 512,
 
-    /* Numbers of rows. Integers have no others than the first two. */
-    STATE_START = 0,                                             /* the row that the sum began with; zeros if none */
-    STATE_SUM = 1,                                               /* integers: the sum so far, the start included */
-    STATE_INTEGER_ROWS = 2,                                      /* how many rows a state of integers has */
-    STATE_RUN_LEVELS = 10,                                       /* runs of 2^0 to 2^9 rows */
-    STATE_BLOCK_LEVELS = 55,                                     /* blocks of 2^0 to 2^54 units */
-    STATE_RUNS = 1,                                              /* + k: of 2^k rows of the last row's unit */
-    STATE_BLOCKS = STATE_RUNS + STATE_RUN_LEVELS,                /* + k: of 2^k units before it */
-    STATE_RISING_RUNS = STATE_BLOCKS + STATE_BLOCK_LEVELS,       /* + k: of 2^k rows, before the first whole unit */
-    STATE_RISING_BLOCKS = STATE_RISING_RUNS + STATE_RUN_LEVELS,  /* + k: of 2^k units behind these */
-    STATE_FLOAT_ROWS = STATE_RISING_BLOCKS + STATE_BLOCK_LEVELS, /* how many rows a state of floats has */
+    /* Numbers of rows. Elements that are joined in any order have no others than the first two. */
+    STATE_START = 0,                                            /* the row that the sum began with; zeros if none */
+    STATE_SUM = 1,                                              /* any order: the sum so far, the start included */
+    STATE_ANY_ORDER_ROWS = 2,                                   /* how many rows there are then */
+    STATE_RUN_LEVELS = 10,                                      /* runs of 2^0 to 2^9 rows */
+    STATE_BLOCK_LEVELS = 55,                                    /* blocks of 2^0 to 2^54 units */
+    STATE_RUNS = 1,                                             /* + k: of 2^k rows of the last row's unit */
+    STATE_BLOCKS = STATE_RUNS + STATE_RUN_LEVELS,               /* + k: of 2^k units before it */
+    STATE_RISING_RUNS = STATE_BLOCKS + STATE_BLOCK_LEVELS,      /* + k: of 2^k rows, before the first whole unit */
+    STATE_RISING_BLOCKS = STATE_RISING_RUNS + STATE_RUN_LEVELS, /* + k: of 2^k units behind these */
+    STATE_TREE_ROWS = STATE_RISING_BLOCKS + STATE_BLOCK_LEVELS, /* how many rows there are in the tree's order */
 
     STATE_REFUSED = 1 /* a flag: a call in a stream was given the state of other sums, and left it as it was */
 };
@@ -59,9 +62,9 @@ struct sum_state {
     uint32_t unused[3]; /* 0 */
 };
 
-/* The rows of a state of float sums that mean something: bit k of a mask is the run, or block, of level k. From the
- * range's first row on they follow each other like this: rising_runs from the lowest level up, rising_blocks from the
- * lowest up, blocks from the highest level down, runs from the highest down. */
+/* The rows of a state in the tree's order that mean something: bit k of a mask is the run, or block, of level k. From
+ * the range's first row on they follow each other like this: rising_runs from the lowest level up, rising_blocks from
+ * the lowest up, blocks from the highest level down, runs from the highest down. */
 struct state_digits {
     uint64_t rising_runs, rising_blocks, blocks, runs;
 };
@@ -107,11 +110,12 @@ STATE_INLINE struct state_digits state_digits(uint64_t first, uint64_t rows) {
     return digits;
 }
 
-STATE_INLINE int state_is_integer(uint32_t type) { return type != TABLE_F32 && type != TABLE_F64; }
+/* The element that a state's rows are made of. */
+STATE_INLINE enum element_id state_element_id(const struct sum_state *header) { return element_id_of(header->type); }
 
-/* How many rows follow the header. */
-STATE_INLINE unsigned state_slots(uint32_t type) {
-    return state_is_integer(type) ? STATE_INTEGER_ROWS : STATE_FLOAT_ROWS;
+/* How many rows of such elements follow the header. */
+STATE_INLINE unsigned state_rows_of(enum element_id id) {
+    return element_order_of(id) == TREE_ORDER ? STATE_TREE_ROWS : STATE_ANY_ORDER_ROWS;
 }
 
 /* Where row number `slot` lies. The bytes of a state are known to fit in size_t. */

@@ -168,7 +168,7 @@ static table_status put_row(const struct backend *backend, const struct plan *pl
                             const void *sums, char *workspace) {
     const struct scan one = plan_row_scan(scan, row, sums);
     struct plan rounding;
-    if (scan->out.type == scan_sum_type(scan) || scan->in.columns == 0)
+    if (scan->out.type == scan->element->type || scan->in.columns == 0)
         return backend->copy(scan, row, sums, scan_row_bytes(scan));
     const table_status status = plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding);
     return status == TABLE_OK ? pipeline_run_stateless(backend, &rounding, &one, workspace + plan->row_work_offset)

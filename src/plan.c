@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "layout.h"
 #include "parts/batch.h"
+#include "state/state_call.h"
 #include "status.h"
 
 size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {
@@ -12,7 +13,7 @@ size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {
 }
 
 void plan_chunks(struct scan *scan) {
-    const size_t before = scan->state && !plan_is_integer(scan_sum_type(scan)) ? scan->first_row % TABLE_UNIT_ROWS : 0;
+    const size_t before = scan->state && scan->element->ordered ? scan->first_row % TABLE_UNIT_ROWS : 0;
     scan->chunk_rows = TABLE_UNIT_ROWS;
     scan->chunks = scan->in.rows > 0 && scan->in.columns > 0 ? divide_up(before + scan->in.rows, TABLE_UNIT_ROWS) : 0;
 }
@@ -81,23 +82,22 @@ static bool place_fused(struct plan *plan, const struct backend *backend, const 
 }
 
 static bool place_state(struct plan *plan, const struct backend *backend, const struct scan *scan, size_t row_bytes) {
-    const bool is_integer = state_is_integer(scan_sum_type(scan));
     size_t bytes;
     if (!scan->state)
         return true;
     plan->state_reached = plan_reaches(backend, scan, scan->state);
-    return table_state_bytes(scan_sum_type(scan), scan->in.columns, &bytes) == TABLE_OK &&
+    return state_bytes(scan->element, scan->in.columns, &bytes) == TABLE_OK &&
            place(plan, plan->state_reached ? 0 : bytes, &plan->state_offset) &&
            place(plan,
-                 !is_integer          ? bytes
-                 : backend->copy_rows ? 0
-                                      : row_bytes,
+                 scan->element->ordered ? bytes
+                 : backend->copy_rows   ? 0
+                                        : row_bytes,
                  &plan->state_out_offset) &&
            place(plan, backend->copy_rows ? 2 * row_bytes : 0, &plan->state_rows_offset);
 }
 
 bool plan_is_piece(const struct backend *backend, const struct scan *scan) {
-    return scan->state && backend->piece && !plan_is_integer(scan_sum_type(scan)) && scan->chunks > 0;
+    return scan->state && backend->piece && scan->element->ordered && scan->chunks > 0;
 }
 
 static bool place_piece(struct plan *plan, const struct backend *backend, const struct scan *scan) {
@@ -106,7 +106,7 @@ static bool place_piece(struct plan *plan, const struct backend *backend, const 
 
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
                                       bool totals_only) {
-    if (scan->state && !backend->piece && !plan_is_integer(scan_sum_type(scan)))
+    if (scan->state && !backend->piece && scan->element->ordered)
         return TABLE_STRATEGY_FUSED; /* the stages know no state */
     if (wanted == TABLE_STRATEGY_AUTO)
         wanted = backend->prefers_fused(scan) ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
@@ -117,6 +117,7 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
 
 struct scan plan_row_scan(const struct scan *scan, void *row, const void *sums) {
     struct scan one = {.exclusive = true, .carry_in = sums, .threads = 1, .stream = scan->stream};
+    one.element = scan->element;
     one.out = scan->out;
     one.out.data = row;
     one.out.rows = 1;
@@ -131,7 +132,7 @@ struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows) {
                                     .rows = rows,
                                     .columns = scan->in.columns,
                                     .stride = (ptrdiff_t)scan->in.columns,
-                                    .type = scan_sum_type(scan)};
+                                    .type = scan->element->type};
     struct scan inner = *scan;
     inner.in = view;
     inner.out = view;
@@ -150,7 +151,7 @@ static bool place_row(struct plan *plan, const struct backend *backend, const st
         return true;
     void *const row = scan->row_before ? scan->row_before : scan->row_after;
     const struct scan one = plan_row_scan(scan, row, row);
-    if (scan->out.type != scan_sum_type(scan) &&
+    if (scan->out.type != scan->element->type &&
         plan_make(backend, &one, TABLE_STRATEGY_RECURSIVE, false, &rounding) != TABLE_OK)
         return false;
     return place(plan, row_bytes, &plan->row_offset) && place(plan, rounding.bytes, &plan->row_work_offset);

@@ -46,9 +46,6 @@ struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows);
 /* Whether the backend can work on that memory of the caller's itself, if there is any. */
 bool plan_reaches(const struct backend *backend, const struct scan *scan, const void *memory);
 
-/* Whether sums of this type may be added in any order. */
-static inline bool plan_is_integer(table_type type) { return !type_is_float(type); }
-
 /* Sets scan->chunk_rows and scan->chunks: the units that the table touches, the first perhaps not from its beginning
  * on. */
 void plan_chunks(struct scan *scan);

@@ -6,6 +6,7 @@
 
 #include <tuplescan/prefix_sum.h>
 
+#include "element.h"
 #include "findings.h"
 #include "state.h"
 #include "types.h"
@@ -18,9 +19,10 @@ struct scan {
     struct table_view in;
     struct table_view out; /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
     size_t tables;         /* several at once; 0 or 1: one */
-    ptrdiff_t in_step, out_step; /* elements from one table to the next */
-    size_t chunk_rows;           /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
-    size_t chunks;               /* units, the last one perhaps with fewer rows */
+    ptrdiff_t in_step, out_step;   /* values from one table to the next */
+    const struct element *element; /* what the results are made of: rows of seeds, totals, carries and states */
+    size_t chunk_rows;             /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
+    size_t chunks;                 /* units, the last one perhaps with fewer rows */
     bool exclusive;
 
     /* Rows of results beside `out`, or NULL: what the sum begins with, and the sums through the last row. */
@@ -41,10 +43,10 @@ struct scan {
     const void *carry_in;
     void *carry_out;
 
-    /* A sum that goes on; NULL: it begins at row 0 with the carry in. Backends are given it for floats alone: begun, in
-     * memory of theirs, not to be changed, with carry_in NULL. What the sum leaves behind, they put into state_out,
-     * laid out alike: the rows that mean something behind this table, but for the start, and no others; not the header.
-     */
+    /* A sum that goes on; NULL: it begins at row 0 with the carry in. Backends are given it for ordered elements alone:
+     * begun, in memory of theirs, not to be changed, with carry_in NULL. What the sum leaves behind, they put into
+     * state_out, laid out alike: the rows that mean something behind this table, but for the start, and no others; not
+     * the header. */
     struct sum_state *state, *state_out;
     uint64_t first_row; /* how many rows were summed before, if header_before is known */
 
@@ -61,13 +63,8 @@ struct scan {
     void *clock;       /* the backend's own, made by clock_open(); NULL: nothing is timed */
 };
 
-/* What the sums are kept in: carries, seeds, totals and states. */
-static inline table_type scan_sum_type(const struct scan *scan) { return type_of_sums(scan->out.type); }
-
-/* Bytes of a row of them. */
-static inline size_t scan_row_bytes(const struct scan *scan) {
-    return scan->in.columns * table_type_size(scan_sum_type(scan));
-}
+/* Bytes of a row of elements. */
+static inline size_t scan_row_bytes(const struct scan *scan) { return scan->in.columns * scan->element->bytes; }
 
 /* Whether it is one of several tables. */
 static inline bool scan_is_batch(const struct scan *scan) { return scan->tables > 1; }

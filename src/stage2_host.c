@@ -12,10 +12,8 @@ void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_statu
 
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
     const table_status status = backend->wait(scan);
-    if (status == TABLE_OK && plan_is_integer(scan_sum_type(scan)))
-        fold_rows(seeds, rows, scan->in.columns, scan_sum_type(scan));
-    else if (status == TABLE_OK)
-        sweep_rows(seeds, rows, scan->in.columns, scan_sum_type(scan));
+    if (status == TABLE_OK)
+        sweep_rows(scan->element, seeds, rows, scan->in.columns);
     return status;
 }
 

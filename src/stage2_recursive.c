@@ -1,10 +1,10 @@
 /* Stage 2 where the data is: the totals are a table again, which is scanned by the same stages, to any depth. */
 #include "pipeline.h"
 
-/* The running sums of the seeds, row 0 among them, are what the seeds are to become; so are those of the totals, if
- * they are a single unit, which starts from row 0. */
-static table_status scan_integers(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                                  void *seeds, size_t rows, unsigned level, void *workspace) {
+/* In any order: the running sums of the seeds, row 0 among them, are what the seeds are to become; so are those of the
+ * totals, if they are a single unit, which starts from row 0. */
+static table_status scan_totals(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                void *seeds, size_t rows, unsigned level, void *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);
     const struct scan totals = plan_sums_scan(scan, (char *)seeds + row_bytes, rows - 1);
     if (totals.chunks <= 1)
@@ -15,15 +15,15 @@ static table_status scan_integers(const struct backend *backend, const struct pl
     if (status == TABLE_OK)
         status = backend->stage1_local_counts(&whole, bases);
     if (status == TABLE_OK)
-        status = scan_integers(backend, plan, scan, bases, whole.chunks + 1, level + 1, workspace);
+        status = scan_totals(backend, plan, scan, bases, whole.chunks + 1, level + 1, workspace);
     if (status == TABLE_OK)
         status = backend->stage3_global_pass(&whole, bases);
     return status;
 }
 
-/* The totals are summed up by stage 1 along the tree: a unit of them is a block of 512 units. From the seeds of these
- * blocks the backend makes those of their units. */
-static table_status sweep_floats(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+/* In the tree's order: the totals are summed up by stage 1 along the tree: a unit of them is a block of 512 units. From
+ * the seeds of these blocks the backend makes those of their units. */
+static table_status sweep_blocks(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                  void *seeds, size_t rows, unsigned level, void *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);
     const struct scan totals = plan_sums_scan(scan, (char *)seeds + row_bytes, rows - 1);
@@ -34,7 +34,7 @@ static table_status sweep_floats(const struct backend *backend, const struct pla
     if (status == TABLE_OK)
         status = backend->stage1_local_counts(&totals, bases);
     if (status == TABLE_OK)
-        status = sweep_floats(backend, plan, scan, bases, totals.chunks + 1, level + 1, workspace);
+        status = sweep_blocks(backend, plan, scan, bases, totals.chunks + 1, level + 1, workspace);
     if (status == TABLE_OK)
         status = backend->stage2_sweep(scan, seeds, rows, bases);
     return status;
@@ -42,6 +42,6 @@ static table_status sweep_floats(const struct backend *backend, const struct pla
 
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                               void *seeds, size_t rows, unsigned level, void *workspace) {
-    return plan_is_integer(scan_sum_type(scan)) ? scan_integers(backend, plan, scan, seeds, rows, level, workspace)
-                                                : sweep_floats(backend, plan, scan, seeds, rows, level, workspace);
+    return scan->element->ordered ? sweep_blocks(backend, plan, scan, seeds, rows, level, workspace)
+                                  : scan_totals(backend, plan, scan, seeds, rows, level, workspace);
 }

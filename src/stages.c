@@ -15,10 +15,10 @@ struct stage_work {
 
 /* Whether stage 3 may leave something else in its rows of seeds, which are the caller's: it is given others. */
 static bool needs_copy(const struct scan *scan, const struct stage_work *work) {
-    return work->stage == 3 && scan->exclusive && !plan_is_integer(work->seeds.type);
+    return work->stage == 3 && scan->exclusive && scan->element->ordered;
 }
-static size_t bytes_of_seeds(const struct stage_work *work) {
-    return work->seeds.rows * work->seeds.columns * table_type_size(work->seeds.type);
+static size_t bytes_of_seeds(const struct scan *scan, const struct stage_work *work) {
+    return work->seeds.rows * scan_row_bytes(scan);
 }
 
 /* Stage 3. The copy is behind all that the plan has in the workspace. */
@@ -28,7 +28,7 @@ static table_status run_stage3(const struct backend *backend, const struct plan 
     table_status status = TABLE_OK;
     if (needs_copy(scan, work)) {
         seeds = workspace + plan->bytes;
-        status = backend->copy(scan, seeds, work->seeds.data, bytes_of_seeds(work));
+        status = backend->copy(scan, seeds, work->seeds.data, bytes_of_seeds(scan, work));
     }
     return status == TABLE_OK ? backend->stage3_global_pass(scan, seeds) : status;
 }
@@ -86,7 +86,7 @@ static table_status stage_at_once(struct call *call, void *context) {
     size_t bytes;
     table_status status = plan_make(backend, &call->scan, call->strategy, true, &plan);
     if (status == TABLE_OK &&
-        !checked_add(plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(work) : 0, &bytes))
+        !checked_add(plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(&call->scan, work) : 0, &bytes))
         status =
             status_fail(TABLE_ERROR_TOO_LARGE, "a copy of %zu rows of seeds does not fit in memory", work->seeds.rows);
     if (status == TABLE_OK)
@@ -198,10 +198,10 @@ table_status table_stage3_global_pass(const table_view *in, const table_view *se
     table_status status = without_carries(options, &inner);
     if (status == TABLE_OK)
         status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
-    if (status == TABLE_OK && seeds && seeds->type != scan_sum_type(&call.scan))
+    if (status == TABLE_OK && seeds && seeds->type != call.scan.element->type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, and sums of out->type %s are kept in %s",
                            table_type_name(seeds->type), table_type_name(call.scan.out.type),
-                           table_type_name(scan_sum_type(&call.scan)));
+                           table_type_name(call.scan.element->type));
     if (status == TABLE_OK)
         status = validate_seeds(&call, seeds, &work.seeds);
     return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;

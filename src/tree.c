@@ -4,46 +4,11 @@
 
 #include "types.h"
 
-/* Integers are added as unsigned ones, which wrap; the bits are those of the signed sum. */
-#define DEFINE_ADD(NAME, TYPE)                                                                                         \
-    static void NAME(void *sum, const void *left, const void *right, size_t columns) {                                 \
-        TYPE *to = sum;                                                                                                \
-        const TYPE *a = left, *b = right;                                                                              \
-        for (size_t j = 0; j < columns; j++)                                                                           \
-            to[j] = a[j] + b[j];                                                                                       \
-    }
-
-DEFINE_ADD(add_u32, uint32_t)
-DEFINE_ADD(add_u64, uint64_t)
-DEFINE_ADD(add_f32, float)
-DEFINE_ADD(add_f64, double)
-
-typedef void add(void *sum, const void *left, const void *right, size_t columns);
-
-static add *add_of(table_type type) {
-    switch (type) {
-    case TABLE_U32:
-    case TABLE_I32:
-        return add_u32;
-    case TABLE_U64:
-    case TABLE_I64:
-        return add_u64;
-    case TABLE_F32:
-        return add_f32;
-    default:
-        return add_f64; /* nothing is summed into what remains */
-    }
-}
-
-void add_rows(void *sum, const void *left, const void *right, size_t columns, table_type type) {
-    add_of(type)(sum, left, right, columns);
-}
-
-void round_row(const void *sums, void *results, size_t columns, table_type type) {
-    const float *const from = sums;
+void round_row(const struct element *element, const void *row, void *results, size_t columns, table_type type) {
+    const float *const from = row;
     char *const to = results;
-    if (type_of_sums(type) == type) {
-        memcpy(results, sums, columns * table_type_size(type));
+    if (element->type == type) {
+        memcpy(results, row, columns * element->bytes);
         return;
     }
     for (size_t j = 0; j < columns; j++) {
@@ -52,47 +17,75 @@ void round_row(const void *sums, void *results, size_t columns, table_type type)
     }
 }
 
+static size_t row_bytes_of(const struct tree *tree) { return tree->columns * tree->element->bytes; }
+
+static void settle(const struct element *element, void *total, size_t columns) {
+    if (element->settle)
+        element->settle(total, columns);
+}
+
+static void settle_block(const struct tree *tree, void *total) {
+    if (tree->of_units)
+        settle(tree->element, total, tree->columns);
+}
+
+static void join_before(const struct tree *tree, unsigned level, void *total) {
+    tree->element->combine(total, tree_level(tree, level), total, tree->columns);
+    settle_block(tree, total);
+}
+
 unsigned tree_push(const struct tree *tree, uint64_t count, void *total) {
     unsigned level = 0;
+    settle_block(tree, total);
     for (; count >> level & 1; level++)
-        add_rows(total, tree_level(tree, level), total, tree->columns, tree->type);
+        join_before(tree, level, total);
     return level;
 }
 
+void tree_gather(const struct tree *tree, uint64_t count, void *total) {
+    for (; count != 0; count &= count - 1)
+        join_before(tree, (unsigned)__builtin_ctzll(count), total);
+}
+
 void tree_total(const struct tree *tree, uint64_t count, void *total) {
-    memcpy(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), tree->columns * table_type_size(tree->type));
-    while ((count &= count - 1) != 0)
-        add_rows(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), total, tree->columns, tree->type);
+    memcpy(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), row_bytes_of(tree));
+    tree_gather(tree, count & (count - 1), total);
 }
 
 void tree_seed(const struct tree *tree, uint64_t count, void *start) {
     for (uint64_t digit; count != 0; count ^= digit) {
         digit = (uint64_t)1 << (63 - __builtin_clzll(count));
-        add_rows(start, start, tree_level(tree, (unsigned)__builtin_ctzll(digit)), tree->columns, tree->type);
+        tree->element->combine(start, start, tree_level(tree, (unsigned)__builtin_ctzll(digit)), tree->columns);
     }
 }
 
-void fold_rows(void *rows_data, size_t rows, size_t columns, table_type type) {
-    const size_t row_bytes = columns * table_type_size(type);
-    add *const add_type = add_of(type);
-    char *row = rows_data;
+static void fold_rows(const struct element *element, char *row, size_t rows, size_t columns) {
+    const size_t row_bytes = columns * element->bytes;
     for (size_t i = 1; i < rows; i++, row += row_bytes)
-        add_type(row + row_bytes, row, row + row_bytes, columns);
+        element->combine(row + row_bytes, row, row + row_bytes, columns);
 }
 
 /* Row v, the total of unit v - 1, becomes the total of the block of the lowest binary digit of v, which ends there.
- * Then the seed of unit v is that of v without the digit, which stands further up already, plus this total: both in
- * place, like a Fenwick tree. The last row is the total of the last unit alone. */
-void sweep_rows(void *seeds, size_t rows, size_t columns, table_type type) {
-    const size_t row_bytes = columns * table_type_size(type);
-    add *const add_type = add_of(type);
+ * Then the seed of unit v is that of v without the digit, which stands further up already, with this total after it:
+ * both in place, like a Fenwick tree. The last row is the total of the last unit alone. */
+void sweep_rows(const struct element *element, void *seeds, size_t rows, size_t columns) {
+    const size_t row_bytes = columns * element->bytes;
     char *const first = seeds;
+    if (!element->ordered) {
+        fold_rows(element, seeds, rows, columns);
+        return;
+    }
+    for (size_t v = 1; v + 1 < rows; v++) {
+        char *const total = first + v * row_bytes;
+        settle(element, total, columns);
+        for (size_t half = 1; (v & half) == 0; half *= 2) {
+            element->combine(total, total - half * row_bytes, total, columns);
+            settle(element, total, columns);
+        }
+    }
     for (size_t v = 1; v + 1 < rows; v++)
-        for (size_t half = 1; (v & half) == 0; half *= 2)
-            add_type(first + v * row_bytes, first + (v - half) * row_bytes, first + v * row_bytes, columns);
-    for (size_t v = 1; v + 1 < rows; v++)
-        add_type(first + v * row_bytes, first + (v & (v - 1)) * row_bytes, first + v * row_bytes, columns);
+        element->combine(first + v * row_bytes, first + (v & (v - 1)) * row_bytes, first + v * row_bytes, columns);
     if (rows > 1)
-        add_type(first + (rows - 1) * row_bytes, first + (rows - 2) * row_bytes, first + (rows - 1) * row_bytes,
-                 columns);
+        element->combine(first + (rows - 1) * row_bytes, first + (rows - 2) * row_bytes, first + (rows - 1) * row_bytes,
+                         columns);
 }

@@ -4,6 +4,7 @@
 #include "parts/batch.h"
 #include "plan.h"
 #include "refusals.h"
+#include "state/state_call.h"
 #include "status.h"
 #include "views.h"
 
@@ -93,7 +94,7 @@ static table_status validate_state(const struct scan *scan, size_t *bytes) {
     if ((uintptr_t)scan->state % TABLE_STATE_ALIGNMENT != 0)
         return status_fail(TABLE_ERROR_ALIGNMENT, "options->state %p is not aligned to %d bytes", (void *)scan->state,
                            TABLE_STATE_ALIGNMENT);
-    return scan->state ? table_state_bytes(scan_sum_type(scan), scan->in.columns, bytes) : TABLE_OK;
+    return scan->state ? state_bytes(scan->element, scan->in.columns, bytes) : TABLE_OK;
 }
 
 static const char *carry_out_name(enum call_form form) {
@@ -106,13 +107,13 @@ static bool names_memory(const struct scan *scan) {
 
 /* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
-    const table_type type = scan_sum_type(scan);
-    size_t state_bytes;
-    table_status status = validate_state(scan, &state_bytes);
-    if (status == TABLE_OK && scan->first_overflow && !plan_is_integer(type))
+    const table_type type = scan->element->type;
+    size_t bytes_of_state;
+    table_status status = validate_state(scan, &bytes_of_state);
+    if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
         status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
                              table_type_name(type));
-    if (status == TABLE_OK && scan->skip_nan && plan_is_integer(type))
+    if (status == TABLE_OK && scan->skip_nan && !type_is_float(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || !names_memory(scan))
@@ -127,7 +128,7 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
                                                 {carry_out_name(form), scan->carry_out, sums, type},
                                                 {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},
                                                 {"options->skipped", scan->skipped, 1, TABLE_U64},
-                                                {"options->state", scan->state, state_bytes, TABLE_U8}};
+                                                {"options->state", scan->state, bytes_of_state, TABLE_U8}};
     struct table_view views[OPTIONS];
     for (unsigned i = 0; i < OPTIONS && status == TABLE_OK; i++) {
         status = validate_option(&options[i], scan, out, &views[i]);
@@ -137,14 +138,15 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     return status;
 }
 
-static table_status validate_types(const struct scan *scan, enum call_form form) {
+static table_status validate_types(struct scan *scan, enum call_form form) {
     const table_type in = scan->in.type, out = scan->out.type;
     if (!table_types_supported(in, out))
         return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", table_type_name(in),
                            form == CALL_FOR_TOTALS ? "totals of" : "out->type", table_type_name(out));
-    if (form == CALL_FOR_TOTALS && out != table_sum_type(out))
+    scan->element = element_of(out);
+    if (form == CALL_FOR_TOTALS && out != scan->element->type)
         return status_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its sums are kept in",
-                           table_type_name(out), table_type_name(table_sum_type(out)));
+                           table_type_name(out), table_type_name(scan->element->type));
     return TABLE_OK;
 }
 

@@ -30,8 +30,10 @@ PyObject *core_histogram(PyObject *module, PyObject *tuple) {
     table_view result = {views[2].data, 1, views[2].rows, 0, views[2].type};
     table_histogram_options options = {.weights = objects[1] == Py_None ? NULL : &views[1]};
     struct call call;
-    return close_columns(&columns,
-                         CALL(&call, &options.run.threads, table_histogram(&views[0], &bins, &result, &options)));
+    const table_status status = call_begin(&call, &options.run.threads) == 0
+                                    ? call_end(&call, table_histogram(&views[0], &bins, &result, &options))
+                                    : TABLE_ERROR_ARGUMENT;
+    return close_columns(&columns, status);
 }
 
 /* sort(keys, descending): in place. */
@@ -46,7 +48,10 @@ PyObject *core_sort(PyObject *module, PyObject *tuple) {
         columns_open(&columns, &object, names, 1, 1) != 0)
         return NULL;
     struct call call;
-    return close_columns(&columns, CALL(&call, &options.run.threads, table_radix_sort(&views[0], NULL, 0, &options)));
+    const table_status status = call_begin(&call, &options.run.threads) == 0
+                                    ? call_end(&call, table_radix_sort(&views[0], NULL, 0, &options))
+                                    : TABLE_ERROR_ARGUMENT;
+    return close_columns(&columns, status);
 }
 
 /* argsort(keys, order, descending). */
@@ -61,7 +66,10 @@ PyObject *core_argsort(PyObject *module, PyObject *tuple) {
         columns_open(&columns, objects, names, 2, 2) != 0)
         return NULL;
     struct call call;
-    return close_columns(&columns, CALL(&call, &options.run.threads, table_argsort(&views[0], &views[1], &options)));
+    const table_status status = call_begin(&call, &options.run.threads) == 0
+                                    ? call_end(&call, table_argsort(&views[0], &views[1], &options))
+                                    : TABLE_ERROR_ARGUMENT;
+    return close_columns(&columns, status);
 }
 
 /* digit_counts(keys, counters, first_bit, bits, descending, chunk_length): counters is the table, row after row, or
@@ -96,7 +104,9 @@ PyObject *core_digit_counts(PyObject *module, PyObject *tuple) {
     }
     table_pipeline_options options = {0};
     struct call call;
-    return close_columns(&columns,
-                         CALL(&call, &options.threads,
-                              table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, &options)));
+    const table_status status =
+        call_begin(&call, &options.threads) == 0
+            ? call_end(&call, table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, &options))
+            : TABLE_ERROR_ARGUMENT;
+    return close_columns(&columns, status);
 }

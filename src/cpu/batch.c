@@ -22,7 +22,7 @@ struct batch {
 };
 
 static size_t table_bytes(const struct scan *scan) {
-    return scan->out.rows * scan->out.columns * table_type_size(scan_sum_type(scan));
+    return scan->out.rows * scan->out.columns * table_type_size(scan->element->type);
 }
 
 static struct scan one_table(const struct scan *scan) {
@@ -72,7 +72,7 @@ static bool is_aligned(const void *data, table_type type) {
 /* Tables of so few values that most of the time would go to what is done once a table. */
 static bool are_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
-    return scan->out.type == scan_sum_type(scan) && !scan->first_overflow &&
+    return scan->out.type == scan->element->type && !scan->first_overflow &&
            scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == columns &&
            scan->out.stride == columns && is_aligned(scan->out.data, scan->out.type);
 }
@@ -92,7 +92,7 @@ enum { LONE_VALUES = 16 };
 bool cpu_is_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
     return scan->in.rows > 0 && scan->in.rows * scan->in.columns <= LONE_VALUES && scan->in.type == scan->out.type &&
-           scan->out.type == scan_sum_type(scan) && scan->in.stride == columns && scan->out.stride == columns &&
+           scan->out.type == scan->element->type && scan->in.stride == columns && scan->out.stride == columns &&
            scan->out.data && scan_is_plain(scan) && !scan->state;
 }
 
@@ -104,8 +104,7 @@ void cpu_scan_tiny(const struct scan *scan) {
     void *const out = is_aligned(scan->out.data, scan->out.type) ? scan->out.data : to;
     if (!is_aligned(in, scan->in.type))
         in = memcpy(from, in, bytes);
-    division_type_kernels(isa_kernels_in_use(), scan->out.type)
-        ->tiny(&tiny, in, out, scan->carry_in, scan->carry_out, 1);
+    isa_kernels_in_use()->elements[scan->element->id]->tiny(&tiny, in, out, scan->carry_in, scan->carry_out, 1);
     if (out == to)
         memcpy(scan->out.data, to, bytes);
 }
@@ -122,7 +121,7 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
     some.in.stride = scan->in_step; /* a row of the buffer is a table */
     if (batch->converts)
         tiny.in_step = (ptrdiff_t)values;
-    const size_t row = scan->in.columns * division.value_bytes, first = number * batch->run;
+    const size_t row = scan_row_bytes(scan), first = number * batch->run;
     const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
     struct findings found = FINDINGS_NONE;
     for (size_t table = first; table < end; table += CPU_TINY_TABLES) {
@@ -155,7 +154,7 @@ static void put_row(const struct division *division, const struct part *part, vo
 
 static void put_start(struct worker *worker, const struct division *division, const struct part *part) {
     const void *const start = division->scan->carry_in;
-    memset(worker->start, 0, part->columns * division->value_bytes);
+    memset(worker->start, 0, division_part_bytes(division, part));
     put_row(division, part, division->scan->row_before,
             start ? division_sums(division, start, 0, part) : worker->start);
 }
@@ -165,7 +164,7 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     const struct scan *scan = batch->scan;
     struct scan one = one_table(scan);
     const struct division division = divide(&one);
-    const size_t row = scan->in.columns * division.value_bytes, first = number * batch->run;
+    const size_t row = scan_row_bytes(scan), first = number * batch->run;
     const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
     struct worker worker = worker_make(&division, batch->memory + thread * batch->worker_bytes);
     for (size_t table = first; table < end; table++) {

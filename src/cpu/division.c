@@ -31,10 +31,8 @@ static size_t round_up(size_t value, size_t to) { return divide_up(value, to) * 
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-static size_t sum_bytes(const struct scan *scan) { return table_type_size(scan_sum_type(scan)); }
-
 unsigned division_threads(const struct scan *scan) {
-    const size_t bytes = scan->in.rows * scan->in.columns * sum_bytes(scan);
+    const size_t bytes = scan->in.rows * scan->in.columns * table_type_size(scan->element->type);
     if (scan->threads < 2 || bytes < division_limits.thread_bytes)
         return 1;
     const size_t worth = smaller(bytes / division_limits.thread_bytes, POOL_THREADS_MOST);
@@ -42,18 +40,6 @@ unsigned division_threads(const struct scan *scan) {
         return 1;
     const unsigned most = division_limits.threads ? division_limits.threads : backend_cpu_processors();
     return (unsigned)smaller(smaller(scan->threads, most), worth);
-}
-
-const struct cpu_type_kernels *division_type_kernels(const struct cpu_kernels *kernels, table_type sum_type) {
-    static const enum cpu_sum sums[CPU_TYPES] = {
-        [TABLE_U32] = CPU_SUM_U32, [TABLE_I32] = CPU_SUM_U32, [TABLE_U64] = CPU_SUM_U64,
-        [TABLE_I64] = CPU_SUM_U64, [TABLE_F32] = CPU_SUM_F32, [TABLE_F64] = CPU_SUM_F64,
-    };
-    return kernels->sums[sums[sum_type]];
-}
-
-const struct cpu_type_kernels *division_kernels(const struct division *division) {
-    return division_type_kernels(division->kernels, division->sum_type);
 }
 
 /* Whether there are so many results that nobody will find them in a cache. */
@@ -111,7 +97,7 @@ static unsigned count_blocks(const struct division *division, enum division_kind
 }
 
 static const struct cpu_kernel *find_kernel(const struct division *division, size_t columns) {
-    const struct cpu_type_kernels *kernels = division_kernels(division);
+    const struct cpu_element_kernels *kernels = division_kernels(division);
     if (columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan)
         return &kernels->narrow[columns];
     return &kernels->wide;
@@ -142,13 +128,13 @@ static void choose_staging(struct division *division) {
     const size_t row = division->panel_columns * division->value_bytes;
     const enum cpu_format in_format = find_format(division, scan->in.type);
     const enum cpu_format out_format = find_format(division, scan->out.type);
-    division->stage_in = (scan->in.type != division->sum_type && !in_format) || scan->skip_nan ||
+    division->stage_in = (scan->in.type != division->element->type && !in_format) || scan->skip_nan ||
                          !is_aligned(&scan->in) || (packed && !is_packed(&scan->in));
     division->in_format = division->stage_in ? CPU_AS_SUMS : in_format;
     if (!scan->out.data)
         return;
     division->stream = leaves_caches(division) && run_bytes(division) >= STREAM_RUN;
-    const bool as_sums = scan->out.type == division->sum_type;
+    const bool as_sums = scan->out.type == division->element->type;
     const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
     division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) ||
                           (!as_sums && !out_format) || !is_aligned(&scan->out);
@@ -174,8 +160,8 @@ static void lay_out_worker(struct division *division) {
     } else {
         division->block_rows = division->ask_rows;
     }
-    division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT);
-    const size_t stack_rows = division->is_float ? division->top + 1 + division->blocks : 0;
+    division->row_bytes = round_up(division->panel_columns * division->element->bytes, CPU_ALIGNMENT);
+    const size_t stack_rows = division->element->ordered ? division->top + 1 + division->blocks : 0;
     division->has_edges = division->scan->state || division->in_format || division->out_format;
     division->edge_bytes = division->has_edges ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes =
@@ -186,9 +172,8 @@ static void lay_out_worker(struct division *division) {
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {
     struct division division = {.scan = scan, .kernels = isa_kernels_in_use(), .threads = threads};
-    division.sum_type = scan_sum_type(scan);
-    division.value_bytes = sum_bytes(scan);
-    division.is_float = !plan_is_integer(division.sum_type);
+    division.element = scan->element;
+    division.value_bytes = table_type_size(scan->element->type);
     cut_columns(&division, kind);
     cut_rows(&division, kind);
     division.kernel = find_kernel(&division, division.panel_columns);

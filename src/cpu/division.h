@@ -22,9 +22,8 @@ struct division {
     const struct cpu_kernels *kernels;
     const struct cpu_kernel *kernel;
     unsigned threads;
-    table_type sum_type;
-    size_t value_bytes; /* of a sum */
-    bool is_float;
+    const struct element *element;
+    size_t value_bytes; /* of an element's value: as kernels take and give them */
 
     size_t panel_columns; /* the last panel may have fewer */
     size_t panels;
@@ -37,8 +36,8 @@ struct division {
     size_t chunks;     /* 1 for DIVISION_COLUMNS */
     size_t groups;     /* of rows, in a unit: see kernels.h */
     unsigned top;      /* log2 of groups */
-    unsigned blocks;   /* floats: the levels of blocks of units that a kernel has to keep */
-    size_t row_bytes;  /* of a panel's sums, rounded up */
+    unsigned blocks;   /* ordered elements: the levels of blocks of units that a kernel has to keep */
+    size_t row_bytes;  /* of a panel's elements, rounded up */
     size_t block_rows; /* rows that a kernel is given at a time */
     size_t ask_rows;   /* rows between two looks at interrupt_came() */
     bool stage_in;     /* rows are first copied side by side, as values of the sums' type, in the order of the table */
@@ -64,9 +63,9 @@ struct division_limits {
 };
 extern struct division_limits division_limits;
 
-/* The kernels for the type of the sums. */
-const struct cpu_type_kernels *division_type_kernels(const struct cpu_kernels *kernels, table_type sum_type);
-const struct cpu_type_kernels *division_kernels(const struct division *division);
+static inline const struct cpu_element_kernels *division_kernels(const struct division *division) {
+    return division->kernels->elements[division->element->id];
+}
 
 /* The threads that are worth their while for this scan, at most scan->threads. */
 unsigned division_threads(const struct scan *scan);
@@ -113,10 +112,10 @@ static inline void division_take(const struct division *division, struct finding
                                  ptrdiff_t to_stride, const void *from, size_t rows, size_t columns) {
     const struct scan *scan = division->scan;
     const struct cpu_conversions *conversions = division->kernels->conversions;
-    conversions->convert[scan->in.type][division->sum_type](buffer +
-                                                                division_first(to_stride, rows, division->value_bytes),
-                                                            to_stride, from, scan->in.stride, rows, columns);
-    const size_t skipped = scan->skip_nan ? conversions->skip_nan[division->sum_type](buffer, rows * columns) : 0;
+    conversions->convert[scan->in.type][division->element->type](
+        buffer + division_first(to_stride, rows, division->value_bytes), to_stride, from, scan->in.stride, rows,
+        columns);
+    const size_t skipped = scan->skip_nan ? conversions->skip_nan[division->element->type](buffer, rows * columns) : 0;
     if (found)
         found->skipped += skipped;
 }
@@ -124,14 +123,19 @@ static inline void division_take(const struct division *division, struct finding
 /* Sums as results, to `to`, where `out` has its rows or a buffer has them. */
 static inline void division_give(const struct division *division, void *to, ptrdiff_t to_stride, const void *from,
                                  ptrdiff_t from_stride, size_t rows, size_t columns) {
-    division->kernels->conversions->convert[division->sum_type][division->scan->out.type](to, to_stride, from,
-                                                                                          from_stride, rows, columns);
+    division->kernels->conversions->convert[division->element->type][division->scan->out.type](
+        to, to_stride, from, from_stride, rows, columns);
 }
 
-/* Where the part's columns are in row `row` of a table of sums, the rows side by side. */
+/* Where the part's columns are in row `row` of a table of elements, the rows side by side. */
 static inline char *division_sums(const struct division *division, const void *sums, size_t row,
                                   const struct part *part) {
-    return (char *)sums + (row * division->scan->in.columns + part->first_column) * division->value_bytes;
+    return (char *)sums + (row * division->scan->in.columns + part->first_column) * division->element->bytes;
+}
+
+/* Bytes of the part's columns in a row of elements. */
+static inline size_t division_part_bytes(const struct division *division, const struct part *part) {
+    return part->columns * division->element->bytes;
 }
 
 #endif

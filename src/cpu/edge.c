@@ -13,28 +13,21 @@ size_t edge_bytes(const struct division *division, size_t panel_bytes) {
 /* Rows that are not there change nothing, and the last one of each of their runs is the run's total. */
 static void put_missing(const struct worker *worker, const struct division *division, const struct part *part,
                         char *rows) {
-    const size_t row_bytes = part->columns * division->value_bytes;
-    float *const f32 = (void *)rows;
-    double *const f64 = (void *)rows;
-    for (size_t i = 0; i < worker->missing * part->columns; i++) {
-        if (division->value_bytes == sizeof(float))
-            f32[i] = -0.0f;
-        else
-            f64[i] = -0.0;
-    }
+    const size_t row_bytes = division_part_bytes(division, part);
+    element_fill(division->element, rows, division->element->identity, worker->missing * part->columns);
     for (size_t digits = worker->missing; digits != 0; digits &= digits - 1)
         memcpy(rows + (digits - 1) * row_bytes,
-               worker->runs[__builtin_ctzll(digits)] + part->first_column * division->value_bytes, row_bytes);
+               worker->runs[__builtin_ctzll(digits)] + part->first_column * division->element->bytes, row_bytes);
 }
 
 /* The totals of the runs that `rows` rows are made of into the state. */
 static void keep_runs(const struct worker *worker, const struct division *division, const struct part *part,
                       const char *values, size_t rows) {
     const size_t row_bytes = part->columns * division->value_bytes;
-    const struct tree runs = {.type = division->sum_type,
+    const struct tree runs = {.element = division->element,
                               .columns = part->columns,
                               .levels = entry_row(division, division->scan->state_out, STATE_RUNS, part),
-                              .pitch = division->scan->in.columns * division->value_bytes};
+                              .pitch = division->scan->in.columns * division->element->bytes};
     for (size_t row = 0; row < rows; row++) {
         memcpy(worker->before, values + row * row_bytes, row_bytes);
         const unsigned level = tree_push(&runs, row, worker->before);

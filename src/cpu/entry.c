@@ -9,7 +9,8 @@
 enum { FULL_UNIT = STATE_RISING_RUNS, SEED, ABOVE };
 
 static struct tree blocks_of(const struct entry *entry, const struct scan *scan) {
-    return (struct tree){.type = scan_sum_type(scan), .columns = scan->in.columns, .places = entry->blocks};
+    return (struct tree){
+        .element = scan->element, .of_units = true, .columns = scan->in.columns, .places = entry->blocks};
 }
 
 /* The unit that is full and the blocks that it completes become one block, in a row of state_out. */
@@ -52,7 +53,7 @@ struct entry entry_make(const struct scan *scan) {
 }
 
 static const char *columns_of(const struct division *division, const struct part *part, const char *row) {
-    return row + part->first_column * division->value_bytes;
+    return row + part->first_column * division->element->bytes;
 }
 
 void entry_begin(const struct entry *entry, struct worker *worker, const struct division *division,
@@ -73,7 +74,7 @@ void entry_begin(const struct entry *entry, struct worker *worker, const struct 
                        columns_of(division, part, entry->blocks[level]));
     }
     memcpy(worker_row(worker, division, CPU_SEED_ROW), columns_of(division, part, entry->seed),
-           part->columns * division->value_bytes);
+           division_part_bytes(division, part));
 }
 
 void entry_leave(const struct worker *worker, const struct division *division, const struct part *part,
@@ -81,7 +82,7 @@ void entry_leave(const struct worker *worker, const struct division *division, c
     const struct scan *scan = division->scan;
     const unsigned group = (unsigned)__builtin_ctzll(division->kernel->group_rows);
     const struct state_digits digits = state_digits(0, scan->first_row + scan->in.rows);
-    const size_t bytes = part->columns * division->value_bytes;
+    const size_t bytes = division_part_bytes(division, part);
     for (unsigned level = group; level < STATE_RUN_LEVELS; level++)
         if (digits.runs >> level & 1)
             memcpy(entry_row(division, scan->state_out, STATE_RUNS + level, part),

@@ -1,4 +1,4 @@
-/* Where a sum of floats goes on from: what its state (private/state.h) says of the rows before the table, as the CPU
+/* Where ordered elements go on from: what its state (private/state.h) says of the rows before the table, as the CPU
  * backend needs it. A full unit, which a state keeps apart, is a block here. */
 #ifndef CPU_ENTRY_H
 #define CPU_ENTRY_H
@@ -41,8 +41,7 @@ static inline uint64_t entry_last_unit(const struct scan *scan) {
 static inline char *entry_row(const struct division *division, const struct sum_state *state, unsigned slot,
                               const struct part *part) {
     const struct scan *scan = division->scan;
-    return (char *)state_row(state, scan->in.columns * division->value_bytes, slot) +
-           part->first_column * division->value_bytes;
+    return (char *)state_row(state, scan_row_bytes(scan), slot) + part->first_column * division->element->bytes;
 }
 
 #endif

@@ -41,7 +41,7 @@ static struct division divide(const struct scan *scan, enum division_kind *kind)
 /* The workspace: the workers' memory; and for chunks in a cache the sums that are handed on and the progress of each
  * panel. */
 static size_t sums_bytes(const struct division *division) {
-    const size_t row_bytes = division->scan->in.columns * division->value_bytes;
+    const size_t row_bytes = scan_row_bytes(division->scan);
     return divide_up(chain_rows(division) * row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
 }
 
@@ -103,7 +103,7 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct pa
     if (ends)
         entry_leave(worker, division, part, division_chunk_levels(division));
     begin_chunk(worker, division, part, worker->start,
-                division->is_float && division->scan->exclusive ? worker->above : NULL);
+                division->element->ordered && division->scan->exclusive ? worker->above : NULL);
     if (division->scan->out.data)
         worker_scan(worker, division, part);
 }

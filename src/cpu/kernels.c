@@ -10,24 +10,28 @@
 #define TAG       u32
 #define SUM_BYTES 4
 #define FLOATING  0
+#include "sums.h"
 #include "type_kernels.h"
 
 #define SUM       uint64_t
 #define TAG       u64
 #define SUM_BYTES 8
 #define FLOATING  0
+#include "sums.h"
 #include "type_kernels.h"
 
 #define SUM       float
 #define TAG       f32
 #define SUM_BYTES 4
 #define FLOATING  1
+#include "sums.h"
 #include "type_kernels.h"
 
 #define SUM       double
 #define TAG       f64
 #define SUM_BYTES 8
 #define FLOATING  1
+#include "sums.h"
 #include "type_kernels.h"
 
 #include "stream.h"
@@ -40,7 +44,12 @@ extern const struct cpu_conversions CONVERSIONS;
 const struct cpu_kernels KERNELS = {
     .name = KERNELS_NAME,
     .vector_bytes = VECTOR_BYTES,
-    .sums = {&kernels_u32, &kernels_u64, &kernels_f32, &kernels_f64},
+    .elements = {[ELEMENT_SUM_U32] = &kernels_u32,
+                 [ELEMENT_SUM_I32] = &kernels_u32,
+                 [ELEMENT_SUM_U64] = &kernels_u64,
+                 [ELEMENT_SUM_I64] = &kernels_u64,
+                 [ELEMENT_SUM_F32] = &kernels_f32,
+                 [ELEMENT_SUM_F64] = &kernels_f64},
     .conversions = &CONVERSIONS,
 #ifndef TUPLESCAN_WITHOUT_KEYS
     .keys = &KEY_KERNELS,

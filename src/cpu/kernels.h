@@ -9,8 +9,8 @@
  * the finished left halves are kept on a stack, level by level, like the digits of a binary counter that counts the
  * groups of the unit: the set bits of a group's index name, from the lowest to the highest, the totals to be added to
  * each of its rows. The blocks of units are the digits of a second counter, further up on the stack, from which each
- * unit's seed is made. A unit that is full joins them when its next row comes, not before. Integers wrap, so for them
- * one running sum does. */
+ * unit's seed is made. A unit that is full joins them when its next row comes, not before. For elements
+ * that are joined in any order one running element does. */
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
 
@@ -20,6 +20,7 @@
 
 #include <tuplescan/table.h>
 
+#include "elements.h"
 #include "types.h"
 
 /* The most columns that a narrow kernel has. */
@@ -44,7 +45,7 @@ struct cpu_state {
     enum cpu_format in_format, out_format;
     bool exclusive;
     bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */
-    bool check;         /* integers: look for overflow */
+    bool check;         /* sums that wrap: look for overflow */
     bool signed_values; /* for that */
     bool overflowed;    /* set when some sum of the calls so far left its type; never cleared here */
 };
@@ -52,14 +53,14 @@ struct cpu_state {
 /* Rows of cpu_state.memory that lie before the stack. */
 enum {
     CPU_LAST_ROW,  /* the inclusive sums of the row before */
-    CPU_SEED_ROW,  /* floats: the seed of the unit */
-    CPU_START_ROW, /* floats: the seed of unit 0 */
+    CPU_SEED_ROW,  /* the tree's order: the seed of the unit */
+    CPU_START_ROW, /* the tree's order: the seed of unit 0 */
     CPU_STACK_ROW
 };
 
 /* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels columns or -columns.
- * Rows in another format than that of sums are whole groups. totals: only sums up. The sums so far are, of integers,
- * in the row "last", and of floats on the stack. */
+ * Rows in another format than that of sums are whole groups. totals: only sums up. The sums so far are, in any order,
+ * in the row "last", and in the tree's order on the stack. */
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                  size_t rows);
@@ -83,7 +84,7 @@ struct cpu_tiny {
 typedef void cpu_tiny_kernel(const struct cpu_tiny *tables, const void *in, void *out, const void *starts, void *ends,
                              size_t count);
 
-struct cpu_type_kernels {
+struct cpu_element_kernels {
     cpu_tiny_kernel *tiny;
     struct cpu_kernel narrow[CPU_NARROW_MOST + 1]; /* by columns; scan is NULL where the wide one is to be used */
     struct cpu_kernel wide;
@@ -98,15 +99,12 @@ struct cpu_conversions {
     size_t (*skip_nan[TYPE_NUMBERS])(void *values, size_t count); /* NaN become -0.0; returns how many they were */
 };
 
-enum cpu_sum { CPU_SUM_U32, CPU_SUM_U64, CPU_SUM_F32, CPU_SUM_F64, CPU_SUMS };
-enum { CPU_TYPES = TYPE_NUMBERS };
-
 struct cpu_key_kernels;
 
 struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
-    const struct cpu_type_kernels *sums[CPU_SUMS]; /* signed integers are summed as unsigned ones */
+    const struct cpu_element_kernels *elements[ELEMENTS];
     const struct cpu_conversions *conversions;
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     const struct cpu_key_kernels *keys;                       /* keys/cpu/key_kernels.h; NULL without -Dkeys */

@@ -32,8 +32,8 @@ INLINE void KERNEL(load_format)(VECTOR v[GROUP], const void *in, enum cpu_format
         v[r] = NAME(load_as)(in, r * LANES, format);
 #else
     for (int r = 0; r < GROUP - 1; r++)
-        v[r] = SHUFFLE(NAME(load_as)(in, r * VECTOR_VALUES, format), NOTHING, SPREAD, 0);
-    v[GROUP - 1] = SHUFFLE(NAME(load_as)(in, GROUP_VALUES - LANES, format), NOTHING, SPREAD, LANES - VECTOR_VALUES);
+        v[r] = SHUFFLE(NAME(load_as)(in, r * VECTOR_VALUES, format), IDENTITY, SPREAD, 0);
+    v[GROUP - 1] = SHUFFLE(NAME(load_as)(in, GROUP_VALUES - LANES, format), IDENTITY, SPREAD, LANES - VECTOR_VALUES);
 #endif
 }
 
@@ -128,16 +128,16 @@ INLINE void KERNEL(store_group)(void *out, VECTOR v[GROUP], enum cpu_format form
 /* The running sums inside a vector. */
 INLINE VECTOR KERNEL(sum_vector)(VECTOR v) {
 #if ROWS >= 2
-    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, SLOTS);
+    v = COMBINE(SHUFFLE(v, IDENTITY, LEFT_TOTAL, SLOTS), v);
 #endif
 #if ROWS >= 4
-    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 2 * SLOTS);
+    v = COMBINE(SHUFFLE(v, IDENTITY, LEFT_TOTAL, 2 * SLOTS), v);
 #endif
 #if ROWS >= 8
-    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 4 * SLOTS);
+    v = COMBINE(SHUFFLE(v, IDENTITY, LEFT_TOTAL, 4 * SLOTS), v);
 #endif
 #if ROWS >= 16
-    v += SHUFFLE(v, NOTHING, LEFT_TOTAL, 8 * SLOTS);
+    v = COMBINE(SHUFFLE(v, IDENTITY, LEFT_TOTAL, 8 * SLOTS), v);
 #endif
     return v;
 }
@@ -149,7 +149,7 @@ INLINE void KERNEL(copy_rows)(SUM *to, ptrdiff_t to_stride, const SUM *from, ptr
 
 /* The beginning of a group, filled up to a whole one with rows that change nothing. */
 INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, ptrdiff_t in_stride, size_t rows) {
-    const VECTOR nothing = NOTHING;
+    const VECTOR nothing = IDENTITY;
     for (size_t i = rows * COLUMNS; i < GROUP_VALUES; i++)
         values[i] = nothing[0];
     KERNEL(copy_rows)(values, COLUMNS, in, in_stride, rows);
@@ -157,7 +157,7 @@ INLINE void KERNEL(fill_up)(SUM values[GROUP_VALUES], const SUM *in, ptrdiff_t i
 
 #include "group.h"
 
-#if FLOATING
+#if ORDERED
 /* Begins the unit that follows on a full one. */
 INLINE void KERNEL(next_unit)(const struct cpu_state *state, struct NAME(run) * run) {
     VECTOR *const memory = (VECTOR *)state->memory, *const stack = memory + CPU_STACK_ROW;
@@ -175,22 +175,22 @@ INLINE void KERNEL(scan_group)(const struct cpu_state *state, struct NAME(run) *
     for (int r = 0; r < GROUP; r++)
         v[r] = KERNEL(sum_vector)(v[r]);
     KERNEL(sum_group)(v);
-#if FLOATING
+#if ORDERED
     VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
     if (run->group == state->groups)
         KERNEL(next_unit)(state, run);
     const VECTOR total = TOTAL(v[GROUP - 1]);
-    KERNEL(add_left)(v, stack, 1, run->group, run->seed);
+    KERNEL(put_left)(v, stack, 1, run->group, run->seed);
     KERNEL(push)(total, stack, 1, run->group++);
 #else
-    KERNEL(add_to_all)(v, TOTAL(run->last));
+    KERNEL(put_before_all)(v, TOTAL(run->last));
 #endif
     const VECTOR last = run->last;
     run->last = v[GROUP - 1];
     if (state->exclusive || state->check) {
         for (int r = 0; r < GROUP; r++)
             before[r] = SHUFFLE(r > 0 ? v[r - 1] : last, v[r], ROW_BEFORE, 0);
-#if !FLOATING
+#if CHECKED
         if (state->check)
             run->wrong |= KERNEL(overflow)(before, v, state->signed_values);
 #endif
@@ -223,7 +223,9 @@ static void KERNEL(scan)(struct cpu_state *state, const void *from, ptrdiff_t in
 }
 
 /* Two vectors become one by adding up rows that lie side by side. */
-INLINE VECTOR KERNEL(join)(VECTOR a, VECTOR b) { return SHUFFLE(a, b, EVEN_ROWS, 0) + SHUFFLE(a, b, ODD_ROWS, 0); }
+INLINE VECTOR KERNEL(join)(VECTOR a, VECTOR b) {
+    return COMBINE(SHUFFLE(a, b, EVEN_ROWS, 0), SHUFFLE(a, b, ODD_ROWS, 0));
+}
 
 /* The total of a group. Joined three times over, its vectors become one that holds the sums of ROWS runs of eight rows.
  */
@@ -240,7 +242,7 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
     SUM values[GROUP_VALUES];
     const struct NAME(rows) filled = {.lowest = (char *)values};
     struct NAME(run) run = NAME(resume)(state);
-#if FLOATING
+#if ORDERED
     VECTOR *const stack = (VECTOR *)state->memory + CPU_STACK_ROW;
 #endif
     while (rows > 0) {
@@ -248,14 +250,14 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
         if (!whole)
             KERNEL(fill_up)(values, KERNEL(first_row)(in), in_stride, rows);
         const VECTOR total = KERNEL(total_of_group)(whole ? in : filled);
-#if FLOATING
+#if ORDERED
         if (run.group == state->groups) {
             KERNEL(push_unit)(stack, 1, state->top, run.unit++);
             run.group = 0;
         }
         KERNEL(push)(total, stack, 1, run.group++);
 #else
-        run.last += total;
+        run.last = COMBINE(run.last, total);
 #endif
         rows -= whole ? GROUP_ROWS : rows;
         in.lowest += in.step;

@@ -8,7 +8,7 @@
 static void go_on(struct worker *worker, const struct division *division, const struct part *part) {
     const struct entry *const entry = division->entry;
     const struct scan *scan = division->scan;
-    const size_t first = part->first_column * division->value_bytes;
+    const size_t first = part->first_column * division->element->bytes;
     worker_begin(worker, division, part, entry->start + first, entry->above + first);
     entry_begin(entry, worker, division, part, ENTRY_LEVELS);
     worker->keeps = true;
@@ -16,12 +16,12 @@ static void go_on(struct worker *worker, const struct division *division, const 
     entry_leave(worker, division, part, ENTRY_LEVELS);
     if (scan->carry_out)
         memcpy(division_sums(division, scan->carry_out, 0, part), worker_last(worker, division),
-               part->columns * division->value_bytes);
+               division_part_bytes(division, part));
 }
 
 void panel_scan(struct worker *worker, const struct division *division, const struct part *part) {
     const struct scan *scan = division->scan;
-    const size_t bytes = part->columns * division->value_bytes;
+    const size_t bytes = division_part_bytes(division, part);
     const void *const start = scan->carry_in ? division_sums(division, scan->carry_in, 0, part) : NULL;
     void *const end = scan->carry_out ? division_sums(division, scan->carry_out, 0, part) : NULL;
     if (division->entry) {

@@ -14,17 +14,17 @@ static void NAME(tiny)(const struct cpu_tiny *tables, const void *in_data, void 
             sums[k][t] = in[(ptrdiff_t)t * tables->in_step + (ptrdiff_t)k];
     for (size_t k = 0; k < columns; k++)
         for (size_t t = 0; t < CPU_TINY_TABLES; t++)
-            before[k][t] = starts && t < count ? starts[t * columns + k] : (SUM)0;
+            before[k][t] = starts && t < count ? starts[t * columns + k] : START_VALUE;
     for (size_t half = 1; half < rows; half *= 2)
         for (size_t i = half; i < rows; i++)
             for (size_t k = 0; (i & half) != 0 && k < columns; k++)
                 for (size_t t = 0; t < CPU_TINY_TABLES; t++)
                     sums[i * columns + k][t] =
-                        sums[((i & ~(half - 1)) - 1) * columns + k][t] + sums[i * columns + k][t];
+                        COMBINE_ONE(sums[((i & ~(half - 1)) - 1) * columns + k][t], sums[i * columns + k][t]);
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < columns; k++)
             for (size_t t = 0; t < CPU_TINY_TABLES; t++)
-                sums[i * columns + k][t] = before[k][t] + sums[i * columns + k][t];
+                sums[i * columns + k][t] = COMBINE_ONE(before[k][t], sums[i * columns + k][t]);
     const size_t shift = tables->exclusive ? columns : 0;
     for (size_t k = 0; k < shift; k++)
         for (size_t t = 0; t < count; t++)

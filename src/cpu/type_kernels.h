@@ -1,4 +1,14 @@
-/* All kernels of one element type. Expects SUM (the type), TAG (its name), SUM_BYTES (4 or 8), FLOATING (0 or 1). */
+/* All kernels of one element, whose value is a number: vectors of elements are vectors of values. Expects
+ *   SUM, SUM_BYTES, TAG  the type of a value, its bytes (4 or 8), and a name for the kernels
+ *   FLOATING             0 or 1: whether values of f16 and bf16 are taken as such (halves.h)
+ *   COMBINE(earlier, later), COMBINE_ONE(earlier, later)  two vectors, or two values, joined in that order
+ *   IDENTITY             a vector of what changes nothing where it comes before or after
+ *   START_VALUE          the value that a scan begins with where the caller has none
+ *   SETTLE(total)        the total of a whole unit, or of two blocks, as a block
+ *   ORDERED              1: joined along the tree; 0: by one running element
+ *   CHECKED              1: sums that wrap, whose overflow is looked for
+ * All are undefined at the end. An element with other vectors has kernels of its own, and its entries in kernels.c. */
+#define ELEMENT    VECTOR
 #define NAME(name) PASTE(name, TAG)
 
 #include "tiny.h"
@@ -77,7 +87,7 @@
             FORMATS, false                                                                                             \
     }
 
-static const struct cpu_type_kernels NAME(kernels) = {
+static const struct cpu_element_kernels NAME(kernels) = {
     .narrow =
         {
             [1] = NARROW(1, 1),
@@ -114,7 +124,6 @@ static const struct cpu_type_kernels NAME(kernels) = {
 #undef BY_FORMAT
 #undef VECTOR
 #undef UNALIGNED
-#undef NOTHING
 #undef LANES
 #undef SHUFFLE
 #undef SHUFFLE_4
@@ -123,3 +132,11 @@ static const struct cpu_type_kernels NAME(kernels) = {
 #undef TAG
 #undef SUM_BYTES
 #undef FLOATING
+#undef ELEMENT
+#undef COMBINE
+#undef COMBINE_ONE
+#undef IDENTITY
+#undef START_VALUE
+#undef SETTLE
+#undef ORDERED
+#undef CHECKED

@@ -7,13 +7,6 @@ typedef SUM NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(SU
 #define VECTOR    NAME(vector)
 #define UNALIGNED NAME(unaligned)
 
-/* What changes no sum: -0.0, as +0.0 would turn -0.0 into itself. */
-#if FLOATING
-#define NOTHING (-(VECTOR){0})
-#else
-#define NOTHING ((VECTOR){0})
-#endif
-
 /* Fills a vector from two by a rule: lane l takes lane RULE(l, x) of both, the second counting from LANES. */
 #define SHUFFLE_4(RULE, x, l) RULE((l), x), RULE((l + 1), x), RULE((l + 2), x), RULE((l + 3), x)
 #define SHUFFLE_8(RULE, x, l) SHUFFLE_4(RULE, x, l), SHUFFLE_4(RULE, x, (l) + 4)
@@ -172,7 +165,7 @@ INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
 
 /* The highest bit of a lane is set where `sum`, which follows `before`, has left the type. The value added is their
  * difference, and for signed values the sum is wrong when its sign differs from those of both that were added. */
-#if !FLOATING
+#if CHECKED
 INLINE VECTOR NAME(overflow)(VECTOR before, VECTOR sum, bool signed_values) {
     if (signed_values)
         return (before ^ sum) & (sum ^ (sum - before));
@@ -181,11 +174,11 @@ INLINE VECTOR NAME(overflow)(VECTOR before, VECTOR sum, bool signed_values) {
 #endif
 
 INLINE void NAME(note_overflow)(struct cpu_state *state, VECTOR wrong) {
-#if FLOATING
-    (void)state, (void)wrong;
-#else
+#if CHECKED
     for (int l = 0; l < LANES; l++)
         state->overflowed |= wrong[l] >> (8 * SUM_BYTES - 1) != 0;
+#else
+    (void)state, (void)wrong;
 #endif
 }
 

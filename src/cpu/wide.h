@@ -28,7 +28,7 @@ INLINE void KERNEL(load_group)(VECTOR v[GROUP], struct NAME(piece) piece) {
         if (piece.rows == GROUP)
             __builtin_prefetch((const void *)((uintptr_t)(piece.in + r * piece.in_stride) + (uintptr_t)piece.ahead));
         if ((size_t)r >= piece.rows)
-            v[r] = NOTHING;
+            v[r] = IDENTITY;
         else if (piece.lanes == LANES)
             v[r] = NAME(load)(piece.in + r * piece.in_stride);
         else
@@ -72,18 +72,18 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, VECTOR *memory, si
     KERNEL(sum_group)(v);
     VECTOR *const last = memory + CPU_LAST_ROW * pitch;
     before[0] = *last;
-#if FLOATING
+#if ORDERED
     VECTOR *const seed = memory + CPU_SEED_ROW * pitch, *const stack = memory + CPU_STACK_ROW * pitch;
     const VECTOR total = v[GROUP - 1];
-    KERNEL(add_left)(v, stack, pitch, state->group, *seed);
+    KERNEL(put_left)(v, stack, pitch, state->group, *seed);
     KERNEL(push)(total, stack, pitch, state->group);
 #else
-    KERNEL(add_to_all)(v, before[0]);
+    KERNEL(put_before_all)(v, before[0]);
 #endif
     *last = v[GROUP - 1];
     for (int r = 1; r < GROUP; r++)
         before[r] = v[r - 1];
-#if !FLOATING
+#if CHECKED
     if (state->check)
         *wrong |= KERNEL(overflow)(before, v, state->signed_values);
 #else
@@ -107,7 +107,7 @@ INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(piece) 
         KERNEL(scan_piece)(state, memory, pitch, piece, lines, wrong);
 #if CAN_TURN
     for (size_t r = 0; lines && left == 0 && r < piece.rows; r++)
-        NAME(end_line)(&lines[r], NOTHING, 0);
+        NAME(end_line)(&lines[r], IDENTITY, 0);
 #endif
 }
 
@@ -123,7 +123,7 @@ INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, struct NAME(
 #endif
 }
 
-#if FLOATING
+#if ORDERED
 /* Begins the unit that follows on a full one. Kept out of the loops, which would have fewer registers for it. */
 static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state, bool wants_seed) {
     const size_t pitch = state->row_bytes / VECTOR_BYTES;
@@ -170,12 +170,12 @@ static void KERNEL(scan)(struct cpu_state *state, const void *in, ptrdiff_t in_s
 INLINE void KERNEL(total_of_piece)(VECTOR *memory, size_t pitch, size_t group, struct NAME(piece) piece) {
     VECTOR v[GROUP];
     KERNEL(load_group)(v, piece);
-    const VECTOR total = (v[0] + v[1]) + (v[2] + v[3]);
-#if FLOATING
+    const VECTOR total = COMBINE(COMBINE(v[0], v[1]), COMBINE(v[2], v[3]));
+#if ORDERED
     KERNEL(push)(total, memory + CPU_STACK_ROW * pitch, pitch, group);
 #else
     (void)group;
-    memory[CPU_LAST_ROW * pitch] += total;
+    memory[CPU_LAST_ROW * pitch] = COMBINE(memory[CPU_LAST_ROW * pitch], total);
 #endif
 }
 

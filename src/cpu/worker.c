@@ -25,7 +25,7 @@ struct worker worker_make(const struct division *division, char *memory) {
         .in_format = division->in_format,
         .out_format = division->out_format,
         .exclusive = scan->exclusive,
-        .signed_values = type_is_signed_integer(division->sum_type),
+        .signed_values = type_is_signed_integer(division->element->type),
     };
     return worker;
 }
@@ -112,7 +112,7 @@ static void write_block(const struct worker *worker, const struct division *divi
 }
 
 char *worker_row(const struct worker *worker, const struct division *division, size_t row) {
-    return worker->state.memory + row * worker->state.row_bytes + division->kernel->last * division->value_bytes;
+    return worker->state.memory + row * worker->state.row_bytes + division->kernel->last * division->element->bytes;
 }
 
 const void *worker_last(const struct worker *worker, const struct division *division) {
@@ -122,9 +122,9 @@ const void *worker_last(const struct worker *worker, const struct division *divi
 void worker_set_row(struct worker *worker, const struct division *division, const struct part *part, size_t row,
                     const void *sums) {
     const size_t lanes = division->kernels->vector_bytes / division->value_bytes;
-    const size_t slots = lanes - division->kernel->last, bytes = part->columns * division->value_bytes;
+    const size_t slots = lanes - division->kernel->last, bytes = division_part_bytes(division, part);
     char *to = worker_row(worker, division, row);
-    for (size_t lane = division->kernel->last;; lane -= slots, to -= slots * division->value_bytes) {
+    for (size_t lane = division->kernel->last;; lane -= slots, to -= slots * division->element->bytes) {
         memcpy(to, sums, bytes);
         if (lane == 0)
             break;
@@ -134,11 +134,11 @@ void worker_set_row(struct worker *worker, const struct division *division, cons
 void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
                   const void *above) {
     const void *const last = above ? above : start;
-    const size_t bytes = part->columns * division->value_bytes;
+    const size_t bytes = division_part_bytes(division, part);
     memset(worker->state.memory, 0, CPU_STACK_ROW * worker->state.row_bytes);
     if (last)
         memcpy(worker_row(worker, division, CPU_LAST_ROW), last, bytes);
-    if (start && division->is_float) {
+    if (start && division->element->ordered) {
         memcpy(worker_row(worker, division, CPU_START_ROW), start, bytes);
         memcpy(worker_row(worker, division, CPU_SEED_ROW), start, bytes);
     }
@@ -195,33 +195,36 @@ void worker_totals(struct worker *worker, const struct division *division, const
     take_tail(worker, division, part, &body, false);
 }
 
-/* The totals that wait to be added: those of groups in the unit, then those of units, by the kernel's two counters. */
-static struct tree pending(const struct worker *worker, const struct division *division, const struct part *part) {
-    return (struct tree){.type = division->sum_type,
+/* The totals that wait to be joined: of groups in the unit, and of units, by the kernel's two counters. */
+static struct tree pending(const struct worker *worker, const struct division *division, const struct part *part,
+                           bool of_units) {
+    return (struct tree){.element = division->element,
+                         .of_units = of_units,
                          .columns = part->columns,
-                         .levels = worker_row(worker, division, CPU_STACK_ROW),
+                         .levels = worker_row(worker, division, CPU_STACK_ROW + (of_units ? division->top + 1 : 0)),
                          .pitch = worker->state.row_bytes};
 }
 
 void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
-    if (!division->is_float) {
-        memcpy(to, worker_last(worker, division), part->columns * division->value_bytes);
+    if (!division->element->ordered) {
+        memcpy(to, worker_last(worker, division), division_part_bytes(division, part));
         return;
     }
-    const struct tree tree = pending(worker, division, part);
-    tree_total(&tree, worker->state.unit << (division->top + 1) | worker->state.group, to);
+    const struct tree groups = pending(worker, division, part, false), units = pending(worker, division, part, true);
+    tree_total(&groups, worker->state.group, to);
+    if (worker->state.unit > 0)
+        tree_push(&units, worker->state.unit, to);
 }
 
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to) {
-    const table_type type = division->sum_type;
-    if (!division->is_float) {
-        add_rows(to, to, worker_last(worker, division), part->columns, type);
+    if (!division->element->ordered) {
+        division->element->combine(to, to, worker_last(worker, division), part->columns);
         return;
     }
-    const struct tree tree = pending(worker, division, part);
-    tree_seed(&tree, worker->state.unit << (division->top + 1), to);
-    tree_total(&tree, worker->state.group, worker->before);
-    add_rows(to, to, worker->before, part->columns, type);
+    const struct tree groups = pending(worker, division, part, false), units = pending(worker, division, part, true);
+    tree_seed(&units, worker->state.unit, to);
+    tree_total(&groups, worker->state.group, worker->before);
+    division->element->combine(to, to, worker->before, part->columns);
 }
 
 /* Whether `sum`, which follows `before` in its column, has left its type: see vector.h. */

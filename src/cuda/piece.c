@@ -25,12 +25,12 @@ struct piece_layout {
     size_t first, rows, head, pass; /* the stack, and the state behind the head */
 };
 static struct piece_layout piece_layout(const struct scan *scan) {
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     struct layout layout = {0};
     struct piece_layout at;
     at.first = layout_place(&layout, 1, sizeof(uint32_t));
     at.rows = layout_place(&layout, KERNEL_STACK_ROWS, row_bytes);
-    at.head = layout_place(&layout, 1, sizeof(struct sum_state) + state_slots(scan_sum_type(scan)) * row_bytes);
+    at.head = layout_place(&layout, 1, sizeof(struct sum_state) + element_state_rows(scan->element) * row_bytes);
     at.pass = layout.bytes;
     return at;
 }
@@ -54,7 +54,7 @@ static table_status run_fused(const struct scan *scan, const struct kernel_pass 
     const struct piece_layout at = piece_layout(scan);
     const size_t rows = kernel_head_rows(pass, scan->first_row);
     const struct kernel_pass behind = pass_behind(pass, rows);
-    const size_t row_bytes = scan->in.columns * table_type_size(scan_sum_type(scan));
+    const size_t row_bytes = scan_row_bytes(scan);
     const struct kernel_head head = {.before = scan->first_row,
                                      .state = workspace + at.head,
                                      .stack = {.first = (uint32_t *)(workspace + at.first),
@@ -88,7 +88,7 @@ table_status cuda_piece(const struct scan *scan, bool fused, void *workspace) {
 static struct kernel_state_call state_call(const struct scan *scan) {
     return (struct kernel_state_call){.state = scan->state,
                                       .left = scan->state_out,
-                                      .type = scan_sum_type(scan),
+                                      .type = scan->element->type,
                                       .columns = scan->in.columns,
                                       .rows = scan->in.rows,
                                       .before = scan->header_before ? scan->first_row : KERNEL_UNKNOWN_ROWS,

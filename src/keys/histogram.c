@@ -120,7 +120,7 @@ static table_status validate_bins(const table_bins *bins, table_type type) {
     case TABLE_BINS_EDGES:
         return validate_edges(bins, type);
     case TABLE_BINS_INTEGER:
-        if (!plan_is_integer(type))
+        if (type_is_float(type))
             return status_fail(TABLE_ERROR_TYPE, "bins of single integers are not for values of %s",
                                table_type_name(type));
         return TABLE_OK;
@@ -136,7 +136,7 @@ static table_status validate_weights(const table_view *weights, struct histogram
     const table_status status = key_call_column("options->weights", weights, checked);
     if (status != TABLE_OK)
         return status;
-    if (plan_is_integer(checked->type))
+    if (!type_is_float(checked->type))
         return status_fail(TABLE_ERROR_TYPE, "options->weights are f32 or f64, not %s", table_type_name(checked->type));
     if (checked->rows != rows)
         return status_fail(TABLE_ERROR_SHAPE, "options->weights has %zu rows for %zu values", checked->rows, rows);
@@ -189,7 +189,7 @@ static unsigned digit_bits_of(const struct histogram_pass *pass) {
     unsigned bits = 0;
     while (((size_t)1 << bits) < bins->count)
         bits++;
-    if (!plan_is_integer(type) || type == TABLE_U8 || pass->weights.data || bins->kind != TABLE_BINS_EVEN ||
+    if (type_is_float(type) || type == TABLE_U8 || pass->weights.data || bins->kind != TABLE_BINS_EVEN ||
         bins->low != least || bins->high - bins->low != all)
         return 0;
     return bins->count == (size_t)1 << bits && bits <= TABLE_DIGIT_BITS_MOST && bits <= width ? bits : 0;
@@ -230,7 +230,10 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
         pass->result.rows = pass->chunks;
         pass->result.stride = pass->bins.count;
         histogram->rows_at = layout_place(layout, pass->chunks, row_bytes);
-        histogram->totals = (struct scan){.in = pass->result, .out = pass->result, .threads = call->call.scan.threads};
+        histogram->totals = (struct scan){.in = pass->result,
+                                          .out = pass->result,
+                                          .element = element_of(pass->result.type),
+                                          .threads = call->call.scan.threads};
         histogram->totals.out.data = NULL;
         plan_chunks(&histogram->totals);
         status = plan_make(backend, &histogram->totals, TABLE_STRATEGY_AUTO, true, &histogram->totals_plan);

@@ -50,7 +50,11 @@ table_status key_call_backend(struct key_call *call, const char *name, const str
 static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
 
 struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
-    struct scan scan = {.in = *in, .out = *out, .threads = call->call.scan.threads, .stream = call->call.scan.stream};
+    struct scan scan = {.in = *in,
+                        .out = *out,
+                        .element = element_of(out->type),
+                        .threads = call->call.scan.threads,
+                        .stream = call->call.scan.stream};
     if (!in->data)
         scan.in.data = stand_ins[0];
     if (!out->data)

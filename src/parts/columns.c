@@ -17,8 +17,7 @@ struct columns {
     const table_columns *in, *out;
     table_scan_options options;
     struct call call; /* of column 0 */
-    table_type sum_type;
-    size_t size;                    /* of a sum */
+    const struct element *element;
     struct sum_state *state;        /* of all columns, or NULL; while they are summed, a copy */
     struct sum_state before, after; /* its header, and that of a column behind the rows */
     size_t column_state_bytes;      /* of the state of one */
@@ -38,20 +37,21 @@ static table_status fail_column(table_status status, size_t column) {
 
 /* The place of a column in a row of the options, if there is that row. */
 static void *place_in_row(const struct columns *columns, const void *row, size_t column) {
-    return scan_elements_on((void *)(uintptr_t)row, (ptrdiff_t)column, columns->sum_type);
+    return scan_elements_on((void *)(uintptr_t)row, (ptrdiff_t)column, columns->element->type);
 }
 
 /* The values of one column from the rows of a state of all of them to a state of its own, or back. */
 static void copy_state(const struct columns *columns, size_t column, struct sum_state *own, bool back) {
-    const size_t size = columns->size, row_bytes = columns->out->count * size;
-    const unsigned slots = state_slots(columns->sum_type);
+    const size_t size = columns->element->bytes, row_bytes = columns->out->count * size;
+    const unsigned slots = element_state_rows(columns->element);
     char *all = (char *)(columns->state + 1) + column * size, *one = (char *)(own + 1);
     for (unsigned slot = 0; slot < slots; slot++, all += row_bytes, one += size)
         memcpy(back ? all : one, back ? one : all, size);
 }
 
-static size_t state_bytes(const struct columns *columns) {
-    return sizeof(struct sum_state) + state_slots(columns->sum_type) * columns->in->count * columns->size;
+static size_t bytes_of_state(const struct columns *columns) {
+    return sizeof(struct sum_state) +
+           element_state_rows(columns->element) * columns->in->count * columns->element->bytes;
 }
 
 static table_status open_state(const struct columns *columns, size_t column, struct sum_state **own) {
@@ -137,13 +137,13 @@ static table_status validate_state(struct columns *columns, void *state) {
     if (status == TABLE_OK)
         status = state_header("options->state", header, &bytes);
     if (status == TABLE_OK && bytes > 0)
-        status = state_fits("options->state", header, columns->sum_type, columns->out->count);
+        status = state_fits("options->state", header, columns->element, columns->out->count);
     if (status == TABLE_OK && bytes > 0)
         status = state_kept("options->state", header);
     if (status == TABLE_OK)
-        status = table_state_bytes(columns->sum_type, columns->out->count, &bytes);
+        status = state_bytes(columns->element, columns->out->count, &bytes);
     if (status == TABLE_OK)
-        status = table_state_bytes(columns->sum_type, 1, &columns->column_state_bytes);
+        status = state_bytes(columns->element, 1, &columns->column_state_bytes);
     columns->state = state;
     if (status == TABLE_OK)
         columns->before = *header;
@@ -236,7 +236,7 @@ static table_status scan_all(struct columns *columns, const struct backend *back
 /* The state goes on with all columns or with none. */
 static table_status scan_with_state(struct columns *columns, const struct backend *backend) {
     struct sum_state *const state = columns->state;
-    const size_t bytes = state_bytes(columns);
+    const size_t bytes = bytes_of_state(columns);
     if (!state)
         return scan_all(columns, backend);
     columns->state = malloc(bytes);
@@ -262,8 +262,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     table_status status = validate_shapes(in, out, &columns.options);
     if (status != TABLE_OK)
         return status;
-    columns.sum_type = table_sum_type(out->type);
-    columns.size = table_type_size(columns.sum_type);
+    columns.element = element_of(out->type);
     columns.in_turn = columns.options.report != NULL;
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
@@ -274,7 +273,8 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     if (status == TABLE_OK)
         status = validate_columns(&columns, &backend);
     if (status == TABLE_OK)
-        status = columns_look_apart(in, out, &columns.options, columns.state, state_bytes(&columns));
+        status = columns_look_apart(in, out, &columns.options, columns.element->type, columns.state,
+                                    bytes_of_state(&columns));
     if (status == TABLE_OK)
         status = scan_with_state(&columns, backend);
     if (status == TABLE_OK)

@@ -150,9 +150,8 @@ static void put_option(struct extent **to, const char *name, const void *row, si
 }
 
 table_status columns_look_apart(const table_columns *in, const table_columns *out, const table_scan_options *options,
-                                const void *state, size_t state_bytes) {
+                                table_type kept, const void *state, size_t state_bytes) {
     const size_t count = in->count;
-    const table_type sum_type = table_sum_type(out->type);
     size_t bytes;
     if (!checked_multiply(count, 2 * sizeof(struct extent), &bytes) ||
         !checked_add(bytes, 5 * sizeof(struct extent), &bytes))
@@ -165,8 +164,8 @@ table_status columns_look_apart(const table_columns *in, const table_columns *ou
         put_extent(&end, "in", &from, j, false);
         put_extent(&end, "out", &to, j, true);
     }
-    put_option(&end, "options->carry_in", options->carry_in, count, sum_type, false);
-    put_option(&end, "options->carry_out", options->carry_out, count, sum_type, true);
+    put_option(&end, "options->carry_in", options->carry_in, count, kept, false);
+    put_option(&end, "options->carry_out", options->carry_out, count, kept, true);
     put_option(&end, "options->first_overflow", options->first_overflow, sizeof(uint64_t), TABLE_U8, true);
     put_option(&end, "options->skipped", options->skipped, sizeof(uint64_t), TABLE_U8, true);
     put_option(&end, "options->state", state, state_bytes, TABLE_U8, true);

@@ -77,7 +77,7 @@ static table_status count_part(struct call *call, void *context) {
     struct part *part = counting->part;
     const struct scan *scan = &call->scan;
     struct state_image image = {.backend = call->backend, .is_timed = counting->is_timed};
-    table_status status = table_state_bytes(scan_sum_type(scan), scan->in.columns, &image.bytes);
+    table_status status = state_bytes(scan->element, scan->in.columns, &image.bytes);
     if (status != TABLE_OK)
         return status;
     const size_t bytes = (image.bytes + STATE_ALIGNMENT - 1) / STATE_ALIGNMENT * STATE_ALIGNMENT;
@@ -87,7 +87,7 @@ static table_status count_part(struct call *call, void *context) {
     part->owner = call->backend;
     part->range = (struct sum_state *)memory;
     part->before = (struct sum_state *)(memory + bytes);
-    state_make(part->range, scan_sum_type(scan), scan->in.columns, part->first_row);
+    state_make(part->range, scan->element, scan->in.columns, part->first_row);
     image.state = part->range;
     if (scan->in.rows > 0)
         status = state_image_add(&image, scan);

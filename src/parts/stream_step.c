@@ -7,6 +7,7 @@
 #include "checked.h"
 #include "device_pieces.h"
 #include "seconds.h"
+#include "state/state_call.h"
 #include "status.h"
 
 /* Rows that lie side by side. */
@@ -140,7 +141,7 @@ table_status stream_step_start(const struct stream_step *step, void *row) {
 table_status stream_step_bytes(const struct stream_step *step, size_t *bytes) {
     const struct scan *scan = &step->call.scan;
     *bytes = 0;
-    return scan->state ? TABLE_OK : table_state_bytes(scan_sum_type(scan), scan->in.columns, bytes);
+    return scan->state ? TABLE_OK : state_bytes(scan->element, scan->in.columns, bytes);
 }
 
 table_status stream_step_open(struct stream_step *step) {

@@ -16,14 +16,15 @@ enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };
  * head, and a stack (src/cuda/piece.c). */
 static bool fits_as_well(const struct scan *scan, size_t rows) {
     enum { STATES = 3, SUM_ROWS = 2, STACK_ROWS = 29 };
-    const table_type type = scan_sum_type(scan);
-    const bool is_one_state = !scan->out.data || state_is_integer(type);
-    const size_t kept = SUM_ROWS + (is_one_state ? state_slots(type) : STATES * state_slots(type) + STACK_ROWS);
+    const struct element *element = scan->element;
+    const bool is_one_state = !scan->out.data || !element->ordered;
+    const size_t state_rows = element_state_rows(element);
+    const size_t kept = SUM_ROWS + (is_one_state ? state_rows : STATES * state_rows + STACK_ROWS);
     const size_t lanes = scan->out.data ? DEVICE_LANES : 1;
     const size_t out_size = device_pieces_apart(scan) ? table_type_size(scan->out.type) : 0;
     const size_t size = table_type_size(scan->in.type) + out_size; /* of an element's place in a piece */
     return !scan->state && scan->in.rows <= TABLE_UNIT_ROWS &&
-           scan->in.rows * size <= lanes * rows * size + kept * table_type_size(type);
+           scan->in.rows * size <= lanes * rows * size + kept * element->bytes;
 }
 
 /* At least one row, and no more than the table has: a power of two of rows, or whole blocks of some size, which need no
@@ -103,7 +104,7 @@ static table_status work_through_device(struct call *call, void *context) {
     scan->carry_out = sums;
     table_status status = sum_through_device(call, context);
     if (status == TABLE_OK)
-        round_row(sums, last, scan->in.columns, scan->out.type);
+        round_row(scan->element, sums, last, scan->in.columns, scan->out.type);
     if (status == TABLE_OK && carry_out)
         status = backend->copy(scan, carry_out, sums, row_bytes);
     const table_status waited = backend->wait(scan);

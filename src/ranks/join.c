@@ -24,7 +24,7 @@ table_status ranks_lost(const void *state) {
 
 /* The rows of a state from `slot` on, those of the levels in the mask: as they are in `from`; zeros if it is NULL. */
 static void put_rows(struct sum_state *to, const struct sum_state *from, unsigned slot, uint64_t levels) {
-    const size_t bytes = (size_t)to->columns * table_type_size((table_type)to->type);
+    const size_t bytes = (size_t)to->columns * element_bytes_of(state_element_id(to));
     for (; levels; levels &= levels - 1) {
         const unsigned row = slot + (unsigned)__builtin_ctzll(levels);
         if (from)
@@ -39,7 +39,7 @@ static void put_state(struct sum_state *to, const struct sum_state *from, const 
     const struct state_digits digits = state_digits(header->first, header->rows);
     *to = *header;
     put_rows(to, from, STATE_START, 1);
-    if (state_is_integer(header->type)) {
+    if (element_order_of(state_element_id(header)) == ANY_ORDER) {
         put_rows(to, from, STATE_SUM, 1);
         return;
     }

@@ -11,18 +11,23 @@
 _Static_assert(sizeof(struct sum_state) == 64, "the header is 64 bytes");
 _Static_assert(STATE_UNIT == 1 << STATE_UNIT_LEVEL, "a unit is a run of the highest level");
 
-table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
+table_status state_bytes(const struct element *element, size_t columns, size_t *bytes) {
     size_t all;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    if (table_sum_type(type) != type || type == 0)
-        return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
-    if (!checked_multiply(columns, table_type_size(type), &all) || !checked_multiply(all, state_slots(type), &all) ||
+    if (!checked_multiply(columns, element->bytes, &all) || !checked_multiply(all, element_state_rows(element), &all) ||
         !checked_add(all, sizeof(struct sum_state), &all) || all > PTRDIFF_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "a state of %zu columns of %s cannot be addressed", columns,
-                           table_type_name(type));
+                           table_type_name(element->type));
     *bytes = all;
     return TABLE_OK;
+}
+
+table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
+    const struct element *element = element_kept_as(type);
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    if (!element)
+        return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
+    return state_bytes(element, columns, bytes);
 }
 
 table_status state_pointer(const char *name, const void *state) {
@@ -82,16 +87,18 @@ table_status state_header(const char *name, const struct sum_state *header, size
     if (header->version != STATE_VERSION)
         return status_fail(TABLE_ERROR_STATE, "%s: version %u is not known, only %d", name, header->version,
                            STATE_VERSION);
-    if (table_state_bytes((table_type)header->type, header->columns, bytes) != TABLE_OK)
+    const struct element *element = state_element(header);
+    if (!element || state_bytes(element, header->columns, bytes) != TABLE_OK)
         return status_fail(TABLE_ERROR_STATE, "%s: there are no sums of type %u with %llu columns", name, header->type,
                            (unsigned long long)header->columns);
     return header_numbers(name, header);
 }
 
-table_status state_fits(const char *name, const struct sum_state *header, table_type type, size_t columns) {
-    if (header->type != (uint32_t)type)
+table_status state_fits(const char *name, const struct sum_state *header, const struct element *element,
+                        size_t columns) {
+    if (state_element(header) != element)
         return status_fail(TABLE_ERROR_STATE, "%s: is of sums of %s, not %s", name,
-                           table_type_name((table_type)header->type), table_type_name(type));
+                           table_type_name((table_type)header->type), table_type_name(element->type));
     if (header->columns != columns)
         return status_fail(TABLE_ERROR_STATE, "%s: has %llu columns, not %zu", name,
                            (unsigned long long)header->columns, columns);
@@ -102,7 +109,7 @@ table_status state_fits(const char *name, const struct sum_state *header, table_
 static bool slot_counts(const struct sum_state *header, const struct state_digits *digits, unsigned slot) {
     if (slot == STATE_START)
         return header->first == 0;
-    if (state_is_integer(header->type))
+    if (!state_element(header)->ordered)
         return true;
     if (slot >= STATE_RISING_BLOCKS)
         return digits->rising_blocks >> (slot - STATE_RISING_BLOCKS) & 1;
@@ -117,24 +124,24 @@ table_status state_rows_clean(const char *name, const struct sum_state *header, 
     const struct state_digits digits = state_digits(header->first, header->rows);
     const size_t row_bytes = state_row_bytes(header);
     const char *row = rows;
-    for (unsigned slot = 0; slot < state_slots(header->type); slot++, row += row_bytes)
+    for (unsigned slot = 0; slot < state_rows_of(state_element_id(header)); slot++, row += row_bytes)
         if (!slot_counts(header, &digits, slot) && !all_zero(row, row_bytes))
             return status_fail(TABLE_ERROR_STATE, "%s: after %llu rows its row %u is not zero, as it has to be", name,
                                (unsigned long long)header->rows, slot);
     row = rows;
-    if (state_is_integer(header->type) && header->rows == 0 && memcmp(row, row + row_bytes, row_bytes) != 0)
+    if (!state_element(header)->ordered && header->rows == 0 && memcmp(row, row + row_bytes, row_bytes) != 0)
         return status_fail(TABLE_ERROR_STATE, "%s: has no rows, and sums other than its start", name);
     return TABLE_OK;
 }
 
-struct sum_state state_new_header(table_type type, size_t columns, uint64_t first) {
+struct sum_state state_new_header(const struct element *element, size_t columns, uint64_t first) {
     return (struct sum_state){
-        .magic = STATE_MAGIC, .version = STATE_VERSION, .type = type, .columns = columns, .first = first};
+        .magic = STATE_MAGIC, .version = STATE_VERSION, .type = element->type, .columns = columns, .first = first};
 }
 
-void state_make(struct sum_state *state, table_type type, size_t columns, uint64_t first) {
-    *state = state_new_header(type, columns, first);
-    memset(state + 1, 0, state_slots(type) * state_row_bytes(state));
+void state_make(struct sum_state *state, const struct element *element, size_t columns, uint64_t first) {
+    *state = state_new_header(element, columns, first);
+    memset(state + 1, 0, element_state_rows(element) * state_row_bytes(state));
 }
 
 table_status table_state_begin(void *state, table_type type, size_t columns, uint64_t first_row) {
@@ -145,7 +152,7 @@ table_status table_state_begin(void *state, table_type type, size_t columns, uin
     if (status == TABLE_OK && first_row > STATE_ROWS_MOST)
         status = status_fail(TABLE_ERROR_TOO_LARGE, "first_row %llu is beyond 2^63", (unsigned long long)first_row);
     if (status == TABLE_OK)
-        state_make(state, type, columns, first_row);
+        state_make(state, element_kept_as(type), columns, first_row);
     return status;
 }
 
@@ -200,7 +207,8 @@ table_status table_state_check(const void *state, size_t bytes, table_type type,
     const struct sum_state *header = state;
     status = state_kept("state", header);
     if (status == TABLE_OK)
-        status = state_fits("state", header, type ? type : facts.type, columns ? columns : facts.columns);
+        status = state_fits("state", header, type ? element_kept_as(type) : state_element(header),
+                            columns ? columns : facts.columns);
     return status == TABLE_OK ? state_rows_clean("state", header, header + 1) : status;
 }
 

@@ -6,7 +6,16 @@
 
 #include <tuplescan/state.h>
 
+#include "../element.h"
 #include "state.h"
+
+/* The element that the rows of a state are made of, whose header was found good. */
+static inline const struct element *state_element(const struct sum_state *header) {
+    return element_kept_as((table_type)header->type);
+}
+
+/* The bytes of a state of such elements. TOO_LARGE. */
+table_status state_bytes(const struct element *element, size_t columns, size_t *bytes);
 
 /* Looks at the pointer `state`, called `name` in the reason: null, not aligned, or on a device. */
 table_status state_pointer(const char *name, const void *state);
@@ -21,22 +30,23 @@ table_status state_header(const char *name, const struct sum_state *header, size
 /* Looks whether a header is that of a state, not of a saved form. */
 table_status state_kept(const char *name, const struct sum_state *header);
 
-/* Looks at a header, which has begun, for sums of `type` in `columns` columns. */
-table_status state_fits(const char *name, const struct sum_state *header, table_type type, size_t columns);
+/* Looks at a header, which has begun, for such elements in `columns` columns. */
+table_status state_fits(const char *name, const struct sum_state *header, const struct element *element,
+                        size_t columns);
 
 /* Looks at all rows behind a header that state_header() found good: those that mean nothing must be zero. `rows` need
  * not be aligned. */
 table_status state_rows_clean(const char *name, const struct sum_state *header, const void *rows);
 
 /* The header of a sum that has begun, without rows. */
-struct sum_state state_new_header(table_type type, size_t columns, uint64_t first);
+struct sum_state state_new_header(const struct element *element, size_t columns, uint64_t first);
 
-/* Such a header, and behind it zeros. type and columns are checked, and so is that the bytes fit in size_t. */
-void state_make(struct sum_state *state, table_type type, size_t columns, uint64_t first);
+/* Such a header, and behind it zeros. It is known that the bytes fit in size_t. */
+void state_make(struct sum_state *state, const struct element *element, size_t columns, uint64_t first);
 
-/* The end of a state of floats that has begun, to which totals are appended: each of a run of 2^level rows (level at
- * most STATE_UNIT_LEVEL), or of a block of 2^level units, that begins where the state ends, at a multiple of its length
- * of all rows. When all is appended, the last must have been a run. `total` lies outside of the state. */
+/* The end of a state in the tree's order that has begun, to which totals are appended: each of a run of 2^level rows
+ * (level at most STATE_UNIT_LEVEL), or of a block of 2^level units, that begins where the state ends, at a multiple of
+ * its length of all rows. When all is appended, the last must have been a run. `total` lies outside of the state. */
 struct state_end {
     struct sum_state *state;
     bool full; /* the run of a whole unit is the last one, and has not become a block */
@@ -45,7 +55,7 @@ struct state_end state_end(struct sum_state *state);
 void state_append_run(struct state_end *end, unsigned level, const void *total);
 void state_append_block(struct state_end *end, unsigned level, const void *total);
 
-/* Integers: the total of the next `rows` rows. */
+/* Any order: the total of the next `rows` rows. */
 void state_append_sum(struct sum_state *state, uint64_t rows, const void *total);
 
 /* The rows of `right`, which begins where `left` ends. */
@@ -58,10 +68,12 @@ void state_last_sums(const struct sum_state *state, void *row);
 struct sum_state state_copy_header(const void *state);
 
 static inline size_t state_row_bytes(const struct sum_state *state) {
-    return (size_t)state->columns * table_type_size((table_type)state->type);
+    return (size_t)state->columns * element_bytes_of(state_element_id(state));
 }
 
-/* The start of a sum is in its first row; of integers also in this one, as the sum so far. */
-static inline unsigned state_last_start(table_type type) { return state_is_integer(type) ? STATE_SUM : STATE_START; }
+/* The start of a sum is in its first row; in any order also in this one, as the sum so far. */
+static inline unsigned state_last_start(const struct element *element) {
+    return element->ordered ? STATE_START : STATE_SUM;
+}
 
 #endif

@@ -32,7 +32,7 @@ struct appending {
 table_status state_image_open(const struct call *call, struct state_image *image) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
-    table_status status = table_state_bytes(scan_sum_type(scan), scan->in.columns, &image->bytes);
+    table_status status = state_bytes(scan->element, scan->in.columns, &image->bytes);
     if (status != TABLE_OK)
         return status;
     image->backend = backend;
@@ -42,8 +42,8 @@ table_status state_image_open(const struct call *call, struct state_image *image
     if (scan->state && !scan->begins)
         status = backend->copy(scan, image->state, scan->state, image->bytes);
     else
-        state_make(image->state, scan_sum_type(scan), scan->in.columns, 0);
-    for (unsigned slot = STATE_START; slot <= state_last_start(scan_sum_type(scan)); slot++)
+        state_make(image->state, scan->element, scan->in.columns, 0);
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element); slot++)
         if (status == TABLE_OK && scan->carry_in)
             status = backend->copy(scan, state_row(image->state, scan_row_bytes(scan), slot), scan->carry_in,
                                    scan_row_bytes(scan));
@@ -112,7 +112,7 @@ static void cut_rows(struct appending *work) {
     const struct sum_state *state = work->image->state;
     const size_t rows = work->scan->in.rows;
     const uint64_t begin = state->first + state->rows;
-    if (state_is_integer(scan_sum_type(work->scan))) { /* whatever is added up first */
+    if (!work->scan->element->ordered) { /* whatever is joined first */
         cut_levels(work, 0, rows / STATE_UNIT + (rows % STATE_UNIT != 0));
         return;
     }
@@ -204,7 +204,7 @@ static const char *append_runs(struct state_end *end, uint64_t levels, bool risi
     return from;
 }
 
-static void append_floats(const struct appending *work) {
+static void append_totals(const struct appending *work) {
     struct state_end end = state_end(work->image->state);
     const size_t row_bytes = work->row_bytes;
     const char *runs = append_runs(&end, work->rising, true, work->host + row_bytes, row_bytes);
@@ -218,7 +218,7 @@ static void append_floats(const struct appending *work) {
     append_runs(&end, work->falling, false, runs, row_bytes);
 }
 
-static void append_integers(const struct appending *work) {
+static void append_sums(const struct appending *work) {
     for (size_t row = 0; row < work->rows; row++)
         state_append_sum(work->image->state, row == 0 ? work->scan->in.rows : 0,
                          work->host + (1 + row) * work->row_bytes);
@@ -242,10 +242,10 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
         status = copy_ends(&work);
     const table_status waited = backend->wait(scan);
     status = status == TABLE_OK ? waited : status;
-    if (status == TABLE_OK && state_is_integer(scan_sum_type(scan)))
-        append_integers(&work);
+    if (status == TABLE_OK && !scan->element->ordered)
+        append_sums(&work);
     else if (status == TABLE_OK)
-        append_floats(&work);
+        append_totals(&work);
     image->tell_seconds = seconds_now() - counted;
     release(&work);
     return status;

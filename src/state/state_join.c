@@ -16,12 +16,13 @@ static const struct kind runs = {STATE_RUNS, STATE_RISING_RUNS}, blocks = {STATE
  * long, both become one, in the place of that run. The outcome lies on one side or the other of the new range. */
 static void push(struct sum_state *state, struct kind kind, uint64_t begin, uint64_t end, unsigned level,
                  const void *total) {
+    const struct element *element = state_element(state);
     const size_t row_bytes = state_row_bytes(state);
     const uint64_t pending = state_split(begin, end).falling, all = end + ((uint64_t)1 << level);
     void *merged = NULL;
     for (; pending >> level & 1; level++) {
         void *left = state_row(state, row_bytes, kind.falling + level);
-        add_rows(left, left, merged ? merged : total, state->columns, (table_type)state->type);
+        element->combine(left, left, merged ? merged : total, state->columns);
         if (merged)
             memset(merged, 0, row_bytes);
         merged = left;
@@ -72,7 +73,7 @@ void state_append_block(struct state_end *end, unsigned level, const void *total
 
 void state_append_sum(struct sum_state *state, uint64_t rows, const void *total) {
     void *sum = state_row(state, state_row_bytes(state), STATE_SUM);
-    add_rows(sum, sum, total, state->columns, (table_type)state->type);
+    state_element(state)->combine(sum, sum, total, state->columns);
     state->rows += rows;
 }
 
@@ -89,7 +90,7 @@ static void append_runs(struct state_end *end, const struct sum_state *right, un
 void state_append(struct sum_state *left, const struct sum_state *right) {
     const struct state_digits digits = state_digits(right->first, right->rows);
     struct state_end end = state_end(left);
-    if (state_is_integer(left->type)) {
+    if (!state_element(left)->ordered) {
         state_append_sum(left, right->rows, state_row(right, state_row_bytes(right), STATE_SUM));
         return;
     }
@@ -114,7 +115,7 @@ static table_status check_neighbours(const struct sum_state *left, const struct 
     if (status == TABLE_OK)
         status = state_kept("right", right);
     if (status == TABLE_OK)
-        status = state_fits("right", right, (table_type)left->type, left->columns);
+        status = state_fits("right", right, state_element(left), left->columns);
     if (status != TABLE_OK)
         return status;
     if (left->first + left->rows != right->first)

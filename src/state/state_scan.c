@@ -12,7 +12,7 @@
 static const char name[] = "options->state";
 
 static size_t bytes_of(const struct scan *scan) {
-    return sizeof(struct sum_state) + state_slots(scan_sum_type(scan)) * scan_row_bytes(scan);
+    return sizeof(struct sum_state) + element_state_rows(scan->element) * scan_row_bytes(scan);
 }
 
 static void *row_of(const struct scan *scan, const struct sum_state *state, unsigned slot) {
@@ -22,7 +22,7 @@ static void *row_of(const struct scan *scan, const struct sum_state *state, unsi
 /* What a header that is right in itself may not be for this call. */
 static table_status inspect_begun(const struct call *call, const struct sum_state *header) {
     const struct scan *scan = &call->scan;
-    table_status status = state_fits(name, header, scan_sum_type(scan), scan->in.columns);
+    table_status status = state_fits(name, header, scan->element, scan->in.columns);
     if (status == TABLE_OK)
         status = state_kept(name, header);
     if (status != TABLE_OK)
@@ -71,7 +71,7 @@ table_status state_inspect(struct call *call) {
         return status;
     scan->begins = bytes == 0;
     if (scan->begins)
-        *header = state_new_header(scan_sum_type(scan), scan->in.columns, 0);
+        *header = state_new_header(scan->element, scan->in.columns, 0);
     status = inspect_sizes(scan, header);
     call->after = *header;
     call->after.rows += scan->in.rows;
@@ -89,7 +89,7 @@ static table_status begin_by_copies(const struct backend *backend, const struct 
     status = backend->fill(scan, scan->state, 0, bytes_of(scan));
     if (status == TABLE_OK)
         status = backend->copy(scan, scan->state, scan->header_before, sizeof *scan->state);
-    for (unsigned slot = STATE_START; slot <= state_last_start(scan_sum_type(scan)); slot++)
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element); slot++)
         if (status == TABLE_OK && scan->carry_in)
             status = backend->copy(scan, row_of(scan, scan->state, slot), scan->carry_in, scan_row_bytes(scan));
     return status;
@@ -145,9 +145,9 @@ static table_status leave_by_copies(const struct backend *backend, const struct 
     const struct state_digits before = state_digits(0, scan->first_row);
     const struct state_digits now = state_digits(0, scan->first_row + scan->in.rows);
     table_status status = TABLE_OK;
-    if (state_is_integer(scan_sum_type(scan)) && !backend->copy_rows) {
+    if (!scan->element->ordered && !backend->copy_rows) {
         status = backend->copy(scan, row_of(scan, scan->state, STATE_SUM), scan->state_out, scan_row_bytes(scan));
-    } else if (scan->chunks > 0 && !state_is_integer(scan_sum_type(scan))) {
+    } else if (scan->chunks > 0 && scan->element->ordered) {
         status = take_over(backend, scan, STATE_RUNS, before.runs, now.runs);
         if (status == TABLE_OK)
             status = take_over(backend, scan, STATE_BLOCKS, before.blocks, now.blocks);
@@ -175,14 +175,14 @@ static table_status leave(const struct backend *backend, const struct scan *scan
 /* The scan between the two, of which integers and empty tables know no state. */
 static struct scan scan_within(const struct backend *backend, const struct scan *scan) {
     struct scan within = *scan;
-    const bool is_integer = state_is_integer(scan_sum_type(scan));
-    void *const sum = is_integer ? row_of(scan, scan->state, STATE_SUM) : NULL;
+    const bool any_order = !scan->element->ordered;
+    void *const sum = any_order ? row_of(scan, scan->state, STATE_SUM) : NULL;
     within.carry_in = sum;
-    if (is_integer)
+    if (any_order)
         within.carry_out = backend->copy_rows ? sum : scan->state_out; /* until it is known that all was summed */
     else if (scan->chunks == 0)
         within.carry_out = NULL;
-    if (is_integer || scan->chunks == 0)
+    if (any_order || scan->chunks == 0)
         within.state = within.state_out = NULL;
     return within;
 }
@@ -201,7 +201,7 @@ static table_status run_begun(const struct backend *backend, const struct plan *
         status = pipeline_run_stateless(backend, plan, &within, workspace);
     if (status == TABLE_OK && !nobody_asks(scan))
         status = leave(backend, scan);
-    if (status == TABLE_OK && scan->carry_out && state_is_integer(scan_sum_type(scan)))
+    if (status == TABLE_OK && scan->carry_out && !scan->element->ordered)
         status = backend->copy(scan, scan->carry_out, row_of(scan, scan->state, STATE_SUM), scan_row_bytes(scan));
     return status;
 }
@@ -217,7 +217,7 @@ void state_restore(const struct backend *backend, const struct scan *scan) {
 
 table_status state_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        char *workspace) {
-    if (backend->copy_rows && !backend->state_enter && !state_is_integer(scan_sum_type(scan)))
+    if (backend->copy_rows && !backend->state_enter && scan->element->ordered)
         return status_fail(TABLE_ERROR_BACKEND, "%s: sums of floats do not go on on this backend", name);
     const bool reached = plan->state_reached;
     struct scan inner = *scan;

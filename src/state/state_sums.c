@@ -6,35 +6,41 @@
 #include "tree.h"
 #include "validate.h"
 
-enum { PART = 64 };
+enum { PART_BYTES = 512 };
 
-/* Of `columns` columns, at most PART, from byte `from` of each row on. seed = start and the blocks, the largest first;
- * inner = the runs, the smallest first. */
+/* Of `columns` columns, at most PART_BYTES, from byte `from` of each row on. seed = start and the blocks, the largest
+ * first; inner = the runs, the smallest first. */
 static void add_up(const struct sum_state *state, size_t from, size_t columns, char *seed) {
     const struct state_digits digits = state_digits(state->first, state->rows);
-    const table_type type = (table_type)state->type;
-    const size_t row_bytes = state_row_bytes(state), bytes = columns * table_type_size(type);
+    const struct element *element = state_element(state);
+    const size_t row_bytes = state_row_bytes(state), bytes = columns * element->bytes;
     char *const start = state_row(state, row_bytes, STATE_START);
-    const struct tree runs = {type, columns, (char *)state_row(state, row_bytes, STATE_RUNS) + from, row_bytes, NULL};
-    const struct tree blocks = {type, columns, (char *)state_row(state, row_bytes, STATE_BLOCKS) + from, row_bytes,
-                                NULL};
-    _Alignas(8) char inner[PART * sizeof(uint64_t)];
+    const struct tree runs = {.element = element,
+                              .columns = columns,
+                              .levels = (char *)state_row(state, row_bytes, STATE_RUNS) + from,
+                              .pitch = row_bytes};
+    const struct tree blocks = {.element = element,
+                                .of_units = true,
+                                .columns = columns,
+                                .levels = (char *)state_row(state, row_bytes, STATE_BLOCKS) + from,
+                                .pitch = row_bytes};
+    _Alignas(16) char inner[PART_BYTES];
     memcpy(seed, start + from, bytes);
     if (digits.runs == 0)
         return;
     tree_seed(&blocks, digits.blocks, seed);
     tree_total(&runs, digits.runs, inner);
-    add_rows(seed, seed, inner, columns, type);
+    element->combine(seed, seed, inner, columns);
 }
 
 void state_last_sums(const struct sum_state *state, void *row) {
-    const size_t size = table_type_size((table_type)state->type), row_bytes = state_row_bytes(state);
-    if (state_is_integer(state->type)) {
+    const size_t size = state_element(state)->bytes, row_bytes = state_row_bytes(state), most = PART_BYTES / size;
+    if (!state_element(state)->ordered) {
         memcpy(row, state_row(state, row_bytes, STATE_SUM), row_bytes);
         return;
     }
     for (size_t done = 0, part; done < state->columns; done += part) {
-        part = state->columns - done < PART ? state->columns - done : PART;
+        part = state->columns - done < most ? state->columns - done : most;
         add_up(state, done * size, part, (char *)row + done * size);
     }
 }

@@ -182,7 +182,7 @@ static void fill_state(const table_case &what, sum_state *state, uint64_t rows) 
 static void clear_rest(sum_state *state, size_t row, uint64_t rows) {
     const struct state_digits digits = state_digits(0, rows);
     const uint64_t kept = digits.runs << STATE_RUNS | digits.blocks << STATE_BLOCKS;
-    for (unsigned slot = STATE_RUNS; slot < STATE_FLOAT_ROWS; slot++)
+    for (unsigned slot = STATE_RUNS; slot < STATE_TREE_ROWS; slot++)
         if (slot >= 64 || (kept >> slot & 1) == 0)
             cudaMemset(state_row(state, row, slot), 0, row);
 }
@@ -198,7 +198,7 @@ static void check(const table_case &what) {
     bytes start(row);
     for (size_t j = 0; j < what.columns; j++)
         store(what.out, &start[j * out], static_cast<double>(random_below(100)) / 7);
-    state_make(expected.state, what.out, what.columns, 0);
+    state_make(expected.state, element_kept_as(what.out), what.columns, 0);
     memcpy(state_row(expected.state, row, STATE_START), start.data(), row);
     const uint64_t before = rows_before();
     fill_state(what, expected.state, before);

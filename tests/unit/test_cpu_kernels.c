@@ -108,7 +108,7 @@ static void *fused_room(const struct scan *scan) {
 
 static table_status run_way(const struct trial *trial, struct scan *scan) {
     const struct backend *backend = backend_cpu();
-    const size_t row_bytes = scan->in.columns * table_type_size(scan->out.type);
+    const size_t row_bytes = scan_row_bytes(scan);
     if (trial->way != STAGES_ONE_BY_ONE) {
         void *workspace = fused_room(scan);
         const table_status status = backend->fused(scan, workspace);
@@ -121,8 +121,8 @@ static table_status run_way(const struct trial *trial, struct scan *scan) {
     else
         memset(seeds, 0, row_bytes);
     table_status status = backend->stage1_local_counts(scan, seeds);
-    if (status == TABLE_OK && plan_is_integer(scan->out.type))
-        fold_rows(seeds, scan->chunks + 1, scan->in.columns, scan->out.type);
+    if (status == TABLE_OK && !scan->element->ordered)
+        sweep_rows(scan->element, seeds, scan->chunks + 1, scan->in.columns);
     else if (status == TABLE_OK)
         status = backend->stage2_sweep(scan, seeds, scan->chunks + 1, NULL);
     if (status == TABLE_OK)
@@ -190,6 +190,7 @@ static void check_trial(const struct trial *trial, struct random *random, bool s
                trial->in_type},
         .out = {t.out + trial->out_offset * table_type_size(trial->out_type), trial->rows, trial->columns,
                 trial->out_stride, trial->out_type},
+        .element = element_of(trial->out_type),
         .exclusive = trial->exclusive,
         .first_overflow = trial->check && trial->way != TOTALS_ONLY ? &overflow : NULL,
         .carry_in = trial->carry ? t.carry : NULL,
@@ -338,6 +339,7 @@ static void test_overflow_is_found(void **state) {
         uint64_t found = TABLE_NO_OVERFLOW;
         struct scan scan = {.in = {in, ROWS, columns, columns, type},
                             .out = {out, ROWS, columns, columns, type},
+                            .element = element_of(type),
                             .exclusive = random_once_in(&random, 2),
                             .first_overflow = &found,
                             .threads = 1 + (unsigned)random_below(&random, 4)};

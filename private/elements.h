@@ -1,0 +1,83 @@
+/* The one list of elements. An element is what a running result is kept in from row to row, and what one is made of:
+ * the totals of runs of rows, seeds, carries inside of the library, and the rows of a state. Two elements that follow
+ * each other are joined to one by the operation's combine(earlier, later), which is associative and need not commute.
+ *
+ * Who wants to name elements passes a macro X, which is expanded once for each row. Plain C that CUDA C can include,
+ * too. What only the host knows of a row stands in src/element.c, and the CPU's kernels for it in src/cpu/kernels.c. */
+#ifndef ELEMENTS_H
+#define ELEMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tuplescan/table.h>
+
+#ifdef __CUDACC__
+#define ELEMENT_INLINE static __host__ __device__ inline
+#else
+#define ELEMENT_INLINE static inline
+#endif
+
+/* Whether elements may be joined in any order, or in that of the tree of tuplescan/prefix_sum.h alone. In any order,
+ * one running element is all that a sum remembers. */
+enum element_order { ANY_ORDER, TREE_ORDER };
+
+/* What can be looked for on the way: nothing, or the first result that has left its type, which wraps. */
+enum element_check { CHECKS_NOTHING, CHECKS_SUMS };
+
+/* X(operation, type that a value of an element has, C type of an element, order, check). Signed integers are added as
+ * unsigned ones, which wrap; the bits are those of the signed sum. */
+#define TABLE_ELEMENTS(X)                                                                                              \
+    X(SUM, U32, uint32_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
+    X(SUM, I32, uint32_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
+    X(SUM, U64, uint64_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
+    X(SUM, I64, uint64_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
+    X(SUM, F32, float, TREE_ORDER, CHECKS_NOTHING)                                                                     \
+    X(SUM, F64, double, TREE_ORDER, CHECKS_NOTHING)
+
+enum element_id {
+    NO_ELEMENT,
+#define ELEMENT_NUMBER(OPERATION, TYPE, C, ORDER, CHECK) ELEMENT_##OPERATION##_##TYPE,
+    TABLE_ELEMENTS(ELEMENT_NUMBER)
+#undef ELEMENT_NUMBER
+        ELEMENTS
+};
+
+/* The element that results whose values are kept as `type` are made of; NO_ELEMENT for a type that is never kept. */
+ELEMENT_INLINE enum element_id element_id_of(uint32_t type) {
+#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
+    case TABLE_##TYPE:                                                                                                 \
+        return ELEMENT_##OPERATION##_##TYPE;
+    switch (type) {
+        TABLE_ELEMENTS(ELEMENT_CASE)
+    default:
+        return NO_ELEMENT;
+    }
+#undef ELEMENT_CASE
+}
+
+ELEMENT_INLINE size_t element_bytes_of(enum element_id id) {
+#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
+    case ELEMENT_##OPERATION##_##TYPE:                                                                                 \
+        return sizeof(C);
+    switch (id) {
+        TABLE_ELEMENTS(ELEMENT_CASE)
+    default:
+        return 0;
+    }
+#undef ELEMENT_CASE
+}
+
+ELEMENT_INLINE enum element_order element_order_of(enum element_id id) {
+#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
+    case ELEMENT_##OPERATION##_##TYPE:                                                                                 \
+        return ORDER;
+    switch (id) {
+        TABLE_ELEMENTS(ELEMENT_CASE)
+    default:
+        return ANY_ORDER;
+    }
+#undef ELEMENT_CASE
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* What the host knows of an element (private/elements.h). The gate finds it once, from the options and the type of the
+ * results; below, nobody else decides on order, state, checks or the bytes of rows. */
+#ifndef ELEMENT_H
+#define ELEMENT_H
+
+#include <stdbool.h>
+
+#include "elements.h"
+
+/* to = `later` after `earlier`, for each of `count` elements side by side. `to` may be either of them. */
+typedef void element_combine(void *to, const void *earlier, const void *later, size_t count);
+
+struct element {
+    enum element_id id;
+    table_type type; /* of its value: what carries of the caller and totals are, and what values are loaded as */
+    size_t bytes;    /* of one element; may be more than those of its value */
+    bool ordered;    /* joined along the tree, and in no other order */
+    enum element_check check;
+    element_combine *combine;
+    const void *identity; /* the element that changes nothing where it comes before or after another */
+
+    /* What is done to the total of a whole unit when it becomes a block, and to each block that is made of two; doing
+     * it twice is doing it once. NULL: nothing. */
+    void (*settle)(void *elements, size_t count);
+};
+
+/* The element that results of type `out` are made of; NULL if there are no such results. */
+const struct element *element_of(table_type out);
+
+/* The element of carries, totals and states of type `kept`; NULL if that is not the type of such. */
+const struct element *element_kept_as(table_type kept);
+
+/* Makes `count` elements side by side those at `one`. */
+void element_fill(const struct element *element, void *to, const void *one, size_t count);
+
+/* Rows of elements that follow the header of a state. */
+unsigned element_state_rows(const struct element *element);
+
+#endif
