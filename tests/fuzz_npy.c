@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/input.h"
+#include "input/file.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t count);
 size_t LLVMFuzzerMutate(unsigned char *bytes, size_t count, size_t room);
 size_t LLVMFuzzerCustomMutator(unsigned char *bytes, size_t count, size_t room, unsigned seed);
 
-/* As tools/input/input.c has it, which is not linked here. */
+/* As tools/input/file.c has it, which is not linked here. */
 bool input_refuse(struct input_reason *reason, int code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -29,7 +29,7 @@ static void expect(int holds) {
 static bool is_table(const unsigned char *bytes, size_t count, const struct input_request *request,
                      struct table_layout *layout) {
     struct input_reason reason = {.code = 0};
-    const bool accepted = input_npy.locate(bytes, count, count, request, layout, &reason);
+    const bool accepted = input_npy_locate(bytes, count, count, request, layout, &reason);
     expect(accepted || (reason.code != 0 && reason.text[0] != '\0' && strlen(reason.text) < sizeof reason.text));
     return accepted;
 }

@@ -6,7 +6,6 @@
 #include <tuplescan/prefix_sum.h>
 
 #include "commands.h"
-#include "input/text.h"
 #include "json.h"
 #include "message.h"
 #include "state_file.h"
@@ -98,19 +97,19 @@ static void count_table(void *context, const char *name, size_t length, const st
 }
 
 /* The tables of a file that has several. */
-static int list_tables(const struct scan_arguments *arguments, const struct input_request *request, size_t count) {
+static int list_tables(const struct scan_arguments *arguments, const struct input_request *request, size_t count,
+                       const struct input_format *format) {
     const char *path = arguments->common.inputs[0];
     struct listing listing = {.json = arguments->common.json};
-    const char *format = input_ends_in(path, ".npz") ? "npz" : "safetensors";
     if (listing.json) {
         json_object(NULL);
         json_string("file", path);
-        json_string("format", format);
+        json_string("format", format->name);
         json_array("tables");
     } else {
-        printf("format      %s\ntables      %zu\n", format, count);
+        printf("format      %s\ntables      %zu\n", format->name, count);
     }
-    const int code = input_tables(path, request, print_table, &listing, &count);
+    const int code = input_tables(path, request, print_table, &listing, &count, &format);
     if (listing.json) {
         json_end();
         json_end();
@@ -211,10 +210,11 @@ static void print_text(const struct input_file *file, table_type sums) {
 static int look_for_tables(const struct scan_arguments *arguments, bool *several) {
     struct input_field fields[BY_MOST];
     const struct input_request request = table_request(arguments, fields);
+    const struct input_format *format;
     size_t count;
-    const int code = input_tables(arguments->common.inputs[0], &request, count_table, NULL, &count);
+    const int code = input_tables(arguments->common.inputs[0], &request, count_table, NULL, &count, &format);
     *several = code == EX_OK && count > 1;
-    return *several ? list_tables(arguments, &request, count) : code;
+    return *several ? list_tables(arguments, &request, count, format) : code;
 }
 
 int info_main(int argc, char **argv) {

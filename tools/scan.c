@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "input/start.h"
+#include "input/file.h"
 #include "memory.h"
 #include "message.h"
 #include "number.h"
@@ -71,7 +71,7 @@ static bool is_less_than_a_state(const struct scan_job *job) {
     const struct table_layout *sums = &job->out_layout;
     const bool is_one = job->arguments.common.input_count == 1 && !job->arguments.state && !job->arguments.reverse;
     size_t state, values;
-    return is_one && input->text && input_can_seek(input) &&
+    return is_one && input->format->delimiter && input_can_seek(input) &&
            table_state_bytes(table_sum_type(sums->type), sums->columns, &state) == TABLE_OK &&
            size_multiply((size_t)input->size / 2 + 1, 2 * sizeof(uint64_t), &values) && values < state;
 }

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "memory.h"
 #include "message.h"
 #include "types.h"

@@ -104,7 +104,7 @@ int start_input(struct input_file *file, const char *path, table_type like, stru
     request.gaps = arguments->skip_nan;
     request.beside = beside;
     const int code = input_start(file, path, &request);
-    return code != EX_OK || file->text || arguments->common.kept.count == 0
+    return code != EX_OK || file->format->delimiter || arguments->common.kept.count == 0
                ? code
                : fail(EX_USAGE, "%s: is no text, and --keep is for fields of text", file->name);
 }

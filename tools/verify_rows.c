@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "message.h"
 #include "number.h"
 
@@ -21,7 +21,7 @@ int verify_wrong_shape(const struct input_file *scanned, const struct input_file
 }
 
 /* Whether rows can be read from the last one on. */
-static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->text; }
+static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->format->delimiter; }
 
 bool verify_takes_all(const struct comparison *comparison) {
     return comparison->reverse && !(can_go_back(comparison->input) && can_go_back(comparison->scanned));

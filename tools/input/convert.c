@@ -1,12 +1,11 @@
-#include "input/convert.h"
-
+/* Values that lie in the file in another way than in a table: records, big-endian, or column by column. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "memory.h"
 #include "message.h"
 #include "transfer.h"
@@ -15,11 +14,10 @@
  * behind the other, so many that a read of each is worth its call. */
 enum { PIECE_BYTES = 256 << 10, PIECE_BYTES_BY_COLUMNS = 4 << 20 };
 
-struct input_converter {
-    const char *all;     /* the values as they are in the file; NULL: they are read from it */
-    char *memory;        /* free(): all buffers */
-    char *own_all;       /* free(): of `all`, if it is this one's */
-    size_t out_bytes;    /* of an element that was converted */
+struct converter {
+    char *all;        /* the values as they are in the file, where they came bit by bit; NULL: they are read from it */
+    char *memory;     /* all buffers */
+    size_t out_bytes; /* of an element that was converted */
     size_t row_elements; /* by columns: elements of a row */
     size_t room;         /* elements that a piece has at most; by columns: whole rows */
     size_t next;         /* the first element that is not in a piece yet */
@@ -36,7 +34,7 @@ static size_t elements_of(const struct table_layout *layout) {
 
 /* The bytes of values from `place` on, all of them. EX_OK, or the exit code after a message. */
 static int fetch(struct input_file *file, size_t place, char *to, size_t bytes) {
-    const struct input_converter *converter = file->converter;
+    const struct converter *converter = file->values.state;
     if (converter->all) {
         memcpy(to, converter->all + place, bytes);
         return EX_OK;
@@ -84,7 +82,7 @@ static void scatter(char *to, size_t stride, const char *from, size_t bytes, siz
 
 /* The next rows, out of each column's run of them. */
 static int take_rows(struct input_file *file, size_t *elements) {
-    struct input_converter *converter = file->converter;
+    struct converter *converter = file->values.state;
     const struct table_layout *layout = &file->layout;
     const size_t bytes = layout->stored.element_bytes, width = converter->row_elements;
     const size_t first = converter->next / width, left = layout->rows - first, most = converter->room / width;
@@ -101,7 +99,7 @@ static int take_rows(struct input_file *file, size_t *elements) {
 
 /* The next elements, as many as come at once. */
 static int take_elements(struct input_file *file, size_t *elements) {
-    struct input_converter *converter = file->converter;
+    struct converter *converter = file->values.state;
     const size_t bytes = file->layout.stored.element_bytes, left = elements_of(&file->layout) - converter->next;
     const size_t count = left < converter->room ? left : converter->room;
     int code = EX_OK;
@@ -145,7 +143,7 @@ void input_swap(void *values, size_t bytes, size_t count) {
 }
 
 static int make_piece(struct input_file *file) {
-    struct input_converter *converter = file->converter;
+    struct converter *converter = file->values.state;
     const struct layout_stored *stored = &file->layout.stored;
     size_t elements = 0;
     const int code = stored->by_columns ? take_rows(file, &elements) : take_elements(file, &elements);
@@ -166,8 +164,8 @@ static int make_piece(struct input_file *file) {
     return EX_OK;
 }
 
-ssize_t input_convert_read(struct input_file *file, void *to, size_t bytes) {
-    struct input_converter *converter = file->converter;
+static ssize_t read_values(struct input_file *file, void *to, size_t bytes) {
+    struct converter *converter = file->values.state;
     const int code = converter->given == converter->ready_bytes ? make_piece(file) : EX_OK;
     if (code != EX_OK)
         return input_failed(file, code);
@@ -177,8 +175,8 @@ ssize_t input_convert_read(struct input_file *file, void *to, size_t bytes) {
     return (ssize_t)count;
 }
 
-bool input_convert_seek(struct input_file *file, size_t row) {
-    struct input_converter *converter = file->converter;
+static bool seek_row(struct input_file *file, size_t row) {
+    struct converter *converter = file->values.state;
     if (!converter->all && !input_can_seek(file))
         return false;
     converter->next = row * converter->row_elements;
@@ -187,8 +185,9 @@ bool input_convert_seek(struct input_file *file, size_t row) {
 }
 
 /* All bytes of the values, which come from one end to the other. */
-static int take_all(struct input_file *file, size_t most) {
-    struct input_converter *converter = file->converter;
+static int take_all(struct input_file *file) {
+    const size_t most = file->most;
+    struct converter *converter = file->values.state;
     const size_t wanted = file->layout.file_bytes;
     struct input_reason reason;
     if (most && wanted > most)
@@ -196,11 +195,12 @@ static int take_all(struct input_file *file, size_t most) {
                     "%s: out of memory: it is in Fortran order (column by column) and comes bit by bit, so that all of "
                     "its %zu bytes are needed, and %zu may be used; --memory says how much",
                     file->name, wanted + file->used, most + file->used);
-    converter->all = converter->own_all = memory_allocate(wanted);
+    converter->all = memory_allocate(wanted);
+    file->held = wanted;
     if (!converter->all)
         return input_no_memory(file, wanted);
     for (size_t done = 0; done < wanted;) {
-        const ssize_t got = input_bytes_read(file, converter->own_all + done, wanted - done);
+        const ssize_t got = input_bytes_read(file, converter->all + done, wanted - done);
         if (got < 0)
             return file->code;
         if (got == 0)
@@ -217,8 +217,9 @@ static int out_of_memory(const struct input_file *file, size_t bytes) {
 }
 
 /* Room for a piece: as many elements as are worth it, and by columns whole rows; at least one. */
-static int make_buffers(struct input_file *file, size_t most) {
-    struct input_converter *converter = file->converter;
+static int make_buffers(struct input_file *file) {
+    const size_t most = file->most;
+    struct converter *converter = file->values.state;
     const struct layout_stored *stored = &file->layout.stored;
     const size_t step = stored->by_columns ? converter->row_elements : 1;
     const size_t wanted = stored->by_columns ? PIECE_BYTES_BY_COLUMNS : PIECE_BYTES;
@@ -243,37 +244,29 @@ static int make_buffers(struct input_file *file, size_t most) {
     return EX_OK;
 }
 
-int input_convert_begin(struct input_file *file, const void *all, size_t most) {
+static void end(struct input_file *file) {
+    struct converter *converter = file->values.state;
+    free(converter->memory);
+    free(converter->all);
+    free(converter);
+    file->values = (struct input_reader){.state = NULL};
+    file->buffers = file->held = 0;
+}
+
+int input_convert_begin(struct input_file *file) {
     const struct layout_stored *stored = &file->layout.stored;
     if (stored->element_bytes == 0)
         return EX_OK;
-    struct input_converter *converter = file->converter = calloc(1, sizeof *converter);
+    struct converter *converter = calloc(1, sizeof *converter);
     if (!converter)
         return input_no_memory(file, sizeof *converter);
-    converter->all = all;
+    file->values =
+        (struct input_reader){.read = read_values, .seek = seek_row, .taken = end, .close = end, .state = converter};
     converter->out_bytes = stored->taken_bytes;
     converter->row_elements =
         file->layout.columns * layout_element_bytes(&file->layout) / stored->taken_bytes; /* of whole ones */
     int code = EX_OK;
-    if (stored->by_columns && !all && !input_can_seek(file))
-        code = take_all(file, most);
-    return code == EX_OK ? make_buffers(file, most) : code;
-}
-
-size_t input_convert_taken(const struct input_file *file) {
-    return file->converter->next * file->layout.stored.element_bytes + file->converter->raw_bytes;
-}
-
-size_t input_memory(const struct input_file *file) {
-    return file->buffers + (file->converter && file->converter->own_all ? file->layout.file_bytes : 0);
-}
-
-void input_convert_end(struct input_file *file) {
-    if (!file->converter)
-        return;
-    free(file->converter->memory);
-    free(file->converter->own_all);
-    free(file->converter);
-    file->converter = NULL;
-    file->buffers = 0;
+    if (stored->by_columns && !input_can_seek(file))
+        code = take_all(file);
+    return code == EX_OK ? make_buffers(file) : code;
 }

@@ -1,6 +1,6 @@
-/* Table files being read. Its format says where in a file the table lies. A new format is one more entry of the table
- * in input.c. A file is brought into memory whole (mapped when it is a regular one) by input_open(), or, by
- * input_start(), no more of it than what lies before the values, which input_read() then brings in piece by piece. */
+/* Table files being read. A format is a file, and a row of the table in input.c. input_start() brings in no more of a
+ * file than what lies before its values, which input_read() then reads piece by piece; input_open() goes on to bring
+ * all of them into memory, mapped where that can be. */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H
 
@@ -58,7 +58,7 @@ struct input_request {
     size_t field_count;
     bool tells;  /* of what is no error, too */
     bool looks;  /* of text: a field that is no number is noted, and no error */
-    bool pieces; /* input_open(): values that are to be converted are left for input_read() */
+    bool pieces; /* input_open(): values that cannot be mapped are left for input_read() */
 };
 
 /* Why a file was refused. */
@@ -67,33 +67,40 @@ struct input_reason {
     char text[400];
 };
 
+struct input_file;
+
+/* Is told of one of the tables in a file: its name, and its layout, or, for NULL, why it cannot be read. */
+typedef void input_visit(void *context, const char *name, size_t length, const struct table_layout *layout,
+                         const char *why);
+
+/* A row of the table of formats. Functions return EX_OK, or the exit code after a message. */
 struct input_format {
-    const char *name, *output; /* what it is called, and what is made of it unless somebody says more */
-    /* Whether a file begins like it; NULL: that is not to be seen. */
-    bool (*recognise)(const unsigned char *bytes, size_t count);
-    /* Finds the table in a file of `total` bytes, of which the first `count` are at hand, among them all before the
-     * table; or INPUT_UNKNOWN: a raw table has no rows then. Reads nothing outside of them, whatever they are. */
-    bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
-                   struct table_layout *layout, struct input_reason *reason);
-    char delimiter; /* of text, between its fields, which begins otherwise than by locate(); 0: it is none */
+    const char *name, *output; /* what it is called, and what is made of it unless an option says more */
+    const char *ending;        /* of names of files; NULL: none means it */
+    char delimiter;            /* of text, between its fields; 0: it is none */
+    /* Whether the file is of this format, by what is asked for, its name, or what input_peek() brings of it. */
+    int (*guess)(struct input_file *file, const struct input_request *request, bool *is);
+    /* Reads what lies before the values: finds the layout, and says how values are read that lie otherwise. */
+    int (*open)(struct input_file *file, const struct input_request *request);
+    /* After the values, of which the file had that many bytes: whether it may end there. Fills in unknown rows. */
+    bool (*has)(struct table_layout *layout, size_t bytes, struct input_reason *reason);
+    /* Visits the tables of a file that has several, and adds up how many there are; NULL: it has one. */
+    int (*each)(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
+                size_t *count);
+};
+
+/* How values are read, or the bytes of the file, where that is not by read() at a place of a descriptor. A format sets
+ * it, and knows what `state` is. */
+struct input_reader {
+    ssize_t (*read)(struct input_file *file, void *to, size_t bytes); /* as read(); -1 after a message */
+    bool (*seek)(struct input_file *file, size_t row); /* to a row; false, or NULL: only by reading what is before */
+    void (*taken)(struct input_file *file); /* all values were read: gives back memory that reading took; or NULL */
+    void (*close)(struct input_file *file);
+    void *state;  /* NULL: there is no such reader */
+    size_t bytes; /* that the file has, where they are known */
 };
 
 #define INPUT_UNKNOWN SIZE_MAX
-enum { INPUT_NPY_LEAST = 12, INPUT_TENSORS_LEAST = 8 }; /* the bytes that say how long a header is */
-
-/* Whether more bytes could make a .npy of a file that begins with these. */
-bool input_npy_begins(const unsigned char *bytes, size_t count);
-
-/* Bytes before the values of a .npy that begins with these bytes, at least INPUT_NPY_LEAST; 0: it is none. */
-size_t input_npy_header(const unsigned char *bytes, size_t count);
-
-/* Whether there are as many bytes of values as the header of a .npy says. */
-bool input_npy_has(const struct table_layout *layout, size_t bytes, struct input_reason *reason);
-
-/* Fills in the rows of a raw table in a file of `total` bytes, if that is a whole number of them. */
-bool input_raw_has(struct table_layout *layout, size_t total, struct input_reason *reason);
-
-extern const struct input_format input_npy, input_raw, input_safetensors;
 
 struct input_file {
     const char *name; /* for messages */
@@ -101,25 +108,23 @@ struct input_file {
     struct table_layout layout;
     const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own; NULL
                          where input_read() reads them */
-    size_t bytes;     /* of the file */
-
-    /* After input_start(): */
-    bool rows_known; /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
-    void *head;      /* bytes of values that had to be read already: head_bytes of them, from head_given on */
+    size_t bytes;     /* at `memory`, of what was looked at before the values */
+    bool rows_known;  /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
+    void *head;       /* bytes of values that had to be read already: head_bytes of them, from head_given on */
     size_t head_bytes, head_given;
-    size_t taken;              /* bytes of values that input_read() has handed out */
-    size_t most, used;         /* request->memory and its used */
-    struct progress *progress; /* of a table that is taken into memory; NULL: it is not shown */
-    off_t base;                /* where the file began when it was opened: standard input may be anywhere */
-    struct input_text *text;   /* NULL: it is none */
-    bool is_taken;             /* values are in head: all of them */
-    struct input_zip *zip;     /* NULL: it is no member of an archive; else one of zip_bytes bytes */
-    size_t zip_bytes;
-    int code;                          /* what input_some() failed with */
-    struct input_converter *converter; /* NULL: values lie as in a table */
-    size_t buffers;                    /* bytes of memory that reading takes */
+    size_t taken;               /* bytes of values that input_read() has handed out */
+    size_t got;                 /* bytes of the file that input_bytes_read() has handed out */
+    size_t most, used;          /* request->memory and its used */
+    struct progress *progress;  /* of a table that is taken into memory; NULL: it is not shown */
+    off_t base;                 /* where the file began when it was opened: standard input may be anywhere */
+    bool is_taken;              /* values are in head: all of them */
+    struct input_reader source; /* of the bytes of the file: of a member of an archive */
+    struct input_reader values; /* of values that do not lie in the file as in a table */
+    int code;                   /* what input_some() failed with */
+    size_t buffers;             /* bytes of memory that reading takes */
+    size_t held;                /* and bytes of values in another order, which came bit by bit */
 
-    void *mapping; /* or NULL */
+    void *mapping; /* or NULL: of `size` bytes */
     void *memory;  /* or NULL */
     void *kept;    /* the header of a file that may grow (request->longer), as it was read; or NULL */
     void *header;  /* the layout.offset bytes before the data, if it is own and a .npy; or NULL */
@@ -133,21 +138,20 @@ struct input_file {
     bool is_aside; /* by input_set_aside() */
 };
 
+extern const struct input_format input_npy, input_raw, input_npz, input_safetensors, input_csv, input_tsv, input_text;
+
 /* EX_OK, or the exit code after a message. `path` may be "-". input_close() at the end, also of one that failed. */
 int input_open(struct input_file *file, const char *path, const struct input_request *request);
 void input_close(struct input_file *file);
 
-/* As input_open(), but values are read afterwards, from file->fd, after what is in file->head. */
+/* As input_open(), but values are read afterwards: plain ones from file->fd, after what is in file->head. */
 int input_start(struct input_file *file, const char *path, const struct input_request *request);
 
-/* Is told of one of the tables in a file: its name, and its layout, or, for NULL, why it cannot be read. */
-typedef void input_visit(void *context, const char *name, size_t length, const struct table_layout *layout,
-                         const char *why);
-
-/* Visits all tables of an archive, or of a file of tensors, of which there are *count; of any other file, or where the
- * request says which of them, that is 1, and nothing is visited. EX_OK, or the exit code after a message. */
+/* Visits all tables of a file that may have several, which is then of *format, of which there are *count; of any other
+ * file, or where the request says which of them, that is 1, and nothing is visited. EX_OK, or the exit code after a
+ * message. */
 int input_tables(const char *path, const struct input_request *request, input_visit *visit, void *context,
-                 size_t *count);
+                 size_t *count, const struct input_format **format);
 
 /* Reads the next `bytes` bytes of values; *got are fewer only at the end of the table. EX_OK, or the exit code after a
  * message, also where the file ends before its table. */
@@ -189,8 +193,9 @@ bool input_ends_in(const char *path, const char *ending);
 /* The other byte order of `count` values of `bytes` bytes, aligned to them. */
 void input_swap(void *values, size_t bytes, size_t count);
 
-/* Whether the file cannot be mapped as it is: it is none, or an archive. */
-bool input_comes_bit_by_bit(const char *path, const struct input_request *request);
+/* After all of a text that was only looked at: the first line in which that column has no number; 0: there is none, or
+ * it is no text. */
+uint64_t input_text_other(const struct input_file *file, size_t column);
 
 /* Gives back the file and the memory of its values. What the file says about them stays. */
 void input_release(struct input_file *file);

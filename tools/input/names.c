@@ -1,8 +1,9 @@
 /* Which of the tables in a file is meant. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "message.h"
 
 struct input_names input_names_begin(const char *member) {
@@ -31,4 +32,24 @@ bool input_names_reason(const char *member, const struct input_names *names, str
     return member ? input_refuse(reason, EX_USAGE, "has no '%s'; there are: %s", member, names->text)
                   : input_refuse(reason, EX_USAGE, "has %zu tables, and --member says which: %s", names->count,
                                  names->text);
+}
+
+int input_guess_archive(struct input_file *file, const struct input_request *request, bool *is) {
+    char begins[2] = "";
+    if (input_is_asked_raw(request) || file->source.state)
+        return EX_OK;
+    *is = input_ends_in(file->name, ".npz") ||
+          (request->member && input_can_seek(file) && pread(file->fd, begins, 2, file->base) == 2 &&
+           memcmp(begins, "PK", 2) == 0); /* what comes from a pipe is not known yet */
+    return EX_OK;
+}
+
+size_t input_safetensors_header(const unsigned char *bytes, size_t count) {
+    enum { MOST = 100000000 }; /* by the format's rules */
+    size_t length = 0;
+    if (count < INPUT_TENSORS_LEAST)
+        return 0;
+    for (unsigned i = INPUT_TENSORS_LEAST; i-- > 0;)
+        length = length << 8 | bytes[i];
+    return length <= MOST ? INPUT_TENSORS_LEAST + length : 0;
 }

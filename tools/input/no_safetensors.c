@@ -1,31 +1,25 @@
 /* Where there was no json-c when this was built. */
-#include "input/safetensors.h"
+#include "input/file.h"
 #include "message.h"
 
-static bool refuse(struct input_reason *reason) {
-    return input_refuse(reason, EX_UNAVAILABLE,
-                        "is a safetensors file, and this program was built without json-c, which reads what it says");
+static int guess(struct input_file *file, const struct input_request *request, bool *is) {
+    *is = !input_is_asked_raw(request) && !file->source.state &&
+          (request->member || input_ends_in(file->name, ".safetensors"));
+    return EX_OK;
 }
 
-bool input_safetensors_each(const unsigned char *bytes, size_t count, size_t total, input_visit *visit, void *context,
-                            size_t *found, struct input_reason *reason) {
-    (void)bytes;
-    (void)count;
-    (void)total;
-    (void)visit;
-    (void)context;
-    (void)found;
-    return refuse(reason);
-}
-
-static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
-                   struct table_layout *layout, struct input_reason *reason) {
-    (void)bytes;
-    (void)count;
-    (void)total;
+static int refuse(struct input_file *file, const struct input_request *request) {
     (void)request;
-    (void)layout;
-    return refuse(reason);
+    return fail(EX_UNAVAILABLE,
+                "%s: is a safetensors file, and this program was built without json-c, which reads what it says",
+                file->name);
 }
 
-const struct input_format input_safetensors = {"safetensors", "npy", NULL, locate, 0};
+static int refuse_all(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
+                      size_t *count) {
+    (void)visit, (void)context, (void)count;
+    return refuse(file, request);
+}
+
+const struct input_format input_safetensors = {"safetensors", "npy",  ".safetensors", 0,
+                                               guess,         refuse, NULL,           refuse_all};

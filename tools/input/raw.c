@@ -1,5 +1,5 @@
 /* Values and nothing else, in the byte order of this machine; the caller says what they are. */
-#include "input/start.h"
+#include "input/file.h"
 
 #include <string.h>
 
@@ -54,11 +54,10 @@ static bool refuse_other(const unsigned char *bytes, size_t count, struct input_
         "is not a .npy file; a raw one needs --type (such as u32), and text --input-format csv (or tsv, text)");
 }
 
-/* Whatever is nothing else. */
-static bool recognise(const unsigned char *bytes, size_t count) {
-    (void)bytes;
-    (void)count;
-    return true;
+static int guess(struct input_file *file, const struct input_request *request, bool *is) {
+    (void)file, (void)request;
+    *is = true;
+    return EX_OK;
 }
 
 static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
@@ -92,4 +91,20 @@ bool input_raw_has(struct table_layout *layout, size_t total, struct input_reaso
     return layout_finish(layout);
 }
 
-const struct input_format input_raw = {"raw", "raw", recognise, locate, 0};
+/* After its values, of which there were so many bytes. */
+static bool raw_has(struct table_layout *layout, size_t bytes, struct input_reason *reason) {
+    return input_raw_has(layout, layout->offset + bytes, reason);
+}
+
+static int open_raw(struct input_file *file, const struct input_request *request) {
+    struct input_reason reason;
+    const size_t total = input_total(file);
+    if (!request->format && input_ends_in(file->name, ".npy"))
+        return fail(EX_DATAERR, "%s: is not a .npy file: it does not begin with \\x93NUMPY", file->name);
+    if (!locate(file->memory, file->bytes, total, request, &file->layout, &reason))
+        return fail(reason.code, "%s: %s", file->name, reason.text);
+    file->rows_known = total != INPUT_UNKNOWN;
+    return input_values_follow(file);
+}
+
+const struct input_format input_raw = {"raw", "raw", NULL, 0, guess, open_raw, raw_has, NULL};

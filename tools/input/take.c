@@ -1,12 +1,17 @@
 /* Tables that are brought into memory whole. */
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "input/convert.h"
-#include "input/start.h"
-#include "input/text.h"
+#include "input/file.h"
 #include "memory.h"
 #include "message.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14; refused, which does no harm, by older ones */
+#endif
 
 /* Bytes that are taken between two looks at the clock, and that there is room for at first. */
 enum { STEP_BYTES = 4 << 20, FIRST_BYTES = 16 << 10 };
@@ -34,16 +39,16 @@ int input_take_all(struct input_file *file, size_t most, const char *why) {
                             file->name, have, why);
             file->head = memory;
         }
-        got = file->text ? input_text_read(file, (char *)file->head + have, room - have)
-                         : input_read_anew(file, (char *)file->head + have, room - have);
+        got = file->values.state ? file->values.read(file, (char *)file->head + have, room - have)
+                                 : input_read_anew(file, (char *)file->head + have, room - have);
         have += got > 0 ? (size_t)got : 0;
     }
     if (got < 0)
         return file->code;
     file->head_bytes = have;
     file->is_taken = true;
-    if (file->text)
-        input_text_taken(file);
+    if (file->values.taken)
+        file->values.taken(file);
     return input_ends(file, have - file->head_given);
 }
 
@@ -85,6 +90,39 @@ int input_take_table(struct input_file *file, size_t most) {
     }
     if (code == EX_OK)
         code = input_ends(file, file->taken);
-    input_convert_end(file);
+    if (file->values.taken)
+        file->values.taken(file);
     return code;
+}
+
+/* Has the whole of a mapped file come in, if there is memory for it. */
+static int populate(const struct input_file *file) {
+    const size_t bytes = (size_t)file->size;
+    if (memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
+        memory_populate(file->mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
+    return EX_OK;
+}
+
+/* Maps a file, if it can be: the values lie where a table of their type may. */
+static int map(struct input_file *file) {
+    const size_t offset = (size_t)file->base + file->layout.offset, element = layout_element_bytes(&file->layout);
+    if (!input_can_seek(file) || !input_is_plain(file) || !file->rows_known || offset % element != 0)
+        return EX_OK;
+    void *const mapping = mmap(NULL, (size_t)file->size, PROT_READ, MAP_PRIVATE, file->fd, 0);
+    if (mapping == MAP_FAILED)
+        return errno == ENODEV ? EX_OK
+                               : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));
+    file->mapping = mapping;
+    file->data = (const char *)mapping + offset;
+    return EX_OK;
+}
+
+int input_open(struct input_file *file, const char *path, const struct input_request *request) {
+    int code = input_start(file, path, request);
+    if (code == EX_OK && !request->own)
+        code = map(file);
+    if (code == EX_OK && file->data)
+        return request->whole ? populate(file) : EX_OK;
+    return code != EX_OK || request->pieces ? code : input_take_table(file, file->most ? file->most : SIZE_MAX / 2);
 }

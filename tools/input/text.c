@@ -1,11 +1,10 @@
-#include "input/text.h"
-
+/* Tables as text: a row is a line, whose fields have a delimiter between them, or blanks. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "input/text_lines.h"
 #include "memory.h"
 #include "message.h"
@@ -104,8 +103,8 @@ static const char *semicolon_of(struct text_line line) {
 
 static int wrong_count(const struct input_file *file, struct text_line line, size_t fields, bool more) {
     return fail(EX_DATAERR, "%s: line %llu: has %s%zu field%s, and the first line has %zu%s", file->name,
-                (unsigned long long)file->text->line, more ? "more than " : "", fields, fields == 1 ? "" : "s",
-                file->text->fields, semicolon_of(line));
+                (unsigned long long)text_of(file)->line, more ? "more than " : "", fields, fields == 1 ? "" : "s",
+                text_of(file)->fields, semicolon_of(line));
 }
 
 static bool reads_as(table_type type, struct text_line field) {
@@ -130,7 +129,7 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
     const table_type type = file->layout.type;
     struct text_line rest = line;
     const struct text_line field = text_take_field(&rest);
-    const bool is_said = file->text->type_is_said;
+    const bool is_said = text_of(file)->type_is_said;
     const char *more = "";
     char text[200];
     if (what == VALUE_ROUNDED)
@@ -147,8 +146,8 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
                : is_rounded(field.start, field.end)
                    ? ", which what comes before it is; --type f64 takes the nearest that there is"
                    : ", which what comes before it is; --type f64 takes both";
-    else if (text_field_of(field.start, field.end) == TEXT_NAME && file->text->fields > 1)
-        more = file->text->way_out;
+    else if (text_field_of(field.start, field.end) == TEXT_NAME && text_of(file)->fields > 1)
+        more = text_of(file)->way_out;
     snprintf(text, sizeof text,
              what == VALUE_NONE      ? "is no number of type %s%s"
              : what == VALUE_ROUNDED ? "is no %s, which is what numbers are without --type%s"
@@ -158,7 +157,7 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
 }
 
 static int take_row(const struct input_file *file, struct text_line *line, char *to) {
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     enum value what;
     const struct text_line whole = *line;
     text_skip_blanks(line);
@@ -191,8 +190,8 @@ static int find_type(struct input_file *file, table_type *type) {
     return code;
 }
 
-ssize_t input_text_read(struct input_file *file, void *to, size_t bytes) {
-    struct input_text *text = file->text;
+static ssize_t read_values(struct input_file *file, void *to, size_t bytes) {
+    struct input_text *text = text_of(file);
     size_t done = 0;
     while (done < bytes && text->code == EX_OK) {
         struct text_line line;
@@ -221,14 +220,15 @@ static int set_layout(struct input_file *file, table_type type, size_t columns) 
     if (!layout_set(&file->layout, type, 0, columns))
         return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
     file->layout.names = names;
-    file->text->row_bytes = file->text->row_given = columns * table_type_size(type);
+    file->layout.is_followed = true; /* a text is read to its end, so that there is nothing to look for */
+    text_of(file)->row_bytes = text_of(file)->row_given = columns * table_type_size(type);
     file->rows_known = false;
     return EX_OK;
 }
 
 /* Room for a row of any type. */
 static int make_row(struct input_file *file, size_t columns) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     size_t bytes;
     if (!size_multiply(columns, sizeof(uint64_t), &bytes))
         return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
@@ -236,7 +236,30 @@ static int make_row(struct input_file *file, size_t columns) {
     return text->row ? EX_OK : input_no_memory(file, bytes);
 }
 
-int input_text_begin(struct input_file *file, const struct input_request *request) {
+uint64_t input_text_other(const struct input_file *file, size_t column) {
+    const bool looks = file->format->delimiter && file->values.state && text_of(file)->other;
+    return looks ? text_of(file)->other[column] : 0;
+}
+
+static void free_buffer(struct input_file *file) {
+    struct input_text *text = text_of(file);
+    free(text->buffer);
+    text->buffer = NULL;
+    text->room = text->start = text->end = text->line_feed = text->carriage_return = file->buffers = 0;
+}
+
+static void close_text(struct input_file *file) {
+    struct input_text *text = text_of(file);
+    free(text->buffer);
+    free(text->columns);
+    free(text->other);
+    free(text->kept);
+    free(text->names);
+    free(text->row);
+    free(text);
+}
+
+static int open_text(struct input_file *file, const struct input_request *request) {
     const char delimiter = file->format->delimiter == ' ' ? '\0' : file->format->delimiter;
     table_type type = request->type ? request->type : request->like;
     size_t columns = 0;
@@ -246,9 +269,10 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
     if (request->skip > 0)
         return fail(EX_USAGE, "%s: is text, of which no bytes are skipped: leave out --skip, or say --input-format raw",
                     file->name);
-    struct input_text *text = file->text = calloc(1, sizeof *text);
+    struct input_text *text = calloc(1, sizeof *text);
     if (!text)
         return input_no_memory(file, sizeof *text);
+    file->values = (struct input_reader){.read = read_values, .taken = free_buffer, .close = close_text, .state = text};
     text->line = 1;
     text->delimiter = request->delimiter && delimiter ? request->delimiter : delimiter;
     text->type_is_said = request->type != 0;
@@ -276,39 +300,23 @@ int input_text_begin(struct input_file *file, const struct input_request *reques
     return code;
 }
 
-uint64_t input_text_other(const struct input_file *file, size_t column) {
-    return file->text && file->text->other ? file->text->other[column] : 0;
+static bool has_rows(struct table_layout *layout, size_t bytes, struct input_reason *reason) {
+    return input_raw_has(layout, layout->offset + bytes, reason);
 }
 
-void input_text_taken(struct input_file *file) {
-    struct input_text *text = file->text;
-    free(text->buffer);
-    text->buffer = NULL;
-    text->room = text->start = text->end = text->line_feed = text->carriage_return = file->buffers = 0;
+static bool is_called(const struct input_file *file, const struct input_request *request, const char *name,
+                      const char *ending) {
+    return request->format ? strcmp(request->format, name) == 0
+                           : !file->source.state && input_ends_in(file->name, ending);
 }
 
-void input_text_end(struct input_file *file) {
-    if (!file->text)
-        return;
-    free(file->text->buffer);
-    free(file->text->columns);
-    free(file->text->other);
-    free(file->text->kept);
-    free(file->text->names);
-    free(file->text->row);
-    free(file->text);
-    file->text = NULL;
-}
+#define FORMAT(NAME, DELIMITER, ENDING)                                                                                \
+    static int guess_##NAME(struct input_file *file, const struct input_request *request, bool *is) {                  \
+        *is = is_called(file, request, #NAME, ENDING);                                                                 \
+        return EX_OK;                                                                                                  \
+    }                                                                                                                  \
+    const struct input_format input_##NAME = {#NAME, #NAME, ENDING, DELIMITER, guess_##NAME, open_text, has_rows, NULL}
 
-static const struct input_format formats[] = {
-    {"csv", "csv", NULL, NULL, ','}, {"tsv", "tsv", NULL, NULL, '\t'}, {"text", "text", NULL, NULL, ' '}};
-static const char *const endings[] = {".csv", ".tsv", ".txt"};
-
-const struct input_format *input_text_format(const struct input_file *file, const struct input_request *request) {
-    const bool by_name = !request->format && !file->zip;
-    for (unsigned i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (request->format ? strcmp(request->format, formats[i].name) == 0
-                            : by_name && input_ends_in(file->name, endings[i]))
-            return &formats[i];
-    return NULL;
-}
+FORMAT(csv, ',', ".csv");
+FORMAT(tsv, '\t', ".tsv");
+FORMAT(text, ' ', ".txt");

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "input/text_lines.h"
 #include "message.h"
 #include "text/field.h"
@@ -15,7 +15,7 @@ static int check_encoding(const struct input_file *file, const struct text_line 
     const bool marks_little = length >= 2 && memcmp(from, "\xff\xfe", 2) == 0;
     const bool is_marked = marks_little || (length >= 2 && memcmp(from, "\xfe\xff", 2) == 0);
     const bool is_little = is_marked ? marks_little : nul && (nul - from) % 2 == 1;
-    const unsigned long long number = file->text->line;
+    const unsigned long long number = text_of(file)->line;
     if (is_marked || (nul && number == 1))
         return fail(EX_DATAERR,
                     "%s: line 1: is UTF-16, %s-endian, or no text; iconv -f UTF-16%s -t UTF-8 makes text of it",
@@ -31,7 +31,7 @@ static bool says_delimiter(struct input_file *file, const struct input_request *
     if (file->format->delimiter != ',' || field.end - field.start != 5 || memcmp(field.start, "sep=", 4) != 0)
         return false;
     if (!request->delimiter)
-        file->text->delimiter = field.start[4];
+        text_of(file)->delimiter = field.start[4];
     return true;
 }
 
@@ -50,7 +50,7 @@ static int keep_comment(const struct input_file *file, const struct text_line *l
 
 int text_find_first_line(struct input_file *file, const struct input_request *request, struct text_line *line,
                          bool *found, char **comment) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     int code;
     while ((code = text_next_line(file, true, line, found)) == EX_OK && *found) {
         if (text->line == 1 && line->end - line->at >= 3 && memcmp(line->at, "\xef\xbb\xbf", 3) == 0) { /* of UTF-8 */
@@ -118,7 +118,7 @@ static bool look_at_two(const struct input_text *text, struct text_line line, vo
 }
 
 int text_find_quoted_names(struct input_file *file, struct text_line *line, bool *found) {
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     struct two_rows rows = {0};
     bool is_there;
     *found = false;
@@ -151,7 +151,7 @@ bool text_is_mistyped(const struct input_text *text, struct text_line line) {
 
 void text_tell_row(const struct input_file *file, struct text_line line) {
     enum { NAME_MOST = 60 };
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     for (size_t i = 0; i < text->fields; i++, text_take_delimiter(&line)) {
         const struct text_line field = text_take_field(&line), inside = text_inside(field);
         const size_t length = (size_t)(inside.end - inside.start);

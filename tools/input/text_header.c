@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "input/text_lines.h"
 #include "message.h"
 #include "number.h"
@@ -131,7 +131,7 @@ static int look_for_names(const struct input_file *file, struct text_line line, 
                       grouped[] = "is a number with marks between its digits, which none has here",
                       mistyped[] = "is no number; if it is a name, put it in quotes";
     char mixed[200];
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     snprintf(
         mixed, sizeof mixed,
         "is no number beside numbers; if these are names, put those that look like numbers in quotes, or say %s with "
@@ -182,7 +182,7 @@ static void guess_name_in(const struct input_text *text, struct text_line line, 
 /* *place = the field that is meant; `names`: NULL if there are none. EX_OK, or the exit code after a message. */
 static int find_field(const struct input_file *file, const char *option, const char *name,
                       const struct text_line *names, size_t *place) {
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     const size_t fields = text->fields, first = names ? find_name(text, *names, name, 0) : fields;
     const size_t again = first < fields ? find_name(text, *names, name, first + 1) : fields;
     if (again < fields)
@@ -203,7 +203,7 @@ static int find_field(const struct input_file *file, const char *option, const c
 
 /* The fields that are kept beside the columns, and, if no columns are asked for, all others as columns. */
 static int pick_kept(struct input_file *file, const struct input_request *request, const struct text_line *names) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     const size_t count = request->kept_count, bytes = count * sizeof *text->kept;
     free(text->kept);
     text->kept = malloc(bytes);
@@ -229,7 +229,7 @@ static int pick_kept(struct input_file *file, const struct input_request *reques
 
 /* Which fields are columns, and which of them each is. `names`: NULL if there are none. */
 static int pick_fields(struct input_file *file, const struct input_request *request, const struct text_line *names) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     const size_t fields = text->fields;
     free(text->columns);
     text->columns = malloc(fields * sizeof *text->columns);
@@ -251,17 +251,17 @@ static int pick_fields(struct input_file *file, const struct input_request *requ
 static void find_fields(const struct input_file *file, const struct input_request *request, struct text_line line) {
     for (size_t k = 0; k < request->field_count; k++) {
         struct input_field *field = &request->fields[k];
-        const size_t place = field->name ? find_name(file->text, line, field->name, 0) : file->text->fields;
-        if (place < file->text->fields)
+        const size_t place = field->name ? find_name(text_of(file), line, field->name, 0) : text_of(file)->fields;
+        if (place < text_of(file)->fields)
             *field = (struct input_field){.name = field->name, .found = true, .values = 1, .offset = place};
         else if (field->name)
-            guess_name_in(file->text, line, field->name, field->meant);
+            guess_name_in(text_of(file), line, field->name, field->meant);
     }
 }
 
 /* Keeps the names of the columns. */
 static int keep_names(struct input_file *file, struct text_line line, size_t columns) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     const size_t bytes = (size_t)(line.end - line.start) + text->fields + 1;
     char *to = text->names = malloc(bytes);
     if (!to)
@@ -291,7 +291,7 @@ static bool is_trailed(const struct input_text *text, struct text_line line, voi
 
 /* Counts the fields of all lines, without one that is empty at the end of all. */
 static int count_fields(struct input_file *file, struct text_line *line) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     bool found;
     text->fields = text_count_fields(*line);
     if (!is_trailed(text, *line, &text->is_trailed))
@@ -307,7 +307,7 @@ static int count_fields(struct input_file *file, struct text_line *line) {
 /* Which of the two lines, if any, has the names: NULL for none. */
 static int choose_names(struct input_file *file, const struct input_request *request, bool picks,
                         const struct text_line *comment, struct text_line *line, const struct text_line **names) {
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     bool found = false, all_places = picks;
     size_t place;
     int code = EX_OK;
@@ -337,7 +337,7 @@ static int choose_names(struct input_file *file, const struct input_request *req
 /* The fields, and their names, by the last comment and the first line behind it; NULL: there is none. */
 static int read_names(struct input_file *file, const struct input_request *request, const struct text_line *comment,
                       struct text_line *line, size_t *columns) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     const bool picks = wants_columns(request);
     const struct text_line *names = NULL;
     int code = EX_OK;
@@ -371,7 +371,7 @@ static int read_names(struct input_file *file, const struct input_request *reque
 }
 
 int text_read_header(struct input_file *file, const struct input_request *request, size_t *columns) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     struct text_line line = {0};
     char *last = NULL;
     bool found;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "message.h"
 #include "text/beside.h"
 #include "text/field.h"
@@ -44,7 +44,7 @@ int text_bad_field(const struct input_file *file, const struct text_line *line, 
     struct input_reason reason; /* without what a terminal would take for orders */
     input_refuse(&reason, EX_DATAERR, "'%.*s'", length < QUOTED ? (int)length : QUOTED, field.start);
     return fail(EX_DATAERR, "%s: line %llu, field %zu, column %zu: %s %s", file->name,
-                (unsigned long long)file->text->line, number + 1, (size_t)(field.start - line->start) + 1,
+                (unsigned long long)text_of(file)->line, number + 1, (size_t)(field.start - line->start) + 1,
                 length > 0 ? reason.text : "an empty field", what);
 }
 
@@ -55,7 +55,7 @@ static size_t first_room(size_t most) {
 
 /* More bytes into the buffer, behind those that are there. EX_OK, or the exit code after a message. */
 static int fill(struct input_file *file) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     const size_t have = text->end - text->start, most = file->most ? file->most : SIZE_MAX / 2;
     if (text->start > 0 && text->end == text->room) {
         memmove(text->buffer, text->buffer + text->start, have);
@@ -98,7 +98,7 @@ static size_t first_of(const struct input_text *text, char wanted, size_t *known
 
 /* A line ends with \n, \r\n or \r; whether it is the last of these, the byte behind it says. */
 int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     *found = false;
     for (;;) {
         const size_t feed = first_of(text, '\n', &text->line_feed), end = text->end;
@@ -151,7 +151,7 @@ struct text_line text_field_at(struct text_line line, size_t place) {
 }
 
 int text_keep_fields(const struct input_file *file, struct text_line line) {
-    const struct input_text *text = file->text;
+    const struct input_text *text = text_of(file);
     for (size_t k = 0; text->kept && k < text->beside->count; k++) {
         const struct text_line field = text_field_at(line, text->kept[k]);
         if (!text_beside_put(text->beside, field.start, (size_t)(field.end - field.start)))
@@ -174,7 +174,7 @@ bool text_is_comment(const struct input_text *text, struct text_line line) {
 }
 
 int text_next_row(struct input_file *file, bool waits, struct text_line *line, bool *found) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     int code;
     while ((code = text_next_line(file, waits, line, found)) == EX_OK && *found) {
         const char first = line->at < line->end ? *line->at : ' ';
@@ -189,7 +189,7 @@ int text_next_row(struct input_file *file, bool waits, struct text_line *line, b
 
 /* Has the file go on at the line that is `line`, and begins at that byte. */
 static int go_back(struct input_file *file, uint64_t place, uint64_t line) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     if (lseek(file->fd, file->base + (off_t)place, SEEK_SET) < 0)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
     text->start = text->end = text->line_feed = text->carriage_return = 0;
@@ -201,7 +201,7 @@ static int go_back(struct input_file *file, uint64_t place, uint64_t line) {
 
 int text_survey(struct input_file *file,
                 bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context) {
-    struct input_text *text = file->text;
+    struct input_text *text = text_of(file);
     struct text_line line;
     bool found;
     int code = text_next_row(file, true, &line, &found);

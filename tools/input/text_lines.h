@@ -31,6 +31,8 @@ struct input_text {
     size_t row_bytes, row_given;
 };
 
+static inline struct input_text *text_of(const struct input_file *file) { return file->values.state; }
+
 #define TEXT_NONE SIZE_MAX
 
 /* A line, without its end, while its fields are taken. */

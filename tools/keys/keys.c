@@ -42,7 +42,7 @@ int open_keys_to_count(struct input_file *file, const char *path, const struct a
     struct input_field fields[BY_MOST];
     struct input_request request = keys_request(arguments, fields);
     request.pieces = true;
-    const int code = (input_comes_bit_by_bit(path, &request) ? input_start : input_open)(file, path, &request);
+    const int code = input_open(file, path, &request);
     file->layout.type = key_type(file->layout.type);
     return code;
 }

@@ -1,5 +1,4 @@
-#include "input/zip.h"
-
+/* .npz files: the arrays in them are members of a zip archive, which libzip reads piece by piece. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,14 +7,16 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include "input/start.h"
+#include "input/file.h"
 #include "message.h"
 
-struct input_zip {
+struct archive {
     zip_t *archive;
     zip_file_t *member;
     size_t given; /* bytes of it that were read */
 };
+
+static struct archive *archive_of(const struct input_file *file) { return file->source.state; }
 
 static int bad_archive(const struct input_file *file, int error, const char *what) {
     zip_error_t reason;
@@ -62,7 +63,7 @@ static void list_members(zip_t *archive, struct input_names *names) {
 }
 
 static int find_member(struct input_file *file, const char *member, zip_uint64_t *place) {
-    zip_t *archive = file->zip->archive;
+    zip_t *archive = archive_of(file)->archive;
     struct input_names names = input_names_begin(member);
     struct input_reason reason;
     unsigned found = !member && zip_get_num_entries(archive, 0) == 1;
@@ -80,38 +81,68 @@ static int find_member(struct input_file *file, const char *member, zip_uint64_t
     return fail(reason.code, "%s: %s", file->name, reason.text);
 }
 
+/* Fails also where the checksum at the end is wrong. */
+static ssize_t read_member(struct input_file *file, void *to, size_t bytes) {
+    const zip_int64_t got = zip_fread(archive_of(file)->member, to, bytes);
+    archive_of(file)->given += got > 0 ? (size_t)got : 0;
+    if (got > 0 || (got == 0 && (bytes == 0 || archive_of(file)->given == file->source.bytes)))
+        return (ssize_t)got;
+    if (got == 0)
+        return input_failed(file, fail(EX_DATAERR, "%s: a member has %zu bytes, and the archive says %zu", file->name,
+                                       archive_of(file)->given, file->source.bytes));
+    zip_error_t *error = zip_file_get_error(archive_of(file)->member);
+    const int kind = zip_error_code_zip(error);
+    return input_failed(file, fail(kind == ZIP_ER_READ ? EX_IOERR : EX_DATAERR, "%s: the archive cannot be read: %s",
+                                   file->name, zip_error_strerror(error)));
+}
+
+static void close_archive(struct input_file *file) {
+    struct archive *archive = archive_of(file);
+    if (archive->member)
+        zip_fclose(archive->member);
+    if (archive->archive)
+        zip_discard(archive->archive);
+    free(archive);
+}
+
 /* libzip takes a descriptor over that it opens, and has its own place in the file. */
 static int open_archive(struct input_file *file) {
     int error = 0;
-    file->zip = calloc(1, sizeof *file->zip);
-    if (!file->zip)
-        return input_no_memory(file, sizeof *file->zip);
+    struct archive *const archive = calloc(1, sizeof *archive);
+    if (!archive)
+        return input_no_memory(file, sizeof *archive);
+    file->source = (struct input_reader){.read = read_member, .close = close_archive, .state = archive};
     const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fail(EX_OSERR, "%s: %s", file->name, strerror(errno));
-    file->zip->archive = zip_fdopen(fd, ZIP_RDONLY, &error);
-    if (file->zip->archive)
+    archive->archive = zip_fdopen(fd, ZIP_RDONLY, &error);
+    if (archive->archive)
         return EX_OK;
     close(fd);
     return bad_archive(file, error, "is not an archive that can be read");
 }
 
-int input_zip_open(struct input_file *file, const char *member) {
+static int open_member(struct input_file *file, const struct input_request *request) {
     zip_uint64_t place;
     zip_stat_t facts;
+    if (!input_can_seek(file))
+        return fail(EX_DATAERR,
+                    "%s: is not a file, and a .npz can only be read out of one: unzip -p FILE.npz MEMBER.npy | "
+                    "tuplescan ... -",
+                    file->name);
     int code = open_archive(file);
     if (code == EX_OK)
-        code = find_member(file, member, &place);
+        code = find_member(file, request->member, &place);
     if (code != EX_OK)
         return code;
-    zip_t *archive = file->zip->archive;
+    zip_t *archive = archive_of(file)->archive;
     if (zip_stat_index(archive, place, 0, &facts) != 0 || !(facts.valid & ZIP_STAT_SIZE) ||
-        !(file->zip->member = zip_fopen_index(archive, place, 0)))
+        !(archive_of(file)->member = zip_fopen_index(archive, place, 0)))
         return bad_archive(file, zip_error_code_zip(zip_get_error(archive)), zip_get_name(archive, place, 0));
     if (facts.size >= SIZE_MAX)
         return fail(EX_OSERR, "%s: larger than the address space", file->name);
-    file->zip_bytes = (size_t)facts.size;
-    return EX_OK;
+    file->source.bytes = (size_t)facts.size;
+    return input_open_format(file, request);
 }
 
 /* The layout of the table that is the member at this place. */
@@ -120,8 +151,8 @@ static bool look_at_member(struct input_file *file, zip_uint64_t place, const st
     enum { HEADER_MOST = 1 << 20 };
     unsigned char begins[INPUT_NPY_LEAST], *header = NULL;
     zip_stat_t facts;
-    zip_file_t *member = zip_fopen_index(file->zip->archive, place, 0);
-    const bool is_open = member && zip_stat_index(file->zip->archive, place, 0, &facts) == 0 &&
+    zip_file_t *member = zip_fopen_index(archive_of(file)->archive, place, 0);
+    const bool is_open = member && zip_stat_index(archive_of(file)->archive, place, 0, &facts) == 0 &&
                          zip_fread(member, begins, sizeof begins) == sizeof begins;
     const size_t bytes = is_open ? input_npy_header(begins, sizeof begins) : 0;
     bool is_read = bytes >= sizeof begins && bytes <= HEADER_MOST && (header = malloc(bytes));
@@ -130,7 +161,7 @@ static bool look_at_member(struct input_file *file, zip_uint64_t place, const st
         memcpy(header, begins, sizeof begins);
         is_read = zip_fread(member, header + sizeof begins, rest) == (zip_int64_t)rest;
     }
-    is_read = is_read ? input_npy.locate(header, bytes, (size_t)facts.size, request, layout, reason)
+    is_read = is_read ? input_npy_locate(header, bytes, (size_t)facts.size, request, layout, reason)
                       : input_refuse(reason, EX_DATAERR, "is not a .npy file");
     free(header);
     if (member)
@@ -138,15 +169,15 @@ static bool look_at_member(struct input_file *file, zip_uint64_t place, const st
     return is_read;
 }
 
-int input_zip_each(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
-                   size_t *count) {
+static int visit_members(struct input_file *file, const struct input_request *request, input_visit *visit,
+                         void *context, size_t *count) {
     const int code = open_archive(file);
-    const zip_int64_t members = code == EX_OK ? zip_get_num_entries(file->zip->archive, 0) : 0;
+    const zip_int64_t members = code == EX_OK ? zip_get_num_entries(archive_of(file)->archive, 0) : 0;
     for (zip_int64_t i = 0; i < members; i++) {
         struct table_layout layout = {0};
         struct input_reason reason;
         size_t length;
-        const char *name = name_of(file->zip->archive, (zip_uint64_t)i, &length);
+        const char *name = name_of(archive_of(file)->archive, (zip_uint64_t)i, &length);
         const bool is_table = look_at_member(file, (zip_uint64_t)i, request, &layout, &reason);
         visit(context, name, length, is_table ? &layout : NULL, reason.text);
         ++*count;
@@ -154,27 +185,4 @@ int input_zip_each(struct input_file *file, const struct input_request *request,
     return code;
 }
 
-ssize_t input_zip_read(struct input_file *file, void *to, size_t bytes) {
-    const zip_int64_t got = zip_fread(file->zip->member, to, bytes);
-    file->zip->given += got > 0 ? (size_t)got : 0;
-    if (got > 0 || (got == 0 && (bytes == 0 || file->zip->given == file->zip_bytes)))
-        return (ssize_t)got;
-    if (got == 0)
-        return input_failed(file, fail(EX_DATAERR, "%s: a member has %zu bytes, and the archive says %zu", file->name,
-                                       file->zip->given, file->zip_bytes));
-    zip_error_t *error = zip_file_get_error(file->zip->member);
-    const int kind = zip_error_code_zip(error);
-    return input_failed(file, fail(kind == ZIP_ER_READ ? EX_IOERR : EX_DATAERR, "%s: the archive cannot be read: %s",
-                                   file->name, zip_error_strerror(error)));
-}
-
-void input_zip_close(struct input_file *file) {
-    if (!file->zip)
-        return;
-    if (file->zip->member)
-        zip_fclose(file->zip->member);
-    if (file->zip->archive)
-        zip_discard(file->zip->archive);
-    free(file->zip);
-    file->zip = NULL;
-}
+const struct input_format input_npz = {"npz", "npy", ".npz", 0, input_guess_archive, open_member, NULL, visit_members};

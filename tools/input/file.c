@@ -1,0 +1,253 @@
+/* A file that a table is read from: its bytes, and whether it stays what it was. */
+#include "input/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "message.h"
+#include "transfer.h"
+
+enum { DROP_BYTES = 1 << 14 }; /* on the stack */
+
+bool input_refuse(struct input_reason *reason, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason->text, sizeof reason->text, format, arguments);
+    va_end(arguments);
+    for (char *c = reason->text; *c; c++) /* it quotes headers, which may hold anything */
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    reason->code = code;
+    return false;
+}
+
+int input_no_memory(const struct input_file *file, size_t bytes) {
+    return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, bytes);
+}
+
+int input_too_much(const struct input_file *file, size_t bytes, size_t most) {
+    return fail(EX_OSERR,
+                "%s: out of memory: at least %zu bytes are needed, and %zu may be used; --memory says how much",
+                file->name, bytes + file->used, most + file->used);
+}
+
+int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
+
+bool input_ends_in(const char *path, const char *ending) {
+    const size_t length = strlen(path), end = strlen(ending);
+    return length >= end && strcasecmp(path + length - end, ending) == 0;
+}
+
+static int note_status(struct input_file *file) {
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
+        return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return fail(EX_NOINPUT, "%s: is a directory", file->name);
+    file->is_regular = S_ISREG(status.st_mode);
+    file->size = status.st_size;
+    file->modified = status.st_mtim;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    return EX_OK;
+}
+
+int input_open_path(struct input_file *file, const char *path) {
+    const bool standard = strcmp(path, "-") == 0;
+    if (standard)
+        file->name = "standard input";
+    file->fd = standard ? STDIN_FILENO : transfer_open(path, O_RDONLY);
+    if (file->fd < 0)
+        return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
+    file->is_open = !standard;
+    transfer_widen(file->fd);
+    const int code = note_status(file);
+    const off_t at = lseek(file->fd, 0, SEEK_CUR);
+    file->base = at > 0 ? at : 0;
+    if (code == EX_OK && file->is_regular && (uintmax_t)file->size >= SIZE_MAX)
+        return fail(EX_OSERR, "%s: larger than the address space", file->name);
+    return code;
+}
+
+/* A file of no bytes may be one of /proc, which has some. */
+bool input_can_seek(const struct input_file *file) { return file->is_regular && file->size > 0 && !file->source.state; }
+
+size_t input_total(const struct input_file *file) {
+    if (file->source.state)
+        return file->source.bytes;
+    return !input_can_seek(file) ? INPUT_UNKNOWN : file->base < file->size ? (size_t)(file->size - file->base) : 0;
+}
+
+ssize_t input_failed(struct input_file *file, int code) {
+    file->code = code;
+    return -1;
+}
+
+ssize_t input_read_anew(struct input_file *file, void *to, size_t bytes) {
+    if (file->source.state)
+        return file->source.read(file, to, bytes);
+    const ssize_t got = transfer_read(file->fd, to, bytes);
+    return got >= 0 ? got : input_failed(file, fail(EX_IOERR, "%s: %s", file->name, strerror(errno)));
+}
+
+ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
+    const size_t there = file->head_bytes - file->head_given, count = there < bytes ? there : bytes;
+    ssize_t got = (ssize_t)count;
+    if (there > 0) {
+        memcpy(to, (const char *)file->head + file->head_given, count);
+        file->head_given += count;
+    } else {
+        got = file->is_taken ? 0 : input_read_anew(file, to, bytes);
+    }
+    file->got += got > 0 ? (size_t)got : 0;
+    return got;
+}
+
+/* Reads what comes next, up to `wanted` bytes in all; *ended: nothing more comes. */
+static int read_some(struct input_file *file, size_t wanted, bool *ended) {
+    const size_t have = file->bytes, step = wanted - have < DROP_BYTES ? wanted - have : DROP_BYTES;
+    void *memory = realloc(file->memory, have + step);
+    if (!memory)
+        return input_no_memory(file, wanted);
+    file->memory = memory;
+    const ssize_t got = input_read_anew(file, (char *)memory + have, step);
+    if (got < 0)
+        return file->code;
+    file->bytes += (size_t)got;
+    *ended = got == 0;
+    return EX_OK;
+}
+
+int input_peek(struct input_file *file, size_t first, int wanted(const struct input_file *file, size_t *bytes)) {
+    size_t most = first;
+    bool ended = false;
+    int code = EX_OK;
+    while (code == EX_OK && !ended && file->bytes < most) {
+        code = read_some(file, most, &ended);
+        if (code == EX_OK)
+            code = wanted(file, &most);
+    }
+    return code;
+}
+
+/* The bytes before the table that have not been read. */
+static int skip(struct input_file *file, size_t bytes) {
+    char dropped[DROP_BYTES];
+    if (bytes > 0 && input_can_seek(file) && lseek(file->fd, (off_t)bytes, SEEK_CUR) >= 0)
+        return EX_OK;
+    while (bytes > 0) {
+        const ssize_t got = input_read_anew(file, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
+        if (got < 0)
+            return file->code;
+        if (got == 0)
+            return fail(EX_DATAERR, "%s: has %zu bytes, fewer than the %zu to skip", file->name,
+                        file->layout.offset - bytes, file->layout.offset);
+        bytes -= (size_t)got;
+    }
+    return EX_OK;
+}
+
+int input_values_follow(struct input_file *file) {
+    const size_t have = file->bytes, offset = file->layout.offset;
+    if (have > offset) {
+        file->head = file->memory;
+        file->head_given = offset;
+        file->head_bytes = have;
+        file->memory = NULL;
+    }
+    return have < offset ? skip(file, offset - have) : EX_OK;
+}
+
+void input_release(struct input_file *file) {
+    struct input_reader *const readers[] = {&file->values, &file->source};
+    for (unsigned i = 0; i < 2; i++) {
+        if (readers[i]->state)
+            readers[i]->close(file);
+        *readers[i] = (struct input_reader){.state = NULL};
+    }
+    if (file->mapping)
+        munmap(file->mapping, (size_t)file->size);
+    free(file->memory);
+    free(file->kept);
+    free(file->header);
+    free(file->head);
+    if (file->is_open)
+        close(file->fd);
+    file->mapping = file->memory = file->kept = file->header = file->head = NULL;
+    file->data = NULL;
+    file->is_open = file->is_regular = false;
+}
+
+void input_close(struct input_file *file) {
+    input_release(file);
+    *file = (struct input_file){0};
+}
+
+/* One with `kept` stays open: rows may be appended to it until its turn comes, and opened again it would be refused as
+ * another file. */
+void input_set_aside(struct input_file *file) {
+    if (!file->is_open || !file->is_regular || file->size == 0 || file->kept)
+        return;
+    input_release(file);
+    file->layout.names = NULL;
+    file->is_aside = true;
+}
+
+int input_let_go(struct input_file *file) {
+    void *const values = file->head;
+    const int code = input_unchanged(file);
+    file->head = NULL;
+    input_release(file);
+    file->head = values;
+    file->layout.names = NULL;
+    file->buffers = 0;
+    return code;
+}
+
+int input_is_same(const struct input_file *file, const struct input_file *aside) {
+    const bool same = file->device == aside->device && file->inode == aside->inode && file->size == aside->size &&
+                      file->modified.tv_sec == aside->modified.tv_sec &&
+                      file->modified.tv_nsec == aside->modified.tv_nsec;
+    return same ? EX_OK : input_changed(file);
+}
+
+/* Whether there are bytes behind the rows that the header still counts, and no others have changed, as far as is known:
+ * rows are being appended. */
+static bool has_only_grown(const struct input_file *file, off_t size) {
+    const size_t bytes = file->layout.offset;
+    char *now = file->kept && size > file->size ? malloc(bytes) : NULL;
+    const bool same = now && transfer_read_at(file->fd, now, bytes, file->base) && memcmp(now, file->kept, bytes) == 0;
+    free(now);
+    return same;
+}
+
+int input_unchanged(const struct input_file *file) {
+    struct stat status;
+    if (!file->is_regular)
+        return EX_OK;
+    if (fstat(file->fd, &status) != 0)
+        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    if (has_only_grown(file, status.st_size))
+        return EX_OK;
+    if (status.st_size != file->size || status.st_mtim.tv_sec != file->modified.tv_sec ||
+        status.st_mtim.tv_nsec != file->modified.tv_nsec)
+        return input_changed(file);
+    return EX_OK;
+}
+
+table_view input_view(const struct input_file *file) {
+    return (table_view){.data = (void *)(uintptr_t)file->data,
+                        .rows = file->layout.rows,
+                        .columns = file->layout.columns,
+                        .type = file->layout.type};
+}

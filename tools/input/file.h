@@ -1,0 +1,82 @@
+/* What formats read a file by. Functions that return an int give EX_OK, or the exit code after a message. */
+#ifndef INPUT_FILE_H
+#define INPUT_FILE_H
+
+#include "input/input.h"
+
+/* Opens the file, if it is no folder, and notes what it is. */
+int input_open_path(struct input_file *file, const char *path);
+
+/* Bytes of the file, from where it began; INPUT_UNKNOWN if only reading tells. */
+size_t input_total(const struct input_file *file);
+
+/* Whether the file can be read at any place, from file->base on. */
+bool input_can_seek(const struct input_file *file);
+
+/* Has the first bytes of the file in file->memory: file->bytes, as many as `wanted` says of those that are there, from
+ * `first` on, or fewer, where the file ends. */
+int input_peek(struct input_file *file, size_t first, int wanted(const struct input_file *file, size_t *bytes));
+
+/* What lies after the layout's offset is read as values: what input_peek() has brought of it becomes the head. */
+int input_values_follow(struct input_file *file);
+
+/* The bytes that have not been read, as read(); -1 after a message. */
+ssize_t input_read_anew(struct input_file *file, void *to, size_t bytes);
+
+/* The next bytes of the file after those before the values, as read(); -1 after a message. */
+ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
+
+/* Notes that reading failed with that code, after a message; -1. */
+ssize_t input_failed(struct input_file *file, int code);
+
+/* Whether the values are raw, whatever the file looks like. */
+bool input_is_asked_raw(const struct input_request *request);
+
+/* Finds the format, and opens the file by it: a member of an archive, if it has a source. */
+int input_open_format(struct input_file *file, const struct input_request *request);
+
+/* Whether more bytes could make a .npy of a file that begins with these; bytes before the values of one, 0: it is none
+ * (so far); and its layout, in a file of `total` bytes, or INPUT_UNKNOWN, of which the first `count` are at hand. */
+enum { INPUT_NPY_LEAST = 12, INPUT_TENSORS_LEAST = 8 }; /* the bytes that say how long a header is */
+bool input_npy_begins(const unsigned char *bytes, size_t count);
+size_t input_npy_header(const unsigned char *bytes, size_t count);
+bool input_npy_locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
+                      struct table_layout *layout, struct input_reason *reason);
+bool input_npy_has(struct table_layout *layout, size_t bytes, struct input_reason *reason);
+
+/* The rows of a table of whole rows in so many bytes, of which layout->offset are before it. */
+bool input_raw_has(struct table_layout *layout, size_t bytes, struct input_reason *reason);
+
+/* Bytes before the values of a safetensors file that begins with these bytes; 0: it is none. */
+size_t input_safetensors_header(const unsigned char *bytes, size_t count);
+
+/* A guess: whether the file is an archive, one of whose members is to be read. */
+int input_guess_archive(struct input_file *file, const struct input_request *request, bool *is);
+
+/* Has values that lie in the file in another way than in a table (struct layout_stored) brought into order piece by
+ * piece, in little memory. From a pipe, those that lie column by column are brought into memory first. */
+int input_convert_begin(struct input_file *file);
+
+/* What a file has, for messages. */
+struct input_names {
+    size_t count;
+    bool cut;
+    char text[240];
+    struct guess guess; /* at the one that is asked for */
+};
+
+/* For a member that is asked for, or NULL. Names must live until input_names_reason(). */
+struct input_names input_names_begin(const char *member);
+void input_names_add(struct input_names *names, const char *name, size_t length);
+
+/* Why no table of them was taken: there is none called `member`, or, for NULL, there are several. Always false. */
+bool input_names_reason(const char *member, const struct input_names *names, struct input_reason *reason);
+
+/* EX_OSERR after a message: there are no `bytes` bytes, or no more than `most` may be used. */
+int input_no_memory(const struct input_file *file, size_t bytes);
+int input_too_much(const struct input_file *file, size_t bytes, size_t most);
+
+/* EX_IOERR after a message: the file is not what it was. */
+int input_changed(const struct input_file *file);
+
+#endif
