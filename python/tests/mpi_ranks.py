@@ -54,7 +54,7 @@ def check_start_dtype_out(seed):
     x = values((8000, 3), "i4", seed)
     part = own(x, seed)
     for dtype in ("i4", "i8", "f4", "f8", "i2"):
-        same(tuplescan.mpi.cumsum(x[part], dtype), tuplescan.cumsum(x, 0, dtype)[part])
+        same(tuplescan.mpi.cumsum(x[part], dtype, threads=1), tuplescan.cumsum(x, 0, dtype)[part])
     rows = values((8000, 3), "f4", seed)
     start = values((3,), "f4", seed)
     wanted = tuplescan.cumsum(rows, start=start)

@@ -50,6 +50,19 @@ def test_dtype_and_axis():
     same_bits(tuplescan.dask.cumsum(blocks.astype("i4"), dtype="i2"), tuplescan.cumsum(x.astype("i4"), dtype="i2"))
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_start_and_reverse(exclusive, reverse):
+    x = rough((900, 30, 4), "f4")
+    for seed, axis in itertools.product(range(2), range(3)):
+        blocks = da.from_array(x, random_chunks(x.shape, seed))
+        for start in (None, 1000.5, x.max(axis) * 100):
+            options = {"exclusive": exclusive, "reverse": reverse, "start": start}
+            same_bits(tuplescan.dask.cumsum(blocks, axis, **options), tuplescan.cumsum(x, axis, **options))
+    with pytest.raises(ValueError, match="broadcast"):
+        tuplescan.dask.cumsum(blocks, start=[1, 2, 3])
+
+
 def test_masked_blocks():
     x = np.ma.array(rough((900, 2), "f4"), mask=rough((900, 2), "f4", 3) > 4)
     got = tuplescan.dask.cumsum(da.from_array(x, (250, 1), asarray=False)).compute(scheduler="synchronous")
@@ -140,8 +153,7 @@ def test_given_to_the_call_for_arrays():
     assert isinstance(sums, da.Array) and sums.chunks == x.chunks
     assert sums.compute().tolist() == [[0, 1]] * 6
     assert isinstance(tuplescan.cumulative_sum(x, axis=0), da.Array)
-    for options in ({"start": 1}, {"reverse": True}, {"state": tuplescan.State()}, {"check_overflow": True},
-                    {"out": np.ones((6, 2))}):  # fmt: skip
+    for options in ({"state": tuplescan.State()}, {"check_overflow": True}, {"out": np.ones((6, 2))}):
         with pytest.raises(TypeError, match=rf"{next(iter(options))}: .* tuplescan.dask.cumsum\(\)"):
             tuplescan.cumsum(x, **options)
 

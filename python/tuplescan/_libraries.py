@@ -123,7 +123,7 @@ class _Frame(_OnHost):
         if options.offsets:
             raise TypeError(f"include_initial: is for arrays; {type(x)!r} has no place for one row more")
         on_dask = kind_of(x) == "dask.Array"
-        has = ("exclusive",) if on_dask else ("exclusive", "reverse", "start", "check_overflow", "state")
+        has = ("exclusive", "reverse", "start", *(() if on_dask else ("check_overflow", "state")))
         refused = options.given(*has)
         if not on_dask and options.axis != 0 and not (options.axis in (None, -1) and kind_of(x) in COLUMNS):
             refused.append("axis")

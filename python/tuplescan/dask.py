@@ -12,10 +12,10 @@ from ._state import State
 from ._types import added_in, sums_type
 
 
-def _range(block, dtype, kept, first_row):
+def _range(block, options, kept, first_row, start):
     """The state of the rows of one block, which begins at that row of all."""
-    state = State.begin(kept, math.prod(block.shape[1:]), first_row)
-    column_totals(block, dtype, state=state)
+    state = State() if start is not None else State.begin(kept, math.prod(block.shape[1:]), first_row)
+    column_totals(block[::-1] if options["reverse"] else block, options["dtype"], start=start, state=state)
     return state
 
 
@@ -26,34 +26,37 @@ def _joined(before, block):
     return state
 
 
-def _sums(block, dtype, exclusive, before):
-    return _core.cumsum(block, 0, dtype, exclusive=exclusive, state=None if before is None else before.copy())
+def _sums(block, options, before, start):
+    return _core.cumsum(block, 0, start=start, state=before and before.copy(), **options)
 
 
-def _graph(x, name, dtype, exclusive):
-    kept = added_in(dtype)
-    first_rows = [0, *itertools.accumulate(x.chunks[0])]
+def _graph(x, name, start, options):
+    """Blocks in the order in which their rows are summed; `own` is the start row of a block's columns, if it has one."""
+    kept, count = added_in(options["dtype"]), x.numblocks[0]
+    order = range(count)[:: -1 if options["reverse"] else 1]
+    first_rows = [0, *itertools.accumulate(x.chunks[0][i] for i in order)]
+    borders = [[0, *itertools.accumulate(chunks)] for chunks in x.chunks[1:]]
     graph = {}
-    for place in itertools.product(*(range(count) for count in x.numblocks[1:])):
+    for place in itertools.product(*(range(blocks) for blocks in x.numblocks[1:])):
         columns = math.prod(x.chunks[axis][at] for axis, at in enumerate(place, 1))
+        own = None if start is None else start[tuple(slice(*of[at : at + 2]) for of, at in zip(borders, place))]
         before = None
-        for i in range(x.numblocks[0]):
+        for i, first_row in zip(order, first_rows):
             block = (x.name, i, *place)
-            graph[(name, i, *place)] = (_sums, block, dtype, exclusive, before)
-            if i + 1 == x.numblocks[0] or columns == 0:
+            graph[(name, i, *place)] = (_sums, block, options, before, own)
+            if i == order[-1] or columns == 0:
                 continue
-            own = (f"{name}-range", i, *place)
-            graph[own] = (_range, block, dtype, kept, first_rows[i])
-            if before is None:
-                before = own
-            else:
+            state = (f"{name}-range", i, *place)
+            graph[state] = (_range, block, options, kept, first_row, own)
+            if before is not None:
                 through = (f"{name}-state", i, *place)
-                graph[through] = (_joined, before, own)
-                before = through
+                graph[through] = (_joined, before, state)
+                state = through
+            before, own = state, None  # the state has the start
     return graph
 
 
-def cumsum(x, axis=0, dtype=None, *, exclusive=False):
+def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums along an axis of a dask array: the bits of tuplescan.cumsum() of the whole array, however it is cut.
 
     Each block is summed twice, for its State and for its sums; between them goes a chain of joins of states, as long as
@@ -69,7 +72,11 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
     dtype : dtype, optional
         The type of the sums, as for tuplescan.cumsum().
     exclusive : bool
-        result[i] = x[0] + ... + x[i - 1] instead.
+        result[i] = start + x[0] + ... + x[i - 1] instead.
+    reverse : bool
+        Sum from the last place to the first.
+    start : scalar or array, optional
+        What the sums begin with; its shape must broadcast to x's without the axis.
 
     Returns
     -------
@@ -108,9 +115,12 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False):
     if sums.kind == "c":
         raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
     axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
+    if start is not None:
+        start = _arrays.row_to_start_with(start, x.shape[:axis] + x.shape[axis + 1 :], sums)
+    options = {"dtype": sums, "exclusive": bool(exclusive), "reverse": bool(reverse)}
     if axis != 0:
-        moved = cumsum(dask.array.moveaxis(x, axis, 0), 0, sums, exclusive=exclusive)
+        moved = cumsum(dask.array.moveaxis(x, axis, 0), 0, start=start, **options)
         return dask.array.moveaxis(moved, 0, axis)
-    name = f"tuplescan-cumsum-{tokenize(x, sums, bool(exclusive))}"
-    graph = HighLevelGraph.from_collections(name, _graph(x, name, sums, bool(exclusive)), dependencies=[x])
+    name = f"tuplescan-cumsum-{tokenize(x, start, options)}"
+    graph = HighLevelGraph.from_collections(name, _graph(x, name, start, options), dependencies=[x])
     return dask.array.Array(graph, name, chunks=x.chunks, dtype=sums, meta=x._meta.astype(sums))

@@ -18,6 +18,7 @@ from . import _arrays, _calls, _core
 from ._errors import OverflowAt
 from ._kinds import refuse_missing
 from ._state import State
+from ._threads import limited
 from ._types import Options, added_in, sums_type
 
 
@@ -114,7 +115,9 @@ def _prepare(comm, x, dtype, out, start, state, *same):
     return x, sums
 
 
-def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, check_overflow=False, state=None):
+@limited
+def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, check_overflow=False, state=None,
+           threads=None):  # fmt: skip
     """Running sums along axis 0, through the rows of all ranks: the bits of tuplescan.cumsum() of the whole array.
 
     Parameters
@@ -129,6 +132,8 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
         As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
     state : State, optional
         Rank 0's is the sum that goes on.
+    threads : int, optional
+        This rank's, as for tuplescan.cumsum().
 
     Returns
     -------
@@ -173,12 +178,13 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
     return result
 
 
-def column_totals(x, dtype=None, *, comm=None, start=None, state=None):
+@limited
+def column_totals(x, dtype=None, *, comm=None, start=None, state=None, threads=None):
     """The sums of the columns through the rows of all ranks, on each of them: the last row of cumsum(), bit for bit.
 
     Parameters
     ----------
-    x, dtype, comm, start, state
+    x, dtype, comm, start, state, threads
         As for cumsum().
 
     Returns

@@ -15,6 +15,7 @@ def cumsum(
     start: ArrayLike | None = None,
     check_overflow: bool = False,
     state: State | None = None,
+    threads: int | None = None,
 ) -> NDArray[Any]: ...
 
 # None for a state that begins beyond row 0, which may be another rank's.
@@ -25,4 +26,5 @@ def column_totals(
     comm: Any = None,
     start: ArrayLike | None = None,
     state: State | None = None,
+    threads: int | None = None,
 ) -> NDArray[Any] | None: ...

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""option-table.py TUPLESCAN > docs/options.md: which options each call has, out of the header, the stubs of the Python
+package, and what the command TUPLESCAN says of itself. An option that a call has not wants a reason in WHY_NOT, and one
+that it has wants none. With --check it is compared with docs/options.md instead."""
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parent.parent
+PAGE = TREE / 'docs/options.md'
+
+# A call of each package, by the stub that has it.
+PYTHON = {
+    'cumsum': ('__init__', 'cumsum'), 'nancumsum': ('__init__', 'nancumsum'),
+    'cumulative_sum': ('__init__', 'cumulative_sum'), 'column_totals': ('__init__', 'column_totals'),
+    'frames': ('frames', 'cumsum'), 'dask': ('dask', 'cumsum'), 'mpi': ('mpi', 'cumsum'), 'jax': ('jax', 'cumsum'),
+    'torch': ('torch', 'cumsum'),
+}
+CALLS = ['C', 'scan', *PYTHON]
+
+# What can be asked for, and each name that it goes by.
+OPTIONS = {
+    'sums in another type': ['dtype', '--out-type'],
+    'along another axis': ['axis', 'dim', 'in_step'],
+    'into memory that is there': ['out', '--output'],
+    'exclusive': ['exclusive', '--exclusive'],
+    'from the end': ['reverse', '--reverse'],
+    'begin with a row': ['start', 'carry_in', '--carry-in'],
+    'the last row besides': ['carry_out', '--carry-out'],
+    'one row more (CSR)': ['offsets', 'include_initial', '--offsets'],
+    'skip NaN': ['skip_nan', 'skipna', '--skip-nan'],
+    'count the NaNs': ['skipped', 'return_count'],
+    'look for overflow': ['first_overflow', 'check_overflow', '--wrap'],
+    'go on from a state': ['state', '--continue'],
+    'threads': ['threads', '--threads'],
+    'CPU or CUDA': ['backend', '--backend'],
+    'stream': ['stream'],
+}
+
+NAN = 'sum `where(isnan(x), -0.0, x)`: the same bits'
+LAST = 'it is the last row of the sums, and of `state`'
+PLACE = 'it works where the array is'
+
+# (option, calls, reason)
+WHY_NOT = [
+    ('sums in another type', ['C'], 'the type of `out`'),
+    ('along another axis', ['scan'], 'along the first axis alone, as the file lies'),
+    ('along another axis', ['column_totals'], 'give `np.moveaxis(x, axis, 0)`'),
+    ('along another axis', ['mpi'], 'along the first axis, which ranks share'),
+    ('along another axis', ['frames'], 'down each column'),
+    ('into memory that is there', ['C'], 'the argument `out`'),
+    ('into memory that is there', ['cumulative_sum', 'column_totals'], 'by the array API standard, or one row'),
+    ('into memory that is there', ['frames', 'dask', 'jax', 'torch'], 'its library makes the arrays'),
+    ('exclusive', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
+    ('exclusive', ['column_totals'], 'the totals are of all rows'),
+    ('from the end', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
+    ('from the end', ['column_totals'], 'give `x[::-1]`'),
+    ('from the end', ['mpi'], 'give `x[::-1]` and `comm.Split(0, -comm.rank)`'),
+    ('begin with a row', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
+    ('begin with a row', ['jax', 'torch'], 'add it to `x[0]` (integers), or use `cumsum` outside of gradients and `jit`'),
+    ('the last row besides', list(PYTHON), LAST),
+    ('one row more (CSR)', ['cumsum', 'nancumsum'], '`cumulative_sum(include_initial=True)`'),
+    ('one row more (CSR)', ['column_totals', 'frames', 'dask', 'mpi'], 'there is no place for one more row'),
+    ('one row more (CSR)', ['jax', 'torch'], '`cumulative_sum(include_initial=True)` takes its arrays'),
+    ('skip NaN', ['cumsum', 'cumulative_sum'], '`nancumsum`'),
+    ('skip NaN', ['nancumsum'], 'it always does'),
+    ('skip NaN', ['column_totals', 'dask', 'mpi', 'jax', 'torch'], NAN),
+    ('count the NaNs', ['scan'], 'it says how many there were on standard error, and in `--json`'),
+    ('count the NaNs', ['cumsum', 'cumulative_sum', 'column_totals', 'frames', 'dask', 'mpi', 'jax', 'torch'],
+     '`isnan(x).sum()`, or `nancumsum(return_count=True)`'),
+    ('look for overflow', ['nancumsum'], 'floats do not overflow'),
+    ('look for overflow', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
+    ('look for overflow', ['column_totals'], 'the totals are one row: use `cumsum`'),
+    ('look for overflow', ['dask'], 'a task does not know whether another block has an earlier one'),
+    ('look for overflow', ['jax', 'torch'], 'it would have to wait for the answer: use `cumsum`'),
+    ('go on from a state', ['dask'], 'its tasks have states of their own'),
+    ('go on from a state', ['jax', 'torch'], 'a state lies in host memory, which a compiled graph has not: use `cumsum`'),
+    ('threads', ['cumulative_sum'], 'by the letter of the array API standard: `set_num_threads`'),
+    ('threads', ['dask'], 'one task a worker: `set_num_threads` on it'),
+    ('threads', ['jax', 'torch'], 'a compiled graph has no options of one run: `set_num_threads`'),
+    ('CPU or CUDA', list(PYTHON), PLACE),
+    ('stream', ['scan'], 'it waits for its own'),
+    ('stream', ['cumulative_sum', 'column_totals'], "the current one of the array's library"),
+    ('stream', ['frames', 'dask', 'mpi'], 'it has none'),
+    ('stream', ['jax', 'torch'], 'the one that its library works on'),
+]
+
+
+def fields_of_c():
+    header = (TREE / 'include/tuplescan/prefix_sum.h').read_text()
+    body = re.search(r'typedef struct table_scan_options \{(.*?)\n\} table_scan_options;', header, re.DOTALL)[1]
+    body = re.sub(r'/\*.*?\*/', '', body, flags=re.DOTALL)
+    return set(re.findall(r'(\w+)(?=[,;\[])', body))
+
+
+def options_of_scan(command):
+    done = subprocess.run([command, 'scan', '--help'], capture_output=True, text=True, check=True)
+    return set(re.findall(r'--[a-z][a-z-]*', done.stdout))
+
+
+def parameters(stub, name):
+    tree = ast.parse((TREE / f'python/tuplescan/{stub}.pyi').read_text())
+    calls = [node.args for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return {argument.arg for call in calls for argument in call.args + call.kwonlyargs}
+
+
+def page(command):
+    has = {'C': fields_of_c(), 'scan': options_of_scan(command)}
+    has |= {call: parameters(*where) for call, where in PYTHON.items()}
+    reasons, faults, texts = {}, [], []
+    for option, calls, text in WHY_NOT:
+        for call in calls:
+            reasons[option, call] = text
+    lines = ['| | ' + ' | '.join(f'`{call}`' for call in CALLS) + ' |', '|---' * (len(CALLS) + 1) + '|']
+    for option, names in OPTIONS.items():
+        cells = []
+        for call in CALLS:
+            found, reason = [name for name in names if name in has[call]], reasons.pop((option, call), None)
+            if bool(found) == bool(reason):
+                faults.append(f'{call}: {option}: {found or "not there"}, and the reason {reason}')
+            if reason and reason not in texts:
+                texts.append(reason)
+            cells.append(f'`{found[0]}`' if found else f'[{texts.index(reason) + 1}]' if reason else '')
+        lines.append(f'| {option} | ' + ' | '.join(cells) + ' |')
+    faults += [f'{call}: {option}: there is no such option or call' for option, call in reasons]
+    if faults:
+        sys.exit('\n'.join(faults))
+    return f'''# Options of all calls
+
+What each call can be asked for, by the name that it has there, and why not. `C` is `table_scan_options`, `scan` the
+command `tuplescan scan`; `cumsum`, `nancumsum`, `cumulative_sum` and `column_totals` are Python's, and so are the
+modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. Arrays of CuPy, torch and JAX may be given to
+`cumsum` itself, which has all of its options for them but for a few that its reference names.
+
+This page is made by `tools/option-table.py`.
+
+{chr(10).join(lines)}
+
+''' + ''.join(f'{number}. {text[0].upper()}{text[1:]}.\n' for number, text in enumerate(texts, 1))
+
+
+def main():
+    check = '--check' in sys.argv
+    made = page(next(argument for argument in sys.argv[1:] if argument != '--check'))
+    if not check:
+        sys.stdout.write(made)
+    elif made != PAGE.read_text():
+        sys.exit('docs/options.md is not what tools/option-table.py makes: write it again')
+
+
+if __name__ == '__main__':
+    main()
