@@ -25,25 +25,19 @@ static void test_the_right_call(void **state) {
 }
 
 static void test_null_pointers(void **state) {
-    struct call call = right_call();
+    const struct call right = right_call();
     size_t bytes;
     (void)state;
-    keep();
-    expect(table_prefix_sum(NULL, &call.out, NULL), TABLE_ERROR_ARGUMENT, "in", "table_prefix_sum");
-    expect(table_prefix_sum(&call.in, NULL, NULL), TABLE_ERROR_ARGUMENT, "out", "table_prefix_sum");
-    expect(table_prefix_sum_async(NULL, &call.out, NULL), TABLE_ERROR_ARGUMENT, "in", "table_prefix_sum_async");
-    expect(table_prefix_sum_async(&call.in, NULL, NULL), TABLE_ERROR_ARGUMENT, "out", "table_prefix_sum_async");
-    expect(table_prefix_sum_workspace(NULL, &call.out, NULL, &bytes), TABLE_ERROR_ARGUMENT, "in", "workspace");
-    expect(table_prefix_sum_workspace(&call.in, &call.out, NULL, NULL), TABLE_ERROR_ARGUMENT, "bytes", "workspace");
-    expect(table_column_totals(NULL, TABLE_U64, memory.out, NULL), TABLE_ERROR_ARGUMENT, "in", "table_column_totals");
-    expect(table_column_totals(&call.in, TABLE_U64, NULL, NULL), TABLE_ERROR_ARGUMENT, "totals", "table_column_totals");
-
-    call = right_call();
-    call.in.data = NULL;
-    expect_all(call, TABLE_ERROR_ARGUMENT, "in");
-    call = right_call();
-    call.out.data = NULL;
-    expect_all(call, TABLE_ERROR_ARGUMENT, "out");
+    REFUSED(table_prefix_sum(NULL, &right.out, NULL), ARGUMENT, "in");
+    REFUSED(table_prefix_sum(&right.in, NULL, NULL), ARGUMENT, "out");
+    REFUSED(table_prefix_sum_async(NULL, &right.out, NULL), ARGUMENT, "in");
+    REFUSED(table_prefix_sum_async(&right.in, NULL, NULL), ARGUMENT, "out");
+    REFUSED(table_prefix_sum_workspace(NULL, &right.out, NULL, &bytes), ARGUMENT, "in");
+    REFUSED(table_prefix_sum_workspace(&right.in, &right.out, NULL, NULL), ARGUMENT, "bytes");
+    REFUSED(table_column_totals(NULL, TABLE_U64, memory.out, NULL), ARGUMENT, "in");
+    REFUSED(table_column_totals(&right.in, TABLE_U64, NULL, NULL), ARGUMENT, "totals");
+    WRONG(all, ARGUMENT, "in", call.in.data = NULL);
+    WRONG(all, ARGUMENT, "out", call.out.data = NULL);
 }
 
 static void test_null_data_without_rows(void **state) {
@@ -62,30 +56,18 @@ static void test_null_data_without_rows(void **state) {
 
 static void test_unknown_values(void **state) {
     static const int backends[] = {-1, 3, INT_MAX}, strategies[] = {-1, 4, INT_MIN}, types[] = {-1, 0, 14, INT_MAX};
-    struct call call;
+    const struct call right = right_call();
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        call = right_call();
-        call.options.backend = (table_backend)backends[i];
-        expect_all(call, TABLE_ERROR_ARGUMENT, "backend");
-        call = right_call();
-        call.options.strategy = (table_strategy)strategies[i];
-        expect_all(call, TABLE_ERROR_ARGUMENT, "strategy");
+        WRONG(all, ARGUMENT, "backend", call.options.backend = (table_backend)backends[i]);
+        WRONG(all, ARGUMENT, "strategy", call.options.strategy = (table_strategy)strategies[i]);
     }
     for (size_t i = 0; i < 4; i++) {
-        call = right_call();
-        call.in.type = (table_type)types[i];
-        expect_all(call, TABLE_ERROR_TYPE, "in");
-        call = right_call();
-        call.out.type = (table_type)types[i];
-        expect_all(call, TABLE_ERROR_TYPE, "out");
-        keep();
-        expect(table_column_totals(&call.in, (table_type)types[i], memory.out, NULL), TABLE_ERROR_TYPE, "",
-               "table_column_totals");
+        WRONG(all, TYPE, "in", call.in.type = (table_type)types[i]);
+        WRONG(all, TYPE, "out", call.out.type = (table_type)types[i]);
+        REFUSED(table_column_totals(&right.in, (table_type)types[i], memory.out, NULL), TYPE, "");
     }
-    call = right_call();
-    call.options.exclusive = 2;
-    expect_all(call, TABLE_ERROR_ARGUMENT, "exclusive");
+    WRONG(all, ARGUMENT, "exclusive", call.options.exclusive = 2);
 }
 
 static void test_type_pairs(void **state) {
@@ -109,22 +91,13 @@ static void test_type_pairs(void **state) {
 }
 
 static void test_shapes(void **state) {
-    struct call call = right_call();
     (void)state;
-    call.in.stride = COLUMNS - 1;
-    expect_all(call, TABLE_ERROR_SHAPE, "stride");
-    call = right_call();
-    call.out.stride = 1;
-    expect_all(call, TABLE_ERROR_SHAPE, "stride");
-    call = right_call();
-    call.in.stride = 1 - COLUMNS;
-    expect_all(call, TABLE_ERROR_SHAPE, "in->stride -3");
-    call = right_call();
-    call.out.rows = ROWS - 1;
-    expect_all(call, TABLE_ERROR_SHAPE, "9");
-    call = right_call();
-    call.out.columns = COLUMNS + 1;
-    expect_all(call, TABLE_ERROR_SHAPE, "5");
+    WRONG(all, SHAPE, "stride", call.in.stride = COLUMNS - 1);
+    WRONG(all, SHAPE, "stride", call.out.stride = 1);
+    WRONG(all, SHAPE, "in->stride -3", call.in.stride = 1 - COLUMNS);
+    WRONG(all, SHAPE, "stride", call.in.rows = call.out.rows = 2, call.in.stride = COLUMNS - 1);
+    WRONG(all, SHAPE, "9", call.out.rows = ROWS - 1);
+    WRONG(all, SHAPE, "5", call.out.columns = COLUMNS + 1);
 }
 
 /* What is said of the next row means nothing where there is none. */
@@ -149,10 +122,6 @@ static void test_strides_of_no_next_row(void **state) {
                 if (rows == 0)
                     assert_int_equal(table_stage2_scan_totals(&seeds, NULL), TABLE_OK);
             }
-    struct call call = right_call();
-    call.in.rows = call.out.rows = 2;
-    call.in.stride = COLUMNS - 1;
-    expect_all(call, TABLE_ERROR_SHAPE, "stride");
 }
 
 /* Nor where there are no columns; a sanitizer sees what is made of it. */
@@ -168,50 +137,28 @@ static void test_strides_without_columns(void **state) {
 }
 
 static void test_alignment(void **state) {
-    struct call call = right_call();
+    const struct call right = right_call();
     (void)state;
-    call.options.carry_in = (char *)memory.carry_in + 2;
-    expect_all(call, TABLE_ERROR_ALIGNMENT, "carry_in");
-    call = right_call();
-    call.options.carry_out = (char *)memory.carry_out + 4;
-    expect_all(call, TABLE_ERROR_ALIGNMENT, "carry_out");
-    call = right_call();
-    call.options.first_overflow = (uint64_t *)((char *)memory.overflow + 4);
-    expect_all(call, TABLE_ERROR_ALIGNMENT, "first_overflow");
-    call = right_call();
-    keep();
-    expect(table_column_totals(&call.in, TABLE_U64, (char *)memory.out + 4, NULL), TABLE_ERROR_ALIGNMENT, "totals 0x",
-           "table_column_totals");
+    WRONG(all, ALIGNMENT, "carry_in", call.options.carry_in = (char *)memory.carry_in + 2);
+    WRONG(all, ALIGNMENT, "carry_out", call.options.carry_out = (char *)memory.carry_out + 4);
+    WRONG(all, ALIGNMENT, "first_overflow", call.options.first_overflow = (uint64_t *)((char *)memory.overflow + 4));
+    REFUSED(table_column_totals(&right.in, TABLE_U64, (char *)memory.out + 4, NULL), ALIGNMENT, "totals 0x");
 }
 
 static void test_too_large(void **state) {
-    struct call call = right_call();
     (void)state;
-    call.in.rows = call.out.rows = SIZE_MAX / COLUMNS; /* rows x columns fits, times 8 bytes does not */
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "in");
-    call = right_call();
-    call.in.rows = call.out.rows = SIZE_MAX;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "in");
-    call = right_call();
-    call.in.columns = call.out.columns = SIZE_MAX / 8;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "in");
-    call = right_call();
-    call.in.rows = call.out.rows = 1;
-    call.in.columns = call.out.columns = SIZE_MAX;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "in");
-    call = right_call();
-    call.out.stride = PTRDIFF_MAX / 8;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "out");
-    call.out.stride = PTRDIFF_MIN;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "out");
-    call.out.stride = -COLUMNS; /* rows before the beginning of all memory */
-    call.out.data = (void *)8;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "out");
-    call = right_call(); /* an input that fits, and an output that does not */
-    call.in.type = TABLE_U8;
-    call.in.rows = call.out.rows = 1;
-    call.in.columns = call.out.columns = SIZE_MAX / 8;
-    expect_all(call, TABLE_ERROR_TOO_LARGE, "");
+    /* rows x columns fits, times 8 bytes does not */
+    WRONG(all, TOO_LARGE, "in", call.in.rows = call.out.rows = SIZE_MAX / COLUMNS);
+    WRONG(all, TOO_LARGE, "in", call.in.rows = call.out.rows = SIZE_MAX);
+    WRONG(all, TOO_LARGE, "in", call.in.columns = call.out.columns = SIZE_MAX / 8);
+    WRONG(all, TOO_LARGE, "in", call.in.rows = call.out.rows = 1, call.in.columns = call.out.columns = SIZE_MAX);
+    WRONG(all, TOO_LARGE, "out", call.out.stride = PTRDIFF_MAX / 8);
+    WRONG(all, TOO_LARGE, "out", call.out.stride = PTRDIFF_MIN);
+    /* rows before the beginning of all memory */
+    WRONG(all, TOO_LARGE, "out", call.out.stride = -COLUMNS, call.out.data = (void *)8);
+    /* an input that fits, and an output that does not */
+    WRONG(all, TOO_LARGE, "", call.in.type = TABLE_U8, call.in.rows = call.out.rows = 1,
+          call.in.columns = call.out.columns = SIZE_MAX / 8);
 }
 
 int main(void) {

@@ -36,4 +36,19 @@ void expect_call(struct call call, table_status status, const char *word);
 void expect_stream(struct call call, table_status status, const char *word);
 void expect_all(struct call call, table_status status, const char *word);
 
+/* A right call with something wrong made of it, in `all` forms, as one `call` or in both `stream` forms. */
+#define WRONG(FORMS, STATUS, WORD, ...)                                                                                \
+    do {                                                                                                               \
+        struct call call = right_call();                                                                               \
+        __VA_ARGS__;                                                                                                   \
+        expect_##FORMS(call, TABLE_ERROR_##STATUS, WORD);                                                              \
+    } while (0)
+
+/* Any other call that is refused; its text is what messages call it. */
+#define REFUSED(CALL, STATUS, WORD)                                                                                    \
+    do {                                                                                                               \
+        keep();                                                                                                        \
+        expect(CALL, TABLE_ERROR_##STATUS, WORD, #CALL);                                                               \
+    } while (0)
+
 #endif
