@@ -13,8 +13,10 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "support/call.h"
+#include "support/reference.h"
 #include "support/refusal.h"
-#include "support/scan_case.h"
+#include "support/tables.h"
 
 /* How the tables of a side lie in a row of memory. */
 struct lay {
@@ -119,21 +121,14 @@ static uint64_t expect_table(const struct batch *b, const void *in, const void *
     return expected.first_overflow;
 }
 
-static void call(const struct batch *b, const table_view *in, const table_view *out, table_scan_options *options) {
-    struct block workspace;
-    if (!b->streamed) {
-        require(b, table_prefix_sum(in, out, options) == TABLE_OK, "table_prefix_sum");
-        return;
-    }
-    options->stream = b->way->stream_open();
-    require(b, table_prefix_sum_workspace(in, out, options, &options->workspace_bytes) == TABLE_OK, "workspace");
-    require(b, block_open(&workspace, b->way->memory, options->workspace_bytes, 0, EDGE_FRONT), "out of memory");
-    options->workspace = options->workspace_bytes > 0 ? workspace.address : NULL;
-    require(b, table_prefix_sum_async(in, out, options) == TABLE_OK, "table_prefix_sum_async");
-    require(b, b->way->stream_wait(options->stream), "the stream came to an error");
-    b->way->stream_close(options->stream);
-    require(b, block_surroundings_intact(&workspace), "the memory around the workspace was written");
-    block_close(&workspace);
+static void call(const struct batch *b, const table_view *in, const table_view *out, table_scan_options *options,
+                 struct random *random) {
+    const char *wrong = NULL;
+    if (b->streamed)
+        wrong = call_on_stream(b->way, in, out, options, random);
+    else if (table_prefix_sum(in, out, options) != TABLE_OK)
+        wrong = "table_prefix_sum";
+    require(b, !wrong, wrong);
 }
 
 static void check(struct batch *b, struct random *random) {
@@ -151,7 +146,7 @@ static void check(struct batch *b, struct random *random) {
             table_open(&out, memory, b->out_type, 1, b->out.elements, b->out.elements, 0, EDGE_FRONT),
         "out of memory");
     table_randomize(&in, random, pattern);
-    table_randomize(&out, random, PATTERN_BITS);
+    table_fill_rubbish(&out, random);
     char *starts = calloc(2, rows_bytes), *lasts = starts + rows_bytes, *found_lasts = malloc(rows_bytes);
     require(b, starts && found_lasts && table_upload(&in) && table_upload(&out), "out of memory");
     struct table *to = b->in_place ? &in : &out;
@@ -200,7 +195,7 @@ static void check(struct batch *b, struct random *random) {
         if (expected_overflow == TABLE_NO_OVERFLOW && own != TABLE_NO_OVERFLOW)
             expected_overflow = (uint64_t)t * b->rows * b->columns + own;
     }
-    call(b, &from, &into, &options);
+    call(b, &from, &into, &options, random);
     struct difference at;
     if (!table_holds_image(to, &at))
         fail_batch(b, "wrong value", at.column, at.row, 0);

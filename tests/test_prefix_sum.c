@@ -165,76 +165,6 @@ static void test_random(void **state) {
     }
 }
 
-/* A table of integers cut into pieces, each piece's carry out the next one's carry in, against the whole. The same row
- * carries throughout, and the strategy changes from piece to piece. */
-static void scan_in_pieces(const struct way *way, const struct table *in, const struct table *out,
-                           struct random *random, void *carry) {
-    size_t row = 0;
-    while (row < in->view.rows) {
-        const size_t rows = 1 + random_below(random, in->view.rows - row);
-        table_view from = in->view, to = out->view;
-        from.data = (char *)from.data + row * from.stride * element_size(from.type);
-        to.data = (char *)to.data + row * to.stride * element_size(to.type);
-        from.rows = to.rows = rows;
-        const table_strategy strategy = (table_strategy)random_below(random, 4);
-        const table_scan_options options = {
-            .backend = way->backend,
-            .strategy = way_has_strategy(way, strategy, from.type, to.type) ? strategy : TABLE_STRATEGY_AUTO,
-            .carry_in = carry,
-            .carry_out = carry};
-        assert_int_equal(table_prefix_sum(&from, &to, &options), TABLE_OK);
-        row += rows;
-    }
-}
-
-static void check_pieces(const struct way *way, struct type_pair pair, size_t rows, size_t columns,
-                         struct random *random) {
-    const size_t size = element_size(pair.out);
-    struct reference expected = {.type = pair.out};
-    struct difference difference;
-    struct table in, out;
-    void *carry = calloc(columns, size);
-    expected.sums = malloc(rows * columns * size + 1);
-    assert_non_null(carry);
-    assert_non_null(expected.sums);
-    assert_true(table_open(&in, way->memory, pair.in, rows, columns, columns + 1, 1, EDGE_BACK));
-    assert_true(table_open(&out, way->memory, pair.out, rows, columns, columns, 1, EDGE_BACK));
-    table_randomize(&in, random, PATTERN_BITS);
-    assert_true(table_upload(&in) && table_upload(&out));
-    const table_view image = table_image_view(&in);
-    assert_true(reference_prefix_sum(&image, carry, false, &expected));
-    table_set_packed(&out, expected.sums);
-
-    way_enter(way);
-    scan_in_pieces(way, &in, &out, random, carry);
-    if (!table_holds_image(&out, &difference))
-        fail_msg("pieces of %s->%s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64 ", found %#" PRIx64
-                 ", TUPLESCAN_TEST_SEED=%" PRIu64,
-                 table_type_name(pair.in), table_type_name(pair.out), way->name, rows, columns, difference.row,
-                 difference.column, difference.expected, difference.found, run_seed());
-    free(expected.sums);
-    free(carry);
-    table_close(&in);
-    table_close(&out);
-}
-
-static void test_pieces(void **state) {
-    static const size_t columns[] = {1, 3, 4, 32, 65};
-    struct random random = {run_seed() + 5};
-    (void)state;
-    for (size_t pair = 0; pair < type_pair_count; pair++) {
-        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-            if ((run_small() && c != pair % 5) || element_is_float(type_pairs[pair].out))
-                continue;
-            const size_t n = chunk_rows(type_pairs[pair].out, columns[c]);
-            const size_t rows = run_small() ? n + n / 2 : 5 * n + random_below(&random, n);
-            for (size_t i = 0; i < way_count; i++)
-                if (random_once_in(&random, run_few_of_few()))
-                    check_pieces(&ways[i], type_pairs[pair], rows, columns[c], &random);
-        }
-    }
-}
-
 /* Stage 2 of many units without the units: it recurses once, and (not with small tables) twice. */
 static void check_stage2(const struct way *way, table_strategy strategy, table_type type, size_t rows, size_t columns,
                          struct random *random) {
@@ -261,7 +191,7 @@ static void test_stage2_of_many_units(void **state) {
     struct random random = {run_seed() + 6};
     (void)state;
     for (size_t i = 0; i < way_count; i++) {
-        for (size_t t = 0; ways[i].direct && t < sizeof types / sizeof *types; t++) {
+        for (size_t t = 0; ways[i].direct && !ways[i].fused_alone && t < sizeof types / sizeof *types; t++) {
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
                 const size_t n = REFERENCE_UNIT;
                 if (!random_once_in(&random, run_few_of_few()))
@@ -276,7 +206,7 @@ static void test_stage2_of_many_units(void **state) {
                              columns[c], &random);
             }
         }
-        if (ways[i].direct && !run_small()) {
+        if (ways[i].direct && !ways[i].fused_alone && !run_small()) {
             /* More than 512 x 512 rows are three levels. */
             check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_U32, 512 * 512 + 3, 17, &random);
             check_stage2(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_I64, 512 * 512 + 515, 9, &random);
@@ -286,92 +216,26 @@ static void test_stage2_of_many_units(void **state) {
     }
 }
 
-/* in and out as two windows of one table, side by side: neither may touch the other's columns. */
-static void check_windows(const struct way *way, table_type type, size_t rows, size_t columns, bool out_first,
-                          struct random *random) {
-    const size_t size = element_size(type);
-    const table_scan_options options = {.backend = way->backend};
-    struct reference expected = {.type = type};
-    struct difference difference;
-    struct table both;
-    expected.sums = malloc(rows * columns * size);
-    assert_non_null(expected.sums);
-    assert_true(table_open(&both, way->memory, type, rows, 2 * columns + 1, 2 * columns + 1, 1, EDGE_BACK));
-    table_randomize(&both, random, PATTERN_BITS);
-    assert_true(table_upload(&both));
-
-    table_view in = both.view, out = both.view, image = table_image_view(&both);
-    const size_t in_column = out_first ? columns : 0, out_column = out_first ? 0 : columns;
-    in.columns = out.columns = image.columns = columns;
-    in.data = (char *)in.data + in_column * size;
-    out.data = (char *)out.data + out_column * size;
-    image.data = (char *)image.data + in_column * size;
-    assert_true(reference_prefix_sum(&image, NULL, false, &expected));
-    for (size_t i = 0; i < rows; i++)
-        memcpy(both.image + (i * both.view.stride + out_column) * size, (char *)expected.sums + i * columns * size,
-               columns * size);
-    way_enter(way);
-    assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
-    if (!table_holds_image(&both, &difference))
-        fail_msg("windows of %s, %s, %zu x %zu, wrong at row %zu, column %zu, TUPLESCAN_TEST_SEED=%" PRIu64,
-                 table_type_name(type), way->name, rows, columns, difference.row, difference.column, run_seed());
-    free(expected.sums);
-    table_close(&both);
-}
-
-static void test_windows(void **state) {
-    static const size_t columns[] = {1, 2, 4, 7, 40};
-    struct random random = {run_seed() + 7};
-    (void)state;
-    for (size_t i = 0; i < way_count; i++) {
-        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-            const table_type type = random_once_in(&random, 2) ? TABLE_F32 : TABLE_U64;
-            const size_t rows = run_small() ? 700 : 3 * chunk_rows(type, columns[c]) + 5;
-            check_windows(&ways[i], type, rows, columns[c], false, &random);
-            check_windows(&ways[i], type, rows, columns[c], true, &random);
-        }
-    }
-}
-
-/* Columns taken out of a table, alone or several side by side, have the bits that they have in it. */
-static void check_columns_alone(const struct way *way, table_type type, size_t rows, size_t columns,
-                                struct random *random) {
-    const size_t size = element_size(type), first = random_below(random, columns);
-    const size_t taken = 1 + random_below(random, columns - first);
-    const table_scan_options options = {.backend = way->backend, .exclusive = (int)random_below(random, 2)};
-    struct difference difference;
-    struct table in, whole, part;
-    assert_true(table_open(&in, way->memory, type, rows, columns, columns, 0, EDGE_BACK));
-    assert_true(table_open(&whole, way->memory, type, rows, columns, columns, 0, EDGE_BACK));
-    assert_true(table_open(&part, way->memory, type, rows, taken, taken, 1, EDGE_BACK));
-    table_randomize(&in, random, PATTERN_BITS);
-    assert_true(table_upload(&in) && table_upload(&whole) && table_upload(&part));
-    way_enter(way);
-    assert_int_equal(table_prefix_sum(&in.view, &whole.view, &options), TABLE_OK);
-    assert_true(block_download(&whole.block, whole.image));
-    table_view window = in.view;
-    window.data = (char *)window.data + first * size;
-    window.columns = taken;
-    assert_int_equal(table_prefix_sum(&window, &part.view, &options), TABLE_OK);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(part.image + i * taken * size, whole.image + (i * columns + first) * size, taken * size);
-    if (!table_holds_image(&part, &difference))
-        fail_msg("columns %zu to %zu of %zu x %zu of %s, %s, are others alone at row %zu, column %zu", first,
-                 first + taken - 1, rows, columns, table_type_name(type), way->name, difference.row, difference.column);
-    table_close(&in);
-    table_close(&whole);
-    table_close(&part);
-}
-
-static void test_columns_alone(void **state) {
-    static const size_t columns[] = {2, 3, 5, 8, 16, 17, 33, 100, 300};
-    struct random random = {run_seed() + 10};
+/* Each call of the scan, of tables that have no values. */
+static void test_no_columns(void **state) {
     (void)state;
     for (size_t i = 0; i < way_count; i++)
-        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-            if (random_once_in(&random, run_few_of_few()))
-                check_columns_alone(&ways[i], random_once_in(&random, 2) ? TABLE_F32 : TABLE_F64,
-                                    random_below(&random, most_cells() / columns[c]), columns[c], &random);
+        for (size_t rows = 0; rows < 1000; rows = 3 * rows + 1)
+            for (int reverse = 0; reverse < 2; reverse++) {
+                const table_view in = {NULL, rows, 0, 0, TABLE_F32}, out = {NULL, rows, 0, 7, TABLE_F32};
+                table_scan_options options = {.backend = ways[i].backend, .reverse = reverse};
+                table_report report;
+                size_t bytes = 12345;
+                way_enter(&ways[i]);
+                assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+                assert_int_equal(table_prefix_sum_workspace(&in, &out, &options, &bytes), TABLE_OK);
+                options.report = &report;
+                assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+                assert_int_equal(report.units, 0);
+                float nothing = 5;
+                assert_int_equal(table_column_totals(&in, TABLE_F32, &nothing, &options), TABLE_OK);
+                assert_true(nothing == 5);
+            }
 }
 
 int main(void) {
@@ -383,10 +247,8 @@ int main(void) {
         cmocka_unit_test(test_rows_across_lines),
         cmocka_unit_test(test_beyond_caches),
         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_stage2_of_many_units),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_columns_alone),
+        cmocka_unit_test(test_no_columns),
     };
     const char *unavailable = ways_unavailable();
     if (unavailable) {

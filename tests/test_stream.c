@@ -1,9 +1,11 @@
-/* Streams have the bits of the whole table, however the input is cut; and every error. */
+/* Streams: every error, how rows that come bit by bit are followed, and how much memory is kept. Their sums are a form
+ * of test_pieces.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +16,12 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "support/random.h"
-#include "support/tables.h"
-
 /* Both ends of a stream in memory, with what shall go wrong. */
 struct ends {
     const char *in;
     size_t in_bytes, given;
     char *out;
     size_t out_bytes, taken;
-    struct random random;
-    bool cut;           /* reads are short */
     bool silent;        /* what fails does not say why */
     size_t fail_read;   /* reading fails at that byte; 0: never */
     size_t fail_write;  /* as writing does */
@@ -36,8 +33,6 @@ static int64_t read_memory(void *context, void *to, size_t bytes) {
     struct ends *ends = context;
     size_t count = ends->in_bytes - ends->given;
     count = count < bytes ? count : bytes;
-    if (ends->cut && count > 0)
-        count = random_once_in(&ends->random, 3) ? 1 : 1 + random_below(&ends->random, count);
     if (ends->fail_read && ends->given + count > ends->fail_read) {
         errno = ends->silent ? errno : EIO;
         count = ends->fail_read - ends->given;
@@ -68,55 +63,10 @@ static int look(void *context, uint64_t row, const table_view *in, const table_v
     return ends->cancel_rows && ends->looked > ends->cancel_rows;
 }
 
-struct kind {
-    table_type in, out;
-};
-static const struct kind kinds[] = {{TABLE_U8, TABLE_U64},  {TABLE_U16, TABLE_U32}, {TABLE_U32, TABLE_U32},
-                                    {TABLE_I32, TABLE_I64}, {TABLE_F32, TABLE_F32}, {TABLE_F32, TABLE_F64},
-                                    {TABLE_F64, TABLE_F64}, {TABLE_U64, TABLE_U64}};
-
-struct wide {
-    char *packed, *padded, *expected, *found, *carry_in, *carry_out, *stream_carry;
-    size_t in_bytes, out_bytes, stride; /* of a row */
-};
-
 static void *room(size_t bytes) {
     void *memory = calloc(1, bytes + 64);
     assert_non_null(memory);
     return memory;
-}
-
-static struct wide make_table(struct random *random, struct kind kind, size_t rows, size_t columns) {
-    struct wide wide = {.in_bytes = columns * table_type_size(kind.in),
-                        .out_bytes = columns * table_type_size(kind.out)};
-    wide.stride = wide.in_bytes + (random_once_in(random, 3) ? random_below(random, 9) : 0);
-    wide.packed = room(rows * wide.in_bytes);
-    wide.padded = room(rows * wide.stride);
-    wide.expected = room(rows * wide.out_bytes);
-    wide.found = room(rows * wide.out_bytes);
-    wide.carry_in = room(wide.out_bytes);
-    wide.carry_out = room(wide.out_bytes);
-    wide.stream_carry = room(wide.out_bytes);
-    for (size_t j = 0; j < columns; j++)
-        element_randomize(wide.carry_in + j * table_type_size(kind.out), kind.out, random, PATTERN_SMALL);
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < columns; j++)
-            element_randomize(wide.packed + i * wide.in_bytes + j * table_type_size(kind.in), kind.in, random,
-                              PATTERN_SMALL);
-        memset(wide.padded + i * wide.stride, 0xa5, wide.stride);
-        memcpy(wide.padded + i * wide.stride, wide.packed + i * wide.in_bytes, wide.in_bytes);
-    }
-    return wide;
-}
-
-static void free_table(struct wide *wide) {
-    free(wide->packed);
-    free(wide->padded);
-    free(wide->expected);
-    free(wide->found);
-    free(wide->carry_in);
-    free(wide->carry_out);
-    free(wide->stream_carry);
 }
 
 /* With which there is one slot, and room for one row in it. The error of less memory says it. */
@@ -130,134 +80,6 @@ static size_t least_memory(table_stream_options options) {
     assert_true(said && sscanf(said, " needs %zu", &needed) == 1);
     assert_int_equal(report.memory, needed);
     return needed;
-}
-
-static void try_table(struct random *random, struct kind kind, size_t rows, size_t columns) {
-    struct wide wide = make_table(random, kind, rows, columns);
-    const bool is_float = element_is_float(kind.out);
-    const bool carried = random_once_in(random, 2), known = random_once_in(random, 2);
-    uint64_t overflow = 1, stream_overflow = 2;
-    table_scan_options scan = {.exclusive = random_once_in(random, 3),
-                               .carry_in = carried ? wide.carry_in : NULL,
-                               .carry_out = wide.carry_out,
-                               .first_overflow = is_float ? NULL : &overflow};
-    const table_view in = {wide.packed, rows, columns, 0, kind.in}, out = {wide.expected, rows, columns, 0, kind.out};
-    assert_int_equal(table_prefix_sum(&in, &out, &scan), TABLE_OK);
-
-    const size_t short_by = rows > 0 ? random_below(random, wide.stride - wide.in_bytes + 1) : 0;
-    struct ends ends = {.in = wide.padded,
-                        .in_bytes = rows * wide.stride - short_by,
-                        .out = wide.found,
-                        .out_bytes = rows * wide.out_bytes,
-                        .random = {random_bits(random)},
-                        .cut = random_once_in(random, 2)};
-    table_stream_report report;
-    table_stream_options options = {.in_type = kind.in,
-                                    .out_type = kind.out,
-                                    .columns = columns,
-                                    .in_row_bytes = wide.stride == wide.in_bytes ? 0 : wide.stride,
-                                    .rows = known ? rows : 0,
-                                    .read = read_memory,
-                                    .read_context = &ends,
-                                    .write = write_memory,
-                                    .write_context = &ends,
-                                    .look = look,
-                                    .look_context = &ends,
-                                    .scan = scan,
-                                    .report = &report};
-    if (random_once_in(random, 3)) {
-        options.first = wide.padded;
-        options.first_bytes = ends.given = random_below(random, ends.in_bytes + 1);
-    }
-    options.scan.carry_out = wide.stream_carry;
-    options.scan.first_overflow = is_float ? NULL : &stream_overflow;
-    table_status status = table_stream(&options);
-    if (status == TABLE_OK && random_once_in(random, 2)) {
-        options.memory = least_memory(options);
-        ends.given = options.first_bytes;
-        ends.taken = ends.looked = 0;
-        memset(wide.found, 0, rows * wide.out_bytes);
-        status = table_stream(&options);
-    }
-    if (status != TABLE_OK)
-        fail_msg("%zu x %zu: %s", rows, columns, table_error_detail());
-    assert_int_equal(ends.taken, rows * wide.out_bytes);
-    assert_int_equal(ends.looked, rows);
-    assert_int_equal(report.rows, rows);
-    assert_memory_equal(wide.found, wide.expected, rows * wide.out_bytes);
-    assert_memory_equal(wide.stream_carry, wide.carry_out, wide.out_bytes);
-    if (!is_float)
-        assert_int_equal(stream_overflow, overflow);
-    free_table(&wide);
-}
-
-static void test_all_cuts(void **state) {
-    struct random random = {run_seed()};
-    const size_t many = run_small() ? 3000 : 60000;
-    (void)state;
-    for (unsigned round = 0; round < 60 * run_rounds() / run_few() + 1; round++)
-        for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-            const size_t columns = 1 + random_below(&random, random_once_in(&random, 4) ? 300 : 9);
-            try_table(&random, kinds[k], random_below(&random, random_once_in(&random, 4) ? many / columns : 1200),
-                      columns);
-        }
-}
-
-/* One stream after the other, with a state of the caller's, cut at any row; the second one in little memory. */
-static void test_streams_that_go_on(void **state) {
-    struct random random = {run_seed()};
-    (void)state;
-    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        const struct kind kind = kinds[k];
-        const size_t rows = 1 + random_below(&random, 5000), columns = 1 + random_below(&random, 5);
-        const size_t cut = random_below(&random, rows);
-        struct wide wide = make_table(&random, kind, rows, columns);
-        const table_view in = {wide.packed, rows, columns, 0, kind.in},
-                         out = {wide.expected, rows, columns, 0, kind.out};
-        uint64_t overflow = 0, found = TABLE_NO_OVERFLOW, summed = 0;
-        const bool is_float = element_is_float(kind.out);
-        table_scan_options scan = {.carry_in = wide.carry_in, .first_overflow = is_float ? NULL : &overflow};
-        size_t bytes;
-        assert_int_equal(table_prefix_sum(&in, &out, &scan), TABLE_OK);
-        assert_int_equal(table_state_bytes(kind.out, columns, &bytes), TABLE_OK);
-        scan.state = room(bytes);
-        for (unsigned part = 0; part < 2; part++) {
-            const size_t first = part ? cut : 0, count = part ? rows - cut : cut;
-            struct ends ends = {.in = wide.packed + first * wide.in_bytes,
-                                .in_bytes = count * wide.in_bytes,
-                                .out = wide.found + first * wide.out_bytes,
-                                .out_bytes = count * wide.out_bytes,
-                                .cut = true};
-            table_stream_options options = {.in_type = kind.in,
-                                            .out_type = kind.out,
-                                            .columns = columns,
-                                            .read = read_memory,
-                                            .read_context = &ends,
-                                            .write = write_memory,
-                                            .write_context = &ends,
-                                            .memory = part ? 20000 : 0,
-                                            .scan = scan};
-            options.scan.carry_in = part ? NULL : wide.carry_in;
-            options.scan.first_overflow = is_float ? NULL : &found;
-            if (table_stream(&options) != TABLE_OK)
-                fail_msg("%s", table_error_detail());
-            if (found != TABLE_NO_OVERFLOW && overflow != found) /* counted from the first row of all */
-                fail_msg("overflow at %llu, found at %llu", (unsigned long long)overflow, (unsigned long long)found);
-        }
-        assert_int_equal(table_state_rows(scan.state, &summed), TABLE_OK);
-        assert_int_equal(summed, rows);
-        assert_memory_equal(wide.found, wide.expected, rows * wide.out_bytes);
-        free(scan.state);
-        free_table(&wide);
-    }
-}
-
-/* More than all slots hold, so that each of them is used again. */
-static void test_many_slots(void **state) {
-    struct random random = {run_seed()};
-    (void)state;
-    try_table(&random, kinds[4], run_small() ? 100000 : 1200000, 4);
-    try_table(&random, kinds[2], run_small() ? 100000 : 2500000, 3);
 }
 
 enum { ROWS = 700000, ROW = 8, SUMS = 16 };
@@ -285,50 +107,29 @@ static void expect(const table_stream_options *options, table_status status, con
 static void test_wrong_options(void **state) {
     struct ends ends;
     const table_stream_options right = small_stream(&ends);
+    table_stream_options wrong;
     uint64_t place;
     (void)state;
+#define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
+    wrong = right;                                                                                                     \
+    CHANGE;                                                                                                            \
+    expect(&wrong, TABLE_ERROR_##STATUS, WORDS)
     expect(NULL, TABLE_ERROR_ARGUMENT, "options");
-    table_stream_options wrong = right;
-    wrong.read = NULL;
-    wrong.read_descriptor = -1;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "read_descriptor");
-    wrong = right;
-    wrong.write = NULL;
-    wrong.write_descriptor = -1;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "write_descriptor");
-    wrong = right;
-    wrong.first_bytes = 3;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "first");
-    wrong = right;
-    wrong.in_row_bytes = 7;
-    expect(&wrong, TABLE_ERROR_SHAPE, "in_row_bytes is 7");
-    wrong = right;
-    wrong.out_type = TABLE_F32;
-    expect(&wrong, TABLE_ERROR_TYPE, "");
-    wrong = right;
-    wrong.rows = UINT64_MAX;
-    expect(&wrong, TABLE_ERROR_TOO_LARGE, "rows");
-    wrong = right;
-    wrong.columns = SIZE_MAX / 8;
-    expect(&wrong, TABLE_ERROR_TOO_LARGE, "");
-    wrong = right;
-    wrong.memory = 100;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "memory is 100 bytes");
-    wrong = right;
-    wrong.scan.workspace_bytes = 1;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "workspace");
-    wrong = right;
-    wrong.scan.tables = 2; /* the carry out would have two rows */
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.tables is not for");
-    wrong = right;
-    wrong.scan.offsets = 2;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "scan.offsets is 2");
-    wrong.scan.offsets = wrong.scan.exclusive = 1;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "offsets and exclusive");
-    wrong = right;
-    wrong.in_type = wrong.out_type = TABLE_F32;
-    wrong.scan.first_overflow = &place;
-    expect(&wrong, TABLE_ERROR_ARGUMENT, "first_overflow");
+    REFUSED((wrong.read = NULL, wrong.read_descriptor = -1), ARGUMENT, "read_descriptor");
+    REFUSED((wrong.write = NULL, wrong.write_descriptor = -1), ARGUMENT, "write_descriptor");
+    REFUSED(wrong.first_bytes = 3, ARGUMENT, "first");
+    REFUSED(wrong.in_row_bytes = 7, SHAPE, "in_row_bytes is 7");
+    REFUSED(wrong.out_type = TABLE_F32, TYPE, "");
+    REFUSED(wrong.rows = UINT64_MAX, TOO_LARGE, "rows");
+    REFUSED(wrong.columns = SIZE_MAX / 8, TOO_LARGE, "");
+    REFUSED(wrong.memory = 100, ARGUMENT, "memory is 100 bytes");
+    REFUSED(wrong.scan.workspace_bytes = 1, ARGUMENT, "workspace");
+    REFUSED(wrong.scan.tables = 2, ARGUMENT, "scan.tables is not for"); /* the carry out would have two rows */
+    REFUSED(wrong.scan.offsets = 2, ARGUMENT, "scan.offsets is 2");
+    REFUSED(wrong.scan.offsets = wrong.scan.exclusive = 1, ARGUMENT, "offsets and exclusive");
+    REFUSED((wrong.in_type = wrong.out_type = TABLE_F32, wrong.scan.first_overflow = &place), ARGUMENT,
+            "first_overflow");
+#undef REFUSED
     assert_int_equal(ends.given, 0);
     assert_int_equal(ends.taken, 0);
 }
@@ -669,76 +470,6 @@ static void close_files(struct files *files) {
     free(files->found);
 }
 
-/* From the last row on, and with a row of offsets, as one call does it: in two streams with a state, of which the first
- * one takes the rows that come first in that direction. */
-static void try_files(struct random *random, struct kind kind, bool reverse, bool offsets) {
-    const size_t rows = 1 + random_below(random, 5000), columns = 1 + random_below(random, 5);
-    const size_t cut = random_once_in(random, 2) ? rows : 1 + random_below(random, rows);
-    const bool is_float = element_is_float(kind.out);
-    struct wide wide = make_table(random, kind, rows, columns);
-    uint64_t overflow = 1, found = TABLE_NO_OVERFLOW;
-    const size_t all = rows + offsets, short_by = wide.stride - wide.in_bytes;
-    char *expected = room(all * wide.out_bytes);
-    const table_view in = {wide.packed, rows, columns, 0, kind.in}, out = {expected, all, columns, 0, kind.out};
-    struct files files = open_files(wide.padded, rows * wide.stride - short_by, all * wide.out_bytes);
-    table_scan_options scan = {.reverse = reverse,
-                               .offsets = offsets,
-                               .exclusive = !offsets && random_once_in(random, 2),
-                               .carry_in = wide.carry_in,
-                               .carry_out = wide.carry_out,
-                               .first_overflow = is_float ? NULL : &overflow};
-    size_t bytes;
-    assert_int_equal(table_prefix_sum(&in, &out, &scan), TABLE_OK);
-    assert_int_equal(table_state_bytes(kind.out, columns, &bytes), TABLE_OK);
-    scan.carry_out = wide.stream_carry;
-    scan.first_overflow = is_float ? NULL : &found;
-    scan.state = cut < rows || random_once_in(random, 2) ? room(bytes) : NULL;
-    for (size_t done = 0, count = cut; done < rows; done += count, count = rows - done) {
-        const size_t first = reverse ? rows - done - count : done;
-        const size_t to = first + (offsets && !reverse && done > 0); /* behind the row of offsets */
-        table_stream_report report;
-        const table_stream_options options = {.in_type = kind.in,
-                                              .out_type = kind.out,
-                                              .columns = columns,
-                                              .in_row_bytes = wide.stride,
-                                              .rows = count,
-                                              .read_descriptor = fileno(files.in),
-                                              .write_descriptor = fileno(files.out),
-                                              .memory = random_once_in(random, 2) ? 40000 : 0,
-                                              .scan = scan,
-                                              .report = &report};
-        const off_t from = ABOVE + (off_t)(first * wide.stride), at = ABOVE + (off_t)(to * wide.out_bytes);
-        assert_int_equal(lseek(fileno(files.in), from, SEEK_SET), from);
-        assert_int_equal(lseek(fileno(files.out), at, SEEK_SET), at);
-        expect(&options, TABLE_OK, "");
-        assert_int_equal(report.rows, count);
-        assert_int_equal(report.bytes_written, (count + (size_t)scan.offsets) * wide.out_bytes);
-        assert_int_equal(lseek(fileno(files.out), 0, SEEK_CUR), at + (off_t)report.bytes_written);
-        if (!reverse || short_by == 0)
-            assert_in_range(lseek(fileno(files.in), 0, SEEK_CUR), from + (off_t)(count * wide.stride - short_by),
-                            from + (off_t)(count * wide.stride));
-        scan.carry_in = NULL;
-        scan.offsets = 0;
-    }
-    assert_int_equal(pread(fileno(files.out), files.found, ABOVE + all * wide.out_bytes + 1, 0),
-                     ABOVE + all * wide.out_bytes);
-    assert_memory_equal(files.found + ABOVE, expected, all * wide.out_bytes);
-    assert_memory_equal(wide.stream_carry, wide.carry_out, wide.out_bytes);
-    assert_true(is_float || found == overflow);
-    close_files(&files);
-    free(scan.state);
-    free(expected);
-    free_table(&wide);
-}
-
-static void test_directions(void **state) {
-    struct random random = {run_seed()};
-    (void)state;
-    for (unsigned round = 0; round < 20 * run_rounds() / run_few() + 1; round++)
-        for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            try_files(&random, kinds[k], round & 1, round & 2);
-}
-
 /* What cannot be positioned, and a file that is shorter than it should be. */
 static void test_wrong_directions(void **state) {
     struct ends ends;
@@ -840,9 +571,6 @@ static void test_descriptors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_cuts),
-        cmocka_unit_test(test_many_slots),
-        cmocka_unit_test(test_streams_that_go_on),
         cmocka_unit_test(test_wrong_options),
         cmocka_unit_test(test_failing_reads),
         cmocka_unit_test(test_failing_writes),
@@ -854,7 +582,6 @@ int main(void) {
         cmocka_unit_test(test_memory_of_one_piece),
         cmocka_unit_test(test_memory_without_limit),
         cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_directions),
         cmocka_unit_test(test_wrong_directions),
         cmocka_unit_test(test_no_columns),
     };

@@ -27,7 +27,7 @@ check() {
 }
 
 keys='keys/test_gpu_digit_counts keys/test_gpu_histogram keys/test_gpu_radix_sort'
-for test in test_gpu test_gpu_fused test_gpu_continued test_gpu_batch test_gpu_columns test_gpu_devices test_gpu_streams \
+for test in test_gpu test_gpu_fused test_gpu_pieces test_gpu_batch test_gpu_devices test_gpu_streams \
     test_gpu_floats test_gpu_together test_gpu_large keys/test_gpu_keys $keys; do
     if [ -x "$folder/tests/$test" ]; then
         check "$test" "$folder/tests/$test"

@@ -31,13 +31,6 @@ struct scan_case {
     uint64_t seed; /* of the values */
 };
 
-/* The type pairs of the contract. */
-struct type_pair {
-    table_type in, out;
-};
-extern const struct type_pair type_pairs[];
-extern const size_t type_pair_count;
-
 /* Fills in all but types and shape. */
 void scan_case_vary(struct scan_case *scan_case, struct random *random);
 

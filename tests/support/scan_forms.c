@@ -6,6 +6,8 @@
 
 #include <tuplescan/stages.h>
 
+#include "call.h"
+
 static void require_ok(const struct run *run, table_status status) {
     if (status != TABLE_OK)
         fail_run(run, "%s: %s", table_status_name(status), table_error_detail());
@@ -72,7 +74,7 @@ static void reset_tables(struct run *run) {
     require(run, table_upload(&run->in), "the input cannot be written");
     if (run->out_table == &run->in)
         return;
-    table_randomize(&run->out, &run->random, PATTERN_BITS);
+    table_fill_rubbish(&run->out, &run->random);
     require(run, table_upload(&run->out), "the output cannot be written");
 }
 
@@ -179,38 +181,20 @@ void check_one_call(struct run *run) {
         require_report(run, &report);
 }
 
-/* A workspace of exactly the bytes asked for, full of rubbish. */
-static void open_workspace(struct run *run, table_scan_options *options, struct block *workspace) {
-    unsigned char *rubbish = malloc(options->workspace_bytes + 1);
-    require(run, rubbish && block_open(workspace, run->way->memory, options->workspace_bytes, 0, EDGE_FRONT),
-            "no memory for the workspace");
-    for (size_t i = 0; i < options->workspace_bytes; i++)
-        rubbish[i] = (unsigned char)random_bits(&run->random);
-    require(run, block_upload(workspace, rubbish), "the workspace cannot be written");
-    free(rubbish);
-    if (options->workspace_bytes > 0)
-        options->workspace = workspace->address;
-}
-
 void check_stream_form(struct run *run) {
     table_scan_options options = plain_options(run);
     struct sides sides = {0};
-    struct block workspace;
     const table_view in = seen(run, &run->in), out = seen(run, run->out_table);
     run->form = "workspace and stream";
     options.exclusive = run->scan_case->exclusive;
     reset_tables(run);
     open_sides(run, false, &options, &sides);
-    options.stream = run->way->stream_open();
-    require_ok(run, table_prefix_sum_workspace(&in, &out, &options, &options.workspace_bytes));
-    open_workspace(run, &options, &workspace);
-    require_ok(run, table_prefix_sum_async(&in, &out, &options));
-    require(run, run->way->stream_wait(options.stream), "the stream came to an error");
-    run->way->stream_close(options.stream);
+    const char *wrong = call_on_stream(run->way, &in, &out, &options, &run->random);
+    if (wrong)
+        fail_run(run, "%s: %s", wrong, table_error_detail());
+    require_ok(run, TABLE_OK);
     require_results(run);
     require_sides(run, &sides);
-    require(run, block_surroundings_intact(&workspace), "the memory around the workspace was written");
-    block_close(&workspace);
 }
 
 void check_totals(struct run *run) {

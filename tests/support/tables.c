@@ -10,6 +10,10 @@
 
 enum { GAP_CANARY = 0x5A };
 
+#define TYPE_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT},
+const struct type_pair type_pairs[] = {TABLE_PAIRS(TYPE_PAIR)};
+const size_t type_pair_count = sizeof type_pairs / sizeof *type_pairs;
+
 size_t element_size(table_type type) { return type_bytes(type); }
 
 bool element_is_float(table_type type) { return type_is_float(type); }
@@ -32,11 +36,20 @@ bool elements_same(uint64_t a, uint64_t b, table_type type) {
     return a == b || (bits_are_nan(a, type) && bits_are_nan(b, type));
 }
 
+/* From 2^-24 up to 2^24, of either sign. */
+static double random_magnitude(struct random *random) {
+    const uint64_t drawn = random_bits(random), exponent = 1023 - 24 + (drawn >> 52 & 0x7FF) % 48;
+    const uint64_t bits = (drawn & ~((uint64_t)0x7FF << 52)) | exponent << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static double random_float(struct random *random, enum pattern pattern) {
     const double sign = random_once_in(random, 2) ? -1.0 : 1.0;
     switch (pattern) {
     case PATTERN_BITS:
-        return sign * ldexp(1.0 + random_unit(random), (int)random_below(random, 48) - 24);
+        return random_magnitude(random);
     case PATTERN_EXTREME:
         if (random_once_in(random, 5000))
             return random_once_in(random, 2) ? sign * INFINITY : NAN;
@@ -122,6 +135,16 @@ void table_randomize(struct table *table, struct random *random, enum pattern pa
     for (size_t i = 0; i < table->view.rows; i++)
         for (size_t j = 0; j < table->view.columns; j++)
             element_randomize(image_element(table, i, j), table->view.type, random, pattern);
+}
+
+void table_fill_rubbish(struct table *table, struct random *random) {
+    const size_t row_bytes = table->view.columns * element_size(table->view.type);
+    uint64_t bits = random_bits(random);
+    for (size_t i = 0; i < table->view.rows; i++) {
+        unsigned char *row = image_element(table, i, 0);
+        for (size_t at = 0; at < row_bytes; at += sizeof bits, bits += 0x9E3779B97F4A7C15u)
+            memcpy(row + at, &bits, row_bytes - at < sizeof bits ? row_bytes - at : sizeof bits);
+    }
 }
 
 void table_set_packed(struct table *table, const void *packed) {

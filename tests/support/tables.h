@@ -7,6 +7,13 @@
 #include "memory.h"
 #include "random.h"
 
+/* The type pairs of the contract. */
+struct type_pair {
+    table_type in, out;
+};
+extern const struct type_pair type_pairs[];
+extern const size_t type_pair_count;
+
 /* What the values of a random table are like; each catches something else. */
 enum pattern {
     PATTERN_BITS,  /* integers: any bits, sums wrap all the time; floats: magnitudes and signs mixed, all sums round */
@@ -36,6 +43,7 @@ void table_close(struct table *table);
 
 /* Into the image. */
 void table_randomize(struct table *table, struct random *random, enum pattern pattern);
+void table_fill_rubbish(struct table *table, struct random *random); /* any bits, fast */
 void table_set_packed(struct table *table, const void *packed);
 
 /* The image as a view in host memory. */

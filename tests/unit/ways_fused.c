@@ -19,8 +19,8 @@ __attribute__((constructor)) static void list_forms(void) {
     for (const struct kernel_form *form = kernel_forms; form->name && way_count < MOST_FORMS; form++, way_count++) {
         snprintf(names[way_count], sizeof names[way_count], "cuda, fused, %s", form->name);
         list[way_count] =
-            (struct way){names[way_count], TABLE_BACKEND_CUDA, &device_memory, true,      cuda_stream_open,
-                         cuda_stream_wait, cuda_stream_close,  enter,          form->name};
+            (struct way){names[way_count], TABLE_BACKEND_CUDA, &device_memory, true,       cuda_stream_open,
+                         cuda_stream_wait, cuda_stream_close,  enter,          form->name, true};
     }
 }
 

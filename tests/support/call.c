@@ -1,0 +1,35 @@
+#include "call.h"
+
+#include <stdlib.h>
+
+static bool open_workspace(const struct way *way, table_scan_options *options, struct random *random,
+                           struct block *workspace) {
+    const size_t bytes = options->workspace_bytes;
+    unsigned char *rubbish = malloc(bytes + 1);
+    bool opened = rubbish && block_open(workspace, way->memory, bytes, 0, EDGE_FRONT);
+    for (size_t i = 0; opened && i < bytes; i++)
+        rubbish[i] = (unsigned char)random_bits(random);
+    opened = opened && block_upload(workspace, rubbish);
+    free(rubbish);
+    options->workspace = bytes > 0 ? workspace->address : NULL;
+    return opened;
+}
+
+const char *call_on_stream(const struct way *way, const table_view *in, const table_view *out,
+                           table_scan_options *options, struct random *random) {
+    struct block workspace;
+    options->stream = way->stream_open();
+    if (table_prefix_sum_workspace(in, out, options, &options->workspace_bytes) != TABLE_OK)
+        return "table_prefix_sum_workspace";
+    if (!open_workspace(way, options, random, &workspace))
+        return "no memory for the workspace";
+    if (table_prefix_sum_async(in, out, options) != TABLE_OK)
+        return "table_prefix_sum_async";
+    if (!way->stream_wait(options->stream))
+        return "the stream came to an error";
+    way->stream_close(options->stream);
+    if (!block_surroundings_intact(&workspace))
+        return "the memory around the workspace was written";
+    block_close(&workspace);
+    return NULL;
+}

@@ -1,0 +1,60 @@
+/* A table that is summed as one sum, whole or in pieces, in any form of call: its values, what its sums are, and how
+ * far it has come. Rows are counted in the order of the sum, from the last one of the table on when it is reversed. */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include "random.h"
+#include "reference.h"
+#include "tables.h"
+#include "ways.h"
+
+struct trial {
+    const struct way *way;
+    struct random random;
+    table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
+    size_t rows, columns;
+    bool reverse, exclusive, offsets, skip_nan, with_state, has_start;
+    const char *form;    /* the form of the call in hand */
+    size_t done, piece;  /* rows that are counted before the piece, and in it */
+    char *values;        /* rows of in_type, side by side, in the order of the table */
+    char *start, *state; /* a row of sums; a state on the host. NULL: none */
+    size_t state_bytes;
+    struct reference expected; /* `kept` alone */
+};
+
+/* Makes values, a start, a state that has not begun, and the sums. */
+void trial_open(struct trial *t, enum pattern pattern);
+void trial_close(struct trial *t);
+
+/* Fail the test, saying all that is needed to have the same trial again. */
+void trial_fail(const struct trial *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void trial_require(const struct trial *t, bool condition, const char *what);
+void trial_ok(const struct trial *t, table_status status);
+
+/* A row of sums of the `rows` rows that are counted first. */
+const char *trial_sums(const struct trial *t, size_t rows);
+
+/* The `rows` rows of the table that are counted from row `first` on, in the order of the table. */
+const char *trial_values(const struct trial *t, size_t first, size_t rows);
+
+/* Their results, packed; one row `more`: the offsets' own. To be freed. */
+char *trial_results(const struct trial *t, size_t first, size_t rows, bool more);
+
+/* The table holds these results, and nothing beside it was written. */
+void trial_require_results(const struct trial *t, struct table *out, size_t first, size_t rows, bool more);
+void trial_require_image(const struct trial *t, const struct table *table, const char *name);
+void trial_require_row(const struct trial *t, const void *expected, const void *found, const char *name);
+
+/* Memory beside the tables of a call: the state, a start, a carry out, and the word of the first overflow or of NaN. */
+struct sides {
+    struct block state, start, carry_out, word;
+};
+
+/* Options of a call for the piece, with all that they point to in `memory`. always_starts: the start is given also to a
+ * sum that has begun, which does not look at it in a stream. */
+table_scan_options trial_options(struct trial *t, const struct memory *memory, bool always_starts, struct sides *sides);
+
+/* Requires what the call has left beside the tables, and takes the state back. */
+void trial_close_sides(struct trial *t, const table_scan_options *options, struct sides *sides);
+
+#endif
