@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../memory.h"
-#include "../message.h"
-#include "bench.h"
+#include "bench/bench.h"
+#include "memory.h"
+#include "message.h"
 
 /* CPU, serial, CUB, and each strategy on CUDA. */
 enum { STRATEGY_COUNT = TABLE_STRATEGY_FUSED + 1, WHO_MOST = 3 + STRATEGY_COUNT, KIND_COUNT = 3 };
@@ -188,9 +188,19 @@ static int run_trial(struct trial *trial, int kind, struct bench_report *report)
     bool same = true;
     for (size_t w = 0; w < trial->who_count; ++w) {
         const struct contender *who = &trial->who[w];
-        const struct bench_accuracy line = {trial->in.rows, trial->in.columns, trial->in.type, KINDS[kind],
-                                            who->name,      who->error,        who->differing, who->unlike_first};
-        report_accuracy(report, &line);
+        const struct bench_figure line[] = {
+            COUNT_FIGURE("rows", "rows", 11, trial->in.rows),
+            COUNT_FIGURE("columns", "columns", 9, trial->in.columns),
+            TEXT_FIGURE("type", "type", 6, table_type_name(trial->in.type)),
+            TEXT_FIGURE("values", "values", 13, KINDS[kind]),
+            TEXT_FIGURE("who", "who", -25, who->name),
+            NUMBER_FIGURE("largest_relative_error", "largest error", 14, -3, who->error),
+            NUMBER_FIGURE("differing_between_runs", NULL, 0, 0, who->differing),
+            NUMBER_FIGURE(NULL, "between 2 runs, %", 18, 4, 100 * who->differing),
+            NUMBER_FIGURE("differing_from_tuplescan_cpu", NULL, 0, 0, who->unlike_first),
+            NUMBER_FIGURE(NULL, "from our CPU, %", 16, 4, 100 * who->unlike_first),
+        };
+        report_line(report, line, sizeof line / sizeof *line);
         if (strncmp(who->name, "tuplescan", 9) == 0 && (who->differing > 0 || who->unlike_first > 0))
             same = false;
     }

@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -46,7 +45,51 @@ struct bench_options {
     bool reverse, accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
 };
 
-/* What one line says. Times in milliseconds for one scan; NAN is "not measured". */
+/* A figure of a line: what it is called in the JSON, and in the table for people; NULL: it is not there. */
+struct bench_figure {
+    const char *key, *title;
+    int width; /* in the table; negative: to the left */
+    enum {
+        FIGURE_TEXT,
+        FIGURE_COUNT,
+        FIGURE_NUMBER,
+        FIGURE_TIME,
+        FIGURE_US,
+        FIGURE_FLAG,
+        FIGURE_RIGHT,
+        FIGURE_LIST
+    } kind;
+    const char *text;
+    size_t count;  /* also of a list */
+    double number; /* of a time: ms; NAN is "not measured" */
+    int digits;    /* of a number, in the table; as a flag and as what is right: 1, 0, or -1, not looked at */
+    const double *list;
+};
+
+#define TEXT_FIGURE(KEY, TITLE, WIDTH, TEXT)                                                                           \
+    { KEY, TITLE, WIDTH, FIGURE_TEXT, TEXT, 0, 0, 0, NULL }
+#define COUNT_FIGURE(KEY, TITLE, WIDTH, COUNT)                                                                         \
+    { KEY, TITLE, WIDTH, FIGURE_COUNT, NULL, COUNT, 0, 0, NULL }
+#define NUMBER_FIGURE(KEY, TITLE, WIDTH, DIGITS, NUMBER)                                                               \
+    { KEY, TITLE, WIDTH, FIGURE_NUMBER, NULL, 0, NUMBER, DIGITS, NULL }
+#define TIME_FIGURE(KEY, TITLE, WIDTH, MS)                                                                             \
+    { KEY, TITLE, WIDTH, FIGURE_TIME, NULL, 0, MS, 0, NULL }
+#define FLAG_FIGURE(KEY, FLAG)                                                                                         \
+    { KEY, NULL, 0, FIGURE_FLAG, NULL, 0, 0, FLAG, NULL }
+#define RIGHT_FIGURE(RIGHT)                                                                                            \
+    { "right", "right", 7, FIGURE_RIGHT, NULL, 0, 0, RIGHT, NULL }
+#define LIST_FIGURE(KEY, COUNT, LIST)                                                                                  \
+    { KEY, NULL, 0, FIGURE_LIST, NULL, COUNT, 0, 0, LIST }
+
+enum { BENCH_CELL = 48 };
+
+/* "u8:u32", or "u32". */
+const char *bench_pair_text(struct bench_pair pair, char text[BENCH_CELL]);
+
+/* Bytes that a scan must move, each value read once and written once, over its time. */
+double bench_gigabytes(size_t rows, size_t columns, struct bench_pair pair, double ms);
+
+/* What one line says of a scan. Times in milliseconds for one scan; NAN is "not measured". */
 struct bench_result {
     size_t rows;
     struct bench_shape shape;
@@ -68,15 +111,19 @@ struct bench_result {
     double queued_ms, cub_queued_ms, call_ms;
 };
 
-struct bench_accuracy {
-    size_t rows, columns;
-    table_type type;
-    const char *values; /* how the table was filled */
-    const char *who;
-    double error;        /* the largest |result - exact| / sum of magnitudes */
-    double differing;    /* the part of the values whose bits differ between two runs */
-    double unlike_first; /* the part whose bits differ from the first contender's, this library on the CPU */
+/* A way of doing what is measured, among others that take turns with it: what else the machine does meets all alike. */
+struct bench_way {
+    bool left_out;
+    unsigned most; /* repetitions; 0: as many as are asked for */
+    double ms;     /* the median; NAN: left out */
+    double best_ms;
+    double samples[BENCH_REPEAT_MOST]; /* milliseconds */
 };
+
+/* Measures all ways in turns. run(): one repetition of a way; after(): looks at all that was begun in a turn, or NULL.
+ * False when one of them is. */
+bool bench_measure(struct bench_way *ways, size_t count, unsigned repeat, void *what,
+                   bool run(void *what, size_t way, double *ms), bool after(void *what, unsigned turn));
 
 /* Makes a call for whole tables one for tables of options->table_rows rows, if they are wanted: of views of the whole,
  * views of the first table. And it is one in the direction that is wanted. */
@@ -86,13 +133,13 @@ void bench_split(const struct bench_options *options, table_view *in, table_view
  * JSON to standard output, and --quiet leaves it out. Lines appear as they are measured. */
 struct bench_report;
 struct bench_report *report_open(const struct bench_options *options, int argc, char **argv);
+void report_line(struct bench_report *report, const struct bench_figure *figures, size_t count);
 void report_result(struct bench_report *report, const struct bench_result *result);
-void report_accuracy(struct bench_report *report, const struct bench_accuracy *accuracy);
 /* Something that was left out, and why: a line on standard error, and one of the JSON's notes. */
 void report_note(struct bench_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Where the table goes; NULL: nowhere. */
-FILE *report_table(const struct bench_report *report);
-/* Whether there was neither a result nor an accuracy yet. */
+/* A note that a call of the library failed. */
+void report_failure(struct bench_report *report, const char *what, table_status status);
+/* Whether nothing was measured yet. */
 bool report_is_empty(const struct bench_report *report);
 void report_close(struct bench_report *report);
 
@@ -120,15 +167,21 @@ const char *bench_cub_version(void);
 /* CUB on a table in host memory, for the accuracy run: 0, or -1 where there is no CUB, no GPU or no such shape. */
 int bench_cub_on_host_table(const table_view *in, const table_view *out);
 
-/* tables.c: shapes, values and a serial scan. */
-size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair);
-/* Why there are no rows. */
-const char *bench_no_rows(const struct bench_options *options);
-size_t bench_row_choices(const struct bench_options *options);
-bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes);
+/* tables.c: the tables that are asked for, values and a serial scan. */
+struct bench_case {
+    size_t rows;
+    struct bench_shape shape;
+    struct bench_pair pair;
+    size_t in_bytes, out_bytes;
+};
+/* Runs all cases, after fill() has made the values of a pair; both give an exit code. A note about those that cannot
+ * be. The worst of the codes; after one of which bench_goes_on() is false, nothing else is tried. */
+int bench_each_case(const struct bench_options *options, struct bench_report *report, void *context,
+                    int fill(void *context, struct bench_pair pair),
+                    int run(void *context, const struct bench_case *what));
 /* Whether that many tables can be in memory at once: Linux promises more than it has, and ends who believes it. */
 bool bench_memory_suffices(size_t tables, size_t bytes);
-/* The bytes of the largest table, be it input or output. */
+/* The bytes of the largest table of all cases, be it input or output. */
 size_t bench_largest_bytes(const struct bench_options *options);
 /* Random values, the same every time: all bits for integers, [-1, 1) for floats. small: integers from 0 to 7, whose
  * sums stay within their type. */
@@ -140,9 +193,12 @@ unsigned long long bench_random(unsigned long long seed, unsigned long long inde
 int bench_serial_scan(const table_view *in, const table_view *out);
 size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size);
 
-/* clock.c */
+/* measure.c */
 double bench_seconds(void);
 double bench_median(double *samples, size_t count); /* sorts them */
+/* The worse of two codes; and whether others of what is measured are worth trying after one. */
+int bench_worse(int code, int other);
+bool bench_goes_on(int code);
 
 /* numpy.c: numpy.cumsum(axis=0) in a python3 of its own, which times itself. */
 struct bench_numpy;

@@ -3,13 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../memory.h"
-#include "../message.h"
-#include "bench.h"
+#include "bench/bench.h"
+#include "memory.h"
+#include "message.h"
 #include "types.h"
 
 /* The slow peers need fewer repetitions: what disturbs them is small beside their time. */
 enum { SLOW_REPEAT = 3 };
+
+struct buffers {
+    void *in, *out, *other;
+    size_t bytes;
+};
+
+struct samples;
 
 struct cpu_case {
     const struct bench_options *options;
@@ -21,6 +28,8 @@ struct cpu_case {
     table_strategy strategy;
     size_t copy_bytes; /* half of what a scan reads and writes */
     unsigned batch;    /* small tables are scanned that many times in a row, to be seen by the clock */
+    struct samples *samples;
+    struct buffers buffers;
 };
 
 static table_status scan(const struct cpu_case *what, unsigned threads, table_report *report) {
@@ -127,52 +136,48 @@ static bool is_right(const struct cpu_case *what) {
 
 /* --------------------------------------------------------------------------------------------------- measuring */
 
+/* Ways of going through a table: memcpy(), the serial loop, and this library with each number of threads. */
+enum { COPY, SERIAL, OURS };
+
 struct samples {
-    double memcpy_ms[BENCH_REPEAT_MOST], serial_ms[SLOW_REPEAT];
-    double ms[BENCH_LIST][BENCH_REPEAT_MOST], stage_ms[BENCH_LIST][3][BENCH_REPEAT_MOST];
-    unsigned threads[BENCH_LIST]; /* that took part */
-    table_strategy strategy;      /* never AUTO */
+    struct bench_way ways[OURS + BENCH_LIST];
+    double stage_ms[BENCH_LIST][3][BENCH_REPEAT_MOST];
+    unsigned turn, threads[BENCH_LIST]; /* that took part */
+    table_strategy strategy;            /* never AUTO */
+    table_status status;
 };
 
-static table_status measure_ours(const struct cpu_case *what, struct samples *samples, unsigned repetition) {
-    table_report report;
-    memset(&report, 0, sizeof report);
-    for (size_t t = 0; t < what->options->thread_count; ++t) {
-        const double start = bench_seconds();
-        for (unsigned b = 0; b < what->batch; ++b) {
-            const table_status status = scan(what, what->options->threads[t], &report);
-            if (status != TABLE_OK)
-                return status;
-        }
-        samples->ms[t][repetition] = (bench_seconds() - start) * 1e3 / what->batch;
-        for (int s = 0; s < 3; ++s)
-            samples->stage_ms[t][s][repetition] = report.stage_seconds[s] * 1e3;
-        samples->threads[t] = report.threads;
+static bool run_way(void *context, size_t way, double *ms) {
+    const struct cpu_case *what = context;
+    struct samples *samples = what->samples;
+    table_report report = {.threads = 0};
+    const double start = bench_seconds();
+    for (unsigned b = 0; b < what->batch && samples->status == TABLE_OK; ++b) {
+        if (way == COPY)
+            copy(what);
+        else if (way == SERIAL)
+            serial_scan(what);
+        else
+            samples->status = scan(what, what->options->threads[way - OURS], &report);
+    }
+    *ms = (bench_seconds() - start) * 1e3 / what->batch;
+    for (int s = 0; s < 3 && way >= OURS; ++s)
+        samples->stage_ms[way - OURS][s][samples->turn] = report.stage_seconds[s] * 1e3;
+    if (way >= OURS) {
+        samples->threads[way - OURS] = report.threads;
         samples->strategy = report.strategy;
     }
-    return TABLE_OK;
+    return samples->status == TABLE_OK;
 }
 
-static table_status measure(const struct cpu_case *what, struct samples *samples) {
-    table_status status = TABLE_OK;
-    for (unsigned r = 0; r < what->options->repeat && status == TABLE_OK; ++r) {
-        const double start = bench_seconds();
-        for (unsigned b = 0; b < what->batch; ++b)
-            copy(what);
-        samples->memcpy_ms[r] = (bench_seconds() - start) * 1e3 / what->batch;
-        status = measure_ours(what, samples, r);
-        if (r >= SLOW_REPEAT)
-            continue;
-        const double serial_start = bench_seconds();
-        for (unsigned b = 0; b < what->batch; ++b)
-            serial_scan(what);
-        samples->serial_ms[r] = (bench_seconds() - serial_start) * 1e3 / what->batch;
-    }
-    return status;
+static bool next_turn(void *context, unsigned turn) {
+    const struct cpu_case *what = context;
+    what->samples->turn = turn + 1;
+    return true;
 }
 
-static int report_case(const struct cpu_case *what, struct samples *samples, int checked) {
-    const unsigned repeat = what->options->repeat;
+static int report_case(const struct cpu_case *what, int checked) {
+    struct samples *samples = what->samples;
     struct bench_result result = bench_result_empty();
     result.rows = what->in.rows;
     result.shape = what->shape;
@@ -182,45 +187,42 @@ static int report_case(const struct cpu_case *what, struct samples *samples, int
     result.checked = checked;
     result.reverse = what->options->reverse;
     result.overflow_checked = bench_checks_overflow(what->options, what->pair);
-    result.memcpy_ms = bench_median(samples->memcpy_ms, repeat);
-    result.best_memcpy_ms = samples->memcpy_ms[0]; /* sorted by now */
-    result.serial_ms = bench_median(samples->serial_ms, repeat < SLOW_REPEAT ? repeat : SLOW_REPEAT);
+    result.memcpy_ms = samples->ways[COPY].ms;
+    result.best_memcpy_ms = samples->ways[COPY].best_ms;
+    result.serial_ms = samples->ways[SERIAL].ms;
     result.numpy_ms =
         numpy_cumsum_ms(what->numpy, what->in.rows, what->shape, what->pair, what->options->reverse, SLOW_REPEAT);
     for (size_t t = 0; t < what->options->thread_count; ++t) {
         result.threads = samples->threads[t];
-        result.ms = bench_median(samples->ms[t], repeat);
-        result.best_ms = samples->ms[t][0];
+        result.ms = samples->ways[OURS + t].ms;
+        result.best_ms = samples->ways[OURS + t].best_ms;
         for (int s = 0; s < 3; ++s)
-            result.stage_ms[s] = bench_median(samples->stage_ms[t][s], repeat);
+            result.stage_ms[s] = bench_median(samples->stage_ms[t][s], what->options->repeat);
         report_result(what->report, &result);
     }
     return checked == 0 ? EX_SOFTWARE : EX_OK;
 }
 
-static int run_case(const struct cpu_case *what, struct samples *samples) {
+static int run_case(struct cpu_case *what) {
+    struct samples *samples = what->samples;
     const int checked = what->options->check ? is_right(what) : -1;
+    double ignored;
     if (checked == 0)
         report_note(what->report, "WRONG RESULT: %zu x %zu %s to %s on the CPU", what->in.rows, what->shape.columns,
                     table_type_name(what->pair.in), table_type_name(what->pair.out));
-    table_report warm;
-    memset(&warm, 0, sizeof warm);
-    table_status status = TABLE_OK; /* once unmeasured: the buffers and the threads are warm then */
-    for (size_t t = 0; t < what->options->thread_count && status == TABLE_OK; ++t)
-        status = scan(what, what->options->threads[t], &warm);
-    if (status == TABLE_OK)
-        status = measure(what, samples);
-    if (status != TABLE_OK)
-        return fail_status("table_prefix_sum", status);
-    return report_case(what, samples, checked);
+    samples->turn = 0;
+    samples->status = TABLE_OK;
+    samples->ways[SERIAL].most = SLOW_REPEAT;
+    bool good = true; /* once unmeasured: the buffers and the threads are warm then */
+    for (size_t t = 0; t < what->options->thread_count && good; ++t)
+        good = run_way(what, OURS + t, &ignored);
+    if (good)
+        good = bench_measure(samples->ways, OURS + what->options->thread_count, what->options->repeat, what, run_way,
+                             next_turn);
+    return good ? report_case(what, checked) : fail_status("table_prefix_sum", samples->status);
 }
 
 /* ------------------------------------------------------------------------------------------------- every case */
-
-struct buffers {
-    void *in, *out, *other;
-    size_t bytes;
-};
 
 static bool buffers_allocate(struct buffers *buffers, size_t bytes) {
     buffers->bytes = bytes;
@@ -242,63 +244,44 @@ static void buffers_free(struct buffers *buffers) {
     free(buffers->other);
 }
 
-static int run_shape(struct cpu_case *what, const struct buffers *buffers, struct samples *samples, size_t rows) {
-    size_t in_bytes, out_bytes;
-    if (rows == 0 || !bench_table_bytes(rows, what->shape, what->pair.in, &in_bytes) ||
-        !bench_table_bytes(rows, what->shape, what->pair.out, &out_bytes)) {
-        report_note(what->report, "%zu columns are left out: %s", what->shape.columns,
-                    rows ? "the size does not fit" : bench_no_rows(what->options));
-        return EX_OK;
-    }
-    const table_view view = {buffers->out, rows, what->shape.columns, what->shape.stride, what->pair.out};
-    what->in = what->out = what->other = view;
-    what->in.data = buffers->in;
-    what->in.type = what->pair.in;
-    what->other.data = buffers->other;
-    what->copy_bytes = (in_bytes + out_bytes) / 2 / what->shape.stride * what->shape.columns;
-    const size_t small = 1 << 20;
-    what->batch = out_bytes < small ? (unsigned)(small / out_bytes) : 1;
-    int worst = EX_OK;
-    for (size_t s = 0; s < what->options->strategy_count && (worst == EX_OK || worst == EX_SOFTWARE); ++s) {
-        what->strategy = what->options->strategies[s];
-        const int code = run_case(what, samples);
-        worst = code != EX_OK ? code : worst;
-    }
-    return worst;
+static int fill(void *context, struct bench_pair pair) {
+    const struct cpu_case *what = context;
+    bench_fill(what->buffers.in, what->buffers.bytes, pair.in, what->options->overflow);
+    return EX_OK;
 }
 
-static int run_pair(struct cpu_case *what, const struct buffers *buffers, struct samples *samples) {
-    const struct bench_options *options = what->options;
-    bench_fill(buffers->in, buffers->bytes, what->pair.in, options->overflow);
+static int run_strategies(void *context, const struct bench_case *table) {
+    enum { SMALL = 1 << 20 };
+    struct cpu_case *what = context;
+    const struct bench_shape shape = table->shape;
+    what->shape = shape;
+    what->pair = table->pair;
+    what->in = (table_view){what->buffers.in, table->rows, shape.columns, shape.stride, table->pair.in};
+    what->out = (table_view){what->buffers.out, table->rows, shape.columns, shape.stride, table->pair.out};
+    what->other = what->out;
+    what->other.data = what->buffers.other;
+    what->copy_bytes = (table->in_bytes + table->out_bytes) / 2 / shape.stride * shape.columns;
+    what->batch = table->out_bytes < SMALL ? (unsigned)(SMALL / table->out_bytes) : 1;
     int worst = EX_OK;
-    for (size_t s = 0; s < options->shape_count; ++s)
-        for (size_t r = 0; r < bench_row_choices(options); ++r) {
-            what->shape = options->shapes[s];
-            const int code = run_shape(what, buffers, samples, bench_rows(options, r, what->shape, what->pair));
-            if (code != EX_OK && code != EX_SOFTWARE)
-                return code;
-            worst = code != EX_OK ? code : worst;
-        }
+    for (size_t s = 0; s < what->options->strategy_count && bench_goes_on(worst); ++s) {
+        what->strategy = what->options->strategies[s];
+        worst = bench_worse(worst, run_case(what));
+    }
     return worst;
 }
 
 int bench_cpu(const struct bench_options *options, struct bench_report *report) {
     const size_t bytes = bench_largest_bytes(options);
-    struct buffers buffers = {0};
-    struct samples *samples = calloc(1, sizeof *samples);
+    struct cpu_case what = {.options = options, .report = report, .samples = calloc(1, sizeof *what.samples)};
     int code = EX_OK;
-    if (!buffers_allocate(&buffers, bytes) || !samples)
+    if (!buffers_allocate(&what.buffers, bytes) || !what.samples)
         code = fail(EX_OSERR, "out of memory: three tables of %zu bytes are needed", bytes);
-    struct cpu_case what = {.options = options, .report = report};
     if (code == EX_OK && options->numpy && options->table_rows == 0)
         what.numpy = numpy_start(report);
-    for (size_t p = 0; p < options->pair_count && (code == EX_OK || code == EX_SOFTWARE); ++p) {
-        what.pair = options->pairs[p];
-        const int outcome = run_pair(&what, &buffers, samples);
-        code = outcome != EX_OK ? outcome : code;
-    }
+    if (code == EX_OK)
+        code = bench_each_case(options, report, &what, fill, run_strategies);
     numpy_stop(what.numpy);
-    buffers_free(&buffers);
-    free(samples);
+    buffers_free(&what.buffers);
+    free(what.samples);
     return code;
 }

@@ -1,57 +1,48 @@
 /* The pipelines on keys in host memory: sorting beside qsort and std::sort, histograms beside reading memory. Keys of
  * several spreads, as a sort or a histogram may be slow for some: spread.h. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../json.h"
-#include "../memory.h"
-#include "../message.h"
-#include "../peers/sort_peer.h"
-#include "bench.h"
+#include "bench/peers/sort_peer.h"
+#include "bench/pipelines.h"
 #include "keys/keys.h"
-#include "spread.h"
+#include "memory.h"
+#include "message.h"
 
-/* What is measured. */
-struct subject {
-    const char *name;
-    table_type type;
-    size_t value_bytes; /* of a sort */
-    bool histogram;
-    table_bins bins;
-};
+#define EVEN(BINS, LOW, HIGH)                                                                                          \
+    { .kind = TABLE_BINS_EVEN, .count = BINS, .low = LOW, .high = HIGH }
 
-static const struct subject SUBJECTS[] = {
-    {"sort", TABLE_U32, 0, false, {.count = 0}},
-    {"sort, 4-byte values", TABLE_U32, 4, false, {.count = 0}},
-    {"sort, 8-byte values", TABLE_U32, 8, false, {.count = 0}},
-    {"sort", TABLE_U64, 0, false, {.count = 0}},
-    {"histogram, 256 bins", TABLE_U8, 0, true, {.kind = TABLE_BINS_EVEN, .count = 256, .high = 0x1p8}},
-    {"histogram, 256 bins", TABLE_U32, 0, true, {.kind = TABLE_BINS_EVEN, .count = 256, .high = 0x1p32}},
-    {"histogram, 200 bins", TABLE_U32, 0, true, {.kind = TABLE_BINS_EVEN, .count = 200, .high = 0x1p32}},
-    {"histogram, 256 bins", TABLE_F32, 0, true, {.kind = TABLE_BINS_EVEN, .count = 256, .low = -1e9, .high = 1e9}},
-    {"histogram, 256 bins", TABLE_U64, 0, true, {.kind = TABLE_BINS_EVEN, .count = 256, .high = 0x1p64}},
-    {"histogram, 4096 bins", TABLE_U32, 0, true, {.kind = TABLE_BINS_EVEN, .count = 4096, .high = 0x1p32}},
-    {"histogram, 65536 bins", TABLE_U32, 0, true, {.kind = TABLE_BINS_EVEN, .count = 65536, .high = 0x1p32}},
+const struct subject bench_subjects[SUBJECTS] = {
+    {"sort", TABLE_U32, 0, {.count = 0}, true, true},
+    {"sort, 4-byte values", TABLE_U32, 4, {.count = 0}, true, true},
+    {"sort, 8-byte values", TABLE_U32, 8, {.count = 0}, true, true},
+    {"sort", TABLE_U64, 0, {.count = 0}, true, true},
+    {"sort, 8-byte values", TABLE_U64, 8, {.count = 0}, false, true},
+    {"histogram, 256 bins", TABLE_U8, 0, EVEN(256, 0, 0x1p8), true, true},
+    {"histogram, 256 bins", TABLE_U32, 0, EVEN(256, 0, 0x1p32), true, true},
+    {"histogram, 200 bins", TABLE_U32, 0, EVEN(200, 0, 0x1p32), true, true},
+    {"histogram, 256 bins", TABLE_F32, 0, EVEN(256, -1e9, 1e9), true, true},
+    {"histogram, 256 bins", TABLE_U64, 0, EVEN(256, 0, 0x1p64), true, false},
+    {"histogram, 4096 bins", TABLE_U32, 0, EVEN(4096, 0, 0x1p32), true, true},
+    {"histogram, 65536 bins", TABLE_U32, 0, EVEN(65536, 0, 0x1p32), true, true},
 };
 
 struct bench {
     const struct bench_options *options;
-    FILE *table; /* NULL: no table */
+    struct bench_report *report;
     size_t bytes;
     char *given, *keys, *values, *workspace; /* keys as made, and being sorted */
     size_t workspace_bytes;
     uint64_t *counts, *expected;
 };
 
-/* Figures of one line; NAN: not measured. */
+/* What is measured now. */
 struct line {
     const struct subject *subject;
     enum spread spread;
     size_t keys;
     unsigned threads;
-    double ms, best_ms, qsort_ms, std_sort_ms, read_ms;
 };
 
 /* --------------------------------------------------------------------------------------------------------- keys */
@@ -100,16 +91,15 @@ static int ascending_u32(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* The peers sort copies of the same keys; they are slow, and once is enough. */
-static void measure_peers(const struct bench *bench, struct line *line) {
+/* A peer sorts a copy of the same keys; false: it is not there. */
+static bool sort_by_peer(const struct bench *bench, const struct line *line, bool standard, double *ms) {
     memcpy(bench->keys, bench->given, bench->bytes);
-    double start = bench_seconds();
-    if (peer_std_sort((uint32_t *)(void *)bench->keys, line->keys) == 0)
-        line->std_sort_ms = (bench_seconds() - start) * 1e3;
-    memcpy(bench->keys, bench->given, bench->bytes);
-    start = bench_seconds();
-    qsort(bench->keys, line->keys, sizeof(uint32_t), ascending_u32);
-    line->qsort_ms = (bench_seconds() - start) * 1e3;
+    const double start = bench_seconds();
+    if (!standard)
+        qsort(bench->keys, line->keys, sizeof(uint32_t), ascending_u32);
+    const bool sorted = !standard || peer_std_sort((uint32_t *)(void *)bench->keys, line->keys) == 0;
+    *ms = (bench_seconds() - start) * 1e3;
+    return sorted;
 }
 
 /* Reading: the sum of all words, by one thread. */
@@ -186,127 +176,104 @@ static void count_plainly(const struct bench *bench, const struct line *line) {
 }
 
 static table_status run_once(const struct bench *bench, const struct line *line, double *ms) {
-    return line->subject->histogram ? histogram_once(bench, line, ms) : sort_once(bench, line, ms);
+    return line->subject->bins.count > 0 ? histogram_once(bench, line, ms) : sort_once(bench, line, ms);
 }
 
 /* Each number of threads once, before anything is timed. */
-static int check_lines(const struct bench *bench, const struct line *lines) {
-    const struct subject *subject = lines->subject;
+static int check(const struct bench *bench, struct line line) {
+    const struct subject *subject = line.subject;
     double ms;
-    if (subject->histogram)
-        count_plainly(bench, lines);
+    if (subject->bins.count > 0)
+        count_plainly(bench, &line);
     for (size_t t = 0; t < bench->options->thread_count; t++) {
-        for (size_t i = 0; i < lines->keys && subject->value_bytes > 0; i++)
+        line.threads = bench->options->threads[t];
+        for (size_t i = 0; i < line.keys && subject->value_bytes > 0; i++)
             memcpy(bench->values + i * subject->value_bytes, &i, subject->value_bytes);
-        const table_status status = run_once(bench, &lines[t], &ms);
+        const table_status status = run_once(bench, &line, &ms);
         if (status != TABLE_OK)
             return fail_status(subject->name, status);
-        const bool right = subject->histogram         ? memcmp(bench->counts, bench->expected,
+        const bool right = subject->bins.count > 0    ? memcmp(bench->counts, bench->expected,
                                                                subject->bins.count * sizeof *bench->counts) == 0
-                           : subject->value_bytes > 0 ? values_are_right(bench, &lines[t])
-                                                      : keys_are_right(bench, &lines[t]);
+                           : subject->value_bytes > 0 ? values_are_right(bench, &line)
+                                                      : keys_are_right(bench, &line);
         if (!right)
             return fail(EX_SOFTWARE, "WRONG RESULT: %s of %s keys by %u threads", subject->name,
-                        spread_name(lines->spread), lines[t].threads);
+                        spread_name(line.spread), line.threads);
     }
     return EX_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------- measuring */
 
-static void print_line(const struct bench *bench, const struct line *line, bool titled);
+/* The peers are slow, and once is enough; reading is beside histograms. */
+enum way { STD_SORT, QSORT, READ, OURS };
 
-/* One subject and spread with all numbers of threads, which take turns, so that what else the machine does meanwhile
- * meets all alike. `peers` are measured beside the first. */
-static int run_lines(const struct bench *bench, struct line *lines, bool peers) {
-    static double ms[BENCH_LIST][BENCH_REPEAT_MOST], read_ms[BENCH_REPEAT_MOST];
-    const unsigned repeat = bench->options->repeat;
-    const size_t count = bench->options->thread_count;
-    const struct subject *subject = lines->subject;
-    const int code = bench->options->check ? check_lines(bench, lines) : EX_OK;
+struct turns {
+    const struct bench *bench;
+    struct line line;
+    table_status status;
+};
+
+static bool run_way(void *context, size_t way, double *ms) {
+    struct turns *turns = context;
+    *ms = NAN;
+    if (way == READ)
+        *ms = read_once(turns->bench);
+    else if (way < READ && !sort_by_peer(turns->bench, &turns->line, way == STD_SORT, ms))
+        *ms = NAN;
+    if (way < OURS)
+        return true;
+    turns->line.threads = turns->bench->options->threads[way - OURS];
+    turns->status = run_once(turns->bench, &turns->line, ms);
+    return turns->status == TABLE_OK;
+}
+
+static void report_threads(const struct bench *bench, const struct line *line, const struct bench_way *ways, size_t t) {
+    const double ms = ways[OURS + t].ms, read = ways[READ].ms;
+    const struct bench_figure figures[] = {
+        SUBJECT_FIGURES(line->subject, line->spread, line->keys),
+        COUNT_FIGURE("threads", "threads", 8, bench->options->threads[t]),
+        TIME_FIGURE("ms", "ms", 11, ms),
+        TIME_FIGURE("best_ms", "best ms", 11, ways[OURS + t].best_ms),
+        NUMBER_FIGURE(NULL, "Mkeys/s", 10, 1, (double)line->keys / ms / 1e3),
+        TIME_FIGURE("std_sort_ms", NULL, 0, t == 0 ? ways[STD_SORT].ms : NAN),
+        TIME_FIGURE("qsort_ms", NULL, 0, t == 0 ? ways[QSORT].ms : NAN),
+        NUMBER_FIGURE(NULL, "std::sort", 11, 2, t == 0 ? ways[STD_SORT].ms / ms : NAN),
+        NUMBER_FIGURE(NULL, "qsort", 10, 2, t == 0 ? ways[QSORT].ms / ms : NAN),
+        TIME_FIGURE("read_ms", NULL, 0, read),
+        NUMBER_FIGURE("of_read", "of read", 9, 2, read / ms),
+    };
+    report_line(bench->report, figures, sizeof figures / sizeof *figures);
+}
+
+/* One subject and spread; `peers` are measured beside it. */
+static int run_line(const struct bench *bench, const struct line *line, bool peers) {
+    static struct bench_way ways[OURS + BENCH_LIST]; /* too large for a stack */
+    struct turns turns = {.bench = bench, .line = *line};
+    const int code = bench->options->check ? check(bench, *line) : EX_OK;
+    ways[STD_SORT].left_out = ways[QSORT].left_out = !peers;
+    ways[STD_SORT].most = ways[QSORT].most = 1;
+    ways[READ].left_out = line->subject->bins.count == 0;
     if (code != EX_OK)
         return code;
-    for (unsigned r = 0; r < repeat; r++) {
-        for (size_t t = 0; t < count; t++) {
-            const table_status status = run_once(bench, &lines[t], &ms[t][r]);
-            if (status != TABLE_OK)
-                return fail_status(subject->name, status);
-        }
-        read_ms[r] = subject->histogram ? read_once(bench) : NAN;
-    }
-    if (peers)
-        measure_peers(bench, lines);
-    const double read = subject->histogram ? bench_median(read_ms, repeat) : NAN;
-    for (size_t t = 0; t < count; t++) {
-        lines[t].read_ms = read;
-        lines[t].ms = bench_median(ms[t], repeat);
-        lines[t].best_ms = ms[t][0]; /* sorted by now */
-        print_line(bench, &lines[t], false);
-    }
+    if (!bench_measure(ways, OURS + bench->options->thread_count, bench->options->repeat, &turns, run_way, NULL))
+        return fail_status(line->subject->name, turns.status);
+    for (size_t t = 0; t < bench->options->thread_count; t++)
+        report_threads(bench, line, ways, t);
     return EX_OK;
 }
 
 static int run_all(const struct bench *bench) {
-    const struct bench_options *options = bench->options;
-    for (size_t s = 0; s < sizeof SUBJECTS / sizeof *SUBJECTS; s++)
-        for (enum spread spread = 0; spread < SPREADS; spread++) {
-            const struct subject *subject = &SUBJECTS[s];
-            struct line lines[BENCH_LIST];
+    int code = EX_OK;
+    for (size_t s = 0; s < SUBJECTS; s++)
+        for (enum spread spread = 0; spread < SPREADS && bench_subjects[s].on_cpu && code == EX_OK; spread++) {
+            const struct subject *subject = &bench_subjects[s];
+            const struct line line = {
+                .subject = subject, .spread = spread, .keys = bench->bytes / table_type_size(subject->type)};
             make_keys(bench, subject->type, spread);
-            for (size_t t = 0; t < options->thread_count; t++)
-                lines[t] = (struct line){.subject = subject,
-                                         .spread = spread,
-                                         .keys = bench->bytes / table_type_size(subject->type),
-                                         .threads = options->threads[t],
-                                         .qsort_ms = NAN,
-                                         .std_sort_ms = NAN};
-            const int code = run_lines(bench, lines, s == 0 && (spread == UNIFORM || spread == SORTED));
-            if (code != EX_OK)
-                return code;
+            code = run_line(bench, &line, s == 0 && (spread == UNIFORM || spread == SORTED));
         }
-    return EX_OK;
-}
-
-/* ----------------------------------------------------------------------------------------------------- printing */
-
-static void print_factor(FILE *to, double peer_ms, double ms) {
-    if (isnan(peer_ms))
-        fprintf(to, " %9s", "");
-    else
-        fprintf(to, " %8.2fx", peer_ms / ms);
-}
-
-static void print_line(const struct bench *bench, const struct line *line, bool titled) {
-    const double read = line->read_ms / line->ms;
-    if (bench->table && titled)
-        fprintf(bench->table, "%-22s %-4s %-11s %7s %10s %10s %9s %9s %9s %8s\n", "what", "type", "spread", "threads",
-                "ms", "best ms", "Mkeys/s", "std::sort", "qsort", "of read");
-    if (titled)
-        return;
-    if (bench->table) {
-        fprintf(bench->table, "%-22s %-4s %-11s %7u %10.3f %10.3f %9.1f", line->subject->name,
-                table_type_name(line->subject->type), spread_name(line->spread), line->threads, line->ms, line->best_ms,
-                (double)line->keys / line->ms / 1e3);
-        print_factor(bench->table, line->std_sort_ms, line->ms);
-        print_factor(bench->table, line->qsort_ms, line->ms);
-        fprintf(bench->table, isnan(read) ? "\n" : " %8.2f\n", read);
-        fflush(bench->table);
-    }
-    if (!bench->options->json)
-        return;
-    json_object(NULL);
-    json_string("what", line->subject->name);
-    json_string("type", table_type_name(line->subject->type));
-    json_string("spread", spread_name(line->spread));
-    json_size("keys", line->keys);
-    json_size("threads", line->threads);
-    json_number("ms", line->ms);
-    json_number("best_ms", line->best_ms);
-    json_number("std_sort_ms", line->std_sort_ms);
-    json_number("qsort_ms", line->qsort_ms);
-    json_number("read_ms", line->read_ms);
-    json_number("of_read", read);
-    json_end();
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------------------- the whole of it */
@@ -315,18 +282,19 @@ static void print_line(const struct bench *bench, const struct line *line, bool 
 static table_status most_workspace(const struct bench *bench, size_t *most) {
     table_status status = TABLE_OK;
     *most = 0;
-    for (size_t s = 0; s < sizeof SUBJECTS / sizeof *SUBJECTS && status == TABLE_OK; s++)
+    for (size_t s = 0; s < SUBJECTS && status == TABLE_OK; s++)
         for (size_t t = 0; t < bench->options->thread_count && status == TABLE_OK; t++) {
-            const struct subject *subject = &SUBJECTS[s];
+            const struct subject *subject = &bench_subjects[s];
             const table_view keys = {bench->given, bench->bytes / table_type_size(subject->type), 1, 0, subject->type};
             const table_view result = {bench->counts, 1, subject->bins.count, 0, TABLE_U64};
             const table_pipeline_options run = {.backend = TABLE_BACKEND_CPU, .threads = bench->options->threads[t]};
             const table_sort_options sort = {.run = run};
             const table_histogram_options histogram = {.run = run};
             size_t bytes = 0;
-            status = subject->histogram ? table_histogram_workspace(&keys, &subject->bins, &result, &histogram, &bytes)
-                                        : table_radix_sort_workspace(&keys, subject->value_bytes ? bench->values : NULL,
-                                                                     subject->value_bytes, &sort, &bytes);
+            status = subject->bins.count > 0
+                         ? table_histogram_workspace(&keys, &subject->bins, &result, &histogram, &bytes)
+                         : table_radix_sort_workspace(&keys, subject->value_bytes ? bench->values : NULL,
+                                                      subject->value_bytes, &sort, &bytes);
             *most = bytes > *most ? bytes : *most;
         }
     return status;
@@ -357,15 +325,13 @@ static int allocate(struct bench *bench) {
 }
 
 int bench_cpu_pipelines(const struct bench_options *options, struct bench_report *report) {
-    struct bench bench = {.options = options, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
-    bench.table = report_table(report);
+    struct bench bench = {
+        .options = options, .report = report, .bytes = options->bytes - options->bytes % sizeof(uint64_t)};
     if (bench.bytes == 0)
         return fail(EX_USAGE, "--bytes %zu: not a key", options->bytes);
     int code = allocate(&bench);
-    if (code == EX_OK) {
-        print_line(&bench, &(struct line){0}, true);
+    if (code == EX_OK)
         code = run_all(&bench);
-    }
     free(bench.given);
     free(bench.keys);
     free(bench.values);

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../message.h"
-#include "../peers/peers.h"
-#include "cuda_work.h"
-#include "device_words.h"
+#include "bench/cuda_work.h"
+#include "bench/device_words.h"
+#include "bench/peers/peers.h"
+#include "message.h"
 #include "types.h"
 
 enum { STAGE_RUNS = 3 };
@@ -15,27 +15,27 @@ struct device_run {
     const struct bench_options *options;
     struct bench_report *report;
     struct device_tables tables;
+    struct device_case *what;
     bool left_out[TABLE_STRATEGY_FUSED + 1][2]; /* not to be had, unchecked or checked for overflow; said once */
 };
 
 /* ------------------------------------------------------------------------------------------------------ memory */
 
 static bool allocate(struct bench_report *report, void **memory, size_t bytes) {
-    return cuda_succeeded(report, cudaMalloc(memory, bytes), "cudaMalloc");
+    return CUDA(report, cudaMalloc, memory, bytes);
 }
 
 static bool tables_allocate(struct device_tables *tables, struct bench_report *report, size_t bytes, bool check) {
     tables->bytes = bytes;
-    return cuda_succeeded(report, cudaStreamCreateWithFlags(&tables->stream, cudaStreamNonBlocking),
-                          "cudaStreamCreate") &&
+    return CUDA(report, cudaStreamCreateWithFlags, &tables->stream, cudaStreamNonBlocking) &&
            allocate(report, &tables->in, bytes) && allocate(report, &tables->out, bytes) &&
            allocate(report, &tables->lead, 2 * (size_t)LEAD_BYTES) &&
            allocate(report, (void **)&tables->differing, sizeof *tables->differing) &&
            allocate(report, (void **)&tables->first_overflow, sizeof *tables->first_overflow) &&
-           cuda_succeeded(report, cudaMallocHost(&tables->host_in, bytes), "cudaMallocHost") &&
+           CUDA(report, cudaMallocHost, &tables->host_in, bytes) &&
            (!check || (allocate(report, &tables->expected, bytes) &&
-                       cuda_succeeded(report, cudaMallocHost(&tables->host_expected, bytes), "cudaMallocHost"))) &&
-           cuda_succeeded(report, cudaMemset(tables->lead, 1, 2 * (size_t)LEAD_BYTES), "cudaMemset");
+                       CUDA(report, cudaMallocHost, &tables->host_expected, bytes))) &&
+           CUDA(report, cudaMemset, tables->lead, 1, 2 * (size_t)LEAD_BYTES);
 }
 
 static void tables_free(struct device_tables *tables) {
@@ -80,27 +80,22 @@ static bool expect(const struct device_case *what) {
         report_note(what->report, "the CPU backend: %s: %s", table_status_text(status), table_error_detail());
         return false;
     }
-    return cuda_succeeded(
-               what->report,
-               cudaMemcpyAsync(tables->expected, tables->host_expected, bytes, cudaMemcpyHostToDevice, tables->stream),
-               "cudaMemcpyAsync to the device") &&
-           cuda_succeeded(what->report, cudaStreamSynchronize(tables->stream), "cudaStreamSynchronize");
+    return CUDA(what->report, cudaMemcpyAsync, tables->expected, tables->host_expected, bytes, cudaMemcpyHostToDevice,
+                tables->stream) &&
+           CUDA(what->report, cudaStreamSynchronize, tables->stream);
 }
 
 static bool count_wrong(const struct device_case *what, const struct work *work, unsigned long long *wrong) {
     const struct device_tables *tables = what->tables;
     const size_t size = table_type_size(what->pair.out);
-    return cuda_succeeded(what->report, cudaMemsetAsync(tables->out, 0, out_values(what) * size, tables->stream),
-                          "cudaMemsetAsync") &&
+    return CUDA(what->report, cudaMemsetAsync, tables->out, 0, out_values(what) * size, tables->stream) &&
            work_queue(what, work) &&
            cuda_succeeded(what->report,
                           device_count_differing(tables->out, tables->expected, out_values(what), size,
                                                  tables->differing, tables->stream),
                           "comparing with the CPU's result") &&
-           cuda_succeeded(
-               what->report,
-               cudaMemcpyAsync(wrong, tables->differing, sizeof *wrong, cudaMemcpyDeviceToHost, tables->stream),
-               "cudaMemcpyAsync from the device") &&
+           CUDA(what->report, cudaMemcpyAsync, wrong, tables->differing, sizeof *wrong, cudaMemcpyDeviceToHost,
+                tables->stream) &&
            cuda_succeeded(what->report, cudaStreamSynchronize(tables->stream), work_name(work));
 }
 
@@ -232,25 +227,25 @@ static void report_case(const struct device_case *what, bool graph) {
     for (size_t w = 0; w < what->work_count; ++w) {
         const struct work *work = &what->works[w];
         if (work->kind == WORK_MEMCPY) {
-            result.memcpy_ms = work->ms;
-            result.best_memcpy_ms = work->samples[0]; /* sorted, since there is a median */
+            result.memcpy_ms = what->ways[w].ms;
+            result.best_memcpy_ms = what->ways[w].best_ms;
         }
         if (work->kind == WORK_COPY_KERNEL)
-            result.copy_kernel_ms = work->ms;
+            result.copy_kernel_ms = what->ways[w].ms;
         if (work->kind == WORK_CUB) {
-            result.cub_ms = work->ms;
+            result.cub_ms = what->ways[w].ms;
             result.cub_queued_ms = work->queued_ms;
         }
     }
     for (size_t w = 0; w < what->work_count; ++w) {
         const struct work *work = &what->works[w];
-        if (work->kind != WORK_OURS || isnan(work->ms))
+        if (work->kind != WORK_OURS || isnan(what->ways[w].ms))
             continue;
         result.strategy = bench_strategy_name(work->strategy);
         result.overflow_checked = work->check_overflow;
         result.checked = work->checked;
-        result.ms = work->ms;
-        result.best_ms = work->samples[0];
+        result.ms = what->ways[w].ms;
+        result.best_ms = what->ways[w].best_ms;
         result.queued_ms = work->queued_ms;
         result.call_ms = work->call_ms;
         for (int s = 0; s < 3; ++s)
@@ -263,8 +258,8 @@ static void report_case(const struct device_case *what, bool graph) {
 
 static int create_events(struct device_case *what) {
     for (size_t w = 0; w < what->work_count; ++w)
-        if (!cuda_succeeded(what->report, cudaEventCreate(&what->works[w].start), "cudaEventCreate") ||
-            !cuda_succeeded(what->report, cudaEventCreate(&what->works[w].stop), "cudaEventCreate"))
+        if (!CUDA(what->report, cudaEventCreate, &what->works[w].start) ||
+            !CUDA(what->report, cudaEventCreate, &what->works[w].stop))
             return EX_UNAVAILABLE;
     return EX_OK;
 }
@@ -278,22 +273,18 @@ static void destroy_events(struct device_case *what) {
     }
 }
 
-static bool goes_on(int code) { return code == EX_OK || code == EX_SOFTWARE || code == EX_OSERR; }
-
 static int measure_case(struct device_run *run, struct device_case *what) {
     const bool graph = run->options->row_count > 0;
     int worst = try_all(what);
-    int code = goes_on(worst) && run->options->check ? check_all(what) : worst;
-    worst = code != EX_OK ? code : worst;
-    if (goes_on(worst))
-        code = create_events(what);
-    if (goes_on(code))
-        code = graph ? work_measure_graphs(what) : work_measure_streams(what);
-    worst = code != EX_OK ? code : worst;
-    if (goes_on(worst) && graph)
-        code = work_measure_calls(what);
-    worst = code != EX_OK ? code : worst;
-    if (goes_on(worst))
+    if (bench_goes_on(worst) && run->options->check)
+        worst = bench_worse(worst, check_all(what));
+    int code = bench_goes_on(worst) ? create_events(what) : worst;
+    if (bench_goes_on(code))
+        code = work_measure(what, graph);
+    worst = bench_worse(worst, code);
+    if (bench_goes_on(worst) && graph)
+        worst = bench_worse(worst, work_measure_calls(what));
+    if (bench_goes_on(worst))
         report_case(what, graph);
     destroy_events(what);
     return worst;
@@ -301,23 +292,29 @@ static int measure_case(struct device_run *run, struct device_case *what) {
 
 static unsigned scans_per_graph(size_t bytes) { return bytes <= 1 << 20 ? 64 : bytes <= 64 << 20 ? 16 : 4; }
 
-static int run_case(struct device_run *run, struct device_case *what, size_t rows) {
-    size_t in_bytes, out_bytes;
-    if (rows == 0 || !bench_table_bytes(rows, what->shape, what->pair.in, &in_bytes) ||
-        !bench_table_bytes(rows, what->shape, what->pair.out, &out_bytes)) {
-        report_note(run->report, "%zu columns are left out: %s", what->shape.columns,
-                    rows ? "the size does not fit" : bench_no_rows(run->options));
-        return EX_OK;
-    }
-    const struct bench_shape shape = what->shape;
-    what->tables = &run->tables;
-    what->report = run->report;
-    what->options = run->options;
-    what->repeat = run->options->repeat;
-    what->in = (table_view){run->tables.in, rows, shape.columns, shape.stride, what->pair.in};
-    what->out = (table_view){run->tables.out, rows, shape.columns, shape.stride, what->pair.out};
-    what->copy_bytes = (in_bytes + out_bytes) / 2 / shape.stride * shape.columns;
-    what->scans_per_graph = scans_per_graph(out_bytes);
+static int fill(void *context, struct bench_pair pair) {
+    struct device_run *run = context;
+    struct device_tables *tables = &run->tables;
+    bench_fill(tables->host_in, tables->bytes, pair.in, run->options->overflow);
+    return CUDA(run->report, cudaMemcpy, tables->in, tables->host_in, tables->bytes, cudaMemcpyHostToDevice)
+               ? EX_OK
+               : EX_UNAVAILABLE;
+}
+
+static int run_case(void *context, const struct bench_case *table) {
+    struct device_run *run = context;
+    struct device_case *what = run->what;
+    const struct bench_shape shape = table->shape;
+    *what = (struct device_case){.tables = &run->tables,
+                                 .report = run->report,
+                                 .options = run->options,
+                                 .shape = shape,
+                                 .pair = table->pair,
+                                 .repeat = run->options->repeat};
+    what->in = (table_view){run->tables.in, table->rows, shape.columns, shape.stride, table->pair.in};
+    what->out = (table_view){run->tables.out, table->rows, shape.columns, shape.stride, table->pair.out};
+    what->copy_bytes = (table->in_bytes + table->out_bytes) / 2 / shape.stride * shape.columns;
+    what->scans_per_graph = scans_per_graph(table->out_bytes);
     if (!add_works(run, what)) {
         (void)cudaGetLastError(); /* out of memory: the next shape may need less */
         return EX_OSERR;
@@ -327,50 +324,20 @@ static int run_case(struct device_run *run, struct device_case *what, size_t row
 
 /* -------------------------------------------------------------------------------------------------- every case */
 
-static int run_pair(struct device_run *run, struct bench_pair pair, struct device_case *what) {
-    const struct bench_options *options = run->options;
-    struct device_tables *tables = &run->tables;
-    bench_fill(tables->host_in, tables->bytes, pair.in, options->overflow);
-    if (!cuda_succeeded(run->report, cudaMemcpy(tables->in, tables->host_in, tables->bytes, cudaMemcpyHostToDevice),
-                        "cudaMemcpy to the device"))
-        return EX_UNAVAILABLE;
-    int worst = EX_OK;
-    for (size_t s = 0; s < options->shape_count; ++s)
-        for (size_t r = 0; r < bench_row_choices(options) && goes_on(worst); ++r) {
-            memset(what, 0, sizeof *what);
-            what->shape = options->shapes[s];
-            what->pair = pair;
-            const int code = run_case(run, what, bench_rows(options, r, what->shape, pair));
-            worst = code != EX_OK ? code : worst;
-        }
-    return worst;
-}
-
-static int run_pairs(struct device_run *run, struct device_case *what) {
-    const struct bench_options *options = run->options;
-    int code = EX_OK;
-    if (options->peers && !peer_cub_version())
-        report_note(run->report, "CUB is left out: this command was built without its headers");
-    if (options->peers && options->reverse)
-        report_note(run->report, "CUB is left out: it sums from the top");
-    for (size_t p = 0; p < options->pair_count && goes_on(code); ++p) {
-        const int outcome = run_pair(run, options->pairs[p], what);
-        code = outcome != EX_OK ? outcome : code;
-    }
-    return code;
-}
-
 int bench_cuda(const struct bench_options *options, struct bench_report *report) {
-    struct device_run run = {.options = options, .report = report};
-    struct device_case *what = malloc(sizeof *what);
+    struct device_run run = {.options = options, .report = report, .what = malloc(sizeof *run.what)};
     const size_t bytes = bench_largest_bytes(options);
     int code;
-    if (what && tables_allocate(&run.tables, report, bytes, options->check))
-        code = run_pairs(&run, what);
+    if (options->peers && !peer_cub_version())
+        report_note(report, "CUB is left out: this command was built without its headers");
+    if (options->peers && options->reverse)
+        report_note(report, "CUB is left out: it sums from the top");
+    if (run.what && tables_allocate(&run.tables, report, bytes, options->check))
+        code = bench_each_case(options, report, &run, fill, run_case);
     else
         code = fail(EX_OSERR, "%d device tables of %zu bytes could not be had", options->check ? 3 : 2, bytes);
     tables_free(&run.tables);
-    free(what);
+    free(run.what);
     return code;
 }
 

@@ -1,43 +1,33 @@
 /* The bus between host and GPU: copies of page-locked memory one way and both ways at once, beside a stream whose ends
  * do nothing, which the bus alone holds up. */
-#include <math.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "../json.h"
-#include "../message.h"
-#include "bench.h"
+#include "bench/cuda_work.h"
+#include "message.h"
 
 enum { PIECE = 16 << 20 };
 
 struct bus {
+    const struct bench_options *options;
     struct bench_report *report;
     void *host[2], *device[2];
     cudaStream_t streams[2];
 };
 
-/* Seconds of one repetition each, then medians. */
-struct bus_line {
-    double in[BENCH_REPEAT_MOST], out[BENCH_REPEAT_MOST], both[BENCH_REPEAT_MOST], stream[BENCH_REPEAT_MOST];
-};
-
-static bool succeeded(const struct bus *bus, cudaError_t error, const char *what) {
-    if (error == cudaSuccess)
-        return true;
-    report_note(bus->report, "%s: %s (%s)", what, cudaGetErrorString(error), cudaGetErrorName(error));
-    return false;
-}
+/* What takes turns. */
+enum { IN, OUT, BOTH, STREAM, WAYS };
 
 static bool open_bus(struct bus *bus) {
     bool open = true;
     for (unsigned i = 0; i < 2; i++)
-        open = open && succeeded(bus, cudaMallocHost(&bus->host[i], PIECE), "cudaMallocHost") &&
-               succeeded(bus, cudaMalloc(&bus->device[i], PIECE), "cudaMalloc") &&
-               succeeded(bus, cudaStreamCreate(&bus->streams[i]), "cudaStreamCreate");
+        open = open && CUDA(bus->report, cudaMallocHost, &bus->host[i], PIECE) &&
+               CUDA(bus->report, cudaMalloc, &bus->device[i], PIECE) &&
+               CUDA(bus->report, cudaStreamCreate, &bus->streams[i]);
     if (open)
         memset(bus->host[0], 0, PIECE);
-    return open && succeeded(bus, cudaMemset(bus->device[1], 0, PIECE), "cudaMemset");
+    return open && CUDA(bus->report, cudaMemset, bus->device[1], 0, PIECE);
 }
 
 static void close_bus(struct bus *bus) {
@@ -50,23 +40,19 @@ static void close_bus(struct bus *bus) {
 }
 
 /* `bytes` bytes to the device, from it, or both ways at once, piece by piece. */
-static bool copy(const struct bus *bus, size_t bytes, bool in, bool out, double *seconds) {
-    const double begun = bench_seconds();
+static bool copy(const struct bus *bus, size_t bytes, bool in, bool out) {
     bool good = true;
     for (size_t done = 0; done < bytes && good; done += PIECE) {
         const size_t some = bytes - done < PIECE ? bytes - done : PIECE;
         if (in)
-            good = succeeded(
-                bus, cudaMemcpyAsync(bus->device[0], bus->host[0], some, cudaMemcpyHostToDevice, bus->streams[0]),
-                "cudaMemcpyAsync");
+            good = CUDA(bus->report, cudaMemcpyAsync, bus->device[0], bus->host[0], some, cudaMemcpyHostToDevice,
+                        bus->streams[0]);
         if (out && good)
-            good = succeeded(
-                bus, cudaMemcpyAsync(bus->host[1], bus->device[1], some, cudaMemcpyDeviceToHost, bus->streams[1]),
-                "cudaMemcpyAsync");
+            good = CUDA(bus->report, cudaMemcpyAsync, bus->host[1], bus->device[1], some, cudaMemcpyDeviceToHost,
+                        bus->streams[1]);
     }
     for (unsigned i = 0; i < 2; i++)
-        good = succeeded(bus, cudaStreamSynchronize(bus->streams[i]), "cudaStreamSynchronize") && good;
-    *seconds = bench_seconds() - begun;
+        good = CUDA(bus->report, cudaStreamSynchronize, bus->streams[i]) && good;
     return good;
 }
 
@@ -81,7 +67,8 @@ static int write_nothing(void *context, const void *from, size_t bytes) {
     return 0;
 }
 
-static bool stream(const struct bus *bus, const struct bench_options *options, double *seconds) {
+static bool stream(const struct bus *bus) {
+    const struct bench_options *options = bus->options;
     const struct bench_pair pair = options->pairs[0];
     const size_t columns = options->shapes[0].columns, row = columns * table_type_size(pair.in);
     const table_stream_options stream = {.in_type = pair.in,
@@ -91,47 +78,42 @@ static bool stream(const struct bus *bus, const struct bench_options *options, d
                                          .read = read_nothing,
                                          .write = write_nothing,
                                          .scan = {.backend = TABLE_BACKEND_CUDA}};
-    const double begun = bench_seconds();
     const table_status status = table_stream(&stream);
-    *seconds = bench_seconds() - begun;
     if (status != TABLE_OK)
-        report_note(bus->report, "a stream: %s: %s", table_status_text(status), table_error_detail());
+        report_failure(bus->report, "a stream", status);
     return status == TABLE_OK;
 }
 
-static void say(const struct bench_options *options, struct bench_report *report, struct bus_line *line) {
-    const double bytes = (double)options->bytes / 1e9;
-    const double in = bytes / bench_median(line->in, options->repeat);
-    const double out = bytes / bench_median(line->out, options->repeat);
-    const double both = bytes / bench_median(line->both, options->repeat);
-    const double stream = bytes / bench_median(line->stream, options->repeat);
-    FILE *to = report_table(report);
-    if (to)
-        fprintf(to, "%12s %12s %16s %16s %8s\n%12.2f %12.2f %16.2f %16.2f %8.2f\n", "in GB/s", "out GB/s",
-                "both, each GB/s", "a stream GB/s", "of both", in, out, both, stream, stream / both);
-    if (!options->json)
-        return;
-    json_object(NULL);
-    json_size("bytes", options->bytes);
-    json_number("in_gb_per_second", in);
-    json_number("out_gb_per_second", out);
-    json_number("both_gb_per_second", both);
-    json_number("stream_gb_per_second", stream);
-    json_number("of_both", stream / both);
-    json_end();
+static bool run_way(void *context, size_t way, double *ms) {
+    const struct bus *bus = context;
+    const double begun = bench_seconds();
+    const bool good = way == STREAM ? stream(bus) : copy(bus, bus->options->bytes, way != OUT, way != IN);
+    *ms = 1e3 * (bench_seconds() - begun);
+    return good;
+}
+
+static void say(const struct bus *bus, const struct bench_way *ways) {
+    double speeds[WAYS];
+    for (unsigned way = 0; way < WAYS; way++)
+        speeds[way] = (double)bus->options->bytes / 1e6 / ways[way].ms;
+    const struct bench_figure line[] = {
+        COUNT_FIGURE("bytes", NULL, 0, bus->options->bytes),
+        NUMBER_FIGURE("in_gb_per_second", "in GB/s", 12, 2, speeds[IN]),
+        NUMBER_FIGURE("out_gb_per_second", "out GB/s", 13, 2, speeds[OUT]),
+        NUMBER_FIGURE("both_gb_per_second", "both, each GB/s", 17, 2, speeds[BOTH]),
+        NUMBER_FIGURE("stream_gb_per_second", "a stream GB/s", 17, 2, speeds[STREAM]),
+        NUMBER_FIGURE("of_both", "of both", 9, 2, speeds[STREAM] / speeds[BOTH]),
+    };
+    report_line(bus->report, line, sizeof line / sizeof *line);
 }
 
 int bench_cuda_bus(const struct bench_options *options, struct bench_report *report) {
-    static struct bus_line line; /* too large for a stack */
-    struct bus bus = {.report = report};
-    double first;
-    bool good = open_bus(&bus) && stream(&bus, options, &first); /* locks pages, and has memory cleared */
-    for (unsigned r = 0; r < options->repeat && good; r++)
-        good = copy(&bus, options->bytes, true, false, &line.in[r]) &&
-               copy(&bus, options->bytes, false, true, &line.out[r]) &&
-               copy(&bus, options->bytes, true, true, &line.both[r]) && stream(&bus, options, &line.stream[r]);
+    static struct bench_way ways[WAYS]; /* too large for a stack */
+    struct bus bus = {.options = options, .report = report};
+    const bool good = open_bus(&bus) && stream(&bus) && /* which locks pages, and has memory cleared */
+                      bench_measure(ways, WAYS, options->repeat, &bus, run_way, NULL);
     if (good)
-        say(options, report, &line);
+        say(&bus, ways);
     close_bus(&bus);
     return good ? EX_OK : EX_UNAVAILABLE;
 }

@@ -4,17 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "bench.h"
-#include "spread.h"
-
-/* What is measured. */
-struct subject {
-    const char *name;
-    table_type type;
-    size_t value_bytes; /* of a sort */
-    size_t bins;        /* of a histogram; 0: a sort */
-    double low, high;
-};
+#include "bench/pipelines.h"
 
 /* Ways of doing it. */
 enum way { OURS, CUB, COPY, WAYS };
@@ -22,7 +12,6 @@ enum way { OURS, CUB, COPY, WAYS };
 struct bench {
     const struct bench_options *options;
     struct bench_report *report;
-    FILE *table;               /* NULL: no table */
     size_t bytes, value_bytes; /* of the keys and of the values, where there are most */
     char *given, *keys, *out;  /* keys as made; being sorted; CUB's, or a copy */
     char *values, *values_out;
@@ -38,22 +27,17 @@ struct bench {
 /* What the library's report tells apart. */
 enum step { COUNT, SCAN, MOVE, STEPS };
 
-/* One line. Times of a way that was not measured are NAN. */
+/* One line. */
 struct line {
     const struct subject *subject;
     enum spread spread;
     size_t count;
     bool has[WAYS];
-    int right; /* as bench_result's `checked` */
-    double ms[WAYS], best_ms[WAYS];
+    int right;              /* as bench_result's `checked` */
     double steps_ms[STEPS]; /* medians of a few runs of their own; NAN: not a step by itself */
 };
 
 static inline size_t key_bytes(const struct line *line) { return line->count * table_type_size(line->subject->type); }
-
-static inline table_bins bins_of(const struct subject *subject) {
-    return (table_bins){.kind = TABLE_BINS_EVEN, .count = subject->bins, .low = subject->low, .high = subject->high};
-}
 
 /* One run, which is waited for. *ms: its time, without what goes ahead of it. */
 bool pipelines_run(const struct bench *bench, const struct line *line, enum way way, double *ms);

@@ -1,11 +1,11 @@
 /* How the works are queued and timed. */
-#include "cuda_work.h"
+#include "bench/cuda_work.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "../message.h"
-#include "../peers/peers.h"
+#include "bench/peers/peers.h"
+#include "message.h"
 
 bool cuda_succeeded(struct bench_report *report, int error, const char *what) {
     if (error == cudaSuccess)
@@ -47,7 +47,7 @@ static bool rows_lie_side_by_side(const struct device_case *what) { return what-
 bool work_prepare(const struct device_case *what, struct work *work, table_status *reason) {
     work->workspace_bytes = 0;
     work->checked = -1;
-    work->ms = work->queued_ms = work->call_ms = NAN;
+    work->queued_ms = work->call_ms = NAN;
     *reason = TABLE_OK;
     if (work->kind == WORK_MEMCPY)
         return true;
@@ -107,36 +107,28 @@ static bool time_on_stream(const struct device_case *what, const struct work *wo
                what->report,
                cudaMemcpyAsync(lead + LEAD_BYTES, lead, LEAD_BYTES, cudaMemcpyDeviceToDevice, tables->stream),
                "the copy ahead") &&
-           cuda_succeeded(what->report, cudaEventRecord(work->start, tables->stream), "cudaEventRecord") &&
-           work_queue(what, work) &&
-           cuda_succeeded(what->report, cudaEventRecord(work->stop, tables->stream), "cudaEventRecord");
+           CUDA(what->report, cudaEventRecord, work->start, tables->stream) && work_queue(what, work) &&
+           CUDA(what->report, cudaEventRecord, work->stop, tables->stream);
 }
 
-static bool read_times(struct device_case *what, unsigned repetition, bool graphs) {
-    const unsigned scans = graphs ? what->scans_per_graph : 1;
-    bool all = cuda_succeeded(what->report, cudaStreamSynchronize(what->tables->stream), "cudaStreamSynchronize");
+static bool begin_on_stream(void *context, size_t way, double *ms) {
+    const struct device_case *what = context;
+    (void)ms; /* read after the turn */
+    return time_on_stream(what, &what->works[way]);
+}
+
+static bool read_times(void *context, unsigned turn) {
+    struct device_case *what = context;
+    bool all = CUDA(what->report, cudaStreamSynchronize, what->tables->stream);
     for (size_t w = 0; all && w < what->work_count; ++w) {
         float ms = NAN;
-        struct work *work = &what->works[w];
-        if (graphs && !work->graph)
+        const struct work *work = &what->works[w];
+        if (what->ways[w].left_out)
             continue;
-        all = cuda_succeeded(what->report, cudaEventElapsedTime(&ms, work->start, work->stop), "cudaEventElapsedTime");
-        work->samples[repetition] = (double)ms / scans;
+        all = CUDA(what->report, cudaEventElapsedTime, &ms, work->start, work->stop);
+        what->ways[w].samples[turn] = (double)ms / (work->graph ? what->scans_per_graph : 1);
     }
     return all;
-}
-
-int work_measure_streams(struct device_case *what) {
-    for (unsigned r = 0; r < what->repeat; ++r) {
-        for (size_t w = 0; w < what->work_count; ++w)
-            if (!time_on_stream(what, &what->works[w]))
-                return EX_UNAVAILABLE;
-        if (!read_times(what, r, false))
-            return EX_UNAVAILABLE;
-    }
-    for (size_t w = 0; w < what->work_count; ++w)
-        what->works[w].ms = bench_median(what->works[w].samples, what->repeat);
-    return EX_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- by graphs */
@@ -144,58 +136,50 @@ int work_measure_streams(struct device_case *what) {
 static bool capture(struct device_case *what, struct work *work) {
     const cudaStream_t stream = what->tables->stream;
     cudaGraph_t graph = NULL;
-    if (!cuda_succeeded(what->report, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
-                        "cudaStreamBeginCapture"))
+    if (!CUDA(what->report, cudaStreamBeginCapture, stream, cudaStreamCaptureModeThreadLocal))
         return false;
     bool queued = true;
     for (unsigned k = 0; k < what->scans_per_graph && queued; ++k)
         queued = work_queue(what, work);
     const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
-    bool captured =
-        queued && cuda_succeeded(what->report, ended, "cudaStreamEndCapture") &&
-        cuda_succeeded(what->report, cudaGraphInstantiateWithFlags(&work->graph, graph, 0), "cudaGraphInstantiate");
+    bool captured = queued && cuda_succeeded(what->report, ended, "cudaStreamEndCapture") &&
+                    CUDA(what->report, cudaGraphInstantiateWithFlags, &work->graph, graph, 0);
     if (!queued)
         (void)cudaGetLastError(); /* an ended capture that failed is no error of what follows */
     if (graph)
         cudaGraphDestroy(graph);
-    return captured && cuda_succeeded(what->report, cudaGraphUpload(work->graph, stream), "cudaGraphUpload");
+    return captured && CUDA(what->report, cudaGraphUpload, work->graph, stream);
 }
 
 /* The first launch warms the cache, as scans of small tables find it, and keeps the queue from running dry. */
 static bool time_in_graph(const struct device_case *what, const struct work *work) {
     const cudaStream_t stream = what->tables->stream;
-    return cuda_succeeded(what->report, cudaGraphLaunch(work->graph, stream), "cudaGraphLaunch") &&
-           cuda_succeeded(what->report, cudaEventRecord(work->start, stream), "cudaEventRecord") &&
-           cuda_succeeded(what->report, cudaGraphLaunch(work->graph, stream), "cudaGraphLaunch") &&
-           cuda_succeeded(what->report, cudaEventRecord(work->stop, stream), "cudaEventRecord");
+    return CUDA(what->report, cudaGraphLaunch, work->graph, stream) &&
+           CUDA(what->report, cudaEventRecord, work->start, stream) &&
+           CUDA(what->report, cudaGraphLaunch, work->graph, stream) &&
+           CUDA(what->report, cudaEventRecord, work->stop, stream);
 }
 
-static int measure_captured(struct device_case *what) {
-    for (unsigned r = 0; r < what->repeat; ++r) {
-        for (size_t w = 0; w < what->work_count; ++w)
-            if (what->works[w].graph && !time_in_graph(what, &what->works[w]))
-                return EX_UNAVAILABLE;
-        if (!read_times(what, r, true))
-            return EX_UNAVAILABLE;
-    }
-    for (size_t w = 0; w < what->work_count; ++w)
-        if (what->works[w].graph)
-            what->works[w].ms = bench_median(what->works[w].samples, what->repeat);
-    return EX_OK;
+static bool begin_in_graph(void *context, size_t way, double *ms) {
+    const struct device_case *what = context;
+    (void)ms;
+    return time_in_graph(what, &what->works[way]);
 }
 
-int work_measure_graphs(struct device_case *what) {
+int work_measure(struct device_case *what, bool graphs) {
     int code = EX_OK;
-    for (size_t w = 0; w < what->work_count; ++w)
-        if (!capture(what, &what->works[w]))
-            code = EX_SOFTWARE;
-    const int measured = measure_captured(what);
-    for (size_t w = 0; w < what->work_count; ++w)
-        if (what->works[w].graph) {
+    for (size_t w = 0; w < what->work_count; ++w) {
+        what->ways[w].left_out = graphs && !capture(what, &what->works[w]);
+        code = what->ways[w].left_out ? EX_SOFTWARE : code;
+    }
+    const bool measured = bench_measure(what->ways, what->work_count, what->repeat, what,
+                                        graphs ? begin_in_graph : begin_on_stream, read_times);
+    for (size_t w = 0; w < what->work_count; ++w) {
+        if (what->works[w].graph)
             cudaGraphExecDestroy(what->works[w].graph);
-            what->works[w].graph = NULL;
-        }
-    return measured != EX_OK ? measured : code;
+        what->works[w].graph = NULL;
+    }
+    return measured ? code : EX_UNAVAILABLE;
 }
 
 /* ---------------------------------------------------------------------------------------------- by the host's clock */

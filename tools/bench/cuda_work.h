@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 enum { WORK_MOST = 12 };
 
@@ -19,10 +19,8 @@ struct work {
     int checked; /* as bench_result's */
     cudaEvent_t start, stop;
     cudaGraphExec_t graph; /* `scans_per_graph` of it in a row; NULL when it cannot be captured */
-    double ms;             /* the median */
     double queued_ms;      /* by the host's clock: queued, and waited for */
     double call_ms;        /* likewise, table_prefix_sum(); of ours */
-    double samples[BENCH_REPEAT_MOST];
 };
 
 /* Device memory for the largest case of the run, allocated once. */
@@ -49,11 +47,13 @@ struct device_case {
     size_t copy_bytes; /* half of what a scan reads and writes */
     unsigned repeat, scans_per_graph;
     struct work works[WORK_MOST];
+    struct bench_way ways[WORK_MOST]; /* the times of each */
     size_t work_count;
 };
 
 /* False and a note when a call of the runtime failed. */
 bool cuda_succeeded(struct bench_report *report, int error, const char *what);
+#define CUDA(REPORT, CALL, ...) cuda_succeeded(REPORT, CALL(__VA_ARGS__), #CALL)
 
 /* What `work` is called in notes. */
 const char *work_name(const struct work *work);
@@ -65,9 +65,8 @@ bool work_prepare(const struct device_case *what, struct work *work, table_statu
 /* Puts it on the stream. False, with a note, when that failed. */
 bool work_queue(const struct device_case *what, const struct work *work);
 
-/* The medians of all works, measured in turns; by events around each, or inside graphs. An exit code. */
-int work_measure_streams(struct device_case *what);
-int work_measure_graphs(struct device_case *what);
+/* The times of all works, measured in turns; by events around each, or inside graphs. An exit code. */
+int work_measure(struct device_case *what, bool graphs);
 
 /* What a program on the host waits for, one after the other: queued_ms of all, and call_ms of ours. An exit code. */
 int work_measure_calls(struct device_case *what);

@@ -1,8 +1,8 @@
 /* The plain copy (peer_copy() of peers.h), and comparing two tables where they lie: a benchmark of a wrong result is
  * worthless, and taking every result back to the host to look at it would cost more than all the measuring. */
-#include "../peers/peers.h"
 #include "device_words.cuh"
 #include "device_words.h"
+#include "peers/peers.h"
 
 namespace {
 

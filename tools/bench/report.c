@@ -6,12 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "../json.h"
-#include "../message.h"
-#include "../words.h"
-#include "bench.h"
+#include "bench/bench.h"
+#include "json.h"
+#include "message.h"
+#include "words.h"
 
-enum { NOTE_MOST = 100, NOTE_TEXT = 240, CELL_TEXT = 48 };
+enum { NOTE_MOST = 100, NOTE_TEXT = 240 };
 
 struct bench_report {
     FILE *table; /* NULL: no table */
@@ -126,7 +126,9 @@ void report_note(struct bench_report *report, const char *format, ...) {
         memcpy(report->notes[report->note_count++], text, sizeof text);
 }
 
-FILE *report_table(const struct bench_report *report) { return report->table; }
+void report_failure(struct bench_report *report, const char *what, table_status status) {
+    report_note(report, "%s: %s: %s", what, table_status_text(status), table_error_detail());
+}
 
 bool report_is_empty(const struct bench_report *report) { return report->empty; }
 
@@ -142,225 +144,139 @@ void report_close(struct bench_report *report) {
     free(report);
 }
 
-/* --------------------------------------------------------------------------------------------------- the times */
+/* ---------------------------------------------------------------------------------------------------- one line */
 
-/* Bytes that a scan must move, each value read once and written once, over its time. */
-static double gigabytes_per_second(const struct bench_result *result) {
-    const double size = (double)(table_type_size(result->pair.in) + table_type_size(result->pair.out));
-    return (double)result->rows * (double)result->shape.columns * size / (result->ms * 1e6);
-}
-
-static void pair_text(struct bench_pair pair, char text[CELL_TEXT]) {
-    if (pair.in == pair.out)
-        snprintf(text, CELL_TEXT, "%s", table_type_name(pair.in));
-    else
-        snprintf(text, CELL_TEXT, "%s:%s", table_type_name(pair.in), table_type_name(pair.out));
-}
-
-static void write_json_result(const struct bench_result *result) {
-    json_object(NULL);
-    json_size("rows", result->rows);
-    json_size("columns", result->shape.columns);
-    json_size("stride", result->shape.stride);
-    json_string("in_type", table_type_name(result->pair.in));
-    json_string("type", table_type_name(result->pair.out));
-    json_string("backend", result->backend);
-    json_string("strategy", result->strategy);
-    json_size("threads", result->threads);
-    json_bool("reverse", result->reverse);
-    json_bool("overflow_checked", result->overflow_checked);
-    json_bool("graph", result->graph);
-    json_number("ms", result->ms);
-    json_number("gb_per_s", gigabytes_per_second(result));
-    json_number("of_memcpy", result->memcpy_ms / result->ms);
-    json_array("stage_ms");
-    for (int s = 0; s < 3; ++s)
-        json_number(NULL, result->stage_ms[s]);
-    json_end();
-    json_number("memcpy_ms", result->memcpy_ms);
-    json_number("best_ms", result->best_ms);
-    json_number("best_memcpy_ms", result->best_memcpy_ms);
-    json_number("copy_kernel_ms", result->copy_kernel_ms);
-    json_number("cub_ms", result->cub_ms);
-    json_number("queued_ms", result->queued_ms);
-    json_number("cub_queued_ms", result->cub_queued_ms);
-    json_number("call_ms", result->call_ms);
-    json_number("serial_ms", result->serial_ms);
-    json_number("numpy_ms", result->numpy_ms);
-    if (result->checked < 0)
-        json_null("right");
-    else
-        json_bool("right", result->checked > 0);
-    json_end();
-}
-
-enum cell {
-    CELL_ROWS,
-    CELL_COLUMNS,
-    CELL_TYPE,
-    CELL_STRATEGY,
-    CELL_THREADS,
-    CELL_TIME,
-    CELL_SPEED,
-    CELL_OF_MEMCPY,
-    CELL_STAGE1,
-    CELL_STAGE2,
-    CELL_STAGE3,
-    CELL_MEMCPY,
-    CELL_COPY_KERNEL,
-    CELL_CUB,
-    CELL_QUEUED,
-    CELL_CUB_QUEUED,
-    CELL_CALL,
-    CELL_SERIAL,
-    CELL_NUMPY,
-    CELL_RIGHT
-};
-
-enum { ON_CPU = 1, ON_CUDA = 2, ON_GRAPH = 4, EVERYWHERE = 7 };
-
-static const struct {
-    enum cell cell;
-    const char *title;
-    int width, where;
-} COLUMNS[] = {
-    {CELL_ROWS, "rows", 11, EVERYWHERE},
-    {CELL_COLUMNS, "columns", 10, EVERYWHERE},
-    {CELL_TYPE, "type", 8, EVERYWHERE},
-    {CELL_STRATEGY, "strategy", 19, EVERYWHERE},
-    {CELL_THREADS, "threads", 8, ON_CPU},
-    {CELL_TIME, "ms", 9, ON_CPU | ON_CUDA},
-    {CELL_TIME, "us", 9, ON_GRAPH},
-    {CELL_SPEED, "GB/s", 8, EVERYWHERE},
-    {CELL_OF_MEMCPY, "of memcpy", 10, EVERYWHERE},
-    {CELL_STAGE1, "stage 1", 8, ON_CPU | ON_CUDA},
-    {CELL_STAGE2, "stage 2", 8, ON_CPU | ON_CUDA},
-    {CELL_STAGE3, "stage 3", 8, ON_CPU | ON_CUDA},
-    {CELL_MEMCPY, "memcpy", 9, EVERYWHERE},
-    {CELL_COPY_KERNEL, "copying", 9, ON_CUDA | ON_GRAPH},
-    {CELL_CUB, "CUB", 9, ON_CUDA | ON_GRAPH},
-    {CELL_QUEUED, "queued", 9, ON_GRAPH},
-    {CELL_CUB_QUEUED, "CUB's", 9, ON_GRAPH},
-    {CELL_CALL, "call", 9, ON_GRAPH},
-    {CELL_SERIAL, "serial", 9, ON_CPU},
-    {CELL_NUMPY, "numpy", 9, ON_CPU},
-    {CELL_RIGHT, "right", 7, EVERYWHERE},
-};
-
-static void time_text(double ms, bool graph, char text[CELL_TEXT]) {
-    if (isnan(ms) || ms == 0) /* 0 is a stage that was no pass of its own */
-        snprintf(text, CELL_TEXT, "-");
-    else if (graph)
-        snprintf(text, CELL_TEXT, "%.2f", ms * 1e3);
-    else
-        snprintf(text, CELL_TEXT, ms < 10 ? "%.4f" : "%.2f", ms);
-}
-
-static void cell_text(const struct bench_result *result, enum cell cell, char text[CELL_TEXT]) {
-    const double times[] = {[CELL_TIME] = result->ms,
-                            [CELL_STAGE1] = result->stage_ms[0],
-                            [CELL_STAGE2] = result->stage_ms[1],
-                            [CELL_STAGE3] = result->stage_ms[2],
-                            [CELL_MEMCPY] = result->memcpy_ms,
-                            [CELL_COPY_KERNEL] = result->copy_kernel_ms,
-                            [CELL_CUB] = result->cub_ms,
-                            [CELL_QUEUED] = result->queued_ms,
-                            [CELL_CUB_QUEUED] = result->cub_queued_ms,
-                            [CELL_CALL] = result->call_ms,
-                            [CELL_SERIAL] = result->serial_ms,
-                            [CELL_NUMPY] = result->numpy_ms};
-    switch (cell) {
-    case CELL_ROWS:
-        snprintf(text, CELL_TEXT, "%zu", result->rows);
+static void write_json_figure(const struct bench_figure *figure) {
+    switch (figure->kind) {
+    case FIGURE_TEXT:
+        json_string(figure->key, figure->text);
         break;
-    case CELL_COLUMNS:
-        if (result->shape.stride == result->shape.columns)
-            snprintf(text, CELL_TEXT, "%zu", result->shape.columns);
+    case FIGURE_COUNT:
+        json_size(figure->key, figure->count);
+        break;
+    case FIGURE_FLAG:
+    case FIGURE_RIGHT:
+        if (figure->digits < 0)
+            json_null(figure->key);
         else
-            snprintf(text, CELL_TEXT, "%zu/%zu", result->shape.columns, result->shape.stride);
+            json_bool(figure->key, figure->digits > 0);
         break;
-    case CELL_TYPE:
-        pair_text(result->pair, text);
-        break;
-    case CELL_STRATEGY:
-        snprintf(text, CELL_TEXT, "%s%s", result->strategy, result->overflow_checked ? ", checked" : "");
-        break;
-    case CELL_THREADS:
-        snprintf(text, CELL_TEXT, "%u", result->threads);
-        break;
-    case CELL_SPEED:
-        snprintf(text, CELL_TEXT, "%.1f", gigabytes_per_second(result));
-        break;
-    case CELL_OF_MEMCPY:
-        snprintf(text, CELL_TEXT, "%.3f", result->memcpy_ms / result->ms);
-        break;
-    case CELL_RIGHT:
-        snprintf(text, CELL_TEXT, "%s", result->checked < 0 ? "-" : result->checked ? "yes" : "WRONG");
+    case FIGURE_LIST:
+        json_array(figure->key);
+        for (size_t i = 0; i < figure->count; i++)
+            json_number(NULL, figure->list[i]);
+        json_end();
         break;
     default:
-        time_text(times[cell], result->graph, text);
+        json_number(figure->key, figure->number);
     }
 }
 
-static void write_table_line(struct bench_report *report, const struct bench_result *result) {
-    const int where = report->graph ? ON_GRAPH : report->cuda ? ON_CUDA : ON_CPU;
-    for (size_t c = 0; c < sizeof COLUMNS / sizeof *COLUMNS; ++c) {
-        char text[CELL_TEXT];
-        if (!(COLUMNS[c].where & where))
-            continue;
-        if (result)
-            cell_text(result, COLUMNS[c].cell, text);
-        fprintf(report->table, "%*s", COLUMNS[c].width, result ? text : COLUMNS[c].title);
-    }
-    fputc('\n', report->table);
-}
-
-void report_result(struct bench_report *report, const struct bench_result *result) {
-    report->empty = false;
-    if (report->json)
-        write_json_result(result);
-    if (!report->table)
-        return;
-    if (!report->titled)
-        write_table_line(report, NULL);
-    report->titled = true;
-    write_table_line(report, result);
-    fflush(report->table);
-}
-
-/* ---------------------------------------------------------------------------------------------------- accuracy */
-
-static void write_part(FILE *table, double part) {
-    if (isnan(part))
-        fprintf(table, "%16s", "-");
+static void cell_text(const struct bench_figure *figure, char text[BENCH_CELL]) {
+    const double number = figure->number;
+    if (figure->kind == FIGURE_TEXT)
+        snprintf(text, BENCH_CELL, "%s", figure->text);
+    else if (figure->kind == FIGURE_COUNT)
+        snprintf(text, BENCH_CELL, "%zu", figure->count);
+    else if (figure->kind == FIGURE_RIGHT)
+        snprintf(text, BENCH_CELL, "%s", figure->digits < 0 ? "-" : figure->digits ? "yes" : "WRONG");
+    else if (isnan(number) || (number == 0 && figure->kind != FIGURE_NUMBER)) /* a stage that was no pass of its own */
+        snprintf(text, BENCH_CELL, "-");
+    else if (figure->kind == FIGURE_NUMBER)
+        snprintf(text, BENCH_CELL, figure->digits < 0 ? "%.*e" : "%.*f", abs(figure->digits), number);
+    else if (figure->kind == FIGURE_US)
+        snprintf(text, BENCH_CELL, "%.2f", number * 1e3);
     else
-        fprintf(table, "%14.4f %%", part * 100);
+        snprintf(text, BENCH_CELL, number < 10 ? "%.4f" : "%.2f", number);
 }
 
-void report_accuracy(struct bench_report *report, const struct bench_accuracy *accuracy) {
+static void write_row(FILE *table, const struct bench_figure *figures, size_t count, bool titles) {
+    for (size_t i = 0; i < count; i++) {
+        char text[BENCH_CELL];
+        if (!figures[i].title)
+            continue;
+        if (!titles)
+            cell_text(&figures[i], text);
+        fprintf(table, "%s%*s", figures[i].width < 0 ? " " : "", figures[i].width, titles ? figures[i].title : text);
+    }
+    fputc('\n', table);
+}
+
+void report_line(struct bench_report *report, const struct bench_figure *figures, size_t count) {
     report->empty = false;
     if (report->json) {
         json_object(NULL);
-        json_size("rows", accuracy->rows);
-        json_size("columns", accuracy->columns);
-        json_string("type", table_type_name(accuracy->type));
-        json_string("values", accuracy->values);
-        json_string("who", accuracy->who);
-        json_number("largest_relative_error", accuracy->error);
-        json_number("differing_between_runs", accuracy->differing);
-        json_number("differing_from_tuplescan_cpu", accuracy->unlike_first);
+        for (size_t i = 0; i < count; i++)
+            if (figures[i].key)
+                write_json_figure(&figures[i]);
         json_end();
     }
     if (!report->table)
         return;
     if (!report->titled)
-        fprintf(report->table, "%11s%9s%6s%13s  %-25s%14s%16s%16s\n", "rows", "columns", "type", "values", "who",
-                "largest error", "between 2 runs", "from our CPU");
+        write_row(report->table, figures, count, true);
     report->titled = true;
-    fprintf(report->table, "%11zu%9zu%6s%13s  %-25s%14.3e", accuracy->rows, accuracy->columns,
-            table_type_name(accuracy->type), accuracy->values, accuracy->who, accuracy->error);
-    write_part(report->table, accuracy->differing);
-    write_part(report->table, accuracy->unlike_first);
-    fputc('\n', report->table);
+    write_row(report->table, figures, count, false);
     fflush(report->table);
+}
+
+double bench_gigabytes(size_t rows, size_t columns, struct bench_pair pair, double ms) {
+    const double size = (double)(table_type_size(pair.in) + table_type_size(pair.out));
+    return (double)rows * (double)columns * size / (ms * 1e6);
+}
+
+const char *bench_pair_text(struct bench_pair pair, char text[BENCH_CELL]) {
+    const bool same = pair.in == pair.out;
+    snprintf(text, BENCH_CELL, "%s%s%s", table_type_name(pair.in), same ? "" : ":",
+             same ? "" : table_type_name(pair.out));
+    return text;
+}
+
+void report_result(struct bench_report *report, const struct bench_result *result) {
+    const bool cpu = !report->cuda, graph = report->graph;
+    char columns[BENCH_CELL], pair[BENCH_CELL], strategy[BENCH_CELL];
+    snprintf(columns, sizeof columns, "%zu", result->shape.columns);
+    if (result->shape.stride != result->shape.columns)
+        snprintf(columns, sizeof columns, "%zu/%zu", result->shape.columns, result->shape.stride);
+    snprintf(strategy, sizeof strategy, "%s%s", result->strategy, result->overflow_checked ? ", checked" : "");
+    struct bench_figure figures[] = {
+        COUNT_FIGURE("rows", "rows", 11, result->rows),
+        COUNT_FIGURE("columns", NULL, 0, result->shape.columns),
+        TEXT_FIGURE(NULL, "columns", 10, columns),
+        COUNT_FIGURE("stride", NULL, 0, result->shape.stride),
+        TEXT_FIGURE("in_type", NULL, 0, table_type_name(result->pair.in)),
+        TEXT_FIGURE("type", NULL, 0, table_type_name(result->pair.out)),
+        TEXT_FIGURE(NULL, "type", 8, bench_pair_text(result->pair, pair)),
+        TEXT_FIGURE("backend", NULL, 0, result->backend),
+        TEXT_FIGURE("strategy", NULL, 0, result->strategy),
+        TEXT_FIGURE(NULL, "strategy", 19, strategy),
+        COUNT_FIGURE("threads", cpu ? "threads" : NULL, 8, result->threads),
+        FLAG_FIGURE("reverse", result->reverse),
+        FLAG_FIGURE("overflow_checked", result->overflow_checked),
+        FLAG_FIGURE("graph", result->graph),
+        TIME_FIGURE("ms", graph ? "us" : "ms", 9, result->ms),
+        NUMBER_FIGURE("gb_per_s", "GB/s", 8, 1,
+                      bench_gigabytes(result->rows, result->shape.columns, result->pair, result->ms)),
+        NUMBER_FIGURE("of_memcpy", "of memcpy", 10, 3, result->memcpy_ms / result->ms),
+        LIST_FIGURE("stage_ms", 3, result->stage_ms),
+        TIME_FIGURE(NULL, graph ? NULL : "stage 1", 8, result->stage_ms[0]),
+        TIME_FIGURE(NULL, graph ? NULL : "stage 2", 8, result->stage_ms[1]),
+        TIME_FIGURE(NULL, graph ? NULL : "stage 3", 8, result->stage_ms[2]),
+        TIME_FIGURE("memcpy_ms", "memcpy", 9, result->memcpy_ms),
+        TIME_FIGURE("best_ms", NULL, 0, result->best_ms),
+        TIME_FIGURE("best_memcpy_ms", NULL, 0, result->best_memcpy_ms),
+        TIME_FIGURE("copy_kernel_ms", cpu ? NULL : "copying", 9, result->copy_kernel_ms),
+        TIME_FIGURE("cub_ms", cpu ? NULL : "CUB", 9, result->cub_ms),
+        TIME_FIGURE("queued_ms", graph ? "queued" : NULL, 9, result->queued_ms),
+        TIME_FIGURE("cub_queued_ms", graph ? "CUB's" : NULL, 9, result->cub_queued_ms),
+        TIME_FIGURE("call_ms", graph ? "call" : NULL, 9, result->call_ms),
+        TIME_FIGURE("serial_ms", cpu ? "serial" : NULL, 9, result->serial_ms),
+        TIME_FIGURE("numpy_ms", cpu ? "numpy" : NULL, 9, result->numpy_ms),
+        RIGHT_FIGURE(result->checked),
+    };
+    const size_t count = sizeof figures / sizeof *figures;
+    for (size_t i = 0; i < count && graph; i++)
+        if (figures[i].kind == FIGURE_TIME)
+            figures[i].kind = FIGURE_US;
+    report_line(report, figures, count);
 }

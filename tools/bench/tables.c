@@ -4,44 +4,67 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "spread.h"
+#include "bench/bench.h"
+#include "bench/spread.h"
+#include "message.h"
 #include "types.h"
 
-size_t bench_row_choices(const struct bench_options *options) { return options->row_count ? options->row_count : 1; }
-
-size_t bench_rows(const struct bench_options *options, size_t which, struct bench_shape shape, struct bench_pair pair) {
-    const size_t in_size = table_type_size(pair.in), out_size = table_type_size(pair.out);
+static size_t rows_of(const struct bench_options *options, size_t which, const struct bench_case *what) {
+    const size_t in_size = table_type_size(what->pair.in), out_size = table_type_size(what->pair.out);
     const size_t size = in_size > out_size ? in_size : out_size;
-    const size_t rows = options->row_count ? options->rows[which] : options->bytes / size / shape.stride;
+    const size_t rows = options->row_count ? options->rows[which] : options->bytes / size / what->shape.stride;
     return options->table_rows ? rows - rows % options->table_rows : rows;
 }
 
-const char *bench_no_rows(const struct bench_options *options) {
-    return options->table_rows ? "--table-rows is more than the rows" : "a row is larger than --bytes";
+static bool bytes_of(const struct bench_case *what, table_type type, size_t *bytes) {
+    return !__builtin_mul_overflow(what->rows, what->shape.stride, bytes) &&
+           !__builtin_mul_overflow(*bytes, table_type_size(type), bytes);
 }
 
-bool bench_table_bytes(size_t rows, struct bench_shape shape, table_type type, size_t *bytes) {
-    return !__builtin_mul_overflow(rows, shape.stride, bytes) &&
-           !__builtin_mul_overflow(*bytes, table_type_size(type), bytes);
+/* Case number `number` of a pair, whose rows count first; *fits: it can be. False where there are no more. */
+static bool find_case(const struct bench_options *options, size_t number, struct bench_pair pair,
+                      struct bench_case *what, bool *fits) {
+    const size_t choices = options->row_count ? options->row_count : 1;
+    if (number / choices >= options->shape_count)
+        return false;
+    *what = (struct bench_case){.shape = options->shapes[number / choices], .pair = pair};
+    what->rows = rows_of(options, number % choices, what);
+    *fits = bytes_of(what, pair.in, &what->in_bytes) && bytes_of(what, pair.out, &what->out_bytes);
+    return true;
 }
 
 /* The largest of the tables whose size fits in a number at all; the others are named when their turn comes. */
 size_t bench_largest_bytes(const struct bench_options *options) {
+    struct bench_case what;
     size_t largest = 0;
+    bool fits;
     for (size_t p = 0; p < options->pair_count; ++p)
-        for (size_t s = 0; s < options->shape_count; ++s)
-            for (size_t r = 0; r < bench_row_choices(options); ++r) {
-                const struct bench_pair pair = options->pairs[p];
-                const size_t rows = bench_rows(options, r, options->shapes[s], pair);
-                size_t in_bytes, out_bytes;
-                if (!bench_table_bytes(rows, options->shapes[s], pair.in, &in_bytes) ||
-                    !bench_table_bytes(rows, options->shapes[s], pair.out, &out_bytes))
-                    continue;
-                const size_t bytes = in_bytes > out_bytes ? in_bytes : out_bytes;
-                largest = bytes > largest ? bytes : largest;
-            }
+        for (size_t i = 0; find_case(options, i, options->pairs[p], &what, &fits); ++i) {
+            const size_t bytes = what.in_bytes > what.out_bytes ? what.in_bytes : what.out_bytes;
+            largest = fits && bytes > largest ? bytes : largest;
+        }
     return largest;
+}
+
+int bench_each_case(const struct bench_options *options, struct bench_report *report, void *context,
+                    int fill(void *context, struct bench_pair pair),
+                    int run(void *context, const struct bench_case *what)) {
+    struct bench_case what;
+    bool fits;
+    int code = EX_OK;
+    for (size_t p = 0; p < options->pair_count && bench_goes_on(code); ++p) {
+        code = bench_worse(code, fill(context, options->pairs[p]));
+        for (size_t i = 0; bench_goes_on(code) && find_case(options, i, options->pairs[p], &what, &fits); ++i) {
+            if (what.rows > 0 && fits)
+                code = bench_worse(code, run(context, &what));
+            else
+                report_note(report, "%zu columns are left out: %s", what.shape.columns,
+                            what.rows > 0         ? "the size does not fit"
+                            : options->table_rows ? "--table-rows is more than the rows"
+                                                  : "a row is larger than --bytes");
+        }
+    }
+    return code;
 }
 
 unsigned long long bench_random(unsigned long long seed, unsigned long long index) {
