@@ -20,7 +20,8 @@
 #include "signals.h"
 #include "transfer.h"
 
-static int check_arguments(struct growth *growth) {
+static int check_arguments(void *context) {
+    struct growth *growth = context;
     struct scan_arguments *arguments = &growth->job.arguments;
     const char *to = arguments->to;
     if (!to)
@@ -46,7 +47,8 @@ static bool is_what_was_read(const struct growth *growth) {
 }
 
 /* The sums that are there, which nobody else may append to meanwhile. */
-static int open_sums(struct growth *growth) {
+static int open_sums(void *context) {
+    struct growth *growth = context;
     const char *to = growth->job.arguments.to;
     const struct input_request request = {.format = "npy"};
     struct stat status;
@@ -80,7 +82,8 @@ static int open_sums(struct growth *growth) {
 }
 
 /* The rows that are there are those that somebody expects. */
-static int check_at(const struct growth *growth) {
+static int check_at(void *context) {
+    const struct growth *growth = context;
     const struct scan_arguments *arguments = &growth->job.arguments;
     const size_t rows = growth->fd < 0 ? 0 : growth->old.layout.rows;
     return !arguments->has_at || arguments->at == rows ? EX_OK
@@ -89,7 +92,8 @@ static int check_at(const struct growth *growth) {
 }
 
 /* Rows of the inputs, and their sums, are like those that are there. */
-static int check_shape(const struct growth *growth) {
+static int check_shape(void *context) {
+    const struct growth *growth = context;
     const struct table_layout *there = &growth->old.layout, *more = &growth->job.out_layout;
     if (growth->fd >= 0 && !layout_same_rows(there, more))
         return fail(EX_DATAERR, "%s: its rows have another shape than those of %s", growth->job.name, growth->old.name);
@@ -99,17 +103,14 @@ static int check_shape(const struct growth *growth) {
                       table_type_name(more->type), growth->old.name, table_type_name(there->type));
 }
 
-static int make_sums(struct growth *growth) {
+static int begin_sums(struct growth *growth) {
     struct scan_job *job = &growth->job;
-    job->output_format = &output_npy;
-    const size_t rows_said = job->out_layout.rows;
-    int code = open_output(&job->output, job->arguments.to, false, &output_npy, &job->out_layout);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    if (code == EX_OK)
-        code = scan_sum_up(job);
-    stopwatch_step(&job->watch, STEP_WORK);
-    if (code == EX_OK)
-        code = scan_finish_output(job, rows_said);
+    return open_output(&job->output, job->arguments.to, false, &output_npy, &job->out_layout);
+}
+
+static int finish_sums(struct growth *growth) {
+    struct scan_job *job = &growth->job;
+    int code = scan_finish_output(job);
     if (code == EX_OK)
         code = atomic_file_finish(&job->output);
     if (code == EX_OK)
@@ -156,8 +157,8 @@ static int write_header_in_place(struct growth *growth) {
                       strerror(errno));
 }
 
-/* The new sums go behind the old ones, where there may be what an append left that was ended. */
-static int grow(struct growth *growth) {
+/* The new sums go after the old ones, where there may be what an append left that was ended. */
+static int begin_growth(struct growth *growth) {
     struct scan_job *job = &growth->job;
     const char *to = job->arguments.to;
     struct table_layout all;
@@ -177,69 +178,64 @@ static int grow(struct growth *growth) {
     if (job->output.fd < 0)
         return fail(EX_OSERR, "%s: %s", to, strerror(errno));
     job->header_written = true;
-    job->output_format = &output_npy;
+    growth->is_growing = true;
     signals_truncate(growth->fd, growth->end);
-    code = atomic_file_reserve(&job->output, job->out_layout.bytes);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    if (code == EX_OK)
-        code = scan_sum_up(job);
-    stopwatch_step(&job->watch, STEP_WORK);
-    if (code == EX_OK)
-        code = atomic_file_finish(&job->output);
+    return atomic_file_reserve(&job->output, job->out_layout.bytes);
+}
+
+static int finish_growth(struct growth *growth) {
+    int code = atomic_file_finish(&growth->job.output);
     if (code == EX_OK)
         code = append_save_state(growth);
     if (code == EX_OK)
         code = write_header_in_place(growth);
-    signals_truncate(-1, 0);
-    if (code != EX_OK && ftruncate(growth->fd, growth->end) != 0)
-        message("%s: what lies behind its rows could not be cut off: %s", to, strerror(errno));
-    if (code == EX_OK && append_settle_state(growth) != EX_OK) /* two will do as well as one, but not for others */
-        message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
-    return code;
-}
-
-static int run(struct growth *growth) {
-    struct scan_job *job = &growth->job;
-    int code = open_sums(growth);
-    if (code == EX_OK)
-        code = check_at(growth);
-    if (code == EX_OK)
-        code = append_read_state(growth);
-    if (code == EX_OK)
-        code = scan_open_tables(job);
-    if (code == EX_OK)
-        code = check_shape(growth);
-    stopwatch_step(&job->watch, STEP_READ);
-    if (code == EX_OK)
-        code = growth->fd < 0 ? make_sums(growth) : grow(growth);
-    stopwatch_step(&job->watch, STEP_WRITE);
     if (code != EX_OK)
         return code;
-    scan_free_tables(job);
-    stopwatch_step(&job->watch, STEP_FREE);
-    return scan_tell(job);
+    signals_truncate(-1, 0);
+    growth->is_growing = false;
+    if (append_settle_state(growth) != EX_OK) /* two will do as well as one, but not for others */
+        message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
+    return EX_OK;
+}
+
+/* Of a growth that has failed, what lies after the rows that the header counts. */
+static void cut_off(const struct growth *growth) {
+    signals_truncate(-1, 0);
+    if (ftruncate(growth->fd, growth->end) != 0)
+        message("%s: what lies behind its rows could not be cut off: %s", growth->job.arguments.to, strerror(errno));
+}
+
+static int begin(void *context) {
+    struct growth *growth = context;
+    growth->job.output_format = &output_npy;
+    growth->job.rows_said = growth->job.out_layout.rows;
+    return growth->fd < 0 ? begin_sums(growth) : begin_growth(growth);
+}
+
+static int finish(void *context) {
+    struct growth *growth = context;
+    return growth->fd < 0 ? finish_sums(growth) : finish_growth(growth);
+}
+
+static void close_all(void *context) {
+    struct growth *growth = context;
+    if (growth->is_growing)
+        cut_off(growth);
+    scan_close(&growth->job);
+    atomic_file_discard(&growth->state_file);
+    input_close(&growth->old);
+    if (growth->fd >= 0)
+        close(growth->fd);
+    free(growth->saved);
 }
 
 int append_main(int argc, char **argv) {
-    struct growth growth = {
-        .job = {.output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = STATE_FILE_NONE},
-        .fd = -1,
-        .state_file = {.fd = -1, .slot = -1}};
-    struct scan_job *job = &growth.job;
-    int code = options_parse(&options_of_append, &job->arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    code = check_arguments(&growth);
-    if (code == EX_OK)
-        code = run(&growth);
-    atomic_file_discard(&job->output);
-    atomic_file_discard(&growth.state_file);
-    state_file_close(&job->state);
-    scan_free_tables(job);
-    input_close(&growth.old);
-    if (growth.fd >= 0)
-        close(growth.fd);
-    free(job->inputs);
-    free(growth.saved);
-    return code;
+    static const struct job_step steps[] = {{open_sums, STEP_READ, false},         {check_at, STEP_READ, false},
+                                            {append_read_state, STEP_READ, false}, {scan_open_tables, STEP_READ, false},
+                                            {check_shape, STEP_READ, false},       {begin, STEP_WRITE, false},
+                                            {scan_sum_up, STEP_WORK, true},        {finish, STEP_WRITE, false}};
+    static const struct job_table table = {&options_of_append, check_arguments,  JOB_STEPS(steps),
+                                           scan_tell,          scan_free_tables, close_all};
+    struct growth growth = {.job = SCAN_NO_FILES, .fd = -1, .state_file = {.fd = -1, .slot = -1}};
+    return job_run(&table, &growth, &growth.job.arguments.common, argc, argv);
 }

@@ -16,13 +16,14 @@ struct growth {
     char state_path[PATH_MAX];
     char *saved; /* the state of the old rows, as it was saved: saved_bytes bytes */
     size_t saved_bytes;
-    bool is_remade; /* the state, which has no file */
+    bool is_remade;  /* the state, which has no file */
+    bool is_growing; /* what lies after `end` is cut off when the command fails, or a signal ends it */
     struct atomic_file state_file;
 };
 
 /* Reads the state of the sums that are there, if any are, or makes it again. EX_OK, or the exit code after a message,
  * as all that follow. */
-int append_read_state(struct growth *growth);
+job_function append_read_state;
 
 /* A state that was made again gets its file: what lies behind the rows of sums that have one is of no matter. Before
  * anything does. */

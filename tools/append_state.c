@@ -127,7 +127,8 @@ static int missing_state(struct growth *growth, size_t bytes) {
     return fail(EX_NOINPUT, "%s: %s; %s", growth->state_path, strerror(ENOENT), how_to_remake(growth));
 }
 
-int append_read_state(struct growth *growth) {
+int append_read_state(void *context) {
+    struct growth *growth = context;
     const struct table_layout *sums = &growth->old.layout;
     size_t one = 0, have = 0;
     ssize_t got = 1;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "job.h"
 #include "memory.h"
 #include "message.h"
-#include "progress.h"
 #include "splitmix64.h"
 #include "table_io.h"
 #include "types.h"
@@ -53,7 +53,18 @@ static uint64_t greatest(table_type type) {
     return type_is_float(type) ? UINT64_MAX : UINT64_MAX >> (64 - bits) >> type_is_signed_integer(type);
 }
 
-static int check_arguments(struct gen_arguments *arguments, struct table_layout *layout) {
+struct gen_job {
+    struct job base;
+    struct gen_arguments arguments;
+    struct table_layout layout;
+    const struct output_format *format;
+    struct atomic_file file;
+};
+
+static int check_arguments(void *context) {
+    struct gen_job *job = context;
+    struct gen_arguments *arguments = &job->arguments;
+    struct table_layout *layout = &job->layout;
     table_type type = arguments->common.type;
     const char *missing = !type                        ? "--type"
                           : !arguments->has_rows       ? "--rows"
@@ -75,48 +86,43 @@ static int check_arguments(struct gen_arguments *arguments, struct table_layout 
     return check_outputs(&arguments->common, NULL, NULL, NULL);
 }
 
-static int generate(struct atomic_file *file, const struct output_format *format, const struct gen_arguments *arguments,
-                    const struct table_layout *layout) {
+static int open_table(void *context) {
+    struct gen_job *job = context;
+    const struct arguments *arguments = &job->arguments.common;
+    job->format = output_format_for(arguments->output, arguments->output_format, "raw");
+    const int code = open_output(&job->file, arguments->output, arguments->force, job->format, &job->layout);
+    return code == EX_OK ? write_header(&job->file, job->format, &job->layout) : code;
+}
+
+static int generate(void *context) {
+    struct gen_job *job = context;
+    const struct table_layout *layout = &job->layout;
     size_t size = table_type_size(layout->type), values = layout->bytes / size;
     void *buffer = memory_allocate(BUFFER_VALUES * size);
-    if (!buffer)
-        return fail(EX_OSERR, "out of memory");
-    struct progress progress;
-    int code = EX_OK;
-    progress_begin(&progress, !arguments->common.no_progress);
+    int code = buffer ? EX_OK : fail(EX_OSERR, "out of memory");
     for (size_t first = 0; first < values && code == EX_OK; first += BUFFER_VALUES) {
         size_t count = values - first < BUFFER_VALUES ? values - first : BUFFER_VALUES;
         for (size_t k = 0; k < count; k++)
-            put(layout->type, buffer, k, splitmix64_at(arguments->seed, first + k), arguments->max);
-        code = write_values(file, format, layout, first, buffer, count * size);
-        progress_show(&progress, (first + count) / layout->columns, layout->rows, (first + count) * size);
+            put(layout->type, buffer, k, splitmix64_at(job->arguments.seed, first + k), job->arguments.max);
+        code = write_values(&job->file, job->format, layout, first, buffer, count * size);
+        progress_show(&job->base.progress, (first + count) / layout->columns, layout->rows, (first + count) * size);
     }
-    progress_end(&progress);
     free(buffer);
     return code;
 }
 
+static int publish(void *context) {
+    struct gen_job *job = context;
+    const int code = atomic_file_finish(&job->file);
+    return code == EX_OK ? atomic_file_publish(&job->file) : code;
+}
+
+static void close_all(void *context) { atomic_file_discard(&((struct gen_job *)context)->file); }
+
 int gen_main(int argc, char **argv) {
-    struct gen_arguments arguments = {0};
-    struct table_layout layout;
-    struct atomic_file file = {.fd = -1, .slot = -1};
-    int code = options_parse(&options_of_gen, &arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    code = check_arguments(&arguments, &layout);
-    const struct output_format *format = NULL;
-    if (code == EX_OK) {
-        format = output_format_for(arguments.common.output, arguments.common.output_format, "raw");
-        code = open_output(&file, arguments.common.output, arguments.common.force, format, &layout);
-    }
-    if (code == EX_OK)
-        code = write_header(&file, format, &layout);
-    if (code == EX_OK)
-        code = generate(&file, format, &arguments, &layout);
-    if (code == EX_OK)
-        code = atomic_file_finish(&file);
-    if (code == EX_OK)
-        code = atomic_file_publish(&file);
-    atomic_file_discard(&file);
-    return code;
+    static const struct job_step steps[] = {
+        {open_table, STEP_WRITE, false}, {generate, STEP_WORK, true}, {publish, STEP_WRITE, false}};
+    static const struct job_table table = {&options_of_gen, check_arguments, JOB_STEPS(steps), NULL, NULL, close_all};
+    struct gen_job job = {.file = {.fd = -1, .slot = -1}};
+    return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

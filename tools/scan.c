@@ -32,7 +32,8 @@ static int check_state(const struct scan_arguments *arguments) {
     return output_path_check(path, true);
 }
 
-static int check_arguments(const struct scan_arguments *arguments) {
+static int check_arguments(void *context) {
+    const struct scan_arguments *arguments = &((const struct scan_job *)context)->arguments;
     if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
     const int code = check_state(arguments);
@@ -47,7 +48,12 @@ static int check_arguments(const struct scan_arguments *arguments) {
     return check_outputs(&arguments->common, NULL, "--carry-out", arguments->carry_out);
 }
 
-static int read_state(struct scan_job *job) {
+static int read_state(void *context) {
+    struct scan_job *job = context;
+    const size_t kept = job->arguments.common.kept.count;
+    job->beside = (struct text_beside){.count = kept,
+                                       .most = kept > 0 ? memory_limit(job->arguments.common.memory) / 2 : 0,
+                                       .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct scan_arguments *arguments = &job->arguments;
     if (!arguments->state)
         return EX_OK;
@@ -110,7 +116,8 @@ static int make_rows_known(struct scan_job *job) {
                                            : fail(EX_DATAERR, "%s: its sums are beyond the address space", job->name);
 }
 
-static int open_outputs(struct scan_job *job) {
+static int open_outputs(void *context) {
+    struct scan_job *job = context;
     const struct scan_arguments *arguments = &job->arguments;
     const char *input_format = job->inputs[0].format->output;
     job->output_format = output_format_for(arguments->common.output, arguments->common.output_format, input_format);
@@ -128,12 +135,16 @@ static int open_outputs(struct scan_job *job) {
         return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its carry", job->name, job->carry_layout.bytes);
     if (code == EX_OK && arguments->state)
         code = state_file_open(&job->state);
-    return code == EX_OK ? make_rows_known(job) : code;
+    if (code == EX_OK)
+        code = make_rows_known(job);
+    job->rows_said = job->out_layout.rows;
+    return code;
 }
 
-static int finish_outputs(struct scan_job *job, size_t rows_said) {
+static int finish_outputs(void *context) {
+    struct scan_job *job = context;
     bool carry = job->arguments.carry_out != NULL;
-    int code = scan_finish_output(job, rows_said);
+    int code = scan_finish_output(job);
     if (code == EX_OK && carry)
         code = write_header(&job->carry_file, job->carry_format, &job->carry_layout);
     if (code == EX_OK && carry)
@@ -149,7 +160,8 @@ static int finish_outputs(struct scan_job *job, size_t rows_said) {
     return code == EX_OK ? atomic_file_publish_both(&job->output, beside) : code;
 }
 
-void scan_free_tables(struct scan_job *job) {
+void scan_free_tables(void *context) {
+    struct scan_job *job = context;
     for (unsigned i = 0; i < job->arguments.common.input_count && job->inputs; i++)
         input_release(&job->inputs[i]);
     text_beside_end(&job->beside);
@@ -161,46 +173,23 @@ void scan_free_tables(struct scan_job *job) {
     job->above = job->own_state = job->carry_in = job->carry_out = job->not_finite.last = NULL;
 }
 
-static int run(struct scan_job *job) {
-    int code = read_state(job);
-    if (code == EX_OK)
-        code = scan_open_tables(job);
-    stopwatch_step(&job->watch, STEP_READ);
-    if (code == EX_OK)
-        code = open_outputs(job);
-    const size_t rows_said = job->out_layout.rows;
-    stopwatch_step(&job->watch, STEP_WRITE);
-    if (code == EX_OK)
-        code = scan_sum_up(job);
-    stopwatch_step(&job->watch, STEP_WORK);
-    if (code == EX_OK)
-        code = finish_outputs(job, rows_said);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    if (code != EX_OK)
-        return code;
+void scan_close(void *context) {
+    struct scan_job *job = context;
+    atomic_file_discard(&job->output);
+    atomic_file_discard(&job->carry_file);
+    state_file_close(&job->state);
     scan_free_tables(job);
-    stopwatch_step(&job->watch, STEP_FREE);
-    return scan_tell(job);
+    free(job->inputs);
 }
 
 int scan_main(int argc, char **argv) {
-    struct scan_job job = {
-        .output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = STATE_FILE_NONE};
-    int code = options_parse(&options_of_scan, &job.arguments, argc, argv);
-    if (code == GO_ON)
-        code = check_arguments(&job.arguments);
-    else
-        return code;
-    job.beside = (struct text_beside){
-        .count = job.arguments.common.kept.count,
-        .most = job.arguments.common.kept.count > 0 ? memory_limit(job.arguments.common.memory) / 2 : 0,
-        .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (code == EX_OK)
-        code = run(&job);
-    atomic_file_discard(&job.output);
-    atomic_file_discard(&job.carry_file);
-    state_file_close(&job.state);
-    scan_free_tables(&job);
-    free(job.inputs);
-    return code;
+    static const struct job_step steps[] = {{read_state, STEP_READ, false},
+                                            {scan_open_tables, STEP_READ, false},
+                                            {open_outputs, STEP_WRITE, false},
+                                            {scan_sum_up, STEP_WORK, true},
+                                            {finish_outputs, STEP_WRITE, false}};
+    static const struct job_table table = {&options_of_scan, check_arguments,  JOB_STEPS(steps),
+                                           scan_tell,        scan_free_tables, scan_close};
+    struct scan_job job = SCAN_NO_FILES;
+    return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

@@ -4,9 +4,8 @@
 
 #include <tuplescan/stream.h>
 
-#include "progress.h"
+#include "job.h"
 #include "state_file.h"
-#include "stopwatch.h"
 #include "table_io.h"
 #include "text/beside.h"
 
@@ -20,6 +19,7 @@ struct not_finite {
 };
 
 struct scan_job {
+    struct job base;
     struct scan_arguments arguments;
     struct input_file *inputs; /* one table, one below the other: arguments.common.input_count of them */
     struct input_file *input;  /* the one that is read */
@@ -45,26 +45,35 @@ struct scan_job {
     bool input_failed;         /* in the thread that reads */
     int read_code, write_code; /* what callbacks said was wrong, in the thread that sums and in the one that writes */
     table_stream_report report;
-    struct progress progress;
-    struct stopwatch watch;
+    size_t rows_said; /* in the header that was written, or will be */
 };
+
+/* All that a scan_job is before anything is opened. */
+#define SCAN_NO_FILES                                                                                                  \
+    {                                                                                                                  \
+        .output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = {                             \
+            .lock = -1,                                                                                                \
+            .output = {.fd = -1, .slot = -1}                                                                           \
+        }                                                                                                              \
+    }
 
 /* The steps of a scan, which `append` takes, too; each returns EX_OK, or the exit code after a message. Opens the
  * inputs and finds out what is to be summed. */
-int scan_open_tables(struct scan_job *job);
+job_function scan_open_tables;
 
 /* Opens an input that was set aside, now that its turn has come, and sets it aside again when it has been read. */
 int scan_open_again(struct scan_job *job, struct input_file *input);
 int scan_close_again(struct input_file *input);
 
 /* Sums them up, into job->output. */
-int scan_sum_up(struct scan_job *job);
+job_function scan_sum_up;
 
-/* Writes the header, once more if it was written before the rows were known: `rows_said` were said then. */
-int scan_finish_output(struct scan_job *job, size_t rows_said);
+/* Writes the header, once more if other rows were said in it than there are. */
+int scan_finish_output(struct scan_job *job);
 
-/* Gives back what there is. */
-void scan_free_tables(struct scan_job *job);
+/* Gives back the tables, and in the end all there is. */
+void scan_free_tables(void *context);
+void scan_close(void *context);
 
 /* Notes a sum of a piece that is not finite: `row` is the first row of the piece. False when out of memory. */
 bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out);
@@ -74,6 +83,6 @@ void not_finite_look_at_end(struct scan_job *job);
 
 /* When the work is done: the report of --json, or the summary; and what standard error is told of fewer threads than
  * asked, of sums that are not finite, and of those that have left their type. The exit code. */
-int scan_tell(const struct scan_job *job);
+job_function scan_tell;
 
 #endif

@@ -47,13 +47,13 @@ static void print_json(const struct scan_job *job) {
     json_end();
     json_number("seconds", job->report.scan.seconds);
     json_number("transfer_seconds", job->report.scan.transfer_seconds);
-    stopwatch_json(&job->watch);
+    stopwatch_json(&job->base.watch);
     if (job->arguments.state) {
         json_size("rows_before", job->state.facts.rows);
         json_size("rows_after", job->state.facts.rows + out->rows);
     }
     json_number("gb_per_second", gigabytes_per_second(job, job->report.scan.seconds));
-    json_number("total_gb_per_second", gigabytes_per_second(job, stopwatch_total(&job->watch)));
+    json_number("total_gb_per_second", gigabytes_per_second(job, stopwatch_total(&job->base.watch)));
     json_size("memory", job->report.memory);
     json_bool("overflow_checked", job->checked);
     print_place("overflow", job->first_overflow, out->columns);
@@ -65,7 +65,7 @@ static void print_json(const struct scan_job *job) {
 
 static void print_summary(const struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
-    const double seconds = stopwatch_total(&job->watch);
+    const double seconds = stopwatch_total(&job->base.watch);
     message("%zu x %zu, %s -> %s", out->rows, out->columns, table_type_name(job->inputs[0].layout.type),
             table_type_name(out->type));
     message("%.3g s, %.3g GB/s", seconds, gigabytes_per_second(job, seconds));
@@ -91,7 +91,8 @@ static int warn_of_sums(const struct scan_job *job) {
                 table_type_size(type) < 8 ? "; without --out-type they have 64 bits" : "");
 }
 
-int scan_tell(const struct scan_job *job) {
+int scan_tell(void *context) {
+    const struct scan_job *job = context;
     if (job->arguments.common.json)
         print_json(job);
     else if (!job->arguments.common.quiet)

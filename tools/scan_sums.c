@@ -40,7 +40,7 @@ static int write_sums(void *context, const void *sums, size_t bytes) {
 
 static int show_progress(void *context, const table_stream_report *so_far) {
     struct scan_job *job = context;
-    progress_show(&job->progress, job->rows_above + so_far->rows, job->rows_known ? job->out_layout.rows : 0,
+    progress_show(&job->base.progress, job->rows_above + so_far->rows, job->rows_known ? job->out_layout.rows : 0,
                   job->report.bytes_read + job->report.bytes_written + so_far->bytes_read + so_far->bytes_written);
     return 0;
 }
@@ -280,13 +280,11 @@ static int sum_inputs(struct scan_job *job) {
     return code;
 }
 
-int scan_sum_up(struct scan_job *job) {
-    const struct scan_arguments *arguments = &job->arguments;
+int scan_sum_up(void *context) {
+    struct scan_job *job = context;
     job->first_overflow = job->not_finite.first = SCAN_NONE;
-    progress_begin(&job->progress, !arguments->common.quiet && !arguments->common.no_progress);
     const int code = sum_inputs(job);
-    progress_end(&job->progress);
-    stopwatch_stream(&job->watch, &job->report);
+    stopwatch_stream(&job->base.watch, &job->report);
     if (job->first_overflow != SCAN_NONE) /* a row of this table, as all are */
         job->first_overflow -= job->state.facts.rows * job->out_layout.columns;
     if (code != EX_OK)
@@ -298,9 +296,9 @@ int scan_sum_up(struct scan_job *job) {
     return EX_OK;
 }
 
-int scan_finish_output(struct scan_job *job, size_t rows_said) {
+int scan_finish_output(struct scan_job *job) {
     int code = write_header_once(job);
-    if (code == EX_OK && rows_said != job->out_layout.rows)
+    if (code == EX_OK && job->rows_said != job->out_layout.rows)
         code = rewrite_header(&job->output, job->output_format, &job->out_layout);
     return code;
 }

@@ -197,7 +197,8 @@ static int make_state(struct scan_job *job) {
     return code != EX_OK || job->own_state ? code : fail(EX_OSERR, "%s: out of memory", job->name);
 }
 
-int scan_open_tables(struct scan_job *job) {
+int scan_open_tables(void *context) {
+    struct scan_job *job = context;
     struct scan_arguments *arguments = &job->arguments;
     size_t rows = 0;
     int code = start_inputs(job, &rows);

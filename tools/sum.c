@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "job.h"
 #include "json.h"
 #include "memory.h"
 #include "message.h"
@@ -17,11 +18,13 @@ enum { WALK_BYTES = 1 << 20 };
 
 /* What is read of the running sums, from the top to the bottom. */
 struct range {
+    struct job base;
     struct input_file scanned;
     struct sum_arguments arguments;
     table_type type;  /* what the sums are kept in: not always that of the file */
     size_t row_bytes; /* of the file */
     void *from, *to;  /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
+    char *sums;       /* what is printed */
     size_t wrapped;   /* the first column whose running sums are seen to have wrapped, or the number of columns */
 };
 
@@ -151,44 +154,47 @@ static int read_ends(struct range *range) {
     return code == EX_OK ? sums_at(range, arguments->rows.to, reverse ? &range->from : &range->to) : code;
 }
 
-static int subtract(struct range *range, char *sums) {
-    const size_t columns = range->scanned.layout.columns;
+static int subtract(void *context) {
+    struct range *range = context;
+    const struct option_rows *rows = &range->arguments.rows;
+    const size_t columns = range->scanned.layout.columns, bytes = columns * table_type_size(range->type);
+    range->sums = memory_allocate(bytes);
+    if (!range->sums)
+        return fail(EX_OSERR, "out of memory");
+    memset(range->sums, 0, bytes);
+    if (rows->from >= rows->to || columns == 0)
+        return EX_OK;
     const int code = read_ends(range);
     if (code != EX_OK)
         return code;
     if (range->from)
         range->wrapped = row_overflow(range->type, range->from, range->to, columns);
-    row_subtract(range->type, sums, range->to, range->from ? range->from : sums, columns);
+    row_subtract(range->type, range->sums, range->to, range->from ? range->from : range->sums, columns);
     return EX_OK;
 }
 
-static int subtract_and_print(struct range *range) {
-    const struct sum_arguments *arguments = &range->arguments;
-    struct input_file *scanned = &range->scanned;
-    const size_t columns = scanned->layout.columns, bytes = columns * table_type_size(range->type);
-    char *sums = memory_allocate(bytes);
-    int code = sums ? EX_OK : fail(EX_OSERR, "out of memory");
-    if (code == EX_OK)
-        memset(sums, 0, bytes);
-    if (code == EX_OK && arguments->rows.from < arguments->rows.to && columns > 0)
-        code = subtract(range, sums);
-    if (code == EX_OK)
-        code = input_drain(scanned);
-    if (code == EX_OK && arguments->rows.to > scanned->layout.rows)
-        code = no_such_row(range);
-    if (code == EX_OK)
-        code = input_unchanged(scanned);
-    if (code == EX_OK)
-        print(scanned, arguments, sums, range->wrapped);
-    if (code == EX_OK && range->wrapped < scanned->layout.columns)
+/* The file is read to its end, and has that many rows. */
+static int check_end(void *context) {
+    struct range *range = context;
+    const int code = input_drain(&range->scanned);
+    if (code == EX_OK && range->arguments.rows.to > range->scanned.layout.rows)
+        return no_such_row(range);
+    return code == EX_OK ? input_unchanged(&range->scanned) : code;
+}
+
+static int tell(void *context) {
+    const struct range *range = context;
+    const struct input_file *scanned = &range->scanned;
+    print(scanned, &range->arguments, range->sums, range->wrapped);
+    if (range->wrapped < scanned->layout.columns)
         message("%s: column %zu: the running sums have wrapped, or their difference has: what is printed is right only "
                 "if it fits in %s",
                 scanned->name, range->wrapped, table_type_name(scanned->layout.type));
-    free(sums);
-    return code;
+    return EX_OK;
 }
 
-static int run(struct range *range) {
+static int open_sums(void *context) {
+    struct range *range = context;
     struct sum_arguments *arguments = &range->arguments;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
@@ -210,23 +216,30 @@ static int run(struct range *range) {
     range->type = table_sum_type(layout->type);
     range->row_bytes = layout->columns * table_type_size(layout->type);
     range->wrapped = layout->columns;
-    return subtract_and_print(range);
+    return EX_OK;
+}
+
+static int check_arguments(void *context) {
+    const struct sum_arguments *arguments = &((const struct range *)context)->arguments;
+    if (arguments->scan.state && arguments->scan.carry_in)
+        return fail(EX_USAGE, "--carry-in and --continue: only one of them");
+    if (arguments->scan.state && arguments->scan.reverse)
+        return fail(EX_USAGE, "--reverse and --continue: only one of them");
+    return arguments->has_rows ? EX_OK : fail(EX_USAGE, "--rows A:B is missing");
+}
+
+static void close_all(void *context) {
+    struct range *range = context;
+    input_close(&range->scanned);
+    free(range->from);
+    free(range->to);
+    free(range->sums);
 }
 
 int sum_main(int argc, char **argv) {
-    struct range range = {0};
-    int code = options_parse(&options_of_sum, &range.arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    if (range.arguments.scan.state && range.arguments.scan.carry_in)
-        return fail(EX_USAGE, "--carry-in and --continue: only one of them");
-    if (range.arguments.scan.state && range.arguments.scan.reverse)
-        return fail(EX_USAGE, "--reverse and --continue: only one of them");
-    if (!range.arguments.has_rows)
-        return fail(EX_USAGE, "--rows A:B is missing");
-    code = run(&range);
-    input_close(&range.scanned);
-    free(range.from);
-    free(range.to);
-    return code;
+    static const struct job_step steps[] = {
+        {open_sums, STEP_READ, false}, {subtract, STEP_WORK, false}, {check_end, STEP_READ, false}};
+    static const struct job_table table = {&options_of_sum, check_arguments, JOB_STEPS(steps), tell, NULL, close_all};
+    struct range range = {.wrapped = 0};
+    return job_run(&table, &range, &range.arguments.scan.common, argc, argv);
 }

@@ -14,41 +14,57 @@ struct overflow {
     size_t row, column;
 };
 
-static int open_scanned(struct input_file *scanned, const char *path, const struct input_file *input,
-                        const struct scan_arguments *arguments) {
+static int open_input(void *context) {
+    struct comparison *comparison = context;
+    const struct scan_arguments *arguments = &comparison->arguments;
+    table_type like;
+    const int code = state_file_type(arguments->state, &like);
+    return code == EX_OK ? start_input(&comparison->input, arguments->common.inputs[0],
+                                       arguments->common.out_type ? arguments->common.out_type : like, NULL, arguments)
+                         : code;
+}
+
+static int open_scanned(void *context) {
+    struct comparison *comparison = context;
+    const struct arguments *arguments = &comparison->arguments.common;
+    const struct input_file *input = &comparison->input;
+    struct input_file *scanned = &comparison->scanned;
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
-    table_type type = arguments->common.out_type ? arguments->common.out_type : default_sum_type(in->type);
     static const char *const places[BY_MOST] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                 "8", "9", "10", "11", "12", "13", "14", "15"};
-    struct input_request request = {.format = arguments->common.output_format,
-                                    .kept = places, /* what is kept stands before the sums */
-                                    .kept_count = arguments->common.kept.count,
-                                    .type = type,
-                                    .columns = in->columns,
-                                    .type_is_a_hint = true,
-                                    .memory = memory_there(arguments->common.memory),
-                                    .delimiter = arguments->common.delimiter};
-    int code = input_start(scanned, path, &request);
+    const struct input_request request = {.format = arguments->output_format,
+                                          .kept = places, /* what is kept stands before the sums */
+                                          .kept_count = arguments->kept.count,
+                                          .type =
+                                              arguments->out_type ? arguments->out_type : default_sum_type(in->type),
+                                          .columns = in->columns,
+                                          .type_is_a_hint = true,
+                                          .memory = memory_there(arguments->memory),
+                                          .delimiter = arguments->delimiter};
+    const int code = input_start(scanned, arguments->inputs[1], &request);
     if (code != EX_OK)
         return code;
-    if (!table_types_supported(in->type, out->type) ||
-        (arguments->common.out_type && out->type != arguments->common.out_type))
+    if (!table_types_supported(in->type, out->type) || (arguments->out_type && out->type != arguments->out_type))
         return fail(EX_DATAERR, "%s: its type is %s, and the sums of %s would be %s", scanned->name,
                     table_type_name(out->type), table_type_name(in->type),
-                    arguments->common.out_type ? table_type_name(arguments->common.out_type)
-                                               : sum_types_text(in->type));
+                    arguments->out_type ? table_type_name(arguments->out_type) : sum_types_text(in->type));
     if (out->columns != in->columns ||
-        (input->rows_known && scanned->rows_known && out->rows != in->rows + arguments->offsets))
-        return verify_wrong_shape(scanned, input);
+        (input->rows_known && scanned->rows_known && out->rows != in->rows + comparison->arguments.offsets))
+        return verify_wrong_shape(comparison);
+    const size_t asked = arguments->memory;
+    comparison->budget =
+        (struct memory_budget){.most = verify_takes_all(comparison) ? memory_there(asked) : memory_limit(asked),
+                               .used = input_memory(input) + input_memory(scanned),
+                               .buffers = input->buffers + scanned->buffers};
     return EX_OK;
 }
 
 /* The first sum that has left its type, if one has before the difference. */
 static struct overflow find_overflow(const struct comparison *comparison) {
     const struct serial_sums *sums = &comparison->sums;
-    const uint64_t rows = comparison->counted + !comparison->exclusive;
+    const uint64_t rows = comparison->counted + !comparison->arguments.exclusive;
     const uint64_t row =
-        comparison->reverse ? comparison->input->layout.rows - 1 - sums->overflow_row : sums->overflow_row;
+        comparison->arguments.reverse ? comparison->input.layout.rows - 1 - sums->overflow_row : sums->overflow_row;
     const bool found = sums->overflowed && (!comparison->differs || sums->overflow_row < rows);
     return (struct overflow){found, (size_t)row, sums->overflow_column};
 }
@@ -95,86 +111,59 @@ static void print_text(const struct input_file *input, const struct input_file *
     putchar('\n');
 }
 
-static int say(const struct scan_arguments *arguments, const struct comparison *comparison) {
+static int tell(void *context) {
+    const struct comparison *comparison = context;
+    const struct scan_arguments *arguments = &comparison->arguments;
     const struct difference *difference = comparison->differs ? &comparison->difference : NULL;
     const struct overflow overflow = find_overflow(comparison);
     if (arguments->common.json)
-        print_json(comparison->input, comparison->scanned, difference, &overflow);
+        print_json(&comparison->input, &comparison->scanned, difference, &overflow);
     if (difference)
-        return fail(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", comparison->scanned->name,
+        return fail(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", comparison->scanned.name,
                     difference->row, difference->column, difference->expected, difference->found);
     if (!arguments->common.json && !arguments->common.quiet)
-        print_text(comparison->input, comparison->scanned, &overflow);
+        print_text(&comparison->input, &comparison->scanned, &overflow);
     return EX_OK;
 }
 
-static int verify(const struct scan_arguments *arguments, struct input_file *input, struct input_file *scanned,
-                  const void *carry, const struct state_file *state) {
-    struct comparison comparison = {.input = input,
-                                    .scanned = scanned,
-                                    .carry = carry,
-                                    .exclusive = arguments->exclusive,
-                                    .reverse = arguments->reverse,
-                                    .offsets = arguments->offsets};
-    const size_t asked = arguments->common.memory;
-    struct memory_budget budget = {.most = verify_takes_all(&comparison) ? memory_there(asked) : memory_limit(asked),
-                                   .used = input_memory(input) + input_memory(scanned),
-                                   .buffers = input->buffers + scanned->buffers};
-    int code = comparison.reverse ? verify_find_end(&comparison, &budget) : EX_OK;
-    if (code == EX_OK)
-        code = verify_make_room(&comparison, &budget, state);
-    comparison.sums.skip_nan = arguments->skip_nan;
-    progress_begin(&comparison.progress, !arguments->common.quiet && !arguments->common.no_progress);
-    if (code == EX_OK)
-        code = verify_compare(&comparison);
-    progress_end(&comparison.progress);
-    if (code == EX_OK)
-        code = input_unchanged(input);
-    if (code == EX_OK)
-        code = input_unchanged(scanned);
-    if (code == EX_OK)
-        code = say(arguments, &comparison);
-    serial_sums_end(&comparison.sums);
-    free(comparison.values);
-    free(comparison.rounded);
-    free(comparison.spare);
-    return code;
-}
-
 /* What came above the rows: of floats that is more than one row of sums. The state is believed. */
-static int read_start(const struct scan_arguments *arguments, const struct input_file *scanned,
-                      struct state_file *state, void **carry) {
-    const struct table_layout *sums = &scanned->layout;
+static int read_start(void *context) {
+    struct comparison *comparison = context;
+    const struct scan_arguments *arguments = &comparison->arguments;
+    const struct table_layout *sums = &comparison->scanned.layout;
+    const table_type type = table_sum_type(sums->type);
     if (!arguments->state)
-        return read_row(arguments->carry_in, table_sum_type(sums->type), sums->columns, carry);
+        return read_row(arguments->carry_in, type, sums->columns, &comparison->carry);
     if (arguments->carry_in)
         return fail(EX_USAGE, "--carry-in and --continue: only one of them");
-    return state_file_sums(state, arguments->state, scanned->name, table_sum_type(sums->type), sums->columns, carry);
+    return state_file_sums(&comparison->state, arguments->state, comparison->scanned.name, type, sums->columns,
+                           &comparison->carry);
+}
+
+static int inputs_unchanged(void *context) {
+    const struct comparison *comparison = context;
+    const int code = input_unchanged(&comparison->input);
+    return code == EX_OK ? input_unchanged(&comparison->scanned) : code;
+}
+
+static void close_all(void *context) {
+    struct comparison *comparison = context;
+    serial_sums_end(&comparison->sums);
+    state_file_close(&comparison->state);
+    input_close(&comparison->input);
+    input_close(&comparison->scanned);
+    free(comparison->values);
+    free(comparison->rounded);
+    free(comparison->spare);
+    free(comparison->carry);
 }
 
 int verify_main(int argc, char **argv) {
-    struct scan_arguments arguments = {0};
-    struct input_file input = {0}, scanned = {0};
-    struct state_file state = STATE_FILE_NONE;
-    void *carry = NULL;
-    table_type like;
-    int code = options_parse(&options_of_verify, &arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    code = state_file_type(arguments.state, &like);
-    if (code == EX_OK)
-        code = start_input(&input, arguments.common.inputs[0],
-                           arguments.common.out_type ? arguments.common.out_type : like, NULL, &arguments);
-    if (code == EX_OK)
-        code = open_scanned(&scanned, arguments.common.inputs[1], &input, &arguments);
-    if (code == EX_OK)
-        code = read_start(&arguments, &scanned, &state, &carry);
-    const bool goes_on = state.facts.rows > 0 && type_is_float(scanned.layout.type);
-    if (code == EX_OK)
-        code = verify(&arguments, &input, &scanned, carry, goes_on ? &state : NULL);
-    state_file_close(&state);
-    input_close(&input);
-    input_close(&scanned);
-    free(carry);
-    return code;
+    static const struct job_step steps[] = {{open_input, STEP_READ, false},       {open_scanned, STEP_READ, false},
+                                            {read_start, STEP_READ, false},       {verify_find_end, STEP_READ, false},
+                                            {verify_make_room, STEP_WORK, false}, {verify_compare, STEP_WORK, true},
+                                            {inputs_unchanged, STEP_READ, false}};
+    static const struct job_table table = {&options_of_verify, NULL, JOB_STEPS(steps), tell, NULL, close_all};
+    struct comparison comparison = {.state = STATE_FILE_NONE};
+    return job_run(&table, &comparison, &comparison.arguments.common, argc, argv);
 }

@@ -8,10 +8,9 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
-#include "stopwatch.h"
-#include "threads.h"
 
 struct count_job {
+    struct job base;
     struct count_arguments arguments;
     struct input_file input;
     struct atomic_file output;
@@ -23,11 +22,10 @@ struct count_job {
     table_digit digit;
     struct memory_budget budget;
     table_pipeline_report report, rank_report;
-    struct progress progress;
-    struct stopwatch watch;
 };
 
-static int check_arguments(struct count_job *job) {
+static int check_arguments(void *context) {
+    struct count_job *job = context;
     struct count_arguments *arguments = &job->arguments;
     job->digit = (table_digit){.first_bit = arguments->first_bit,
                                .bits = arguments->has_bits ? arguments->bits : 8,
@@ -54,7 +52,8 @@ static int lay_out(struct count_job *job, uint64_t keys) {
                : fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
 }
 
-static int open_input(struct count_job *job) {
+static int open_input(void *context) {
+    struct count_job *job = context;
     const struct count_arguments *arguments = &job->arguments;
     const int code = open_keys_to_count(&job->input, arguments->common.inputs[0], &arguments->common);
     if (code != EX_OK)
@@ -139,7 +138,7 @@ static int count_pieces(struct count_job *job, struct key_pieces *pieces, void *
             code = lay_out(job, pieces->done);
         if (code == EX_OK)
             code = count_keys(job, &keys, place, spare);
-        progress_show(&job->progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
+        progress_show(&job->base.progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
                       pieces->done * table_type_size(job->input.layout.type));
     }
     return code;
@@ -160,7 +159,8 @@ static bool splits_chunks(const struct count_job *job, const struct key_pieces *
 }
 
 /* There is memory for the counters before anything is counted, as far as anybody knows how many there are. */
-static int count(struct count_job *job) {
+static int count(void *context) {
+    struct count_job *job = context;
     struct key_pieces pieces = {0};
     job->row_bytes = job->layout.columns * table_type_size(job->layout.type);
     job->budget.most = memory_there(job->arguments.common.memory);
@@ -193,70 +193,58 @@ static void print_json(const struct count_job *job) {
     both.scan_seconds += job->rank_report.scan_seconds;
     both.seconds += job->rank_report.seconds;
     print_report(&both, job->input.layout.bytes);
-    stopwatch_json(&job->watch);
+    stopwatch_json(&job->base.watch);
     json_end();
 }
 
-static void free_tables(struct count_job *job) {
+static int open_counters(void *context) {
+    struct count_job *job = context;
+    const struct arguments *arguments = &job->arguments.common;
+    return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
+}
+
+static int write_counters(void *context) {
+    struct count_job *job = context;
+    int code = input_unchanged(&job->input);
+    if (code == EX_OK)
+        code = write_whole(&job->output, job->format, &job->layout, job->counters, &job->base.progress);
+    return code == EX_OK ? atomic_file_publish(&job->output) : code;
+}
+
+static int tell(void *context) {
+    const struct count_job *job = context;
+    char times[STOPWATCH_TEXT], list[LIST_TEXT];
+    stopwatch_text(&job->base.watch, times);
+    if (job->arguments.common.json)
+        print_json(job);
+    else if (!job->arguments.common.quiet)
+        message("%zu keys of %s%s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys_view(&job->input).rows,
+                table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
+                job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
+                times);
+    return say_threads(&job->arguments.common, &job->report);
+}
+
+static void free_tables(void *context) {
+    struct count_job *job = context;
     input_release(&job->input);
     free(job->counters);
     job->counters = NULL;
 }
 
-static int calculate(struct count_job *job) {
-    const struct count_arguments *arguments = &job->arguments;
-    int code = open_input(job);
-    stopwatch_step(&job->watch, STEP_READ);
-    if (code == EX_OK)
-        code = open_output(&job->output, arguments->common.output, arguments->common.force, job->format, &job->layout);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    progress_begin(&job->progress, wants_progress(&arguments->common));
-    if (code == EX_OK)
-        code = count(job);
-    stopwatch_step(&job->watch, STEP_WORK);
-    progress_end(&job->progress);
-    progress_begin(&job->progress, wants_progress(&arguments->common));
-    if (code == EX_OK)
-        code = input_unchanged(&job->input);
-    if (code == EX_OK)
-        code = write_whole(&job->output, job->format, &job->layout, job->counters, &job->progress);
-    progress_end(&job->progress);
-    if (code == EX_OK)
-        code = atomic_file_publish(&job->output);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    return code;
-}
-
-static int run(struct count_job *job) {
-    char times[STOPWATCH_TEXT], list[LIST_TEXT];
-    const int code = calculate(job);
-    if (code != EX_OK)
-        return code;
-    const size_t keys = keys_view(&job->input).rows;
+static void close_all(void *context) {
+    struct count_job *job = context;
+    atomic_file_discard(&job->output);
     free_tables(job);
-    stopwatch_step(&job->watch, STEP_FREE);
-    stopwatch_text(&job->watch, times);
-    if (job->arguments.common.json)
-        print_json(job);
-    else if (!job->arguments.common.quiet)
-        message("%zu keys of %s%s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys,
-                table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
-                job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
-                times);
-    if (!job->arguments.common.quiet)
-        say_fewer_threads(job->arguments.common.threads_asked, job->report.threads, job->report.backend);
-    return EX_OK;
 }
 
 int count_main(int argc, char **argv) {
+    static const struct job_step steps[] = {{open_input, STEP_READ, false},
+                                            {open_counters, STEP_WRITE, false},
+                                            {count, STEP_WORK, true},
+                                            {write_counters, STEP_WRITE, true}};
+    static const struct job_table table = {&options_of_count, check_arguments, JOB_STEPS(steps), tell,
+                                           free_tables,       close_all};
     struct count_job job = {.output = {.fd = -1, .slot = -1}};
-    int code = options_parse(&options_of_count, &job.arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    code = check_arguments(&job);
-    if (code == EX_OK)
-        code = run(&job);
-    atomic_file_discard(&job.output);
-    free_tables(&job);
-    return code;
+    return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

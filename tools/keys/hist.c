@@ -10,10 +10,10 @@
 #include "memory.h"
 #include "message.h"
 #include "number.h"
-#include "threads.h"
 #include "types.h"
 
-static int check_arguments(const struct hist_arguments *arguments) {
+static int check_arguments(void *context) {
+    const struct hist_arguments *arguments = &((const struct hist_job *)context)->arguments;
     if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
         return fail(EX_USAGE, "--range, --edges and --first: only one of them");
     if (arguments->edges && arguments->bins)
@@ -27,7 +27,8 @@ static int check_arguments(const struct hist_arguments *arguments) {
     return check_outputs(&arguments->common, arguments->plot ? "--plot" : NULL, NULL, NULL);
 }
 
-static int read_weights(struct hist_job *job) {
+static int read_weights(void *context) {
+    struct hist_job *job = context;
     const char *path = job->arguments.weights;
     const struct memory_budget budget = hist_budget(job);
     char list[LIST_TEXT];
@@ -47,7 +48,8 @@ static int read_weights(struct hist_job *job) {
 }
 
 /* The table of counts, and where it goes to, if anywhere. */
-static int prepare_output(struct hist_job *job) {
+static int prepare_output(void *context) {
+    struct hist_job *job = context;
     const struct hist_arguments *arguments = &job->arguments;
     const table_view values = keys_view(&job->input);
     const size_t chunk = arguments->chunk, chunks = chunk ? values.rows / chunk + (values.rows % chunk != 0) : 1;
@@ -119,7 +121,7 @@ static int count_pieces(struct hist_job *job, struct key_pieces *pieces) {
             code = count_values(job, &values, counts, outside);
         if (code == EX_OK)
             add_piece(job, counts, outside);
-        progress_show(&job->progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
+        progress_show(&job->base.progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
                       pieces->done * table_type_size(job->input.layout.type));
     }
     free(counts);
@@ -163,7 +165,8 @@ static int charge(struct hist_job *job, struct key_pieces *pieces, bool in_piece
     return code == EX_OK ? memory_charge(&budget, job->input.name, scratch) : code;
 }
 
-static int count(struct hist_job *job) {
+static int count(void *context) {
+    struct hist_job *job = context;
     const bool in_pieces = !job->arguments.weights && !job->arguments.chunk;
     const table_view values = keys_view(&job->input);
     struct key_pieces pieces = {0};
@@ -178,23 +181,25 @@ static int count(struct hist_job *job) {
 }
 
 /* Is called before anything is written or printed. */
-static int inputs_unchanged(const struct hist_job *job) {
+static int inputs_unchanged(void *context) {
+    const struct hist_job *job = context;
     int code = input_unchanged(&job->input);
     if (code == EX_OK)
         code = input_unchanged(&job->edges);
     return code == EX_OK ? input_unchanged(&job->weights) : code;
 }
 
-static int write_output(struct hist_job *job) {
+static int write_output(void *context) {
+    struct hist_job *job = context;
     if (!job->arguments.common.output)
         return EX_OK;
-    const int code = write_whole(&job->output, job->format, &job->layout, job->rows, &job->progress);
+    const int code = write_whole(&job->output, job->format, &job->layout, job->rows, &job->base.progress);
     return code == EX_OK ? atomic_file_publish(&job->output) : code;
 }
 
 static void print_summary(const struct hist_job *job) {
     char times[STOPWATCH_TEXT], list[LIST_TEXT];
-    stopwatch_text(&job->watch, times);
+    stopwatch_text(&job->base.watch, times);
     message("%zu values of %s%s in %zu bins: %.3g ms; %llu below, %llu above, %llu not a number; %s",
             keys_view(&job->input).rows, table_type_name(job->input.layout.type), list_text(&job->input, list),
             job->bins.count, 1e3 * job->report.seconds, (unsigned long long)job->outside[TABLE_OUTSIDE_BELOW],
@@ -202,7 +207,8 @@ static void print_summary(const struct hist_job *job) {
             times);
 }
 
-static void print(const struct hist_job *job) {
+static int tell(void *context) {
+    const struct hist_job *job = context;
     const struct hist_arguments *arguments = &job->arguments;
     if (arguments->common.json)
         hist_print_json(job);
@@ -212,6 +218,7 @@ static void print(const struct hist_job *job) {
         hist_print_text(job);
     else if (!arguments->common.quiet)
         print_summary(job);
+    return say_threads(&arguments->common, &job->report);
 }
 
 static bool bins_are_known(const struct hist_arguments *arguments, table_type type) {
@@ -220,7 +227,8 @@ static bool bins_are_known(const struct hist_arguments *arguments, table_type ty
 
 /* Counts add up; sums of weights, and rows of chunks, are made at once; and without a range all values are looked
  * at twice. So files are mapped, and what comes bit by bit is taken so if that will do. */
-static int open_values(struct hist_job *job) {
+static int open_values(void *context) {
+    struct hist_job *job = context;
     const struct hist_arguments *arguments = &job->arguments;
     const char *path = arguments->common.inputs[0];
     struct input_file *input = &job->input;
@@ -233,56 +241,28 @@ static int open_values(struct hist_job *job) {
                : input_take_table(input, memory_there(arguments->common.memory));
 }
 
-static int run(struct hist_job *job) {
-    int code = open_values(job);
-    stopwatch_step(&job->watch, STEP_READ);
-    progress_begin(&job->progress, wants_progress(&job->arguments.common));
-    if (code == EX_OK)
-        code = hist_choose_bins(job);
-    progress_end(&job->progress);
-    stopwatch_step(&job->watch, STEP_WORK);
-    if (code == EX_OK)
-        code = read_weights(job);
-    stopwatch_step(&job->watch, STEP_READ);
-    if (code == EX_OK)
-        code = prepare_output(job);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    progress_begin(&job->progress, wants_progress(&job->arguments.common));
-    if (code == EX_OK)
-        code = count(job);
-    if (code == EX_OK)
-        code = inputs_unchanged(job);
-    if (code == EX_OK)
-        code = hist_cumulate(job);
-    stopwatch_step(&job->watch, STEP_WORK);
-    progress_end(&job->progress);
-    progress_begin(&job->progress, wants_progress(&job->arguments.common));
-    if (code == EX_OK)
-        code = write_output(job);
-    progress_end(&job->progress);
-    stopwatch_step(&job->watch, STEP_WRITE);
+static void release(void *context) {
+    struct hist_job *job = context;
     input_release(&job->input);
     input_release(&job->weights);
-    stopwatch_step(&job->watch, STEP_FREE);
-    if (code == EX_OK)
-        print(job);
-    if (code == EX_OK && !job->arguments.common.quiet)
-        say_fewer_threads(job->arguments.common.threads_asked, job->report.threads, job->report.backend);
-    return code;
+}
+
+static void close_all(void *context) {
+    struct hist_job *job = context;
+    atomic_file_discard(&job->output);
+    input_close(&job->input);
+    input_close(&job->edges);
+    input_close(&job->weights);
+    free(job->rows);
 }
 
 int hist_main(int argc, char **argv) {
+    static const struct job_step steps[] = {{open_values, STEP_READ, false},   {hist_choose_bins, STEP_WORK, true},
+                                            {read_weights, STEP_READ, false},  {prepare_output, STEP_WRITE, false},
+                                            {count, STEP_WORK, true},          {inputs_unchanged, STEP_WORK, false},
+                                            {hist_cumulate, STEP_WORK, false}, {write_output, STEP_WRITE, true}};
+    static const struct job_table table = {&options_of_hist, check_arguments, JOB_STEPS(steps), tell,
+                                           release,          close_all};
     struct hist_job job = {.output = {.fd = -1, .slot = -1}};
-    int code = options_parse(&options_of_hist, &job.arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    code = check_arguments(&job.arguments);
-    if (code == EX_OK)
-        code = run(&job);
-    atomic_file_discard(&job.output);
-    input_close(&job.input);
-    input_close(&job.edges);
-    input_close(&job.weights);
-    free(job.rows);
-    return code;
+    return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

@@ -4,16 +4,14 @@
 
 #include "keys.h"
 #include "memory.h"
-#include "stopwatch.h"
 
 struct hist_job {
+    struct job base;
     struct hist_arguments arguments;
     struct input_file input, edges, weights;
     struct atomic_file output;
     struct table_layout layout;
     const struct output_format *format;
-    struct progress progress;
-    struct stopwatch watch;
     table_bins bins;
     size_t rows_of_bins;   /* 1, or one for each chunk */
     table_type count_type; /* u64 of counts, f64 of sums of weights */
@@ -26,13 +24,13 @@ struct hist_job {
 struct memory_budget hist_budget(const struct hist_job *job);
 
 /* Makes the bins that the arguments ask for, which may mean to look at all values, or to read edges. An EX_ code. */
-int hist_choose_bins(struct hist_job *job);
+job_function hist_choose_bins;
 
 /* The width of a bin; 1 of one of an integer. */
 double hist_bin_width(const struct hist_job *job, size_t bin);
 
 /* Makes of the counts what --cumulative and --density ask for. EX_OK, or the exit code after a message. */
-int hist_cumulate(struct hist_job *job);
+job_function hist_cumulate;
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */
 void hist_print_plot(const struct hist_job *job); /* the same with bars */

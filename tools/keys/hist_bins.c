@@ -47,7 +47,7 @@ static int find_range(struct hist_job *job) {
     for (size_t i = 0; i < values.rows; i++) {
         const double value = key_as_double(&values, i);
         if (i % LOOK_KEYS == 0)
-            progress_show(&job->progress, i, values.rows, i * table_type_size(values.type));
+            progress_show(&job->base.progress, i, values.rows, i * table_type_size(values.type));
         if (!isfinite(value))
             continue;
         if (value <= low)
@@ -97,7 +97,8 @@ double hist_bin_width(const struct hist_job *job, size_t bin) {
     return key_as_double(&edges, bin + 1) - key_as_double(&edges, bin);
 }
 
-int hist_choose_bins(struct hist_job *job) {
+int hist_choose_bins(void *context) {
+    struct hist_job *job = context;
     const struct hist_arguments *arguments = &job->arguments;
     const bool bytes = job->input.layout.type == TABLE_U8 && !arguments->has_range;
     job->bins = (table_bins){.kind = TABLE_BINS_EVEN, .count = arguments->bins ? arguments->bins : bytes ? 256 : 10};

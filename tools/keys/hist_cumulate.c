@@ -35,7 +35,8 @@ static void make_density(const struct hist_job *job, void *counts) {
     }
 }
 
-int hist_cumulate(struct hist_job *job) {
+int hist_cumulate(void *context) {
+    struct hist_job *job = context;
     const size_t row_bytes = job->bins.count * table_type_size(job->count_type);
     int code = EX_OK;
     for (size_t row = 0; row < job->rows_of_bins && code == EX_OK; row++) {

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "message.h"
 #include "number.h"
+#include "threads.h"
 #include "types.h"
 #include "words.h"
 
@@ -140,7 +141,11 @@ double key_as_double(const table_view *keys, size_t i) {
     }
 }
 
-bool wants_progress(const struct arguments *arguments) { return !arguments->quiet && !arguments->no_progress; }
+int say_threads(const struct arguments *arguments, const table_pipeline_report *report) {
+    if (!arguments->quiet)
+        say_fewer_threads(arguments->threads_asked, report->threads, report->backend);
+    return EX_OK;
+}
 
 /* The values of the layout, whole rows at a time. */
 static int write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,

@@ -5,6 +5,7 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "job.h"
 #include "memory.h"
 #include "table_io.h"
 
@@ -59,8 +60,8 @@ const char *list_text(const struct input_file *file, char text[LIST_TEXT]);
 /* Value i of a column, rounded if it is one of 64 bits. */
 double key_as_double(const table_view *keys, size_t i);
 
-/* Whether somebody wants to see how far it is. */
-bool wants_progress(const struct arguments *arguments);
+/* Says why fewer threads than --threads asks for have worked. EX_OK. */
+int say_threads(const struct arguments *arguments, const table_pipeline_report *report);
 
 /* The header, the bytes, and the file on the disk but not yet under its name; and then under it. As
  * atomic_file_finish() and atomic_file_publish(). */

@@ -8,9 +8,9 @@
 #include "json.h"
 #include "memory.h"
 #include "message.h"
-#include "threads.h"
 
-static int check_arguments(const struct sort_arguments *arguments) {
+static int check_arguments(void *context) {
+    const struct sort_arguments *arguments = &((const struct sort_job *)context)->arguments;
     if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
     if (!arguments->values != !arguments->values_out)
@@ -28,13 +28,14 @@ static int check_arguments(const struct sort_arguments *arguments) {
  * knows how many there are come now. */
 static int start(struct sort_job *job, struct input_file *file, const char *path, const struct input_request *request) {
     const int code = input_start(file, path, request);
-    file->progress = &job->progress;
+    file->progress = &job->base.progress;
     return code != EX_OK || file->rows_known
                ? code
                : input_take_all(file, memory_left(&job->budget), "the last row may come first");
 }
 
-static int start_rows(struct sort_job *job) {
+static int start_rows(void *context) {
+    struct sort_job *job = context;
     struct input_request request = keys_request(&job->arguments.common, job->by);
     for (unsigned i = 0; i < job->arguments.by.count; i++)
         job->by[i].name = job->arguments.by.list[i];
@@ -56,7 +57,8 @@ static int start_rows(struct sort_job *job) {
     return sort_choose_keys(job);
 }
 
-static int start_values(struct sort_job *job) {
+static int start_values(void *context) {
+    struct sort_job *job = context;
     const struct sort_arguments *arguments = &job->arguments;
     struct input_request request = {.raw_type = TABLE_U8, .whole = true, .own = true, .elements = INPUT_ANYTHING};
     struct input_file *file = &job->value_file;
@@ -83,7 +85,8 @@ static int start_values(struct sort_job *job) {
     return EX_OK;
 }
 
-static int choose_order(struct sort_job *job) {
+static int choose_order(void *context) {
+    struct sort_job *job = context;
     const table_type type = job->rows > UINT32_MAX ? TABLE_U64 : TABLE_U32;
     if (!job->arguments.argsort)
         return EX_OK;
@@ -114,7 +117,8 @@ static int charge(struct sort_job *job) {
     return code == EX_OK ? memory_charge(&job->budget, job->input.name, 0) : code;
 }
 
-static int read_tables(struct sort_job *job) {
+static int read_tables(void *context) {
+    struct sort_job *job = context;
     int code = charge(job);
     if (code == EX_OK)
         code = input_take_table(&job->input, job->budget.most);
@@ -123,7 +127,8 @@ static int read_tables(struct sort_job *job) {
     return code;
 }
 
-static int open_outputs(struct sort_job *job) {
+static int open_outputs(void *context) {
+    struct sort_job *job = context;
     const struct sort_arguments *arguments = &job->arguments;
     const struct input_file *values = &job->value_file;
     job->format =
@@ -137,7 +142,8 @@ static int open_outputs(struct sort_job *job) {
                        &values->layout);
 }
 
-static int write_outputs(struct sort_job *job) {
+static int write_outputs(void *context) {
+    struct sort_job *job = context;
     const struct sort_arguments *arguments = &job->arguments;
     const struct input_file *values = &job->value_file;
     int code = input_unchanged(&job->input);
@@ -145,10 +151,11 @@ static int write_outputs(struct sort_job *job) {
         code = input_unchanged(values);
     if (code != EX_OK)
         return code;
-    code = arguments->argsort ? write_whole(&job->output, job->format, &job->order_layout, job->order, &job->progress)
-                              : write_as(&job->output, job->format, &job->input, job->input.data, &job->progress);
+    code = arguments->argsort
+               ? write_whole(&job->output, job->format, &job->order_layout, job->order, &job->base.progress)
+               : write_as(&job->output, job->format, &job->input, job->input.data, &job->base.progress);
     if (code == EX_OK && arguments->values)
-        code = write_as(&job->value_output, job->value_format, values, values->data, &job->progress);
+        code = write_as(&job->value_output, job->value_format, values, values->data, &job->base.progress);
     return code == EX_OK ? atomic_file_publish_both(&job->output, arguments->values ? &job->value_output : NULL) : code;
 }
 
@@ -168,19 +175,29 @@ static void print_json(const struct sort_job *job) {
     json_bool("descending", job->arguments.descending);
     json_size("passes", job->report.passes);
     print_report(&job->report, job->input.layout.bytes);
-    stopwatch_json(&job->watch);
+    stopwatch_json(&job->base.watch);
     json_end();
 }
 
 static void print_summary(const struct sort_job *job) {
     char times[STOPWATCH_TEXT];
-    stopwatch_text(&job->watch, times);
+    stopwatch_text(&job->base.watch, times);
     message("%zu rows of %zu bytes by %s in %u pass%s: %.3g ms; %s", job->rows, job->row_bytes,
             table_type_name(job->by[0].type), job->report.passes, job->report.passes == 1 ? "" : "es",
             1e3 * job->report.seconds, times);
 }
 
-static void free_tables(struct sort_job *job) {
+static int tell(void *context) {
+    const struct sort_job *job = context;
+    if (job->arguments.common.json)
+        print_json(job);
+    else if (!job->arguments.common.quiet)
+        print_summary(job);
+    return say_threads(&job->arguments.common, &job->report);
+}
+
+static void free_tables(void *context) {
+    struct sort_job *job = context;
     input_release(&job->input);
     input_release(&job->value_file);
     free(job->keys);
@@ -188,56 +205,20 @@ static void free_tables(struct sort_job *job) {
     job->keys = job->order = NULL;
 }
 
-static int calculate(struct sort_job *job) {
-    progress_begin(&job->progress, wants_progress(&job->arguments.common));
-    int code = start_rows(job);
-    if (code == EX_OK)
-        code = start_values(job);
-    if (code == EX_OK)
-        code = choose_order(job);
-    if (code == EX_OK)
-        code = read_tables(job);
-    progress_end(&job->progress);
-    stopwatch_step(&job->watch, STEP_READ);
-    if (code == EX_OK)
-        code = open_outputs(job);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    if (code == EX_OK)
-        code = sort_rows(job);
-    stopwatch_step(&job->watch, STEP_WORK);
-    progress_begin(&job->progress, wants_progress(&job->arguments.common));
-    if (code == EX_OK)
-        code = write_outputs(job);
-    progress_end(&job->progress);
-    stopwatch_step(&job->watch, STEP_WRITE);
-    return code;
-}
-
-static int run(struct sort_job *job) {
-    const int code = calculate(job);
-    if (code != EX_OK)
-        return code;
+static void close_all(void *context) {
+    struct sort_job *job = context;
+    atomic_file_discard(&job->output);
+    atomic_file_discard(&job->value_output);
     free_tables(job);
-    stopwatch_step(&job->watch, STEP_FREE);
-    if (job->arguments.common.json)
-        print_json(job);
-    else if (!job->arguments.common.quiet)
-        print_summary(job);
-    if (!job->arguments.common.quiet)
-        say_fewer_threads(job->arguments.common.threads_asked, job->report.threads, job->report.backend);
-    return EX_OK;
 }
 
 int sort_main(int argc, char **argv) {
+    static const struct job_step steps[] = {{start_rows, STEP_READ, true},     {start_values, STEP_READ, true},
+                                            {choose_order, STEP_READ, false},  {read_tables, STEP_READ, true},
+                                            {open_outputs, STEP_WRITE, false}, {sort_rows, STEP_WORK, false},
+                                            {write_outputs, STEP_WRITE, true}};
+    static const struct job_table table = {&options_of_sort, check_arguments, JOB_STEPS(steps), tell,
+                                           free_tables,      close_all};
     struct sort_job job = {.output = {.fd = -1, .slot = -1}, .value_output = {.fd = -1, .slot = -1}};
-    int code = options_parse(&options_of_sort, &job.arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    code = check_arguments(&job.arguments);
-    if (code == EX_OK)
-        code = run(&job);
-    atomic_file_discard(&job.output);
-    atomic_file_discard(&job.value_output);
-    free_tables(&job);
-    return code;
+    return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

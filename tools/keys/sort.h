@@ -3,9 +3,9 @@
 #define SORT_H
 
 #include "keys.h"
-#include "stopwatch.h"
 
 struct sort_job {
+    struct job base;
     struct sort_arguments arguments;
     struct input_file input, value_file;
     struct atomic_file output, value_output;
@@ -19,8 +19,6 @@ struct sort_job {
     const struct output_format *format, *value_format;
     struct memory_budget budget;
     table_pipeline_report report;
-    struct progress progress;
-    struct stopwatch watch;
 };
 
 /* After the input was opened and job->by says which fields were found: chooses the columns or fields that the rows are
@@ -34,6 +32,6 @@ size_t sort_key_bytes(const struct sort_job *job);
 int sort_scratch(const struct sort_job *job, size_t *most);
 
 /* Sorts what is in memory. EX_OK, or the exit code after a message. */
-int sort_rows(struct sort_job *job);
+job_function sort_rows;
 
 #endif

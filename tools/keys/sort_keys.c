@@ -201,7 +201,8 @@ static int sort_by_column(struct sort_job *job, const struct input_field *field,
 }
 
 /* The least significant column comes first: each sort leaves rows alike in the order of those before it. */
-int sort_rows(struct sort_job *job) {
+int sort_rows(void *context) {
+    struct sort_job *job = context;
     int code = make_order(job);
     if (code == EX_OK)
         code = make_keys(job);
