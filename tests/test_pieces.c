@@ -134,7 +134,7 @@ static void join_range(struct trial *t) {
     char *const whole = t->state;
     t->state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
     trial_require(t, t->state != NULL, "out of memory");
-    trial_ok(t, table_state_begin(t->state, t->sum_type, t->columns, t->done));
+    trial_ok(t, table_state_begin(t->state, t->sum_type, t->columns, t->before + t->done));
     feed(t, false);
     trial_ok(t, table_state_check(t->state, t->state_bytes, t->sum_type, t->columns));
     trial_ok(t, table_state_join(whole, t->state));
@@ -396,7 +396,7 @@ static void require_state(const struct trial *t) {
     trial_require(t, row != NULL, "out of memory");
     trial_ok(t, table_state_check(t->state, t->state_bytes, t->sum_type, t->columns));
     trial_ok(t, table_state_rows(t->state, &rows));
-    trial_require(t, rows == t->done, "the state has another number of rows");
+    trial_require(t, rows == t->before + t->done, "the state has another number of rows");
     trial_ok(t, table_state_sums(t->state, row));
     trial_require_row(t, trial_sums(t, t->done), row, "table_state_sums()");
     free(row);
@@ -419,8 +419,7 @@ static size_t rows_of_piece(struct trial *t) {
 }
 
 static void sum_in_pieces(struct trial *t, bool whole) {
-    memset(t->state, 0, t->state_bytes);
-    t->done = 0;
+    trial_begin(t);
     do {
         size_t form = whole ? ON_CPU : random_below(&t->random, FORMS);
         t->piece = whole || !t->with_state ? t->rows : rows_of_piece(t);
@@ -456,6 +455,14 @@ static void check_trial(struct trial *t, enum pattern pattern) {
     trial_close(t);
 }
 
+/* Few, or so many that the tree above the table has many blocks, some of which become one in the table. */
+static uint64_t rows_before(struct random *random) {
+    const uint64_t any = random_below(random, (size_t)1 << (random_once_in(random, 3) ? 50 : 24));
+    const uint64_t ones = (uint64_t)1 << random_below(random, 34);
+    return random_once_in(random, 2) ? any
+                                     : any / ones * ones + ones - 1 - random_below(random, ones < 4000 ? ones : 4000);
+}
+
 static void check_table(struct random *random, const struct way *way, struct type_pair pair, size_t rows,
                         size_t columns) {
     struct trial t = {.way = way,
@@ -470,6 +477,11 @@ static void check_table(struct random *random, const struct way *way, struct typ
                       .with_state = !random_once_in(random, 4)};
     t.exclusive = !t.offsets && random_once_in(random, 2);
     t.skip_nan = element_is_float(pair.out) && random_once_in(random, 3);
+    if (element_is_float(pair.out) && rows * columns < 100000 && random_once_in(random, 4)) {
+        t.before = 1 + rows_before(random);
+        t.with_state = true;
+        t.has_start = false;
+    }
     check_trial(&t, (enum pattern)random_below(random, PATTERN_COUNT));
 }
 

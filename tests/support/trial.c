@@ -9,15 +9,18 @@
 
 #include <cmocka.h>
 
+#include "state.h"
+
 void trial_fail(const struct trial *t, const char *format, ...) {
     char what[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    print_error("%s\n  %s->%s, %s, %s, %zu x %zu, rows %zu to %zu%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
+    print_error("%s\n  %s->%s, %s, %s, %zu x %zu, %" PRIu64
+                " before, rows %zu to %zu%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
                 what, table_type_name(t->in_type), table_type_name(t->out_type), t->way->name,
-                t->form ? t->form : "preparation", t->rows, t->columns, t->done, t->done + t->piece,
+                t->form ? t->form : "preparation", t->rows, t->columns, t->before, t->done, t->done + t->piece,
                 t->reverse ? ", reverse" : "", t->exclusive ? ", exclusive" : "", t->offsets ? ", offsets" : "",
                 t->skip_nan ? ", skip NaN" : "", t->with_state ? ", state" : "", t->has_start ? ", start" : "",
                 run_seed());
@@ -45,26 +48,72 @@ static void randomize(char *to, size_t count, table_type type, struct random *ra
         element_randomize(to + i * element_size(type), type, random, pattern);
 }
 
+static char *new_state(struct trial *t) {
+    trial_ok(t, table_state_bytes(t->sum_type, t->columns, &t->state_bytes));
+    char *state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
+    trial_require(t, state != NULL, "out of memory");
+    return memset(state, 0, t->state_bytes);
+}
+
+/* As if rows had been summed: any totals of the runs that there would be. */
+static void pretend_rows(struct trial *t, enum pattern pattern) {
+    struct sum_state *const state = (struct sum_state *)(void *)t->begun;
+    const struct state_digits digits = state_digits(0, t->before);
+    const uint64_t kept = 1 | digits.runs << STATE_RUNS; /* the start, too */
+    trial_ok(t, table_state_begin(t->begun, t->sum_type, t->columns, 0));
+    state->rows = t->before;
+    for (unsigned slot = 0; slot < STATE_RISING_RUNS; slot++)
+        if (slot < STATE_BLOCKS ? kept >> slot & 1 : digits.blocks >> (slot - STATE_BLOCKS) & 1)
+            randomize(state_row(state, sum_row(t), slot), t->columns, t->sum_type, &t->random, pattern);
+}
+
+static void sum_by_rows(struct trial *t, enum pattern pattern) {
+    char *sum = new_state(t), *one = new_state(t);
+    pretend_rows(t, pattern);
+    memcpy(sum, t->begun, t->state_bytes);
+    t->start = malloc(sum_row(t) + 1);
+    trial_require(t, t->start != NULL, "out of memory");
+    trial_ok(t, table_state_sums(sum, t->start));
+    for (size_t i = 0; i < t->rows; i++) {
+        const table_view row = {(char *)(uintptr_t)trial_values(t, i, 1), 1, t->columns, 0, t->in_type};
+        const table_scan_options options = {.state = one, .skip_nan = t->skip_nan, .threads = 1};
+        trial_ok(t, table_state_begin(one, t->sum_type, t->columns, t->before + i));
+        trial_ok(t, table_column_totals(&row, t->sum_type, NULL, &options));
+        trial_ok(t, table_state_join(sum, one));
+        trial_ok(t, table_state_sums(sum, (char *)(uintptr_t)trial_sums(t, i + 1)));
+    }
+    free(one);
+    free(sum);
+}
+
 void trial_open(struct trial *t, enum pattern pattern) {
     t->sum_type = reference_sum_type(t->out_type);
     t->values = malloc(t->rows * in_row(t) + 1);
     t->start = t->has_start ? malloc(sum_row(t) + 1) : NULL;
     t->expected = (struct reference){
         .type = t->out_type, .reverse = t->reverse, .skip_nan = t->skip_nan, .kept = malloc(t->rows * sum_row(t) + 1)};
-    trial_ok(t, table_state_bytes(t->sum_type, t->columns, &t->state_bytes));
-    t->state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
-    trial_require(t, t->values && t->expected.kept && t->state && (t->start || !t->has_start), "out of memory");
-    memset(t->state, 0, t->state_bytes);
+    trial_require(t, t->values && t->expected.kept && (t->start || !t->has_start), "out of memory");
+    t->begun = new_state(t);
+    t->state = new_state(t);
     randomize(t->values, t->rows * t->columns, t->in_type, &t->random, pattern);
     if (t->has_start)
         randomize(t->start, t->columns, t->sum_type, &t->random, pattern);
     const table_view in = {t->values, t->rows, t->columns, 0, t->in_type};
-    trial_require(t, reference_prefix_sum(&in, t->start, false, &t->expected), "out of memory");
+    if (t->before > 0)
+        sum_by_rows(t, pattern);
+    else
+        trial_require(t, reference_prefix_sum(&in, t->start, false, &t->expected), "out of memory");
+}
+
+void trial_begin(struct trial *t) {
+    memcpy(t->state, t->begun, t->state_bytes);
+    t->done = t->piece = 0;
 }
 
 void trial_close(struct trial *t) {
     free(t->values);
     free(t->start);
+    free(t->begun);
     free(t->state);
     free(t->expected.kept);
 }

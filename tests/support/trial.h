@@ -14,15 +14,18 @@ struct trial {
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start;
+    uint64_t before;     /* rows that are summed already, or as good as that: floats with a state alone */
     const char *form;    /* the form of the call in hand */
-    size_t done, piece;  /* rows that are counted before the piece, and in it */
+    size_t done, piece;  /* rows of the table that are counted before the piece, and in it */
     char *values;        /* rows of in_type, side by side, in the order of the table */
-    char *start, *state; /* a row of sums; a state on the host. NULL: none */
+    char *start;         /* the sums before the table's first row, or NULL */
+    char *begun, *state; /* what the sum begins with; and the state of the sum in hand, on the host */
     size_t state_bytes;
     struct reference expected; /* `kept` alone */
 };
 
-/* Makes values, a start, a state that has not begun, and the sums. */
+/* Makes values, a start, a state, and the sums: by the reference, or where rows were summed before, by a state that is
+ * joined row by row. */
 void trial_open(struct trial *t, enum pattern pattern);
 void trial_close(struct trial *t);
 
@@ -44,6 +47,9 @@ char *trial_results(const struct trial *t, size_t first, size_t rows, bool more)
 void trial_require_results(const struct trial *t, struct table *out, size_t first, size_t rows, bool more);
 void trial_require_image(const struct trial *t, const struct table *table, const char *name);
 void trial_require_row(const struct trial *t, const void *expected, const void *found, const char *name);
+
+/* Puts the sum back to where it begins. */
+void trial_begin(struct trial *t);
 
 /* Memory beside the tables of a call: the state, a start, a carry out, and the word of the first overflow or of NaN. */
 struct sides {
