@@ -114,6 +114,21 @@ static void test_wide_units(void **state) {
     }
 }
 
+/* So wide that the last panel is less than a vector, which does not fill the line that it begins in. */
+static void test_last_panel_of_a_few_columns(void **state) {
+    static const size_t columns[] = {32769, 32771, 65537, 65540, 65541};
+    struct random random = {run_seed() + 11};
+    (void)state;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns && !run_small(); c++) {
+        const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
+        struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .columns = columns[c]};
+        scan_case.rows = 1 + random_below(&random, 12);
+        scan_case_vary(&scan_case, &random);
+        for (size_t i = 0; i < way_count; i++)
+            scan_case_check(&scan_case, &ways[i]);
+    }
+}
+
 /* Rows that begin anywhere in a line of memory, of whole vectors or not, in windows and in place. */
 static void test_rows_across_lines(void **state) {
     static const size_t columns[] = {9,  10, 13,  15,  17,  20,  23,  33,  36,  44,  64,  66,  67,   68,
@@ -244,6 +259,7 @@ int main(void) {
         cmocka_unit_test(test_every_pair_and_rows),
         cmocka_unit_test(test_every_columns),
         cmocka_unit_test(test_wide_units),
+        cmocka_unit_test(test_last_panel_of_a_few_columns),
         cmocka_unit_test(test_rows_across_lines),
         cmocka_unit_test(test_beyond_caches),
         cmocka_unit_test(test_random),

@@ -50,7 +50,7 @@ static void add(const struct cpu_kernels *kernels, struct division_limits limits
 
 const char *ways_unavailable(void) {
     const struct division_limits as_it_is = division_limits,
-                                 low = {.thread_bytes = 1024, .stream_bytes = 1, .turned_bytes = 1, .threads = 8};
+                                 low = {.thread_bytes = 1, .stream_bytes = 1, .turned_bytes = 1, .threads = 8};
     const struct key_limits keys_as_they_are = key_limits, few_keys = {.chunk = 500, .lines = 3000, .crowd = 0};
     for (int isa = 0; isa < CPU_ISAS; isa++) {
         const struct cpu_kernels *kernels = isa_kernels((enum cpu_isa)isa);
