@@ -1,6 +1,10 @@
 # The site, made by tools/build-site.sh of the pages where they lie. The tree is Sphinx's source folder, so that links
 # between pages, and from them to headers and examples, lead where they do in the tree.
+import pathlib
+import re
 import subprocess
+import sys
+import tempfile
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
@@ -9,16 +13,28 @@ project = "tuplescan"
 root_doc = "docs/site/index"
 include_patterns = ["*.md", "docs/**.md", "kernels/README.md", "python/README.md", "tests/emulator/README.md"]
 exclude_patterns = ["build*", "docs/reference"]
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "breathe"]
 myst_heading_anchors = 4
 autodoc_mock_imports = ["mpi4py"]
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+highlight_language = "none"
 html_theme = "alabaster"
 html_theme_options = {"page_width": "72em", "sidebar_includehidden": False}
 html_static_path = ["static"]
 html_css_files = ["wide.css"]
 html_show_copyright = False
+
+# The C reference: Doxygen's XML of the headers, by the same filter as its own pages (ninja -C build reference).
+tree = pathlib.Path(__file__).resolve().parents[2]
+doxygen = tempfile.TemporaryDirectory()
+settings = {"version": "", "output": doxygen.name, "source": str(tree), "python": sys.executable}
+doxyfile = re.sub("@(.*?)@", lambda name: settings[name[1]], (tree / "docs/reference/Doxyfile.in").read_text())
+doxyfile += "GENERATE_HTML = NO\nGENERATE_XML = YES\nXML_PROGRAMLISTING = NO\n"
+subprocess.run(["doxygen", "-"], input=doxyfile, text=True, check=True)
+breathe_projects = {"tuplescan": f"{doxygen.name}/xml"}
+breathe_default_project = "tuplescan"
+breathe_domain_by_extension = {"h": "c"}
 
 
 class Help(SphinxDirective):

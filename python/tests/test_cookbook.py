@@ -1,5 +1,5 @@
-"""The Python blocks of docs/cookbook.md, each a program in an empty folder, print what the page says. A block whose
-packages are not installed is skipped, and so is one marked for a GPU where there is none."""
+"""The Python blocks of pages, each a program in an empty folder, print what the page says. A block whose packages are
+not installed is skipped, and so is one marked for a GPU where there is none."""
 
 import importlib.util
 import os
@@ -12,14 +12,17 @@ import pytest
 from arrays import MPI, mpirun
 
 TREE = pathlib.Path(__file__).parents[2]
-PAGE = TREE / "docs/cookbook.md"
+PAGES = [TREE / f"docs/{name}.md" for name in ("accuracy", "cookbook", "faq", "how-it-works", "tutorial")]
 BLOCK = re.compile(r"(?:<!-- not run: (\w+) -->\n)?```python\n(.*?)```\n\n```text\n(.*?)```", re.S)
 
 
 def tasks():
-    for task in PAGE.read_text().split("\n### ")[1:] if PAGE.exists() else []:
-        for reason, program, printed in BLOCK.findall(task):
-            yield pytest.param(reason, program, printed, id=task.splitlines()[0])
+    for page in filter(pathlib.Path.exists, PAGES):
+        for task in re.split("^##+ ", page.read_text(), flags=re.M)[1:]:
+            blocks = BLOCK.findall(task)
+            assert len(blocks) == task.count("```python"), f"{page}: a block without what it prints: {task}"
+            for reason, program, printed in blocks:
+                yield pytest.param(reason, program, printed, id=f"{page.stem}: {task.splitlines()[0]}")
 
 
 def on_a_device():
@@ -42,3 +45,12 @@ def test_block(reason, program, printed, tmp_path):
     done = subprocess.run([*ranks, sys.executable, "block.py"], cwd=tmp_path, env={**os.environ, **MPI},
                           capture_output=True, text=True, timeout=600)  # fmt: skip
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
+
+
+@pytest.mark.skipif(not PAGES[0].exists(), reason="the tests alone were copied")
+def test_pictures_are_what_draws_them(tmp_path):
+    pictures = TREE / "docs/pictures"
+    subprocess.run([sys.executable, pictures / "draw.py", tmp_path], check=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        path.name: path.read_text() for path in pictures.glob("*.svg")
+    }
