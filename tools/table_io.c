@@ -7,7 +7,6 @@
 
 #include "memory.h"
 #include "message.h"
-#include "output/text.h"
 #include "output_path.h"
 #include "types.h"
 #include "values.h"
@@ -54,23 +53,6 @@ int check_outputs(const struct arguments *arguments, const char *printed, const 
             return code;
     }
     return EX_OK;
-}
-
-int open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
-                const struct table_layout *layout) {
-    char header[OUTPUT_HEADER];
-    size_t bytes = format->header(layout, header);
-    if (__builtin_add_overflow(bytes, layout->bytes, &bytes))
-        bytes = SIZE_MAX;
-    if (format->delimiter && !layout->type)
-        return fail(EX_USAGE,
-                    "%s: records, and values that are moved as they are, are no text; .npy and .bin take them", path);
-    int code = output_text_has_names(path, format, layout);
-    if (code == EX_OK)
-        code = atomic_file_open(file, path, force);
-    if (format->delimiter) /* nobody knows how many bytes that will be */
-        return code;
-    return code == EX_OK ? atomic_file_reserve(file, bytes) : code;
 }
 
 void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
@@ -159,23 +141,4 @@ int read_row(const char *path, table_type type, size_t columns, void **row) {
         code = input_unchanged(&file);
     input_close(&file);
     return code;
-}
-
-int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                 size_t first, const void *values, size_t bytes) {
-    return format->delimiter ? output_text_values(file, format, layout, first, values, bytes)
-                             : atomic_file_write(file, values, bytes);
-}
-
-int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
-    char header[OUTPUT_HEADER];
-    if (format->delimiter)
-        return output_text_names(file, format, layout);
-    size_t bytes = format->header(layout, header);
-    return atomic_file_write(file, header, bytes);
-}
-
-int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
-    char header[OUTPUT_HEADER];
-    return atomic_file_rewrite(file, header, format->header(layout, header));
 }

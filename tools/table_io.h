@@ -34,19 +34,4 @@ void say_one_row(const struct scan_arguments *arguments, const char *name, const
  * values. NULL for no path. EX_OK, or the exit code after a message. free() it. */
 int read_row(const char *path, table_type type, size_t columns, void **row);
 
-/* Opens the output and asks for the room that its table will need; before the work, so that what cannot be written
- * costs no time. As atomic_file_open(). */
-int open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
-                const struct table_layout *layout);
-
-/* The header of the layout in the format. As atomic_file_write(). */
-int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
-
-/* Values of the table in the format, of which the first one is number `first`. As atomic_file_write(). */
-int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                 size_t first, const void *values, size_t bytes);
-
-/* The header in the place of the one that was written, which is as long. As atomic_file_write(). */
-int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
-
 #endif

@@ -9,55 +9,57 @@
 #include "message.h"
 #include "mpi/shared_file.h"
 
-/* An option by its name, and what it was given: a text, or else a number, of which 0 is as good as none. */
-struct said {
-    const char *name, *text;
-    size_t number;
-};
-
-static const char *if_given(bool flag) { return flag ? "given" : NULL; }
-
-static void write_value(const struct said *said, char text[PATH_MAX]) {
-    if (said->number > 0)
-        snprintf(text, PATH_MAX, "%zu", said->number);
-    else
-        snprintf(text, PATH_MAX, "%s", said->text ? said->text : "not given");
+/* An option that ranks may be given each its own way. */
+static bool is_own(const char *option) {
+    static const char *const names[] = {"backend", "threads", "quiet", "strategy", "check-overflow"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(option, names[i]) == 0)
+            return true;
+    return false;
 }
 
-static int check_one(const struct said *said) {
-    char own[PATH_MAX] = "", first[PATH_MAX];
+/* What an option was given, or "not given"; 0 is as good as that. */
+static void write_value(const struct option_row *row, const void *place, char text[PATH_MAX]) {
+    const char *given = "not given";
+    const bool is_size = row->take == take_size || row->take == take_size_or_0;
+    if (is_size && *(const size_t *)place > 0) {
+        snprintf(text, PATH_MAX, "%zu", *(const size_t *)place);
+        return;
+    }
+    if (row->take == take_type && *(const table_type *)place)
+        given = table_type_name(*(const table_type *)place);
+    else if (row->take == take_flag && *(const bool *)place)
+        given = "given";
+    else if ((row->take == take_text || row->take == take_input || row->take == take_format) &&
+             *(const char *const *)place)
+        given = *(const char *const *)place;
+    snprintf(text, PATH_MAX, "%s", given);
+}
+
+/* `own`: what this rank was given. */
+static int check_one(const char *dashes, const char *name, const char own[PATH_MAX]) {
+    char first[PATH_MAX];
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    write_value(said, own);
     memcpy(first, own, sizeof first);
     ranks_share(first, sizeof first);
     if (strcmp(own, first) == 0)
         return EX_OK;
-    return fail(EX_USAGE, "rank %d: %s: %s, but on rank 0 %s: all ranks must be told the same", rank, said->name, own,
-                first);
+    return fail(EX_USAGE, "rank %d: %s%s: %s, but on rank 0 %s: all ranks must be told the same", rank, dashes, name,
+                own, first);
 }
 
 int check_alike(const struct scan_arguments *arguments) {
-    const struct said all[] = {
-        {"INPUT", arguments->common.inputs[0], 0},
-        {"--output", arguments->common.output, 0},
-        {"--carry-in", arguments->carry_in, 0},
-        {"--input-format", arguments->common.input_format, 0},
-        {"--output-format", arguments->common.output_format, 0},
-        {"--type", table_type_name(arguments->common.type), 0},
-        {"--out-type", table_type_name(arguments->common.out_type), 0},
-        {"--columns", NULL, arguments->common.columns},
-        {"--skip", NULL, arguments->common.skip},
-        {"--force", if_given(arguments->common.force), 0},
-        {"--wrap", if_given(arguments->wrap), 0},
-        {"--exclusive", if_given(arguments->exclusive), 0},
-        {"--reverse", if_given(arguments->reverse), 0},
-        {"--offsets", if_given(arguments->offsets), 0},
-        {"--skip-nan", if_given(arguments->skip_nan), 0},
-    };
-    int code = EX_OK;
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        const int found = check_one(&all[i]);
+    const struct option_table *table = arguments->common.table;
+    char own[PATH_MAX] = "";
+    snprintf(own, sizeof own, "%s", arguments->common.inputs[0]);
+    int code = check_one("", "INPUT", own);
+    for (unsigned i = 0; i < table->count; i++) {
+        const struct option_row *row = &table->rows[i];
+        if (!row->name || is_own(row->name))
+            continue;
+        write_value(row, (const char *)arguments + row->place, own);
+        const int found = check_one("--", row->name, own);
         code = code == EX_OK ? found : code;
     }
     return ranks_code(code);

@@ -1,5 +1,5 @@
 /* Text: a line for each row, and before them one of the names that columns have, if they do. */
-#include "output/text.h"
+#include "output/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +10,6 @@
 #include "text/number_text.h"
 
 enum { ROOM = 64 << 10 };
-
-static size_t no_header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
-    (void)layout;
-    (void)header;
-    return 0;
-}
-
-static const char *const csv_endings[] = {"csv", NULL}, *const tsv_endings[] = {"tsv", NULL},
-                         *const text_endings[] = {"txt", NULL};
-
-const struct output_format output_csv = {"csv", csv_endings, no_header, ','};
-const struct output_format output_tsv = {"tsv", tsv_endings, no_header, '\t'};
-const struct output_format output_text = {"text", text_endings, no_header, ' '};
 
 static char delimiter_of(const struct output_format *format, const struct table_layout *layout) {
     return layout->delimiter && format == &output_csv ? layout->delimiter : format->delimiter;
@@ -117,9 +104,12 @@ static void put_beside(struct sink *sink, struct text_beside *beside, const stru
 /* Whether the first line of a text is one of names if it has this one. */
 static bool is_name(const char *from, const char *end) { return text_field_of(from, end) >= TEXT_NUMBERS; }
 
-int output_text_has_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
+static int check_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
     const char *name = layout->names;
-    if (!name || !format->delimiter || format == &output_text)
+    if (!layout->type)
+        return fail(EX_USAGE,
+                    "%s: records, and values that are moved as they are, are no text; .npy and .bin take them", path);
+    if (!name || format == &output_text)
         return EX_OK;
     for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1)
         if (is_name(name, name + strlen(name)))
@@ -132,7 +122,8 @@ int output_text_has_names(const char *path, const struct output_format *format, 
                 path, format->name);
 }
 
-int output_text_names(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
+static int write_names(struct atomic_file *file, const struct output_format *format,
+                       const struct table_layout *layout) {
     const char delimiter = delimiter_of(format, layout), *name = layout->names;
     if (!number_text_is_here)
         return fail(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
@@ -153,8 +144,8 @@ int output_text_names(struct atomic_file *file, const struct output_format *form
     return sink_end(&sink);
 }
 
-int output_text_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                       size_t first, const void *values, size_t bytes) {
+static int write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                      size_t first, const void *values, size_t bytes) {
     const size_t size = table_type_size(layout->type), count = bytes / size;
     const char delimiter = delimiter_of(format, layout), *value = values;
     size_t column = count > 0 ? first % layout->columns : 0; /* no columns have no values */
@@ -173,3 +164,10 @@ int output_text_values(struct atomic_file *file, const struct output_format *for
     }
     return sink_end(&sink);
 }
+
+static const char *const csv_endings[] = {"csv", NULL}, *const tsv_endings[] = {"tsv", NULL},
+                         *const text_endings[] = {"txt", NULL};
+
+const struct output_format output_csv = {"csv", csv_endings, ',', NULL, check_names, write_names, write_rows},
+                           output_tsv = {"tsv", tsv_endings, '\t', NULL, check_names, write_names, write_rows},
+                           output_text = {"text", text_endings, ' ', NULL, check_names, write_names, write_rows};
