@@ -1,5 +1,7 @@
 #include "array.h"
 
+#include "call.h"
+
 #include <string.h>
 
 /* The type that a format of the struct module means, 0 if the library has none. numpy writes native types without a
@@ -106,14 +108,9 @@ int array_as_column(const struct array *array, table_type type, table_view *view
     return 0;
 }
 
-int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
-                   const char *name, void **data) {
+int array_as_row(const struct array *array, const table_view *like, int device, const char *name, void **data) {
     table_view column;
-    *array = (struct array){0};
-    *data = NULL;
-    if (object == Py_None)
-        return 0;
-    if (array_open(array, object, writable, name) != 0 || array_as_column(array, like->type, &column, name) != 0)
+    if (array_as_column(array, like->type, &column, name) != 0)
         return -1;
     if (column.rows != like->columns || array->device != device) {
         PyErr_Format(PyExc_ValueError, "%s: must have %zu values, %s", name, like->columns,
@@ -122,6 +119,26 @@ int array_open_row(struct array *array, PyObject *object, bool writable, const t
     }
     *data = column.data;
     return 0;
+}
+
+int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
+                   const char *name, void **data) {
+    *array = (struct array){0};
+    *data = NULL;
+    if (object == Py_None)
+        return 0;
+    return array_open(array, object, writable, name) == 0 ? array_as_row(array, like, device, name, data) : -1;
+}
+
+int array_open_state(struct array *array, PyObject *object, table_type type, size_t columns, void **state) {
+    size_t wanted = 0;
+    const table_status status = object == Py_None ? TABLE_OK : table_state_bytes(type, columns, &wanted);
+    const table_view like = {.columns = wanted, .type = TABLE_U8};
+    if (status == TABLE_OK)
+        return array_open_row(array, object, true, &like, -1, "state", state);
+    *array = (struct array){0};
+    raise_status(status);
+    return -1;
 }
 
 int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,

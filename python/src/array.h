@@ -36,10 +36,17 @@ int array_open_dlpack(struct array *array, PyObject *object, bool writable, cons
  * that the library has. -1 and an exception for any other array. */
 int array_as_column(const struct array *array, table_type type, table_view *view, const char *name);
 
-/* A row of so many values of a type, side by side, on a device (-1: in host memory). NULL for None; also then the array
- * is for array_close(). */
+/* Where the values of a row lie: as many as `like` has columns, of its type, side by side, on a device (-1: in host
+ * memory). -1 and an exception for any other array. */
+int array_as_row(const struct array *array, const table_view *like, int device, const char *name, void **data);
+
+/* Opens an array for array_as_row(), which None is not: then *data is NULL. The array is for array_close() in any case.
+ */
 int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
                    const char *name, void **data);
+
+/* A row that is the memory of a state of so many columns of sums of that type; else as array_open_row(). */
+int array_open_state(struct array *array, PyObject *object, table_type type, size_t columns, void **state);
 
 /* Arguments that are columns in host memory, for columns_close(). `written`: a bit for each of them. The view of one
  * that is None is empty. */

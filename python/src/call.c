@@ -8,6 +8,31 @@
 
 static _Thread_local bool ended;
 
+PyObject *raise_status(table_status status) {
+    if (PyErr_Occurred()) /* by call_begin(), or a signal's handler */
+        return NULL;
+    PyObject *exception = PyExc_ValueError;
+    switch (status) {
+    case TABLE_ERROR_TYPE:
+        exception = PyExc_TypeError;
+        break;
+    case TABLE_ERROR_HOST_MEMORY:
+    case TABLE_ERROR_DEVICE_MEMORY:
+        exception = PyExc_MemoryError;
+        break;
+    case TABLE_ERROR_BACKEND:
+    case TABLE_ERROR_DEVICE:
+    case TABLE_ERROR_WORKSPACE:
+        exception = PyExc_RuntimeError;
+        break;
+    default:
+        break;
+    }
+    return PyErr_Format(exception, "%s: %s", table_status_text(status), table_error_detail());
+}
+
+PyObject *none_or(table_status status) { return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status); }
+
 /* The most threads of all calls, and of those of one thread; -1: not said, or not yet read. */
 static atomic_long limit = -1;
 static _Thread_local long limit_here = -1;

@@ -70,9 +70,7 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
     struct call call;
     if (check)
         options->first_overflow = &first;
-    const table_status status = call_begin(&call, &options->threads) == 0
-                                    ? call_end(&call, table_prefix_sum_columns(in, out, options))
-                                    : TABLE_ERROR_ARGUMENT;
+    const table_status status = CALL(&call, &options->threads, table_prefix_sum_columns(in, out, options));
     if (status != TABLE_OK)
         return raise_status(status);
     if (first == TABLE_NO_OVERFLOW)
@@ -104,7 +102,7 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
         const table_type kept = table_sum_type(out.table.type);
         const table_view row = {.columns = out.table.count, .type = kept};
         if (array_open_row(&start, start_object, false, &row, -1, "start", &carry) == 0 &&
-            state_open(&state, state_object, kept, out.table.count, &options.state) == 0) {
+            array_open_state(&state, state_object, kept, out.table.count, &options.state) == 0) {
             options.carry_in = carry;
             result = scan_opened(&in.table, &out.table, &options, check);
         }

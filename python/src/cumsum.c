@@ -1,6 +1,6 @@
 /* cumsum() itself: the calls that are a table prefix sum as they stand, at once; all others go to tuplescan._arrays,
  * which knows numpy. */
-#include "module.h"
+#include "libraries.h"
 
 const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
                                "       reverse=False, start=None, check_overflow=False, stream=None,\n"
@@ -127,108 +127,23 @@ static int read_arguments(PyObject **values, PyObject *const *arguments, Py_ssiz
 
 /* The rest of numpy's behaviour, in Python. */
 static PyObject *general(struct module_state *state, PyObject *const *values) {
-    if (!state->general) {
-        PyObject *arrays = PyImport_ImportModule("tuplescan._calls");
-        if (!arrays)
-            return NULL;
-        state->general = PyObject_GetAttrString(arrays, "cumsum");
-        Py_DECREF(arrays);
-        if (!state->general)
+    if (!state->kept[GENERAL]) {
+        PyObject *calls = PyImport_ImportModule("tuplescan._calls");
+        state->kept[GENERAL] = calls ? PyObject_GetAttrString(calls, "cumsum") : NULL;
+        Py_XDECREF(calls);
+        if (!state->kept[GENERAL])
             return NULL;
     }
     PyObject *options = PyDict_New(), *result = NULL;
-    PyObject *x = PyTuple_New(1);
+    PyObject *x = PyTuple_Pack(1, values[X]);
     for (int i = AXIS; options && i < THREADS; i++)
         if (values[i] && PyDict_SetItemString(options, parameter_names[i], values[i]) != 0)
             Py_CLEAR(options);
-    if (options && x) {
-        PyTuple_SetItem(x, 0, Py_NewRef(values[X]));
-        result = PyObject_Call(state->general, x, options);
-    }
+    if (options && x)
+        result = PyObject_Call(state->kept[GENERAL], x, options);
     Py_XDECREF(x);
     Py_XDECREF(options);
     return result;
-}
-
-table_type table_type_promoted(table_type type) {
-    switch (type) {
-    case TABLE_U8:
-    case TABLE_U16:
-    case TABLE_U32:
-        return TABLE_U64;
-    case TABLE_BOOL:
-    case TABLE_I8:
-    case TABLE_I16:
-    case TABLE_I32:
-        return TABLE_I64;
-    default:
-        return type;
-    }
-}
-
-PyObject *empty_for_sums(const struct module_state *state, PyObject *empty, const struct array *in) {
-    table_type type = table_type_promoted(in->type);
-    if (!type || !state->types[type])
-        return Py_NewRef(Py_None);
-    PyObject *shape = PyTuple_New(in->dims), *result = NULL;
-    for (int i = 0; shape && i < in->dims; i++) {
-        PyObject *extent = PyLong_FromSsize_t(in->shape[i]);
-        if (!extent)
-            Py_CLEAR(shape);
-        else
-            PyTuple_SetItem(shape, i, extent);
-    }
-    if (shape)
-        result = PyObject_CallFunctionObjArgs(empty, shape, state->types[type], NULL);
-    Py_XDECREF(shape);
-    return result;
-}
-
-/* None if the tables are not for the library as they lie, or overlap; otherwise the result. */
-static PyObject *sum_opened(const struct array *in, const struct array *out, int axis,
-                            const table_scan_options *options, PyObject *result) {
-    struct tables tables;
-    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1) {
-        PyErr_Clear();
-        return Py_NewRef(Py_None);
-    }
-    struct tables_run run = {.options = *options};
-    table_status status = tables_scan_without_gil(&tables, &run);
-    if (status == TABLE_ERROR_OVERLAP)
-        return Py_NewRef(Py_None);
-    return status == TABLE_OK ? Py_NewRef(result) : raise_status(status);
-}
-
-static PyObject *sum_arrays(const struct module_state *state, PyObject *x, PyObject *out, long axis,
-                            const table_scan_options *options) {
-    struct array in, out_array;
-    PyObject *result = NULL, *sums = NULL;
-    if (array_open(&in, x, false, "x") != 0)
-        return NULL;
-    axis += axis < 0 ? in.dims : 0;
-    if (axis < 0 || axis >= in.dims ||
-        (sums = out ? Py_NewRef(out) : empty_for_sums(state, state->empty, &in)) == Py_None)
-        result = Py_NewRef(Py_None);
-    else if (sums && array_open(&out_array, sums, true, "out") == 0) {
-        result = sum_opened(&in, &out_array, (int)axis, options, sums);
-        array_close(&out_array);
-    }
-    array_close(&in);
-    Py_XDECREF(sums);
-    return result;
-}
-
-/* Python's None, or NULL and an exception, if the call is one for the general way. */
-static PyObject *sum_at_once(struct module_state *state, PyObject *const *values, PyObject *out) {
-    long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
-    if (axis == -1 && PyErr_Occurred())
-        return NULL;
-    const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
-                                        .reverse = values[REVERSE] == Py_True};
-    const PyObject *type = (PyObject *)Py_TYPE(values[X]);
-    return type == state->ndarray  ? sum_arrays(state, values[X], out, axis, &options)
-           : type == state->tensor ? tensors_sum(state, values[X], out, axis, &options)
-                                   : cupy_sum(state, values[X], out, axis, &options);
 }
 
 static bool left_out(PyObject *value, PyObject *usual) { return !value || value == Py_None || value == usual; }
@@ -243,19 +158,26 @@ static bool is_plain(PyObject *const *values) {
            left_out(values[STATE], NULL);
 }
 
+/* NULL, perhaps with an exception, if the call is one for the general way. */
+static PyObject *sum_at_once(struct module_state *state, PyObject *const *values) {
+    const struct library *library = library_of(state, values[X]);
+    PyObject *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
+    if (!library || (out && Py_TYPE(out) != Py_TYPE(values[X])) || !is_plain(values))
+        return NULL;
+    const long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
+    if (axis == -1 && PyErr_Occurred())
+        return NULL;
+    const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
+                                        .reverse = values[REVERSE] == Py_True};
+    return library_sum(state, library, values[X], out, axis, &options);
+}
+
 static PyObject *sum(struct module_state *state, PyObject *const *values) {
-    PyObject *type = (PyObject *)Py_TYPE(values[X]), *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
-    if ((type == state->ndarray || type == state->tensor || type == state->cupy[CUPY_NDARRAY]) &&
-        (!out || (PyObject *)Py_TYPE(out) == type) && is_plain(values)) {
-        call_was_ended(); /* an earlier one */
-        PyObject *result = sum_at_once(state, values, out);
-        if (result && result != Py_None)
-            return result;
-        if (!result && (PyErr_ExceptionMatches(PyExc_MemoryError) || call_was_ended()))
-            return NULL;
-        Py_CLEAR(result); /* what is wrong, the general way says in numpy's words */
-        PyErr_Clear();
-    }
+    call_was_ended(); /* an earlier one */
+    PyObject *result = sum_at_once(state, values);
+    if (result || (PyErr_Occurred() && (PyErr_ExceptionMatches(PyExc_MemoryError) || call_was_ended())))
+        return result;
+    PyErr_Clear(); /* what is wrong, the general way says in numpy's words */
     return general(state, values);
 }
 

@@ -30,10 +30,8 @@ PyObject *core_histogram(PyObject *module, PyObject *tuple) {
     table_view result = {views[2].data, 1, views[2].rows, 0, views[2].type};
     table_histogram_options options = {.weights = objects[1] == Py_None ? NULL : &views[1]};
     struct call call;
-    const table_status status = call_begin(&call, &options.run.threads) == 0
-                                    ? call_end(&call, table_histogram(&views[0], &bins, &result, &options))
-                                    : TABLE_ERROR_ARGUMENT;
-    return close_columns(&columns, status);
+    return close_columns(&columns,
+                         CALL(&call, &options.run.threads, table_histogram(&views[0], &bins, &result, &options)));
 }
 
 /* sort(keys, descending): in place. */
@@ -48,10 +46,7 @@ PyObject *core_sort(PyObject *module, PyObject *tuple) {
         columns_open(&columns, &object, names, 1, 1) != 0)
         return NULL;
     struct call call;
-    const table_status status = call_begin(&call, &options.run.threads) == 0
-                                    ? call_end(&call, table_radix_sort(&views[0], NULL, 0, &options))
-                                    : TABLE_ERROR_ARGUMENT;
-    return close_columns(&columns, status);
+    return close_columns(&columns, CALL(&call, &options.run.threads, table_radix_sort(&views[0], NULL, 0, &options)));
 }
 
 /* argsort(keys, order, descending). */
@@ -66,10 +61,7 @@ PyObject *core_argsort(PyObject *module, PyObject *tuple) {
         columns_open(&columns, objects, names, 2, 2) != 0)
         return NULL;
     struct call call;
-    const table_status status = call_begin(&call, &options.run.threads) == 0
-                                    ? call_end(&call, table_argsort(&views[0], &views[1], &options))
-                                    : TABLE_ERROR_ARGUMENT;
-    return close_columns(&columns, status);
+    return close_columns(&columns, CALL(&call, &options.run.threads, table_argsort(&views[0], &views[1], &options)));
 }
 
 /* digit_counts(keys, counters, first_bit, bits, descending, chunk_length): counters is the table, row after row, or
@@ -104,9 +96,7 @@ PyObject *core_digit_counts(PyObject *module, PyObject *tuple) {
     }
     table_pipeline_options options = {0};
     struct call call;
-    const table_status status =
-        call_begin(&call, &options.threads) == 0
-            ? call_end(&call, table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, &options))
-            : TABLE_ERROR_ARGUMENT;
-    return close_columns(&columns, status);
+    return close_columns(&columns,
+                         CALL(&call, &options.threads,
+                              table_digit_counts(&views[0], &digit, (size_t)chunk_length, &counters, &options)));
 }

@@ -1,30 +1,5 @@
 #include "module.h"
 
-static void replace(PyObject **kept, PyObject *by) {
-    PyObject *old = *kept;
-    *kept = by;
-    Py_XDECREF(old);
-}
-
-/* numpy_is_here(ndarray, empty, {table_type: dtype}): what the fast way of cumsum() needs of numpy. */
-static PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
-    struct module_state *state = PyModule_GetState(module);
-    PyObject *ndarray, *empty, *types;
-    if (!PyArg_ParseTuple(tuple, "OOO!", &ndarray, &empty, &PyDict_Type, &types))
-        return NULL;
-    for (int type = TABLE_U8; type <= TABLE_BF16; type++) {
-        PyObject *number = PyLong_FromLong(type);
-        PyObject *found = number ? PyDict_GetItemWithError(types, number) : NULL;
-        Py_XDECREF(number);
-        if (!found && PyErr_Occurred())
-            return NULL;
-        replace(&state->types[type], Py_XNewRef(found));
-    }
-    replace(&state->empty, Py_NewRef(empty));
-    replace(&state->ndarray, Py_NewRef(ndarray));
-    Py_RETURN_NONE;
-}
-
 static PyObject *core_cuda_unavailable(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
     const char *why = table_cuda_unavailable();
@@ -65,33 +40,15 @@ static int execute(PyObject *module) { return PyModule_AddStringConstant(module,
 
 static int traverse(PyObject *module, visitproc visit, void *arg) {
     struct module_state *state = PyModule_GetState(module);
-    if (!state)
-        return 0;
-    Py_VISIT(state->ndarray);
-    Py_VISIT(state->empty);
-    Py_VISIT(state->general);
-    Py_VISIT(state->tensor);
-    Py_VISIT(state->current_device);
-    for (int type = TABLE_U8; type <= TABLE_BF16; type++)
-        Py_VISIT(state->types[type]);
-    for (int i = 0; i < CUPY_KEPT; i++)
-        Py_VISIT(state->cupy[i]);
+    for (int i = 0; state && i < KEPT; i++)
+        Py_VISIT(state->kept[i]);
     return 0;
 }
 
 static int clear(PyObject *module) {
     struct module_state *state = PyModule_GetState(module);
-    if (!state)
-        return 0;
-    Py_CLEAR(state->ndarray);
-    Py_CLEAR(state->empty);
-    Py_CLEAR(state->general);
-    Py_CLEAR(state->tensor);
-    Py_CLEAR(state->current_device);
-    for (int type = TABLE_U8; type <= TABLE_BF16; type++)
-        Py_CLEAR(state->types[type]);
-    for (int i = 0; i < CUPY_KEPT; i++)
-        Py_CLEAR(state->cupy[i]);
+    for (int i = 0; state && i < KEPT; i++)
+        Py_CLEAR(state->kept[i]);
     return 0;
 }
 

@@ -6,19 +6,6 @@ static int wrong(PyObject *exception, const char *name, const char *what) {
     return -1;
 }
 
-int state_open(struct array *array, PyObject *object, table_type type, size_t columns, void **state) {
-    size_t wanted = 0;
-    const table_status status = object == Py_None ? TABLE_OK : table_state_bytes(type, columns, &wanted);
-    const table_view like = {.columns = wanted, .type = TABLE_U8};
-    *array = (struct array){0};
-    if (status != TABLE_OK)
-        return raise_status(status), -1;
-    if (array_open_row(array, object, true, &like, -1, "state", state) == 0)
-        return 0;
-    array_close(array);
-    return -1;
-}
-
 /* state_bytes(type, columns): how many bytes a state has. */
 PyObject *core_state_bytes(PyObject *module, PyObject *tuple) {
     (void)module;
@@ -43,7 +30,7 @@ PyObject *core_state_begin(PyObject *module, PyObject *tuple) {
     struct array array;
     void *state;
     if (!PyArg_ParseTuple(tuple, "OinK", &object, &type, &columns, &first_row) ||
-        state_open(&array, object, (table_type)type, (size_t)columns, &state) != 0)
+        array_open_state(&array, object, (table_type)type, (size_t)columns, &state) != 0)
         return NULL;
     const table_status status = table_state_begin(state, (table_type)type, (size_t)columns, first_row);
     array_close(&array);

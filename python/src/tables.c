@@ -196,10 +196,7 @@ table_status tables_scan_without_gil(const struct tables *tables, struct tables_
     struct call call;
     if (!run->on_stream && tables->count * tables->in.rows * tables->in.columns < VALUES_WITH_GIL)
         return tables_scan(tables, run);
-    const table_status status = call_begin(&call, &run->options.threads) == 0
-                                    ? call_end(&call, tables_scan(tables, run))
-                                    : TABLE_ERROR_ARGUMENT;
-    return status;
+    return CALL(&call, &run->options.threads, tables_scan(tables, run));
 }
 
 table_status tables_workspace(const struct tables *tables, struct tables_run *run) {

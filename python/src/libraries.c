@@ -1,0 +1,330 @@
+/* Libraries whose plain calls of cumsum() are made at once, a row for each: numpy; what has DLPack's exchange table, as
+ * torch has; and CuPy, which has none, by the attributes that every version of it has. */
+#include "libraries.h"
+
+#include "dlpack.h"
+#include "tables.h"
+
+#include <string.h>
+
+static void keep(struct module_state *state, int which, PyObject *by) {
+    PyObject *old = state->kept[which];
+    state->kept[which] = by;
+    Py_XDECREF(old);
+}
+
+/* numpy_is_here(ndarray, empty, {table_type: dtype}). */
+PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *ndarray, *empty, *types;
+    if (!PyArg_ParseTuple(tuple, "OOO!", &ndarray, &empty, &PyDict_Type, &types))
+        return NULL;
+    for (int type = TABLE_U8; type <= TABLE_BF16; type++) {
+        PyObject *number = PyLong_FromLong(type);
+        PyObject *found = number ? PyDict_GetItemWithError(types, number) : NULL;
+        Py_XDECREF(number);
+        if (!found && PyErr_Occurred())
+            return NULL;
+        keep(state, TYPES + type, Py_XNewRef(found));
+    }
+    keep(state, NUMPY_EMPTY, Py_NewRef(empty));
+    keep(state, NUMPY_NDARRAY, Py_NewRef(ndarray)); /* last: with it all is there */
+    Py_RETURN_NONE;
+}
+
+/* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
+ * Whether that was not so before. current_device() is the number of the library's current CUDA device. */
+PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
+    struct module_state *state = PyModule_GetState(module);
+    PyObject *type, *current_device;
+    if (!PyArg_ParseTuple(tuple, "O!O", &PyType_Type, &type, &current_device))
+        return NULL;
+    const int there = dlpack_exchange_of(type, &state->exchange);
+    if (there < 0)
+        return NULL;
+    const bool news = there && state->exchange->view_object && !state->kept[TENSOR];
+    if (news) {
+        keep(state, TENSOR_DEVICE, Py_NewRef(current_device));
+        keep(state, TENSOR, Py_NewRef(type));
+    }
+    return PyBool_FromLong(news);
+}
+
+/* cupy_is_here(ndarray, empty, alloc, getDevice, get_current_stream). */
+PyObject *core_cupy_is_here(PyObject *module, PyObject *tuple) {
+    struct module_state *state = PyModule_GetState(module);
+    static const char *const names[] = {"data", "ptr", "device_id", "shape", "strides", "dtype"};
+    PyObject *objects[CUPY_DATA - CUPY_NDARRAY];
+    if (!PyArg_ParseTuple(tuple, "O!OOOO", &PyType_Type, &objects[0], &objects[1], &objects[2], &objects[3],
+                          &objects[4]))
+        return NULL;
+    for (int i = CUPY_DTYPE; i >= CUPY_NDARRAY; i--) { /* the type last */
+        PyObject *kept =
+            i >= CUPY_DATA ? PyUnicode_InternFromString(names[i - CUPY_DATA]) : Py_NewRef(objects[i - CUPY_NDARRAY]);
+        if (!kept)
+            return NULL;
+        keep(state, i, kept);
+    }
+    Py_RETURN_NONE;
+}
+
+static table_type promoted(table_type type) {
+    switch (type) {
+    case TABLE_U8:
+    case TABLE_U16:
+    case TABLE_U32:
+        return TABLE_U64;
+    case TABLE_BOOL:
+    case TABLE_I8:
+    case TABLE_I16:
+    case TABLE_I32:
+        return TABLE_I64;
+    default:
+        return type;
+    }
+}
+
+/* What numpy and CuPy have alike: empty(shape, dtype). NULL without an exception where numpy has not the type. */
+static PyObject *empty_by(const struct module_state *state, int empty, const struct array *like, table_type type) {
+    PyObject *shape = state->kept[TYPES + type] ? PyTuple_New(like->dims) : NULL, *result = NULL;
+    for (int i = 0; shape && i < like->dims; i++) {
+        PyObject *extent = PyLong_FromSsize_t(like->shape[i]);
+        if (!extent)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SetItem(shape, i, extent);
+    }
+    if (shape)
+        result = PyObject_CallFunctionObjArgs(state->kept[empty], shape, state->kept[TYPES + type], NULL);
+    Py_XDECREF(shape);
+    return result;
+}
+
+static int open_numpy(const struct module_state *state, struct array *array, PyObject *object, bool writable) {
+    (void)state;
+    return array_open(array, object, writable, writable ? "out" : "x");
+}
+
+static PyObject *empty_numpy(const struct module_state *state, const struct array *like, table_type type) {
+    return empty_by(state, NUMPY_EMPTY, like, type);
+}
+
+/* Whether what an attribute or method says of the tensor is false; not if it fails. */
+static bool is_false(PyObject *tensor, const char *name, bool method) {
+    PyObject *answer = method ? PyObject_CallMethod(tensor, name, NULL) : PyObject_GetAttrString(tensor, name);
+    const bool is = answer == Py_False;
+    Py_XDECREF(answer);
+    return is;
+}
+
+static int open_tensor(const struct module_state *state, struct array *array, PyObject *tensor, bool writable) {
+    (void)writable;
+    struct dlpack_tensor view = {0};
+    array->buffer.obj = NULL;
+    array->capsule = NULL;
+    if (!is_false(tensor, "requires_grad", false) || !is_false(tensor, "is_neg", true))
+        return -1;
+    return state->exchange->view_object(tensor, &view) == 0 && dlpack_take_over(array, &view, "x") == 0 ? 0 : -1;
+}
+
+static void set_error(void *context, const char *kind, const char *message) {
+    (void)context, (void)kind;
+    PyErr_SetString(PyExc_MemoryError, message);
+}
+
+static struct dlpack_versioned *allocate(const struct module_state *state, const struct array *like, table_type type,
+                                         int dims, int64_t *shape) {
+    struct dlpack_tensor wanted = {.device_type = like->device >= 0 ? DLPACK_CUDA : DLPACK_CPU,
+                                   .device_id = like->device >= 0 ? like->device : 0,
+                                   .dims = dims,
+                                   .type_code = dlpack_code_of(type),
+                                   .type_bits = (uint8_t)(8 * table_type_size(type)),
+                                   .type_lanes = 1,
+                                   .shape = shape};
+    struct dlpack_versioned *made = NULL;
+    return state->exchange->allocate(&wanted, &made, NULL, set_error) == 0 ? made : NULL;
+}
+
+static PyObject *empty_tensor(const struct module_state *state, const struct array *like, table_type type) {
+    int64_t shape[ARRAY_DIMS_MOST];
+    for (int i = 0; i < like->dims; i++)
+        shape[i] = like->shape[i];
+    struct dlpack_versioned *made = allocate(state, like, type, like->dims, shape);
+    void *tensor = NULL;
+    return made && state->exchange->to_object(made, &tensor) == 0 ? tensor : NULL;
+}
+
+static int stream_of_tensor(const struct module_state *state, const struct array *array, void **stream) {
+    return state->exchange->current_stream(DLPACK_CUDA, array->device, stream);
+}
+
+static void *take_tensor(const void *context, size_t size, void **address) {
+    const struct place *place = context;
+    int64_t bytes = (int64_t)size;
+    struct dlpack_versioned *taken = allocate(place->state, place->like, TABLE_U8, 1, &bytes);
+    if (taken)
+        *address = (char *)taken->tensor.data + taken->tensor.byte_offset;
+    return taken;
+}
+
+static void release_tensor(void *taken) {
+    struct dlpack_versioned *workspace = taken;
+    workspace->deleter(workspace);
+}
+
+/* What an attribute is as a number; -1 and an exception if it is none. */
+static Py_ssize_t number_of(PyObject *object, PyObject *name) {
+    PyObject *attribute = PyObject_GetAttr(object, name);
+    const Py_ssize_t number = attribute ? PyLong_AsSsize_t(attribute) : -1;
+    Py_XDECREF(attribute);
+    return number;
+}
+
+/* A tuple of numbers, one for each dimension. */
+static int extents_of(PyObject *object, PyObject *name, int *dims, Py_ssize_t *extents) {
+    PyObject *tuple = PyObject_GetAttr(object, name);
+    const Py_ssize_t count = tuple ? PyTuple_Size(tuple) : -1;
+    *dims = count >= 0 && count <= ARRAY_DIMS_MOST ? (int)count : -1;
+    for (int i = 0; i < *dims; i++) {
+        extents[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
+        if (extents[i] == -1 && PyErr_Occurred())
+            *dims = -1;
+    }
+    Py_XDECREF(tuple);
+    return *dims < 0 ? -1 : 0;
+}
+
+static table_type type_of_cupy(const struct module_state *state, PyObject *array) {
+    PyObject *dtype = PyObject_GetAttr(array, state->kept[CUPY_DTYPE]);
+    table_type found = 0;
+    for (int type = TABLE_U8; dtype && !found && type <= TABLE_BF16; type++)
+        if (dtype == state->kept[TYPES + type])
+            found = (table_type)type;
+    Py_XDECREF(dtype);
+    return found;
+}
+
+static int open_cupy(const struct module_state *state, struct array *array, PyObject *object, bool writable) {
+    (void)writable;
+    PyObject *const *kept = state->kept;
+    int strides;
+    *array = (struct array){.type = type_of_cupy(state, object)};
+    PyObject *data = array->type ? PyObject_GetAttr(object, kept[CUPY_DATA]) : NULL;
+    if (!data)
+        return -1;
+    PyObject *address = PyObject_GetAttr(data, kept[CUPY_PTR]);
+    array->data = address ? PyLong_AsVoidPtr(address) : NULL;
+    Py_XDECREF(address);
+    array->device = (int)number_of(data, kept[CUPY_DEVICE_ID]);
+    Py_DECREF(data);
+    array->itemsize = (Py_ssize_t)table_type_size(array->type);
+    if (PyErr_Occurred() || array->device < 0)
+        return -1;
+    return extents_of(object, kept[CUPY_SHAPE], &array->dims, array->shape) == 0 &&
+                   extents_of(object, kept[CUPY_STRIDES], &strides, array->stride) == 0 && strides == array->dims
+               ? 0
+               : -1;
+}
+
+static PyObject *empty_cupy(const struct module_state *state, const struct array *like, table_type type) {
+    return empty_by(state, CUPY_EMPTY, like, type);
+}
+
+static int stream_of_cupy(const struct module_state *state, const struct array *array, void **stream) {
+    (void)array;
+    PyObject *current = PyObject_CallNoArgs(state->kept[CUPY_STREAM]);
+    *stream = current ? (void *)number_of(current, state->kept[CUPY_PTR]) : NULL;
+    Py_XDECREF(current);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static void *take_cupy(const void *context, size_t size, void **address) {
+    const struct place *place = context;
+    PyObject *bytes = PyLong_FromSize_t(size);
+    PyObject *taken = bytes ? PyObject_CallFunctionObjArgs(place->state->kept[CUPY_ALLOC], bytes, NULL) : NULL;
+    Py_XDECREF(bytes);
+    const Py_ssize_t number = taken ? number_of(taken, place->state->kept[CUPY_PTR]) : -1;
+    *address = (void *)number;
+    if (number == -1)
+        Py_CLEAR(taken);
+    return taken;
+}
+
+static void release_cupy(void *taken) { Py_DECREF((PyObject *)taken); }
+
+static const struct library {
+    int type, current_device; /* what is kept of it */
+    int (*open)(const struct module_state *state, struct array *array, PyObject *object, bool writable);
+    PyObject *(*empty)(const struct module_state *state, const struct array *like, table_type type);
+
+    /* For arrays on CUDA. */
+    int (*current_stream)(const struct module_state *state, const struct array *array, void **stream);
+    void *(*take)(const void *place, size_t bytes, void **address);
+    void (*release)(void *taken);
+} libraries[] = {
+    {NUMPY_NDARRAY, 0, open_numpy, empty_numpy, NULL, NULL, NULL},
+    {TENSOR, TENSOR_DEVICE, open_tensor, empty_tensor, stream_of_tensor, take_tensor, release_tensor},
+    {CUPY_NDARRAY, CUPY_DEVICE, open_cupy, empty_cupy, stream_of_cupy, take_cupy, release_cupy},
+};
+
+const struct library *library_of(const struct module_state *state, PyObject *x) {
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if ((PyObject *)Py_TYPE(x) == state->kept[libraries[i].type])
+            return &libraries[i];
+    return NULL;
+}
+
+/* Whether the device is the current one of the library, on which its calls on a stream work. It is asked anew for each
+ * call: where there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
+static bool is_current(PyObject *current_device, int device) {
+    PyObject *number = PyObject_CallNoArgs(current_device);
+    const long current = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    return current == device;
+}
+
+/* Whether the sums are in `out`. */
+static bool sum_opened(struct module_state *state, const struct library *library, const struct array *in,
+                       const struct array *out, int axis, const table_scan_options *options) {
+    struct tables tables;
+    struct tables_run run = {.options = *options};
+    table_status status;
+    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1)
+        return false;
+    if (tables.count == 0)
+        return true;
+    if (in->device < 0) {
+        status = tables_scan_without_gil(&tables, &run);
+        if (status == TABLE_ERROR_HOST_MEMORY)
+            raise_status(status);
+        return status == TABLE_OK;
+    }
+    if (!library->take || tables_calls(&tables) > LAUNCHES_MOST ||
+        !is_current(state->kept[library->current_device], in->device) ||
+        library->current_stream(state, in, &run.options.stream) != 0)
+        return false;
+    const struct place place = {state, in};
+    const struct tables_memory memory = {library->take, library->release, &place};
+    return tables_queue(&tables, &run, &state->memo, &memory) == TABLE_OK;
+}
+
+PyObject *library_sum(struct module_state *state, const struct library *library, PyObject *x, PyObject *out, long axis,
+                      const table_scan_options *options) {
+    struct array in, out_array;
+    PyObject *result = NULL;
+    if (library->open(state, &in, x, false) != 0)
+        return NULL;
+    axis += axis < 0 ? in.dims : 0;
+    const table_type type = promoted(in.type);
+    PyObject *sums = NULL;
+    if (axis >= 0 && axis < in.dims && type)
+        sums = out ? Py_NewRef(out) : library->empty(state, &in, type);
+    if (sums && library->open(state, &out_array, sums, true) == 0) {
+        if (sum_opened(state, library, &in, &out_array, (int)axis, options))
+            result = Py_NewRef(sums);
+        array_close(&out_array);
+    }
+    array_close(&in);
+    Py_XDECREF(sums);
+    return result;
+}
