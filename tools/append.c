@@ -1,7 +1,7 @@
-/* tuplescan append: sums of more rows behind those that a file holds.
+/* tuplescan append: grows a file of running sums by the sums of more rows.
  *
- * The file grows in place. Its header says until the end that it has the old rows, and what lies behind them is of no
- * matter. The state beside it is replaced before the header is: by two, that of the old rows and that of the new ones,
+ * The file grows in place. Its header says until the end that it has the old rows, and bytes after them are
+ * ignored. The state beside it is replaced before the header is: by two, that of the old rows and that of the new ones,
  * of which the one with as many rows as the header says is right. So whatever ends the command, and whenever, the file
  * has the old rows or the new ones, and a state for them. */
 #include <errno.h>
@@ -46,7 +46,7 @@ static bool is_what_was_read(const struct growth *growth) {
            held.st_dev == read.st_dev;
 }
 
-/* The sums that are there, which nobody else may append to meanwhile. */
+/* Opens and locks the sums that are there, so that no other command appends to them meanwhile. */
 static int open_sums(void *context) {
     struct growth *growth = context;
     const char *to = growth->job.arguments.to;
@@ -81,7 +81,7 @@ static int open_sums(void *context) {
     return EX_OK;
 }
 
-/* The rows that are there are those that somebody expects. */
+/* Checks that the file has the rows that --at expects. */
 static int check_at(void *context) {
     const struct growth *growth = context;
     const struct scan_arguments *arguments = &growth->job.arguments;

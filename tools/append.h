@@ -25,8 +25,8 @@ struct growth {
  * as all that follow. */
 job_function append_read_state;
 
-/* A state that was made again gets its file: what lies behind the rows of sums that have one is of no matter. Before
- * anything does. */
+/* A state that was made again gets its file: bytes after the rows of sums that have a state are
+ * ignored, so that it is written before any new row. */
 int append_publish_remade_state(struct growth *growth);
 
 /* The file holds the state of the old rows and that of the new ones, once these have been summed. */

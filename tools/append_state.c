@@ -30,7 +30,7 @@ static const char *how_to_remake(const struct growth *growth) {
 }
 
 /* Whether the last row of the file is what the state goes on from. That of exclusive sums lacks a row of the input,
- * which nobody has any more. */
+ * which is not kept anywhere. */
 static int check_last_row(const struct growth *growth) {
     const struct table_layout *sums = &growth->old.layout;
     const size_t bytes = sums->columns * table_type_size(sums->type);
@@ -158,7 +158,7 @@ int append_read_state(void *context) {
     return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, have);
 }
 
-/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one, if that is, behind
+/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one, if that is, after
  * it. Where there were no sums, no file is replaced: it is that of another append, which was faster. */
 static int write_state(struct growth *growth, bool with_old, bool with_new) {
     struct state_file *state = &growth->job.state;

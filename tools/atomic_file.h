@@ -1,6 +1,6 @@
 /* Output files that appear whole or not at all: a temporary beside the target takes the data, and becomes the target
  * only when all of it is on the disk. Whatever goes wrong on the way removes the temporary, signals included. What
- * nobody can catch (SIGKILL, a power cut) leaves a file named .tuplescan.XXXXXX there, and the target as it was.
+ * cannot be caught (SIGKILL, a power cut) leaves a file named .tuplescan.XXXXXX there, and the target as it was.
  *
  * A target that is replaced hands on its owner, group and permissions. Where these are not all that says who may use
  * it, or cannot be kept, the new file is for its owner alone. Its other names (hard links) keep the old content.
@@ -37,7 +37,7 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
 int atomic_file_finish(struct atomic_file *file);
 int atomic_file_publish(struct atomic_file *file);
 
-/* `bytes` bytes more were written to its descriptor, which is behind them, by others. */
+/* Counts `bytes` bytes more, which the library wrote to the descriptor. */
 void atomic_file_grown(struct atomic_file *file, size_t bytes);
 
 /* Whether atomic_file_rewrite() can be called: writes `bytes` bytes over the first ones that were written. As

@@ -27,7 +27,7 @@ static size_t slips_between(const char *a, size_t a_length, const char *b, size_
     return rows[a_length % 3][b_length];
 }
 
-/* One slip in three letters is as many as anybody makes. */
+/* More than one slip in three letters is no slip any more. */
 void guess_consider_part(struct guess *guess, const char *candidate, size_t length) {
     if (length > GUESS_LONGEST || guess->length > GUESS_LONGEST)
         return;

@@ -6,7 +6,7 @@
 
 struct guess {
     const char *word;
-    size_t length;    /* of the word; what comes after is not looked at */
+    size_t length;    /* of the word; text after it is ignored */
     const char *best; /* the candidate that is the fewest slips of the pen away, or NULL when none is near */
     size_t best_length, slips;
 };

@@ -34,8 +34,8 @@ struct table_layout {
     size_t file_bytes;    /* of the data in the file */
     unsigned dimensions;
     size_t shape[MAX_DIMENSIONS];
-    const char *names;          /* of the columns, one behind the other, each with its '\0'; NULL: they have none */
-    char delimiter;             /* of text, if somebody says another one than the format's */
+    const char *names;          /* of the columns, one after the other, each with its '\0'; NULL: they have none */
+    char delimiter;             /* of text, if --delimiter says another one than the format's */
     struct text_beside *beside; /* of text, fields that stand before the values of a row; NULL: none */
     bool is_followed;           /* other values may follow in the file */
     bool is_record;             /* the values of a row are the fields of a record */

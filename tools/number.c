@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One digit at least; *text is then what comes after them. */
+/* One digit at least; *text then points after them. */
 static bool parse_digits(const char **text, uint64_t *number) {
     const char *start = *text;
     *number = 0;

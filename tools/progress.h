@@ -13,8 +13,8 @@ struct progress {
 /* Nothing is shown unless it is wanted and standard error is a terminal. */
 void progress_begin(struct progress *progress, bool wanted);
 
-/* `rows` of `all` rows (0: nobody knows how many) are done, for which `bytes` bytes were read and written. Shown from
- * the second second on, a few times a second. */
+/* `rows` of `all` rows (0: it is not known how many) are done, for which `bytes` bytes were read and written. Shown
+ * from the second second on, a few times a second. */
 void progress_show(struct progress *progress, uint64_t rows, uint64_t all, uint64_t bytes);
 
 /* Takes the line away. */

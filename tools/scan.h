@@ -34,7 +34,7 @@ struct scan_job {
     struct state_file state;
     const struct output_format *output_format, *carry_format;
     struct table_layout out_layout, carry_layout;
-    table_type there; /* of sums that others are written behind; 0: there are none */
+    table_type there; /* of the sums that are there already; 0: there are none */
     void *carry_in, *carry_out;
     void *above;             /* the sums above the table, with a state that has begun */
     uint64_t skipped;        /* NaN, with --skip-nan */
@@ -78,7 +78,7 @@ void scan_close(void *context);
 /* Notes a sum of a piece that is not finite: `row` is the first row of the piece. False when out of memory. */
 bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out);
 
-/* Likewise, of the sums through all rows, which an exclusive scan has nowhere else. */
+/* Notes a sum through all rows that is not finite, which an exclusive scan has nowhere else. */
 void not_finite_look_at_end(struct scan_job *job);
 
 /* When the work is done: the report of --json, or the summary; and what standard error is told of fewer threads than

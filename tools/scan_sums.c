@@ -239,7 +239,7 @@ static int sum_table_backwards(struct scan_job *job) {
     options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
     const table_status status = table_prefix_sum(&in, &out, &options);
     code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
-    out.rows = in.rows; /* those of offsets have the start behind them */
+    out.rows = in.rows; /* with --offsets the start is the row after these */
     if (code == EX_OK && type_is_float(out.type) && !not_finite_look(job, 0, &in, &out))
         code = fail(EX_OSERR, "out of memory");
     if (code == EX_OK && write_sums(job, out.data, bytes) != 0)

@@ -1,4 +1,4 @@
-/* The clock that nobody sets. */
+/* Seconds of the monotonic clock. */
 #ifndef SECONDS_H
 #define SECONDS_H
 

@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "values.h"
 
-/* Binary digits of the number of units in so many rows. */
+/* Binary digits of the number of units in `rows` rows. */
 static unsigned levels_of(uint64_t rows) {
     unsigned levels = 1;
     for (uint64_t units = rows / SERIAL_UNIT; units > 1; units /= 2)

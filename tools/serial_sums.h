@@ -1,5 +1,5 @@
 /* The running sums of prefix_sum.h, calculated column after column and unit after unit straight from the definition
- * there, without the library and by nobody else's loops: what `tuplescan verify` holds its results against. */
+ * there, without the library and by loops of its own: `tuplescan verify` holds results against it. */
 #ifndef SERIAL_SUMS_H
 #define SERIAL_SUMS_H
 
@@ -26,7 +26,7 @@ struct serial_sums {
     size_t overflow_column;
     size_t count; /* of rows in `sums` */
     char *above;  /* the sums through the rows before the unit: the carry at first */
-    char *sums;   /* right behind them: the sums through each row of the unit */
+    char *sums;   /* right after them: the sums through each row of the unit */
     char *start;  /* the carry, or zeros */
     char *seed;   /* of the current unit */
     char *total;  /* of the current unit, then of blocks that end with it */

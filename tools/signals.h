@@ -1,4 +1,4 @@
-/* What signals do to the command: those that would end it still do, but files that would be left behind are removed
+/* What signals do to the command: those that would end it still do, but files that would stay are removed
  * first. Signals that were ignored when the command began stay ignored. */
 #ifndef SIGNALS_H
 #define SIGNALS_H

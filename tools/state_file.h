@@ -11,9 +11,9 @@
 
 struct state_file {
     const char *name;
-    int lock;                /* the file that was read, which nobody else may go on from meanwhile; -1: none */
-    void *state;             /* free() */
-    size_t bytes;            /* of the state */
+    int lock;     /* the file that was read, locked against other commands that would go on from it; -1: none */
+    void *state;  /* free() */
+    size_t bytes; /* of the state */
     table_state_facts facts; /* of what was read; version 0: there was no such file */
     struct atomic_file output;
 };
@@ -27,8 +27,8 @@ struct state_file {
 /* Whether the file at `path` begins like a state. False where it cannot be read, or is no regular file. */
 bool state_file_recognise(const char *path);
 
-/* Reads and checks the whole file. With `locked` it is one to go on from: nobody else may, and it need not be there.
- * EX_OK, or the exit code after a message. */
+/* Reads and checks the whole file. With `locked` it is one to go on from: it is locked against other commands, and need
+ * not be there. EX_OK, or the exit code after a message. */
 int state_file_read(struct state_file *file, const char *path, bool locked);
 
 /* Locks the file of a sum, which is open: whoever else goes on from it has it locked, or has put another in its place

@@ -19,7 +19,7 @@ bool transfer_read_at(int fd, void *to, size_t bytes, off_t place);
 /* Writes all of it. False with errno where that failed. */
 bool transfer_write_all(int fd, const void *from, size_t bytes);
 
-/* Likewise, at this place of a file. */
+/* Writes all of it at this place of a file. False with errno where that failed. */
 bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place);
 
 /* Has the disk begin with these bytes of a file, while others are being made. False with errno where that failed. */

@@ -70,7 +70,7 @@ static int no_such_subcommand(const char *name) {
     return fail(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
 }
 
-/* For the scripts in completion/: the words behind --complete are those behind `tuplescan` in a command line. */
+/* For the scripts in completion/: the words after --complete are those after `tuplescan` in a command line. */
 static int complete(int argc, char **argv) {
     const char *begun = argc > 2 ? argv[2] : "";
     const struct subcommand *subcommand = argc > 3 ? find(argv[2]) : NULL;

@@ -19,8 +19,8 @@ bool value_is_finite(table_type type, const void *value);
 /* The first of `count` values that is not finite, or `count`. Integers are finite. */
 size_t first_not_finite(table_type type, const void *values, size_t count);
 
-/* The type that tables of `in` are summed into when nobody says otherwise, as NumPy does it: integers narrower than 64
- * bits and bool into u64 or i64, everything else into `in` itself. */
+/* The type that tables of `in` are summed into when no option says otherwise, as NumPy does it: integers narrower than
+ * 64 bits and bool into u64 or i64, everything else into `in` itself. */
 table_type default_sum_type(table_type in);
 
 /* "u32, u64": the types that `in` can be summed into. Static text, until the next call. */

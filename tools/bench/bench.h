@@ -179,7 +179,8 @@ struct bench_case {
 int bench_each_case(const struct bench_options *options, struct bench_report *report, void *context,
                     int fill(void *context, struct bench_pair pair),
                     int run(void *context, const struct bench_case *what));
-/* Whether that many tables can be in memory at once: Linux promises more than it has, and ends who believes it. */
+/* Whether that many tables can be in memory at once: Linux promises more than it has, and kills a process that uses it.
+ * */
 bool bench_memory_suffices(size_t tables, size_t bytes);
 /* The bytes of the largest table of all cases, be it input or output. */
 size_t bench_largest_bytes(const struct bench_options *options);

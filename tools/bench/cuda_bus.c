@@ -56,7 +56,7 @@ static bool copy(const struct bus *bus, size_t bytes, bool in, bool out) {
     return good;
 }
 
-/* Rows that are whatever the buffer has, and sums that nobody reads. */
+/* Callbacks that neither fill nor read the buffers: only the bus works. */
 static int64_t read_nothing(void *context, void *to, size_t bytes) {
     (void)context, (void)to;
     return (int64_t)bytes;

@@ -17,8 +17,8 @@ struct bench {
     char *values, *values_out;
     char *workspace; /* of either */
     size_t workspace_bytes;
-    char *lead;                /* LEAD_READ_BYTES that nobody else uses */
-    unsigned long long *wrong; /* two words, and where a read puts what nobody wants */
+    char *lead;                /* LEAD_READ_BYTES that nothing else uses */
+    unsigned long long *wrong; /* two counters; also where reading ahead puts its sum */
     char *host_keys;           /* pinned; NULL when nothing is checked */
     cudaStream_t stream;
     cudaEvent_t start, stop;

@@ -20,14 +20,14 @@ struct work {
     cudaEvent_t start, stop;
     cudaGraphExec_t graph; /* `scans_per_graph` of it in a row; NULL when it cannot be captured */
     double queued_ms;      /* by the host's clock: queued, and waited for */
-    double call_ms;        /* likewise, table_prefix_sum(); of ours */
+    double call_ms;        /* by the host's clock: table_prefix_sum(); of ours */
 };
 
 /* Device memory for the largest case of the run, allocated once. */
 struct device_tables {
     cudaStream_t stream;
     void *in, *out, *expected; /* each `bytes` large; expected is NULL when nothing is checked */
-    void *lead;                /* LEAD_BYTES from here are copied to as many behind it, untimed, before each timing */
+    void *lead; /* LEAD_BYTES from here are copied to the LEAD_BYTES after them, untimed, before each timing */
     void *workspace;
     unsigned long long *differing;
     uint64_t *first_overflow;

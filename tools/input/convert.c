@@ -11,7 +11,7 @@
 #include "transfer.h"
 
 /* Bytes of the file that are converted at a time: so few that they stay in the caches, and, where columns lie one
- * behind the other, so many that a read of each is worth its call. */
+ * after the other, enough that a read of each is worth its call. */
 enum { PIECE_BYTES = 256 << 10, PIECE_BYTES_BY_COLUMNS = 4 << 20 };
 
 struct converter {

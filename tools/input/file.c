@@ -221,7 +221,7 @@ int input_is_same(const struct input_file *file, const struct input_file *aside)
     return same ? EX_OK : input_changed(file);
 }
 
-/* Whether there are bytes behind the rows that the header still counts, and no others have changed, as far as is known:
+/* Whether there are bytes after the rows that the header still counts, and no others have changed, as far as is known:
  * rows are being appended. */
 static bool has_only_grown(const struct input_file *file, off_t size) {
     const size_t bytes = file->layout.offset;

@@ -50,7 +50,7 @@ struct input_request {
     bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
     bool longer;         /* a .npy may have more bytes than its header says, which are of no matter */
     bool whole;          /* all of it will be read soon, and where its type may lie */
-    bool own;      /* in memory that nobody else can write to, and the caller may: for what is read more than once */
+    bool own; /* in memory that no other process can write to, and the caller may: for what is read more than once */
     size_t memory; /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
     size_t used;   /* bytes that are in memory beside those already: what is refused is told both together */
     enum input_elements elements;

@@ -91,7 +91,7 @@ bool input_raw_has(struct table_layout *layout, size_t total, struct input_reaso
     return layout_finish(layout);
 }
 
-/* After its values, of which there were so many bytes. */
+/* Finds the rows of a table whose values had `bytes` bytes. */
 static bool raw_has(struct table_layout *layout, size_t bytes, struct input_reason *reason) {
     return input_raw_has(layout, layout->offset + bytes, reason);
 }

@@ -1,4 +1,4 @@
-/* Safetensors: 8 bytes of a length, so many bytes of JSON that say what tensors there are, and their values, in the
+/* Safetensors: 8 bytes of a length, JSON of that length that says what tensors there are, and their values, in the
  * byte order of this machine, row by row. */
 #include <limits.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static bool read_size(json_object *from, size_t place, size_t *size) {
     return value < SIZE_MAX;
 }
 
-/* Where a tensor's values lie behind the header. */
+/* Where a tensor's values lie after the header. */
 struct span {
     size_t begin, end;
 };

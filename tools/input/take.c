@@ -16,7 +16,7 @@
 /* Bytes that are taken between two looks at the clock, and that there is room for at first. */
 enum { STEP_BYTES = 4 << 20, FIRST_BYTES = 16 << 10 };
 
-/* Shows that `bytes` of a table were taken, of `all`, which is 0 where nobody knows. */
+/* Shows that `bytes` of a table were taken, of `all`, which is 0 where it is not known. */
 static void show(const struct input_file *file, size_t bytes, size_t all) {
     const size_t row = file->layout.columns * layout_element_bytes(&file->layout);
     if (row > 0)
@@ -52,7 +52,7 @@ int input_take_all(struct input_file *file, size_t most, const char *why) {
     return input_ends(file, have - file->head_given);
 }
 
-/* The values that were taken become the data, where any type may lie: not behind bytes that were skipped. */
+/* The values that were taken become the data, where any type may lie: not after bytes that were skipped. */
 static void use_taken(struct input_file *file) {
     if (file->head_given > 0)
         memmove(file->head, (char *)file->head + file->head_given, file->head_bytes - file->head_given);
@@ -66,7 +66,7 @@ int input_take_table(struct input_file *file, size_t most) {
     const size_t bytes = file->layout.bytes, step = file->progress ? STEP_BYTES : bytes;
     size_t got = 0;
     if (!file->rows_known) {
-        const int code = input_take_all(file, most, "nobody knows how many rows it has");
+        const int code = input_take_all(file, most, "it does not say how many rows it has");
         if (code != EX_OK)
             return code;
     }

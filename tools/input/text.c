@@ -13,7 +13,7 @@
 #include "text/number_text.h"
 #include "types.h"
 
-/* A number without a point or an exponent that f64 has not, though nobody asked for f64. */
+/* A number without a point or an exponent that f64 has not, though f64 was not asked for. */
 static bool is_rounded(const char *from, const char *end) {
     enum { EXACT_DIGITS = 15, MOST_DIGITS = 320 };
     char digits[MOST_DIGITS];
@@ -67,7 +67,7 @@ static enum value take_value(const struct input_text *text, table_type type, str
     return VALUE_READ;
 }
 
-/* The values of a line, which then stands behind them, or at the one that `what` is said of. The number of fields that
+/* The values of a line, which then stands after them, or at the one that `what` is said of. The number of fields that
  * were taken. */
 static size_t take_values(const struct input_text *text, table_type type, struct text_line *line, char *to,
                           enum value *what) {
@@ -182,7 +182,7 @@ static bool is_whole(const struct input_text *text, struct text_line line, void 
     return *all = take_values(text, TABLE_I64, &line, text->row, &what) == text->fields;
 }
 
-/* The type of values of which nobody said it: i64, if all that can be looked at are whole numbers. */
+/* The type of values where no option says it: i64, if all that can be looked at are whole numbers. */
 static int find_type(struct input_file *file, table_type *type) {
     bool whole = false;
     const int code = text_survey(file, is_whole, &whole);

@@ -25,7 +25,7 @@ static int check_encoding(const struct input_file *file, const struct text_line 
                : EX_OK;
 }
 
-/* sep=; as spreadsheets write it: the line says what is between fields, if nobody else does. */
+/* sep=; as spreadsheets write it: the line says what is between fields, if no option does. */
 static bool says_delimiter(struct input_file *file, const struct input_request *request, const struct text_line *line) {
     struct text_line field = text_inside((struct text_line){line->at, line->at, line->end, line->delimiter});
     if (file->format->delimiter != ',' || field.end - field.start != 5 || memcmp(field.start, "sep=", 4) != 0)

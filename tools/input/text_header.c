@@ -122,8 +122,8 @@ static bool is_counted(const struct input_text *text, struct text_line line) {
 }
 
 /* Whether the fields of the line that are columns are names, of which some may be empty; else they are numbers. A
- * number in quotes is a name beside names, and else a number. Where names and numbers are mixed, nobody knows whether
- * the line is data, which is not to be lost. */
+ * number in quotes is a name beside names, and else a number. Where names and numbers are mixed, the line may be
+ * data, which must not be lost. */
 static int look_for_names(const struct input_file *file, struct text_line line, bool *found) {
     static const char several[] = "is several numbers; --delimiter says what is between them",
                       several_of_text[] = "is several numbers; --input-format csv, with --delimiter, says what is "
@@ -247,7 +247,7 @@ static int pick_fields(struct input_file *file, const struct input_request *requ
     return request->kept_count > 0 ? pick_kept(file, request, names) : EX_OK;
 }
 
-/* Where in a row the fields are that somebody looks for. */
+/* Finds where in a row the fields are that the request looks for. */
 static void find_fields(const struct input_file *file, const struct input_request *request, struct text_line line) {
     for (size_t k = 0; k < request->field_count; k++) {
         struct input_field *field = &request->fields[k];
@@ -281,7 +281,7 @@ static int keep_names(struct input_file *file, struct text_line line, size_t col
     return EX_OK;
 }
 
-/* Whether there is a delimiter, and nothing behind it, at the end of the line. */
+/* Whether the line ends with a delimiter. */
 static bool is_trailed(const struct input_text *text, struct text_line line, void *context) {
     bool *all = context;
     const size_t count = text_count_fields(line);
@@ -334,7 +334,7 @@ static int choose_names(struct input_file *file, const struct input_request *req
     return code;
 }
 
-/* The fields, and their names, by the last comment and the first line behind it; NULL: there is none. */
+/* The fields, and their names, by the last comment and the first line after it; NULL: there is none. */
 static int read_names(struct input_file *file, const struct input_request *request, const struct text_line *comment,
                       struct text_line *line, size_t *columns) {
     struct input_text *text = text_of(file);
@@ -381,7 +381,7 @@ int text_read_header(struct input_file *file, const struct input_request *reques
     line.delimiter = text->delimiter;
     if (code == EX_OK && (found || last)) {
         code = read_names(file, request, last ? &comment : NULL, found ? &line : NULL, columns);
-    } else if (code == EX_OK && request->columns && !picks) { /* no rows, of columns that somebody else knows */
+    } else if (code == EX_OK && request->columns && !picks) { /* no rows, of columns that the caller knows */
         text->fields = *columns = request->columns;
     } else if (code == EX_OK) {
         code = fail(EX_DATAERR, "%s: has no lines", file->name);

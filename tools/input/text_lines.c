@@ -53,7 +53,7 @@ static size_t first_room(size_t most) {
     return most / 4 > FIRST_ROOM ? FIRST_ROOM : most / 4 > LEAST_ROOM ? most / 4 : LEAST_ROOM;
 }
 
-/* More bytes into the buffer, behind those that are there. EX_OK, or the exit code after a message. */
+/* Reads more bytes into the buffer, after those that are there. EX_OK, or the exit code after a message. */
 static int fill(struct input_file *file) {
     struct input_text *text = text_of(file);
     const size_t have = text->end - text->start, most = file->most ? file->most : SIZE_MAX / 2;
@@ -83,7 +83,7 @@ static int fill(struct input_file *file) {
     return EX_OK;
 }
 
-/* Whether bytes can be had without waiting for them longer than so many milliseconds. */
+/* Whether bytes can be had without waiting for them longer than `milliseconds`. */
 static bool comes_within(const struct input_file *file, int milliseconds) {
     struct pollfd waiting = {.fd = file->fd, .events = POLLIN};
     return file->is_regular || poll(&waiting, 1, milliseconds) > 0;
@@ -96,7 +96,7 @@ static size_t first_of(const struct input_text *text, char wanted, size_t *known
     return *known = found ? (size_t)(found - text->buffer) : text->end;
 }
 
-/* A line ends with \n, \r\n or \r; whether it is the last of these, the byte behind it says. */
+/* A line ends with \n, \r\n or \r; whether it is the last of these, the byte after it says. */
 int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found) {
     struct input_text *text = text_of(file);
     *found = false;

@@ -13,11 +13,11 @@ struct input_text {
     uint64_t got;                      /* bytes of the file that were read */
     bool ended;
     bool is_frozen;  /* no more bytes are read: only lines that are there are looked at */
-    int code;        /* what went wrong behind the rows that were read */
+    int code;        /* what went wrong after the rows that were read */
     uint64_t line;   /* the number of the line at `start`, from 1 on */
     char delimiter;  /* 0: blanks */
     size_t fields;   /* of a line, not counting an empty one at the end of all lines: */
-    bool is_trailed; /* there is a delimiter behind the last field */
+    bool is_trailed; /* there is a delimiter after the last field */
     size_t *columns; /* the column that each field is, or TEXT_NONE; NULL: all are, in their order */
     size_t *kept;    /* the fields that are put beside the columns: as many as `beside` has; NULL: none */
     struct text_beside *beside;
@@ -26,7 +26,7 @@ struct input_text {
     const char *options, *way_out; /* for messages: those that take names, and what they do of a field with a word */
     bool keeps;                    /* the command takes --keep */
     bool gaps;                     /* missing fields are NaN */
-    char *names;                   /* of the columns, one behind the other, each with its '\0' */
+    char *names;                   /* of the columns, one after the other, each with its '\0' */
     char *row;                     /* a row that was not asked for as a whole: row_given of row_bytes were handed out */
     size_t row_bytes, row_given;
 };
@@ -48,7 +48,7 @@ static inline void text_skip_blanks(struct text_line *line) {
         line->at++;
 }
 
-/* Whether there is another field behind this one. */
+/* Whether there is another field after this one. */
 static inline bool text_take_delimiter(struct text_line *line) {
     const char *before = line->at;
     text_skip_blanks(line);
@@ -103,11 +103,11 @@ int text_find_first_line(struct input_file *file, const struct input_request *re
                          bool *found, char **comment);
 
 /* In text_begin.c: *found: the first line, which has numbers in all fields that are summed, has names: its numbers are
- * in quotes beside a name, and those of the row behind it are not. EX_OK, or the exit code after a message. */
+ * in quotes beside a name, and those of the row after it are not. EX_OK, or the exit code after a message. */
 int text_find_quoted_names(struct input_file *file, struct text_line *line, bool *found);
 
 /* In text_begin.c: whether the comment has a name of a column that is summed. With blanks between fields
- * numbers are names there, too: so they are written; elsewhere the comment may be a row that somebody has taken out. */
+ * numbers are names there, too: so they are written; elsewhere the comment may be a row that was taken out. */
 bool text_may_have_names(const struct input_text *text, struct text_line comment);
 
 /* In text_begin.c: whether the line, of which one field is summed, is rather a row with a number that cannot be read

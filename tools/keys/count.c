@@ -40,7 +40,7 @@ static int check_arguments(void *context) {
     return check_outputs(&arguments->common, NULL, NULL, NULL);
 }
 
-/* The layout of the counters of so many keys. */
+/* Lays out the counters of `keys` keys. */
 static int lay_out(struct count_job *job, uint64_t keys) {
     const table_type type = job->arguments.common.out_type ? job->arguments.common.out_type : TABLE_U64;
     if (type == TABLE_U32 && keys > UINT32_MAX)
@@ -69,7 +69,7 @@ static int open_input(void *context) {
     return lay_out(job, keys_view(&job->input).rows);
 }
 
-/* Room for `rows` rows of counters in all: if nobody knows how many there will be, for more than that. */
+/* Room for `rows` rows of counters in all: for more than that, if it is not known how many there will be. */
 static int make_room(struct count_job *job, size_t rows) {
     const size_t most = memory_left(&job->budget) / job->row_bytes;
     size_t room = job->counter_rows ? 2 * job->counter_rows : rows;
@@ -158,7 +158,7 @@ static bool splits_chunks(const struct count_job *job, const struct key_pieces *
     return job->chunk > pieces->most && !(job->input.rows_known && keys_view(&job->input).rows <= pieces->most);
 }
 
-/* There is memory for the counters before anything is counted, as far as anybody knows how many there are. */
+/* There is memory for the counters before anything is counted, as far as it is known how many there are. */
 static int count(void *context) {
     struct count_job *job = context;
     struct key_pieces pieces = {0};

@@ -128,8 +128,8 @@ static int count_pieces(struct hist_job *job, struct key_pieces *pieces) {
     return code;
 }
 
-/* *bytes: what the library takes beside the counts of so many values, unless that is memory of a device. It is asked
- * before there are any, with addresses that nobody reads at. */
+/* *bytes: what the library takes beside the counts of `count` values, unless that is memory of a device. It is asked
+ * before there are any, with addresses that are never read. */
 static int find_scratch(struct hist_job *job, size_t count, size_t *bytes) {
     enum { APART = TABLE_WORKSPACE_ALIGNMENT };
     table_view values = keys_view(&job->input), weights = keys_view(&job->weights);

@@ -9,7 +9,7 @@
 #include "json.h"
 #include "values.h"
 
-/* Characters of the longest bar where nobody looks at a terminal, and at least. */
+/* Characters of the longest bar where output is no terminal, and at least. */
 enum { BAR = 50, BAR_LEAST = 10 };
 
 static double even_edge(const table_bins *bins, size_t edge) {

@@ -53,7 +53,7 @@ int open_beside_keys(struct input_file *file, const char *path, table_type type,
 /* All its values as one column. */
 table_view keys_view(const struct input_file *file);
 
-/* " (100 x 3, as one list)" where there are columns, which are not told apart; else "". */
+/* " (100 x 3, as one list)" where there are several columns, which are not told apart; else "". */
 enum { LIST_TEXT = 80 };
 const char *list_text(const struct input_file *file, char text[LIST_TEXT]);
 

@@ -24,8 +24,8 @@ static int check_arguments(void *context) {
     return check_outputs(&arguments->common, NULL, "--values-out", arguments->values_out);
 }
 
-/* Opens a file whose values are to be read as soon as all memory that is needed is charged. Values of which nobody
- * knows how many there are come now. */
+/* Opens a file whose values are to be read as soon as all memory that is needed is charged. Values whose number is
+ * not known are read at once. */
 static int start(struct sort_job *job, struct input_file *file, const char *path, const struct input_request *request) {
     const int code = input_start(file, path, request);
     file->progress = &job->base.progress;

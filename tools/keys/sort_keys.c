@@ -94,8 +94,8 @@ static table_sort_options sort_options(const struct sort_job *job) {
                                 .bits = arguments->bits};
 }
 
-/* *most: at least the bytes that the library takes for a sort by keys of this type which moves values of so many bytes.
- * It is asked before there are any, with addresses that nobody reads at. */
+/* *most: at least the bytes that the library takes for a sort by keys of this type which moves values of `value_bytes`
+ * bytes. It is asked before there are any, with addresses that are never read. */
 static int scratch_of(const struct sort_job *job, table_type type, size_t value_bytes, size_t *most) {
     enum { APART = TABLE_WORKSPACE_ALIGNMENT };
     const size_t keys_end = job->rows * table_type_size(type) / APART * APART + 2 * APART;
@@ -174,8 +174,8 @@ static table_view take_keys(struct sort_job *job, const struct input_field *fiel
     return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = type};
 }
 
-/* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; if it is the
- * order alone that is written, nobody takes more keys from them after the last column. */
+/* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; where the
+ * order alone is written, the rows need not follow the last column. */
 static int sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
     table_pipeline_report report;
     table_sort_options options = sort_options(job);

@@ -240,7 +240,7 @@ static int scan(int argc, char **argv) {
     return ranks_code(code);
 }
 
-/* For completion/, as tuplescan has it: the words behind --complete are those behind the command's name. */
+/* For completion/, as tuplescan has it: the words after --complete are those after the command's name. */
 static int complete(int argc, char **argv) {
     const char *begun = argc > 2 ? argv[2] : "";
     struct scan_arguments unused = {0};

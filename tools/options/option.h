@@ -30,7 +30,7 @@ struct option_table {
 
 enum { GO_ON = -1, ANY_OPERANDS = -1 };
 
-/* The tables of commands that say of an option of another command who takes it; the last one is NULL. */
+/* The tables of all commands but bench, to say which command takes an option that this one does not; NULL ends them. */
 extern const struct option_table *const option_tables[];
 
 /* Parses the options and operands of the command argv[0] into `arguments`, which begin with a struct arguments. GO_ON,

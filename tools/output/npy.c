@@ -13,7 +13,7 @@ enum { PREAMBLE = 10, ALIGNMENT = 64 };
 #define DESCR(TYPE, NAME, C, KIND, NUMPY, CODE) [TABLE_##TYPE] = sizeof(C) == 1 ? "|" CODE : "<" CODE,
 static const char *const descrs[] = {TABLE_TYPES(DESCR)};
 
-/* What the header says, behind room for what comes before it. */
+/* Writes the dict of the header, after room for its preamble. */
 static size_t dict(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
     char shape[LAYOUT_SHAPE_TEXT];
     layout_shape_text(layout, shape);

@@ -16,7 +16,7 @@ static const char *const others[] = {
     "tar", "tgz",   "tif",  "tiff", "xls",     "xlsx",   "xml", "xz",      "yaml", "zarr", "zip", "zst",
 };
 
-/* The file's name behind its last point; NULL if it has none. */
+/* The file's name after its last point; NULL if it has none. */
 static const char *ending(const char *path) {
     const char *slash = strrchr(path, '/'), *point = strrchr(slash ? slash + 1 : path, '.');
     return point ? point + 1 : NULL;

@@ -135,7 +135,7 @@ static int write_names(struct atomic_file *file, const struct output_format *for
     put_beside(&sink, layout->beside, format, delimiter, true);
     for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1) {
         const bool is_first = i == 0 && !layout->beside && format != &output_text; /* of .txt # is before all names */
-        const bool is_typo = layout->columns == 1 && format != &output_text &&     /* as who reads it would have it */
+        const bool is_typo = layout->columns == 1 && format != &output_text &&     /* as a reader would take it */
                              text_begins_as_number(name, name + strlen(name));
         put_field(&sink, name, delimiter,
                   (is_first && begins_comment(name)) || is_typo || looks_like_numbers(name, format));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for that many bytes behind those that wait. */
+/* Makes room for `bytes` bytes after those that wait. */
 static bool make_room(struct text_beside *beside, size_t bytes) {
     const size_t waiting = beside->to - beside->from;
     if (bytes > beside->most || waiting > beside->most - bytes)

@@ -1,5 +1,5 @@
-/* Fields that stand beside the values of a table and are no values, such as dates: who reads the rows puts them in, who
- * writes them takes them out again, in another thread. */
+/* Fields that stand beside the values of a table and are no values, such as dates: the thread that reads rows puts them
+ * in, the one that writes rows takes them out again. */
 #ifndef TEXT_BESIDE_H
 #define TEXT_BESIDE_H
 
@@ -12,7 +12,7 @@ struct text_beside {
     size_t most;    /* bytes that may wait */
     bool has_begun; /* the names, if there are any, are in it */
     pthread_mutex_t lock;
-    char *bytes; /* from `from` to `to` wait, a line feed behind each field */
+    char *bytes; /* from `from` to `to` wait, a line feed after each field */
     size_t from, to, room;
 };
 

@@ -42,7 +42,7 @@ bool text_begins_as_number(const char *from, const char *end) {
     return from < end && *from >= '0' && *from <= '9';
 }
 
-/* Groups of three digits behind up to three, each with the mark before it, and perhaps a point and more digits. */
+/* Groups of three digits after up to three, each with the mark before it, and perhaps a point and more digits. */
 static bool is_grouped(const char *at, const char *end) {
     static const char digits[] = "0123456789";
     char number[32] = "";

@@ -7,7 +7,7 @@
 enum text_field {
     TEXT_NOTHING, /* also between quotes, and blanks in these */
     TEXT_NUMBER,  /* also between quotes */
-    TEXT_GROUPED, /* likewise a number with marks between groups of three digits, such as 1_000 */
+    TEXT_GROUPED, /* a number with marks between groups of three digits, also between quotes, such as 1_000 */
     TEXT_NUMBERS, /* with what might be a delimiter between or beside them */
     TEXT_NAME
 };

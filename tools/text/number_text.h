@@ -15,7 +15,7 @@ enum { NUMBER_TEXT = 40 }; /* bytes that a number has at most */
 
 enum number_text_result { NUMBER_TEXT_READ, NUMBER_TEXT_NONE, NUMBER_TEXT_TOO_LARGE };
 
-/* Reads a number from *at on, and moves *at behind it; what is too large is skipped, too. */
+/* Reads a number from *at on, and moves *at after it; what is too large is skipped, too. */
 enum number_text_result number_text_read(table_type type, const char **at, const char *end, void *value);
 
 /* Returns the end of what was written. */
