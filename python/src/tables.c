@@ -157,7 +157,7 @@ static size_t take_last_axis(const struct tables *tables, const struct tables_ru
 table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
     table_scan_options options = run->options;
-    const size_t row_bytes = out.columns * table_type_size(out.type);
+    const size_t row_bytes = out.columns * table_type_size(table_sum_type(out.type));
     const size_t step = take_last_axis(tables, run, &options);
     const int dims = tables->dims - (options.tables > 0);
     Py_ssize_t at[ARRAY_DIMS_MOST];

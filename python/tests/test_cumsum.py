@@ -466,3 +466,10 @@ def test_offsets_are_made_at_once(monkeypatch):
                 sums = tuplescan.cumulative_sum(x, axis=0, include_initial=True)
                 same(sums[1:], np.cumsum(x, 0))
                 assert not sums[0].any()
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "i2"])
+def test_start_of_tables_that_need_several_calls(kind):
+    x = values((4, 3, 600, 4), kind).transpose(1, 0, 2, 3)
+    start = values((3, 4, 4), np.cumsum(x[:0]).dtype, 2)
+    same(tuplescan.cumsum(x, 2, start=start), reference(x, 2, None, start=start))
