@@ -49,6 +49,53 @@ int kernel_stage2_sweep(void *seeds, size_t rows, const void *bases, size_t colu
  * leaves something else in the rows of seeds, except for the last one. */
 int kernel_stage3_global_pass(const struct kernel_pass *pass, void *seeds);
 
+/* What is joined down the columns where it is not summed (private/elements.h). Products of floats and recurrences are
+ * joined as maps, h -> factor h + term, along the tree of tuplescan/prefix_sum.h. */
+typedef enum kernel_operation {
+    KERNEL_MAXIMUM = 1,
+    KERNEL_MINIMUM = 2,
+    KERNEL_PRODUCT = 3,
+    KERNEL_LINEAR = 4
+} kernel_operation;
+
+/* The factors of a recurrence, whose terms are the values of the pass; strides and steps in elements. */
+struct kernel_factors {
+    const void *data;
+    ptrdiff_t stride; /* 0: all rows have the same */
+    ptrdiff_t step;   /* from table to table */
+    table_type type;
+    int per_column; /* 0: all columns have the same */
+    int shifted;    /* row i has those of row i - 1, and row 0 those at `first`: `columns` of them, or one, a table */
+    const void *first;
+};
+
+/* One pass of an operator over one table, or over several of one shape; kept: the type of its values inside. Not
+ * looked at: pass.chunk_rows and first_overflow. */
+struct kernel_operator_pass {
+    struct kernel_pass pass;
+    kernel_operation operation;
+    table_type kept;
+    struct kernel_factors factors; /* of KERNEL_LINEAR */
+    size_t tables;                 /* 0 or 1: one */
+    ptrdiff_t in_step, out_step;
+    const void *carry_in; /* a row of values for each table; NULL: what the operation begins with */
+    void *carry_out;      /* the results of each table's last row, perhaps at carry_in; NULL: not wanted */
+};
+
+/* The separate stages of operators, by units. A table has rows of elements as in private/elements.h, one more than it
+ * has units; several tables have theirs one behind the other. Row u + 1 = the element of unit u. */
+int kernel_operator_totals(const struct kernel_operator_pass *pass, void *seeds);
+
+/* In place, from carry_in to carry_out: rows u + 1 are totals, and row u becomes what unit u begins with. A table has
+ * `rows` rows of seeds, at least two. Where the tables are, and their rows, is not looked at. */
+int kernel_operator_sweep(const struct kernel_operator_pass *pass, void *seeds, size_t rows);
+
+/* The results, given the rows of seeds that the sweep has made. */
+int kernel_operator_results(const struct kernel_operator_pass *pass, void *seeds);
+
+/* A row of values that the operation begins with. */
+int kernel_operator_start(const struct kernel_operator_pass *pass, void *row);
+
 /* A piece of a sum of floats that goes on: the three stages for rows that continue those of a state (private/state.h)
  * of sums of out_type, begun, in memory of the device, which alone knows how many there were. The state behind the last
  * row goes to `to`, apart from `from`; the rows there that mean nothing are left as they are. first_overflow is not

@@ -13,7 +13,12 @@ extern "C" {
 #include "emulator.h"
 #include "examples.cuh"
 #include "fiber.h"
+#include "kernels.h"
 #include "support/forms.h"
+
+extern "C" {
+#include "support/recurrence.h"
+}
 
 struct pair {
     table_type in, out;
@@ -283,6 +288,42 @@ static bool batches_are_right() {
            batch_is_right(4, 700, 64, true, false);
 }
 
+/* A recurrence by the kernels of operators and by the serial reference: all bits alike. */
+static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, bool exclusive) {
+    const size_t all = rows * columns, units = (rows + KERNEL_UNIT_ROWS - 1) / KERNEL_UNIT_ROWS;
+    std::vector<float> a(all), b(all), expected(all), got(all);
+    recurrence_make(TABLE_F32, kind, rows, columns, 11, a.data(), b.data());
+    recurrence asked = {};
+    asked.type = TABLE_F32, asked.rows = rows, asked.columns = columns;
+    asked.a = a.data(), asked.b = b.data();
+    (exclusive ? asked.exclusive : asked.inclusive) = expected.data();
+    recurrence_reference(&asked);
+    const memory factors(all * 4, a.data()), terms(all * 4, b.data()), seeds((units + 1) * columns * 16);
+    kernel_operator_pass given = {};
+    given.pass.in = given.pass.out = terms.data;
+    given.pass.rows = rows, given.pass.columns = columns;
+    given.pass.in_stride = given.pass.out_stride = static_cast<ptrdiff_t>(columns);
+    given.pass.in_type = given.pass.out_type = given.kept = given.factors.type = TABLE_F32;
+    given.pass.exclusive = exclusive;
+    given.operation = KERNEL_LINEAR;
+    given.factors.data = factors.data;
+    given.factors.stride = static_cast<ptrdiff_t>(columns);
+    given.factors.per_column = 1;
+    if (kernel_operator_totals(&given, seeds.data) != 0 || kernel_operator_sweep(&given, seeds.data, units + 1) != 0 ||
+        kernel_operator_results(&given, seeds.data) != 0 ||
+        cudaMemcpy(got.data(), terms.data, all * 4, cudaMemcpyDeviceToHost) != cudaSuccess)
+        return false;
+    for (size_t at = 0; at < all; at++)
+        if (memcmp(&got[at], &expected[at], 4) != 0 && !(got[at] != got[at] && expected[at] != expected[at]))
+            return false;
+    return true;
+}
+static bool recurrences_are_right() {
+    return recurrence_is_right(37 * KERNEL_UNIT_ROWS + 77, 3, "near1", true) &&
+           recurrence_is_right(2 * KERNEL_UNIT_ROWS + 9, 17, "mixed+reset+wild", false) &&
+           recurrence_is_right(KERNEL_UNIT_ROWS + 9, 16, "decay+reset+zeros", false);
+}
+
 static bool sorts_are_right() { return sort_is_right(30000, 4) && sort_is_right(10000, 0); }
 static bool histograms_are_right() {
     return histogram_is_right(TABLE_U32, 4000, 60) && histogram_is_right(TABLE_U8, 6000, 20);
@@ -335,6 +376,7 @@ static const part PARTS[] = {
     {"pieces", pieces_in_stages_are_right, !EMULATOR_SANITIZED},
     {"fused pieces", fused_pieces_are_right, !EMULATOR_SANITIZED},
     {"batches", batches_are_right, !EMULATOR_SANITIZED},
+    {"recurrences", recurrences_are_right, !EMULATOR_SANITIZED},
     {"sorts", sorts_are_right, !EMULATOR_SANITIZED},
     {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
 };

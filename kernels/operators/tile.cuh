@@ -1,0 +1,238 @@
+/* What stages 1 and 3 do with a tile in shared memory: the element of each run of rows, the elements of aligned runs
+ * through each unit, and the results. Joins go along the tree of tuplescan/prefix_sum.h: eight rows by halves, the
+ * eights of a run, and the runs of a unit.
+ *
+ * Cells are read twice, once for the elements of runs and once for the results, so that nothing of a row is kept in
+ * registers in between (docs/lab/2026-11-28.md#recurrences-by-stages). */
+#ifndef OPERATORS_TILE_CUH
+#define OPERATORS_TILE_CUH
+
+#include "operators/cells.cuh"
+
+constexpr unsigned ROWS_AT_ONCE = 8, LOG_RUN_PARTS = 2; /* joins of more rows at once spill */
+static_assert(ROWS_AT_ONCE << LOG_RUN_PARTS == RUN_ROWS, "a run is a power of two of parts");
+
+/* What a block has in shared memory, one behind the other. */
+template <class OPS> struct tile_memory {
+    typedef typename OPS::Value Value;
+    Value *cells, *factors, *elements;
+    uint32_t *flags;
+
+    static HOST_DEVICE unsigned elements_apart(const operator_pass &pass) {
+        const unsigned runs = UNIT_RUNS << (pass.log_units + pass.log_across);
+        return runs + runs / WARP_LANES;
+    }
+    static HOST_DEVICE unsigned cell_count(const operator_pass &pass, unsigned log_across) {
+        return cell_at(UNIT_ROWS << pass.log_units, 0, log_across);
+    }
+    static HOST_DEVICE unsigned factor_count(const operator_pass &pass) {
+        constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Value);
+        const unsigned log_across = pass.factors.per_column ? pass.log_across : 0;
+        const unsigned all = pass.factors.per_row ? cell_count(pass, log_across) : 1u << log_across;
+        return OPS::HAS_FACTORS ? (all + COUNT - 1) / COUNT * COUNT : 0;
+    }
+    static HOST_DEVICE size_t bytes(const operator_pass &pass) {
+        const unsigned values =
+            cell_count(pass, pass.log_across) + factor_count(pass) + OPS::COMPONENTS * elements_apart(pass);
+        return values * sizeof(Value) + FLAGS * MOST_WARPS * sizeof(uint32_t);
+    }
+    enum { HAS_RESETS, IS_DOUBTFUL, FLAGS }; /* each warp has one of its own, which nobody has to clear */
+    static constexpr unsigned MOST_WARPS = most_threads<Value>() / WARP_LANES;
+
+    DEVICE tile_memory(const operator_pass &pass, unsigned char *memory) {
+        cells = reinterpret_cast<Value *>(memory);
+        factors = cells + cell_count(pass, pass.log_across);
+        elements = factors + factor_count(pass);
+        flags = reinterpret_cast<uint32_t *>(elements + OPS::COMPONENTS * elements_apart(pass));
+    }
+};
+
+template <class OPS> struct operator_tile {
+    typedef typename OPS::Value Value;
+    typedef typename OPS::Element Element;
+    typedef typename OPS::Stored Stored;
+    typedef tile_memory<OPS> memory_of_tile;
+
+    const operator_pass &pass;
+    const operator_place place;
+    const memory_of_tile memory;
+    const unsigned apart;              /* values between the components of elements */
+    unsigned column, run, unit;        /* of the thread */
+    unsigned factor_row, factor_first; /* values from one row's factor to the next one's, and to that of row 0 */
+    unsigned factor_rows;              /* rows of the run that have the one factor of all rows, if there is one */
+
+    DEVICE operator_tile(const operator_pass &pass_, unsigned char *bytes)
+        : pass(pass_), place(operator_place_of(pass_, block_index())), memory(pass_, bytes),
+          apart(memory_of_tile::elements_apart(pass_)) {
+        const unsigned above = thread_index() >> pass.log_across;
+        column = thread_index() & ((1u << pass.log_across) - 1);
+        run = above % UNIT_RUNS;
+        unit = above / UNIT_RUNS;
+        const bool per_column = pass.factors.per_column;
+        factor_row = !pass.factors.per_row ? 0 : per_column ? 1u << pass.log_across : 1;
+        factor_first = above * (RUN_ROWS + 1) * factor_row + (per_column ? column : 0);
+        factor_rows = RUN_ROWS;
+        if (!pass.factors.per_row)
+            factor_rows = place.rows > above * RUN_ROWS ? place.rows - above * RUN_ROWS : 0;
+    }
+
+    DEVICE void raise(unsigned flag, bool is_raised) const {
+        const bool is_any = warp_any(WARP_ALL, is_raised);
+        if (thread_index() % WARP_LANES == 0)
+            memory.flags[flag * memory_of_tile::MOST_WARPS + thread_index() / WARP_LANES] = is_any;
+    }
+    DEVICE bool is_raised(unsigned flag) const {
+        uint32_t any = 0;
+        KEEP_LOOP
+        for (unsigned warp = 0; warp < block_threads() / WARP_LANES; warp++)
+            any |= memory.flags[flag * memory_of_tile::MOST_WARPS + warp];
+        return any != 0;
+    }
+
+    DEVICE void bring_terms() const {
+        if (pass.has_terms)
+            return bring_tile(pass.in, pass, place, OPS::no_term(pass.careful), memory.cells, [](Value) {});
+        KEEP_LOOP
+        for (unsigned at = thread_index(); at < memory_of_tile::cell_count(pass, pass.log_across);
+             at += block_threads())
+            memory.cells[at] = 0;
+    }
+
+    /* Brings all cells, and returns the rule to begin with. */
+    DEVICE int bring() const {
+        bring_terms();
+        if constexpr (OPS::HAS_FACTORS) {
+            bool has_resets = false;
+            bring_factors(pass, place, OPS::no_factor(), memory.factors,
+                          [&](Value factor) { has_resets = has_resets || factor == 0; });
+            raise(memory_of_tile::HAS_RESETS, has_resets);
+        }
+        block_barrier();
+        return OPS::first_rule(pass.careful, OPS::HAS_FACTORS && is_raised(memory_of_tile::HAS_RESETS));
+    }
+
+    /* The place of an element in shared memory: that of a run at first, and then that of the longest aligned run of
+     * runs that ends with it. */
+    DEVICE Value *element_at(unsigned of_unit, unsigned of_run, unsigned of_column) const {
+        const unsigned number = ((of_unit * UNIT_RUNS + of_run) << pass.log_across) + of_column;
+        return memory.elements + number + number / WARP_LANES;
+    }
+    DEVICE Value *cells_of_run() const {
+        return memory.cells + (((unit * UNIT_RUNS + run) * (RUN_ROWS + 1)) << pass.log_across) + column;
+    }
+
+    /* The elements of ROWS_AT_ONCE rows of the thread's run. */
+    template <int RULE> DEVICE void rows_of(unsigned first, Element (&rows)[ROWS_AT_ONCE]) const {
+        const Value *const cells = cells_of_run();
+        UNROLL
+        for (unsigned k = 0; k < ROWS_AT_ONCE; k++) {
+            Value factor = 0;
+            if constexpr (OPS::HAS_FACTORS)
+                factor = first + k < factor_rows ? memory.factors[factor_first + (first + k) * factor_row]
+                                                 : OPS::no_factor();
+            rows[k] = OPS::template of_cells<RULE>(cells[(first + k) << pass.log_across], factor);
+        }
+    }
+
+    /* The element of the thread's run. */
+    template <int RULE> DEVICE Element total_of_run() const {
+        Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS];
+        UNROLL
+        for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
+            rows_of<RULE>(part * ROWS_AT_ONCE, rows);
+            UNROLL
+            for (unsigned half = 1; half < ROWS_AT_ONCE; half *= 2)
+                UNROLL
+            for (unsigned k = 2 * half - 1; k < ROWS_AT_ONCE; k += 2 * half)
+                rows[k] = OPS::template after<RULE>(rows[k], rows[k - half]);
+            Element total = rows[ROWS_AT_ONCE - 1];
+            UNROLL
+            for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
+                if ((part >> level & 1) == 0) {
+                    left[level] = total;
+                    break;
+                }
+                total = OPS::template after<RULE>(total, left[level]);
+            }
+            rows[ROWS_AT_ONCE - 1] = total;
+        }
+        return rows[ROWS_AT_ONCE - 1];
+    }
+
+    /* The elements of runs become those of the longest aligned runs of runs that end with them: a lane a run. A lane
+     * that ends a unit calls last(unit, column, its element). */
+    template <int RULE, class LAST> DEVICE void join_runs(const LAST &last) const {
+        const unsigned index = thread_index() % UNIT_RUNS, number = thread_index() / UNIT_RUNS;
+        const unsigned of_unit = number >> pass.log_across, of_column = number & ((1u << pass.log_across) - 1);
+        Value *const at = element_at(of_unit, index, of_column);
+        Element element = OPS::template get<RULE>(at, apart);
+        UNROLL
+        for (unsigned half = 1; half < UNIT_RUNS; half *= 2) {
+            const Element left = OPS::template from_lane_above<RULE>(element, half);
+            if ((index & (2 * half - 1)) == 2 * half - 1)
+                element = OPS::template after<RULE>(element, left);
+        }
+        OPS::template put<RULE>(at, apart, element);
+        if (index == UNIT_RUNS - 1)
+            last(of_unit, of_column, element);
+    }
+
+    template <int RULE> DEVICE void put_total() const {
+        OPS::template put<RULE>(element_at(unit, run, column), apart, total_of_run<RULE>());
+    }
+
+    /* The results of ROWS_AT_ONCE rows, given their elements from the run's first row on, take the place of terms. */
+    template <int RULE>
+    DEVICE void put_results(unsigned first, Element (&rows)[ROWS_AT_ONCE], Value seed, Value &spoiled) const {
+        Value *const cells = cells_of_run();
+        KEEP_LOOP
+        for (unsigned before = run; before != 0; before &= before - 1) {
+            const Element left = OPS::template get<RULE>(element_at(unit, before - 1, column), apart);
+            UNROLL
+            for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
+                rows[k] = OPS::template after<RULE>(rows[k], left);
+        }
+        UNROLL
+        for (unsigned k = 0; k < ROWS_AT_ONCE; k++) {
+            const Value result = OPS::template apply<RULE>(rows[k], seed);
+            OPS::look_at(result, spoiled);
+            cells[(first + k) << pass.log_across] = result;
+        }
+    }
+
+    /* The results of the thread's run, whose unit starts from the seed. */
+    template <int RULE> DEVICE void scan_run(Value seed, Value &spoiled) const {
+        Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS];
+        UNROLL
+        for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
+            rows_of<RULE>(part * ROWS_AT_ONCE, rows);
+            UNROLL
+            for (unsigned half = 1; half < ROWS_AT_ONCE; half *= 2)
+                UNROLL
+            for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
+                if (k & half)
+                    rows[k] = OPS::template after<RULE>(rows[k], rows[(k & ~(2 * half - 1)) + half - 1]);
+            UNROLL
+            for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
+                if ((part >> level & 1) == 0) {
+                    left[level] = rows[ROWS_AT_ONCE - 1]; /* a level above the lowest one is written again before use */
+                    continue;
+                }
+                UNROLL
+                for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
+                    rows[k] = OPS::template after<RULE>(rows[k], left[level]);
+            }
+            put_results<RULE>(part * ROWS_AT_ONCE, rows, seed, spoiled);
+        }
+    }
+
+    /* The rows of totals and seeds of the tile's table. */
+    DEVICE Stored *row_of(Stored *seeds, size_t row, unsigned of_column) const {
+        return seeds + (place.table * (pass.units + 1) + row) * pass.columns + place.first_column + of_column;
+    }
+    DEVICE bool has(unsigned of_unit, unsigned of_column) const {
+        return of_unit * UNIT_ROWS < place.rows && of_column < place.columns;
+    }
+};
+
+#endif
