@@ -9,6 +9,11 @@
 
 struct key_backend; /* keys/keys.h */
 
+/* What a backend has decided on when a pass in one is planned. */
+struct backend_pass {
+    _Alignas(16) char own[400];
+};
+
 struct backend {
     table_backend id;
 
@@ -25,12 +30,15 @@ struct backend {
     table_status (*stage3_global_pass)(const struct scan *scan, void *seeds);
 
     /* All three in one pass over the data, from scan->carry_in to scan->carry_out, both memory of the backend or NULL
-     * (zeros, not wanted), perhaps the same row. Sets first_overflow, not only lowers it. The workspace has
-     * fused_workspace() bytes, aligned to TABLE_WORKSPACE_ALIGNMENT, contents unspecified. Where *may_be_refused is
-     * set to true, for want of room on a device that others use, too, fused() may return TABLE_ERROR_STRATEGY and has
-     * done nothing then: the pipeline takes the three stages. */
-    size_t (*fused_workspace)(const struct scan *scan, bool *may_be_refused);
-    table_status (*fused)(const struct scan *scan, void *workspace);
+     * (zeros, not wanted), perhaps the same row; floats that go on from scan->state to scan->state_out. Sets
+     * first_overflow, not only lowers it. fused_plan() fills in what fused() is given again, for a scan of the same
+     * shape in the same kind of memory, and returns the bytes of its workspace, which is aligned to
+     * TABLE_WORKSPACE_ALIGNMENT, contents unspecified. Where *may_be_refused is set to true, for want of room on a
+     * device that others use, too, fused() may return TABLE_ERROR_STRATEGY and has done nothing then: the pipeline takes
+     * the three stages. in_one: false for floats that go on and are wanted in separate stages, or have to be, since
+     * scan->header_before is not known. */
+    size_t (*fused_plan)(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
+    table_status (*fused)(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 
     /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's
      * choice), CANCELED if not for all. NULL: no work is done by threads of the host. */
@@ -44,12 +52,6 @@ struct backend {
     size_t (*batch_workspace)(const struct scan *scan);
     table_status (*batch)(const struct scan *scan, void *workspace);
 
-    /* The three stages of floats that go on from scan->state to scan->state_out, to scan->carry_out if it is wanted
-     * (memory of the backend); fused: in one pass, as far as can be, which is only asked for if scan->header_before is
-     * known. NULL: fused() knows how to go on, and is what floats with a state take. */
-    size_t (*piece_workspace)(const struct scan *scan, bool fused);
-    table_status (*piece)(const struct scan *scan, bool fused, void *workspace);
-
     const struct key_backend *keys; /* NULL where the library is built without (-Dkeys) */
 
     /* Memory of the backend for the time of a call, contents unspecified, released when all work with it is done.
@@ -59,14 +61,12 @@ struct backend {
     table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
     table_status (*fill)(const struct scan *scan, void *to, unsigned char byte, size_t bytes);
 
-    /* Sums that go on, where the host does not know how far they are: the stream forms on a device. Elsewhere, and on
-     * the CPU, where both are NULL, it is done by copies. A backend with memory of its own that has none of them has no
-     * such forms, and does not know scan->state: only integers go on there, which need none. enter() begins
-     * scan->state, with scan->carry_in or zeros as its start, if it has not begun; or marks it as refused
-     * (STATE_REFUSED) if it is not of these sums or may not begin, and then leave() changes nothing. leave() takes the
-     * rows of state_out (of floats) over into the state, zeroes those that mean nothing any more, and counts
-     * scan->in.rows, in the state and, before, in *scan->first_overflow: a finding then counts from the first row of
-     * all. Without rows it puts the sums so far into scan->carry_out, if wanted. */
+    /* Around the rows of a sum that goes on. enter() begins scan->state, with scan->carry_in or zeros as its start, if it
+     * has not begun; or, where the host could not look at it, marks it as refused (STATE_REFUSED) if it is not of these
+     * sums or may not begin, and then leave() changes nothing. leave() takes what is in state_out over into the state,
+     * zeroes those rows that mean nothing any more, and counts scan->in.rows, in the state and, before, in
+     * *scan->first_overflow: a finding then counts from the first row of all. Without rows it puts the sums so far into
+     * scan->carry_out, if wanted. Of integers state_out is a row, the sum so far; NULL: that is in the state already. */
     table_status (*state_enter)(const struct scan *scan);
     table_status (*state_leave)(const struct scan *scan);
 

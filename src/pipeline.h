@@ -1,24 +1,14 @@
-/* The three stages in order. */
+/* The sum of some rows from a state to a state: the three stages in order, or one pass that does them all. */
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
 #include "backend.h"
 #include "plan.h"
 
-/* Queues the whole scan in a workspace of plan->bytes, which is memory of the backend. With scan->out.data NULL only
- * the carry out is made. Waits for nothing, unless plan->strategy is HOST. */
+/* Queues the whole scan of one table in a workspace of plan->bytes, which is memory of the backend. With scan->out.data
+ * NULL only the carry out is made. Waits for nothing, unless plan->strategy is HOST. */
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace);
-
-/* The same without a look at scan->state, but where a backend needs it for floats. */
-table_status pipeline_run_stateless(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                                    char *workspace);
-
-/* What is found, between the host and where the scan wants it. Both wait. And whether the backend reaches that. */
-table_status pipeline_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found);
-table_status pipeline_put_findings(const struct backend *backend, const struct scan *scan,
-                                   const struct findings *found);
-bool pipeline_reaches_findings(const struct backend *backend, const struct scan *scan);
 
 /* Stage 2 on a seeds table of `rows` rows, in place.
  *

@@ -44,3 +44,25 @@ void run_add_report(struct table_report *all, const struct table_report *one) {
     for (unsigned stage = 0; stage < STAGES; stage++)
         all->stage_seconds[stage] += before.stage_seconds[stage];
 }
+
+table_status run_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found) {
+    table_status status = TABLE_OK;
+    if (scan->first_overflow)
+        status = backend->copy(scan, &found->first_overflow, scan->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, &found->skipped, scan->skipped, sizeof(uint64_t));
+    const table_status waited = backend->wait(scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+table_status run_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found) {
+    table_status status = TABLE_OK;
+    if (!scan_finds(scan))
+        return TABLE_OK;
+    if (scan->first_overflow)
+        status = backend->copy(scan, scan->first_overflow, &found->first_overflow, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->skipped)
+        status = backend->copy(scan, scan->skipped, &found->skipped, sizeof(uint64_t));
+    const table_status waited = backend->wait(scan);
+    return status == TABLE_OK ? waited : status;
+}

@@ -18,6 +18,10 @@ table_status run_report(const struct call *call, table_strategy strategy, struct
 /* A whole call of the scan, or of column totals. */
 table_status run_scan(struct call *call, table_report *report);
 
+/* What was found, between the host and where the scan wants it. Both wait. */
+table_status run_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found);
+table_status run_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found);
+
 /* Adds what another call did to the report of several. */
 void run_add_report(struct table_report *all, const struct table_report *one);
 

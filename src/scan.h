@@ -50,8 +50,8 @@ struct scan {
     struct sum_state *state, *state_out;
     uint64_t first_row; /* how many rows were summed before, if header_before is known */
 
-    /* The state's header before and behind this table, on the host, begun; NULL where only the device knows. */
-    const struct sum_state *header_before, *header_after;
+    /* The state's header before this table, on the host, begun; NULL where only the device knows. */
+    const struct sum_state *header_before;
     bool state_ends; /* nobody asks for the state behind the table */
     bool begins;     /* whether the state's own header is not yet header_before, but zeros */
 
@@ -65,6 +65,16 @@ struct scan {
 
 /* Bytes of a row of elements. */
 static inline size_t scan_row_bytes(const struct scan *scan) { return scan->in.columns * scan->element->bytes; }
+
+/* Bytes of the state of a sum like this one. */
+static inline size_t scan_state_bytes(const struct scan *scan) {
+    return sizeof(struct sum_state) + element_state_rows(scan->element) * scan_row_bytes(scan);
+}
+
+/* Whether the options name memory beside the tables. */
+static inline bool scan_names_memory(const struct scan *scan) {
+    return scan->carry_in || scan->carry_out || scan->first_overflow || scan->skipped || scan->state;
+}
 
 /* Whether it is one of several tables. */
 static inline bool scan_is_batch(const struct scan *scan) { return scan->tables > 1; }

@@ -55,7 +55,7 @@ static table_status run_stage_checked(const struct backend *backend, const struc
     struct scan inner = *scan;
     table_status status = TABLE_OK;
     if (scan->first_overflow) {
-        inner.first_overflow = (uint64_t *)(workspace + plan->findings_offset);
+        inner.first_overflow = (uint64_t *)(workspace + plan->words_offset);
         status = backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
     }
     if (status == TABLE_OK && scan->clock)

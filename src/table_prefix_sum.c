@@ -16,7 +16,7 @@ static table_status scan_at_once(struct call *call, void *context) {
     void *workspace = NULL, *allocated = NULL;
     table_status status = state_inspect(call);
     if (status == TABLE_OK)
-        status = plan_make(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
+        status = batch_plan(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
     if (status == TABLE_OK && !backend->copy_rows && plan.bytes <= sizeof small)
         workspace = small;
     else if (status == TABLE_OK)
@@ -24,7 +24,7 @@ static table_status scan_at_once(struct call *call, void *context) {
     if (status != TABLE_OK)
         return status;
     workspace = allocated ? allocated : workspace;
-    status = pipeline_run(backend, &plan, &call->scan, workspace);
+    status = batch_run(backend, &plan, &call->scan, workspace);
     const table_status waited = backend->wait(&call->scan);
     status = status == TABLE_OK ? waited : status;
     if (status == TABLE_OK && report)
@@ -95,7 +95,7 @@ table_status table_prefix_sum_workspace(const table_view *in, const table_view *
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
     table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
     if (status == TABLE_OK)
-        status = plan_make(call.backend, &call.scan, call.strategy, false, &plan);
+        status = batch_plan(call.backend, &call.scan, call.strategy, false, &plan);
     if (status == TABLE_OK)
         *bytes = plan.bytes;
     return status;
@@ -106,7 +106,7 @@ table_status table_prefix_sum_async(const table_view *in, const table_view *out,
     struct plan plan;
     table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
     if (status == TABLE_OK)
-        status = plan_make(call.backend, &call.scan, call.strategy, false, &plan);
+        status = batch_plan(call.backend, &call.scan, call.strategy, false, &plan);
     if (status == TABLE_OK)
         status =
             validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, plan.bytes);
@@ -114,7 +114,7 @@ table_status table_prefix_sum_async(const table_view *in, const table_view *out,
         status = state_inspect(&call);
     if (status != TABLE_OK)
         return status;
-    return pipeline_run(call.backend, &plan, &call.scan, options->workspace);
+    return batch_run(call.backend, &plan, &call.scan, options->workspace);
 }
 
 size_t table_devices(table_device *devices, size_t room) {

@@ -1,11 +1,11 @@
 #include "validate.h"
 
 #include "checked.h"
-#include "parts/batch.h"
 #include "plan.h"
 #include "refusals.h"
 #include "state/state_call.h"
 #include "status.h"
+#include "tables.h"
 #include "views.h"
 
 static table_status validate_aligned(const char *name, const void *data, table_type type) {
@@ -79,8 +79,8 @@ static table_status validate_option(const struct option_row *option, const struc
     *view = (struct table_view){0};
     if (!option->row)
         return TABLE_OK;
-    const struct table_view in = batch_whole(&scan->in, scan->tables, scan->in_step);
-    const struct table_view whole = batch_whole(out, scan->tables, scan->out_step);
+    const struct table_view in = tables_whole(&scan->in, scan->tables, scan->in_step);
+    const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
     table_status status = validate_row(option->name, option->row, option->columns, option->type, view);
     if (status == TABLE_OK)
         status = validate_apart(option->name, view, "in", &in, false);
@@ -101,10 +101,6 @@ static const char *carry_out_name(enum call_form form) {
     return form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
 }
 
-static bool names_memory(const struct scan *scan) {
-    return scan->carry_in || scan->carry_out || scan->first_overflow || scan->skipped || scan->state;
-}
-
 /* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
     const table_type type = scan->element->type;
@@ -116,7 +112,7 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     if (status == TABLE_OK && scan->skip_nan && !type_is_float(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
-    if (status != TABLE_OK || !names_memory(scan))
+    if (status != TABLE_OK || !scan_names_memory(scan))
         return status;
     enum { OPTIONS = 5 };
     size_t sums = 0; /* in all carries: of tables without rows nothing else bounds it */
@@ -157,7 +153,7 @@ static table_status validate_pair(const struct scan *scan, enum call_form form) 
         return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
                            scan->out.rows, scan->out.columns);
     if (scan->tables > 1)
-        return batch_validate(scan, &scan->out, views_are_same(&scan->in, &scan->out));
+        return tables_validate(scan, &scan->out, views_are_same(&scan->in, &scan->out));
     return validate_apart("in", &scan->in, "out", &scan->out, true);
 }
 
@@ -177,7 +173,7 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
         scan->row_after = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
     const bool is_rest = views_are_same(&scan->in, &behind), is_same = views_are_same(&scan->in, &scan->out);
     if (scan->tables > 1) {
-        const table_status status = batch_validate(scan, all, is_rest || is_same);
+        const table_status status = tables_validate(scan, all, is_rest || is_same);
         if (status != TABLE_OK || !is_rest)
             return status;
     } else if (views_are_apart(&scan->in, all) || is_same) {
@@ -289,18 +285,14 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
     const table_status status = validate_backend(first, result, wanted, call);
     call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
-    return status == TABLE_OK && names_memory(scan) ? validate_reaches(call, form) : status;
+    return status == TABLE_OK && scan_names_memory(scan) ? validate_reaches(call, form) : status;
 }
 
 /* The host does not look at a state that only the stream will have got to. */
 static table_status validate_stream_state(const struct call *call) {
-    if (!call->backend->copy_rows)
-        return TABLE_OK;
-    if (backend_device_of(call->scan.state) < 0)
-        return status_fail(TABLE_ERROR_BACKEND, "options->state: the stream forms on CUDA need it in device memory");
-    if (!call->backend->state_enter)
-        return status_fail(TABLE_ERROR_BACKEND, "options->state: the stream forms on CUDA have no sums that go on");
-    return TABLE_OK;
+    return call->backend->copy_rows && backend_device_of(call->scan.state) < 0
+               ? status_fail(TABLE_ERROR_BACKEND, "options->state: the stream forms on CUDA need it in device memory")
+               : TABLE_OK;
 }
 
 table_status validate_scan(const struct table_view *in, const struct table_view *out,

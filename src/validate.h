@@ -16,7 +16,7 @@ struct call {
     int device;  /* of the tables: the number of the CUDA device, or -1 for host memory */
     bool turned; /* rows are summed from the last one on: strides say so, where there are rows */
 
-    struct sum_state before, after; /* headers of the state: state_inspect() */
+    struct sum_state before; /* the header of the state: state_inspect() */
 };
 
 /* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */

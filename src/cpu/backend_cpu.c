@@ -12,6 +12,7 @@
 #include "../checked.h"
 #include "../keys/keys.h"
 #include "../pool.h"
+#include "../state/state_scan.h"
 #include "../status.h"
 #include "isa.h"
 #include "stages.h"
@@ -100,13 +101,15 @@ const struct backend *backend_cpu(void) {
         .stage1_local_counts = cpu_stage1_local_counts,
         .stage2_sweep = cpu_stage2_sweep,
         .stage3_global_pass = cpu_stage3_global_pass,
-        .fused_workspace = cpu_fused_workspace,
+        .fused_plan = cpu_fused_plan,
         .fused = cpu_fused,
         .share = cpu_share,
         .prefers_batch = cpu_prefers_batch,
         .batch_has_rows_beside = true,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,
+        .state_enter = state_enter_host,
+        .state_leave = state_leave_host,
 #ifndef TUPLESCAN_WITHOUT_KEYS
         .keys = &key_backend_cpu,
 #endif

@@ -68,21 +68,24 @@ static void cut_columns(struct division *division, enum division_kind kind) {
     division->panels = divide_up(columns, division->panel_columns);
 }
 
+/* Where a sum that goes on has chunks, counted from the first row of all. */
+static void place_chunks(struct division *division, enum division_kind kind) {
+    const struct scan *scan = division->scan;
+    if (kind != DIVISION_COLUMNS) {
+        division->lead = scan->state ? scan->first_row % division->chunk_rows : 0;
+        division->chunks = divide_up(division->lead + scan->in.rows, division->chunk_rows);
+    }
+    division->parts = division->panels * division->chunks;
+}
+
 /* Chunks are worth taking, and small enough for a core's own cache: up to 64 KiB of rows, or a unit. */
 static void cut_rows(struct division *division, enum division_kind kind) {
-    const size_t row = division->scan->in.columns * division->value_bytes, rows = division->scan->in.rows;
+    const size_t row = division->scan->in.columns * division->value_bytes;
     division->chunk_rows = TABLE_UNIT_ROWS;
-    if (kind == DIVISION_COLUMNS) {
-        division->chunks = 1;
-        division->parts = division->panels;
-        return;
-    }
-    while (2 * division->chunk_rows * row <= CHUNK)
+    division->chunks = 1;
+    while (kind != DIVISION_COLUMNS && 2 * division->chunk_rows * row <= CHUNK)
         division->chunk_rows *= 2;
-    if (division->scan->state)
-        division->lead = division->scan->first_row % division->chunk_rows;
-    division->chunks = divide_up(division->lead + rows, division->chunk_rows);
-    division->parts = division->panels * division->chunks;
+    place_chunks(division, kind);
 }
 
 /* The binary digits of a unit's number, counted from where a kernel begins. */
@@ -182,6 +185,13 @@ struct division division_make(const struct scan *scan, enum division_kind kind, 
     division.blocks = count_blocks(&division, kind);
     choose_staging(&division);
     lay_out_worker(&division);
+    return division;
+}
+
+struct division division_for(const struct division *made, const struct scan *scan, enum division_kind kind) {
+    struct division division = *made;
+    division.scan = scan;
+    place_chunks(&division, kind);
     return division;
 }
 

@@ -28,14 +28,22 @@ enum { SPINS = 2000 };
  * 5, where one is close to what the memory can do), and several times as long when other processes took their turn. */
 enum { COLUMN_BYTES_PER_THREAD = 1024, CACHED_THREADS_LEAST = 3 };
 
-static struct division divide(const struct scan *scan, enum division_kind *kind) {
+/* What a backend_pass holds here. */
+struct pass {
+    bool is_tiny;
+    enum division_kind kind;
+    struct division division;
+};
+_Static_assert(sizeof(struct pass) <= sizeof(struct backend_pass), "a division has room in a plan");
+
+static void divide(const struct scan *scan, struct pass *pass) {
     const size_t row_bytes = scan_row_bytes(scan);
     unsigned threads = division_threads(scan);
     const bool long_rows = row_bytes / COLUMN_BYTES_PER_THREAD >= threads;
     if (!long_rows && threads < CACHED_THREADS_LEAST)
         threads = 1;
-    *kind = threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED;
-    return division_make(scan, *kind, threads);
+    pass->kind = threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED;
+    pass->division = division_make(scan, pass->kind, threads);
 }
 
 /* The workspace: the workers' memory; and for chunks in a cache the sums that are handed on and the progress of each
@@ -55,14 +63,16 @@ bool cpu_prefers_fused(const struct scan *scan) {
     return true;
 }
 
-size_t cpu_fused_workspace(const struct scan *scan, bool *may_be_refused) {
+size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *own, bool *may_be_refused) {
+    struct pass *const pass = (void *)own;
+    (void)in_one;
     *may_be_refused = false;
-    if (cpu_is_tiny(scan))
+    pass->is_tiny = cpu_is_tiny(scan);
+    if (pass->is_tiny)
         return 0;
-    enum division_kind kind;
-    const struct division division = divide(scan, &kind);
-    const size_t shared = kind == DIVISION_CACHED ? shared_bytes(&division) : 0;
-    return shared + division.threads * division.worker_bytes;
+    divide(scan, pass);
+    const size_t shared = pass->kind == DIVISION_CACHED ? shared_bytes(&pass->division) : 0;
+    return shared + pass->division.threads * pass->division.worker_bytes;
 }
 
 static void scan_columns(struct team *team, struct worker *worker, const struct part *part) {
@@ -123,21 +133,21 @@ static table_status run_cached(struct team *team, char *workspace) {
     return status;
 }
 
-table_status cpu_fused(const struct scan *scan, void *workspace) {
-    if (cpu_is_tiny(scan)) {
+table_status cpu_fused(const struct scan *scan, const struct backend_pass *own, void *workspace) {
+    const struct pass *const pass = (const void *)own;
+    struct entry entry;
+    if (pass->is_tiny) {
         cpu_scan_tiny(scan);
         return TABLE_OK;
     }
-    enum division_kind kind;
-    struct division division = divide(scan, &kind);
-    struct entry entry;
+    struct division division = division_for(&pass->division, scan, pass->kind);
     if (scan->state) {
         entry = entry_make(scan);
         division.entry = &entry;
     }
-    struct team team = {.division = &division, .kind = kind, .memory = workspace};
-    team.work = kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
+    struct team team = {.division = &division, .kind = pass->kind, .memory = workspace};
+    team.work = pass->kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
     if (scan->first_overflow)
         *scan->first_overflow = TABLE_NO_OVERFLOW;
-    return kind == DIVISION_CACHED ? run_cached(&team, workspace) : team_run(&team);
+    return pass->kind == DIVISION_CACHED ? run_cached(&team, workspace) : team_run(&team);
 }

@@ -44,10 +44,12 @@ static int gpu_of(int device, bool *known) {
     return found;
 }
 
-static struct kernel_facts facts_of(const struct scan *scan, const struct kernel_pass *pass, bool *known) {
+struct cuda_device cuda_device_facts(const struct scan *scan) {
     const int device = known_device(scan);
-    return kernel_facts_of(pass, (unsigned)attribute(device, cudaDevAttrMultiProcessorCount, known),
-                           gpu_of(device, known));
+    struct cuda_device facts = {.is_known = true};
+    facts.processors = (unsigned)attribute(device, cudaDevAttrMultiProcessorCount, &facts.is_known);
+    facts.gpu = gpu_of(device, &facts.is_known);
+    return facts;
 }
 
 static bool takes(const struct kernel_form *form, const struct kernel_facts *facts, bool goes_on) {
@@ -63,10 +65,9 @@ bool cuda_prefers_fused(const struct scan *scan) {
 }
 
 /* Room for each of the forms that the table may be given: those that take it, up to one that is never refused. */
-size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused) {
+static size_t plan_forms(const struct scan *scan, const struct cuda_device *device, bool *may_be_refused) {
     const struct kernel_pass pass = cuda_pass(scan);
-    bool known;
-    const struct kernel_facts facts = facts_of(scan, &pass, &known);
+    const struct kernel_facts facts = kernel_facts_of(&pass, device->processors, device->gpu);
     size_t most = 0;
     *may_be_refused = true;
     for (const struct kernel_form *form = kernel_forms; form->name && *may_be_refused; form++) {
@@ -88,11 +89,10 @@ size_t cuda_forms_workspace(const struct kernel_pass *pass) {
     return most;
 }
 
-table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_carry *carry,
-                            void *workspace) {
-    bool known = true;
-    const struct kernel_facts facts = facts_of(scan, pass, &known);
-    if (!known) /* the workspace is for the form that its facts have chosen */
+table_status cuda_run_forms(const struct scan *scan, const struct cuda_device *device, const struct kernel_pass *pass,
+                            const struct kernel_carry *carry, void *workspace) {
+    const struct kernel_facts facts = kernel_facts_of(pass, device->processors, device->gpu);
+    if (!device->is_known) /* the workspace is for the form that its facts have chosen */
         return status_fail(TABLE_ERROR_DEVICE, "the device of the table does not say what it is");
     for (const struct kernel_form *form = kernel_forms; form->name; form++) {
         if (!takes(form, &facts, carry->stack != NULL))
@@ -114,8 +114,24 @@ table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *p
     return TABLE_ERROR_STRATEGY; /* not a failure of the call: see fused.h */
 }
 
-table_status cuda_fused(const struct scan *scan, void *workspace) {
-    const struct kernel_pass pass = cuda_pass(scan);
+/* What a backend_pass holds here. */
+struct pass {
+    struct cuda_device device;
+    bool in_one; /* of floats that go on */
+};
+_Static_assert(sizeof(struct pass) <= sizeof(struct backend_pass), "a pass has room in a plan");
+
+size_t cuda_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *own, bool *may_be_refused) {
+    struct pass *const pass = (void *)own;
+    *pass = (struct pass){cuda_device_facts(scan), in_one};
+    *may_be_refused = false;
+    return scan->state ? cuda_piece_workspace(scan, in_one) : plan_forms(scan, &pass->device, may_be_refused);
+}
+
+table_status cuda_fused(const struct scan *scan, const struct backend_pass *own, void *workspace) {
+    const struct pass *const pass = (const void *)own;
+    const struct kernel_pass forms = cuda_pass(scan);
     const struct kernel_carry carry = {scan->carry_in, scan->carry_out, NULL};
-    return cuda_run_forms(scan, &pass, &carry, workspace);
+    return scan->state ? cuda_piece(scan, pass->in_one ? &pass->device : NULL, workspace)
+                       : cuda_run_forms(scan, &pass->device, &forms, &carry, workspace);
 }

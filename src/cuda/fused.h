@@ -16,11 +16,24 @@ struct kernel_carry;
 struct kernel_pass;
 struct scan;
 
+/* What decides on the form beside the table. */
+struct cuda_device {
+    unsigned processors;
+    int gpu;       /* see gpu_of() */
+    bool is_known; /* whether the device has said it */
+};
+struct cuda_device cuda_device_facts(const struct scan *scan);
+
 /* Room for all forms that go on, for the pass or a part of it, wherever that begins. */
 size_t cuda_forms_workspace(const struct kernel_pass *pass);
 
 /* TABLE_ERROR_STRATEGY: no form has taken the pass, and nothing is done. */
-table_status cuda_run_forms(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_carry *carry,
-                            void *workspace);
+table_status cuda_run_forms(const struct scan *scan, const struct cuda_device *device, const struct kernel_pass *pass,
+                            const struct kernel_carry *carry, void *workspace);
+
+/* Floats that go on: their workspace; and their sum, by a fused pass as far as can be on that device, or in separate
+ * stages (NULL). */
+size_t cuda_piece_workspace(const struct scan *scan, bool in_one);
+table_status cuda_piece(const struct scan *scan, const struct cuda_device *device, void *workspace);
 
 #endif

@@ -35,10 +35,10 @@ static struct piece_layout piece_layout(const struct scan *scan) {
     return at;
 }
 
-size_t cuda_piece_workspace(const struct scan *scan, bool fused) {
+size_t cuda_piece_workspace(const struct scan *scan, bool in_one) {
     const struct kernel_pass pass = cuda_pass(scan);
     const size_t stages = kernel_piece_workspace(&pass);
-    if (!fused)
+    if (!in_one)
         return stages;
     const size_t bytes = cuda_forms_workspace(&pass);
     return piece_layout(scan).pass + (bytes > stages ? bytes : stages);
@@ -49,8 +49,8 @@ static table_status run_stages(const struct kernel_pass *pass, const struct kern
 }
 
 /* The ends, and then a fused pass over what is behind the head; or if no form takes that, the stages. */
-static table_status run_fused(const struct scan *scan, const struct kernel_pass *pass, const struct kernel_piece *piece,
-                              char *workspace) {
+static table_status run_fused(const struct scan *scan, const struct cuda_device *device, const struct kernel_pass *pass,
+                              const struct kernel_piece *piece, char *workspace) {
     const struct piece_layout at = piece_layout(scan);
     const size_t rows = kernel_head_rows(pass, scan->first_row);
     const struct kernel_pass behind = pass_behind(pass, rows);
@@ -72,17 +72,17 @@ static table_status run_fused(const struct scan *scan, const struct kernel_pass 
         return status;
     const struct kernel_carry carry = {NULL, piece->carry_out, &head.stack};
     const struct kernel_piece rest = {rows > 0 ? head.state : piece->from, piece->to, piece->carry_out};
-    status = cuda_run_forms(scan, &behind, &carry, workspace + at.pass);
+    status = cuda_run_forms(scan, device, &behind, &carry, workspace + at.pass);
     return status == TABLE_ERROR_STRATEGY ? run_stages(&behind, &rest, workspace + at.pass) : status;
 }
 
-table_status cuda_piece(const struct scan *scan, bool fused, void *workspace) {
+table_status cuda_piece(const struct scan *scan, const struct cuda_device *device, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_piece piece = {scan->state, scan->state_out, scan->carry_out};
     const table_status status = cuda_check(cuda_count_nans(scan, &pass), "counting NaN");
     if (status != TABLE_OK)
         return status;
-    return fused ? run_fused(scan, &pass, &piece, workspace) : run_stages(&pass, &piece, workspace);
+    return device ? run_fused(scan, device, &pass, &piece, workspace) : run_stages(&pass, &piece, workspace);
 }
 
 static struct kernel_state_call state_call(const struct scan *scan) {

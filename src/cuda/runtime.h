@@ -19,8 +19,8 @@ table_status cuda_stage1_local_counts(const struct scan *scan, void *seeds);
 table_status cuda_stage2_sweep(const struct scan *scan, void *seeds, size_t rows, const void *bases);
 table_status cuda_stage3_global_pass(const struct scan *scan, void *seeds);
 bool cuda_prefers_fused(const struct scan *scan);
-size_t cuda_fused_workspace(const struct scan *scan, bool *may_be_refused);
-table_status cuda_fused(const struct scan *scan, void *workspace);
+size_t cuda_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
+table_status cuda_fused(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 
 /* Several tables at once. */
 bool cuda_prefers_batch(const struct scan *scan);
@@ -34,8 +34,6 @@ void cuda_clock_close(struct scan *scan);
 table_status cuda_follow(const struct scan *scan, const struct scan *before);
 
 /* Sums that go on. */
-size_t cuda_piece_workspace(const struct scan *scan, bool fused);
-table_status cuda_piece(const struct scan *scan, bool fused, void *workspace);
 table_status cuda_state_enter(const struct scan *scan);
 table_status cuda_state_leave(const struct scan *scan);
 

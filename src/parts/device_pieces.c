@@ -34,7 +34,6 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     scan->state = whole->out.data && !pieces->alone ? pieces->state : NULL;
     scan->begins = false;
     scan->header_before = pieces->alone ? NULL : &lane->before;
-    scan->header_after = pieces->alone ? NULL : &lane->after;
     scan->first_row = lane->before.rows;
     plan_chunks(scan);
 }
@@ -246,7 +245,7 @@ table_status device_pieces_keep(struct device_pieces *pieces) {
     if (whole->out.data && !pieces->alone)
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK)
-        status = pipeline_put_findings(backend, whole, &pieces->sum);
+        status = run_put_findings(backend, whole, &pieces->sum);
     const table_status waited = backend->wait(whole);
     status = status == TABLE_OK ? waited : status;
     return status == TABLE_OK && !pieces->alone ? state_image_keep(pieces->whole, &pieces->image) : status;

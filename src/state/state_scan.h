@@ -9,13 +9,10 @@
  * the host, or call->scan has its stream. */
 table_status state_inspect(struct call *call);
 
-/* A scan with a state, in a workspace as pipeline_run() has it. */
-table_status state_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                       char *workspace);
-
-/* Makes the state what it was before state_run() failed with CANCELED: all that this changes before it is sure of the
- * sums is the header, and a state that begins. */
-void state_restore(const struct backend *backend, const struct scan *scan);
+/* What a backend whose memory is the host's does before and after the rows: see state_enter and state_leave of
+ * backend.h. Before state_leave() only a state that begins is changed. */
+table_status state_enter_host(const struct scan *scan);
+table_status state_leave_host(const struct scan *scan);
 
 /* A state that has begun, on the host. */
 struct state_image {

@@ -27,12 +27,6 @@ static table_status copy_rows(const struct scan *scan, void *to, size_t to_pitch
     return TABLE_OK;
 }
 
-/* For the stream forms alone, but says that floats go on. */
-static table_status never_called(const struct scan *scan) {
-    (void)scan;
-    return TABLE_ERROR_DEVICE;
-}
-
 /* What is put on a stream of this backend is done at once, in the order of the calls. */
 static unsigned followed;
 
@@ -83,7 +77,6 @@ static table_status scan_in_pieces(const table_view *in, const table_view *out, 
     backend.allocate = allocate;
     backend.release = release;
     backend.copy_rows = copy_rows;
-    backend.state_enter = never_called;
     backend.clock_mark = mark;
     backend.follow = follow;
     call.backend = &backend;
