@@ -5,7 +5,7 @@
 #include <tuplescan/devices.h>
 
 #include "checked.h"
-#include "device_pieces.h"
+#include "pieces.h"
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
@@ -41,9 +41,9 @@ static void note_findings(struct stream_step *step, const struct findings *found
 }
 
 /* Seconds are those that the summing thread has spent. */
-struct stream_device {
+struct stream_pieces {
     struct call call;
-    struct device_pieces pieces;
+    struct pieces pieces;
     struct findings found;
     table_report report;
     double seconds;
@@ -83,7 +83,7 @@ static table_status share_piece(const struct stream_step *step, const table_view
     return status;
 }
 
-/* Behind the first overflow there is none to be looked for. */
+/* A piece as a call of its own: one without rows, one that is all of the table, or one that devices share. */
 static table_status sum_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
     const table_view in_view = rows_view(&step->call.scan.in, in, rows);
     const table_view out_view = rows_view(&step->call.scan.out, out, rows);
@@ -91,7 +91,7 @@ static table_status sum_piece(struct stream_step *step, const char *in, char *ou
     struct findings found = FINDINGS_NONE;
     table_report report;
     scan_find_into(&call.scan, &call.scan, &found);
-    if (step->found.first_overflow != TABLE_NO_OVERFLOW)
+    if (step->found.first_overflow != TABLE_NO_OVERFLOW) /* behind the first one there is none to be looked for */
         call.scan.first_overflow = NULL;
     const table_status status = step->devices && rows > 0
                                     ? share_piece(step, &in_view, &out_view, &call.scan, &found, &report)
@@ -158,83 +158,100 @@ table_status stream_step_open(struct stream_step *step) {
     return begin_sum(step);
 }
 
+static void close_pieces(struct stream_step *step) {
+    struct stream_pieces *const own = step->pieces;
+    const struct backend *backend = own->call.backend;
+    if (own->call.scan.clock)
+        backend->clock_close(&own->call.scan);
+    backend->close(&own->call.scan);
+    free(own);
+    step->pieces = NULL;
+}
+
 /* The call that all pieces are parts of has no rows itself; that `out` has data says that sums are wanted. */
-static table_status open_device(struct stream_step *step, size_t rows) {
-    struct stream_device *device = step->device;
-    device->call = step->call;
-    device->found = FINDINGS_NONE;
-    scan_find_into(&device->call.scan, &device->call.scan, &device->found);
-    table_status status = device->call.backend->open(&device->call.scan);
-    if (status != TABLE_OK)
-        return status;
-    if (step->call.turned) {
-        device->call.scan.in.stride = -device->call.scan.in.stride;
-        device->call.scan.out.stride = -device->call.scan.out.stride;
-    }
-    status = device_pieces_open(&device->pieces, &device->call, rows, DEVICE_LANES, &device->report);
+static table_status open_pieces(struct stream_step *step, size_t rows) {
+    struct stream_pieces *const own = step->pieces;
+    struct scan *const scan = &own->call.scan;
+    own->call = step->call;
+    scan_find_into(scan, scan, &own->found);
+    table_status status = own->call.backend->open(scan);
     if (status != TABLE_OK) {
-        device_pieces_close(&device->pieces);
-        device->call.backend->close(&device->call.scan);
+        free(own);
+        step->pieces = NULL;
+        return status;
     }
+    if (step->call.turned) {
+        scan->in.stride = -scan->in.stride;
+        scan->out.stride = -scan->out.stride;
+    }
+    if (!own->call.backend->follow) /* there is one lane, that of the call */
+        status = own->call.backend->clock_open(scan);
+    if (status == TABLE_OK) {
+        status = pieces_open(&own->pieces, &own->call, rows, DEVICE_LANES, &own->report);
+        own->pieces.sum = step->found;
+        if (status != TABLE_OK)
+            pieces_close(&own->pieces);
+    }
+    if (status != TABLE_OK)
+        close_pieces(step);
     return status;
 }
 
 table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces) {
     *pieces = 1;
-    if (!step->call.scan.state || step->devices || step->report.backend != TABLE_BACKEND_CUDA)
+    if (!step->call.scan.state || step->devices)
         return TABLE_OK;
-    step->device = calloc(1, sizeof *step->device);
-    if (!step->device)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for pieces on a device");
+    step->pieces = calloc(1, sizeof *step->pieces);
+    if (!step->pieces)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for the pieces of a stream");
     const double begun = seconds_now();
-    const table_status status = open_device(step, rows);
-    if (status != TABLE_OK) {
-        free(step->device);
-        step->device = NULL;
+    const table_status status = open_pieces(step, rows);
+    if (status != TABLE_OK)
         return status;
-    }
-    step->device->seconds += seconds_now() - begun;
-    *pieces = step->device->pieces.lane_count;
+    step->pieces->seconds += seconds_now() - begun;
+    *pieces = step->pieces->pieces.lane_count;
     return TABLE_OK;
 }
 
 table_status stream_step_leave(struct stream_step *step, table_status status) {
-    struct stream_device *device = step->device;
+    struct stream_pieces *const own = step->pieces;
     const double begun = seconds_now();
-    if (!device)
+    if (!own)
         return status;
     if (status == TABLE_OK)
-        status = device_pieces_keep(&device->pieces);
-    device_pieces_close(&device->pieces);
-    device->call.backend->close(&device->call.scan);
-    device->seconds += seconds_now() - begun;
-    if (device->seconds > device->report.seconds)
-        device->report.transfer_seconds = device->seconds - device->report.seconds;
-    add_report(&step->report, &device->report);
-    if (status == TABLE_OK)
-        note_findings(step, &device->found);
-    free(device);
-    step->device = NULL;
+        status = pieces_keep(&own->pieces);
+    pieces_close(&own->pieces);
+    own->seconds += seconds_now() - begun;
+    if (own->call.backend->copy_rows && own->seconds > own->report.seconds)
+        own->report.transfer_seconds = own->seconds - own->report.seconds;
+    if (own->pieces.begun > 0)
+        add_report(&step->report, &own->report);
+    close_pieces(step);
     return status;
 }
 
 table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
     const double begun = seconds_now();
-    if (!step->device)
+    struct stream_pieces *const own = step->pieces;
+    if (!own)
         return sum_piece(step, in, out, rows);
     const struct call call = call_of(step, in, out, rows);
-    const table_status status = device_pieces_begin(&step->device->pieces, &call.scan.in, &call.scan.out);
-    step->device->report.units += divide_up(rows, TABLE_UNIT_ROWS);
-    step->device->seconds += seconds_now() - begun;
+    const table_status status = pieces_begin(&own->pieces, &call.scan.in, &call.scan.out);
+    own->report.units += divide_up(rows, TABLE_UNIT_ROWS);
+    own->seconds += seconds_now() - begun;
     return status;
 }
 
+/* What was found so far is told at once. */
 table_status stream_step_end_piece(struct stream_step *step) {
     const double begun = seconds_now();
-    if (!step->device)
+    struct stream_pieces *const own = step->pieces;
+    if (!own)
         return TABLE_OK;
-    const table_status status = device_pieces_end(&step->device->pieces);
-    step->device->seconds += seconds_now() - begun;
+    const table_status status = pieces_end(&own->pieces);
+    step->found = own->pieces.sum;
+    findings_tell(&step->found, &step->scan);
+    own->seconds += seconds_now() - begun;
     return status;
 }
 

@@ -6,7 +6,7 @@
 
 #include "validate.h"
 
-struct stream_device;
+struct stream_pieces;
 
 struct stream_step {
     table_scan_options scan; /* as the caller has it, but for what concerns the whole stream */
@@ -16,7 +16,7 @@ struct stream_step {
     const int *devices;      /* which share each piece; NULL: none do */
     size_t device_count;
     void *state;                  /* if it is not the caller's; NULL: it is, or there is one piece, and no state */
-    struct stream_device *device; /* pieces on their way through a device; NULL: each is summed when it begins */
+    struct stream_pieces *pieces; /* of a sum that goes on; NULL: each is a call of its own */
 };
 
 /* Checks types, columns and options, and sums no rows: carry_out and *first_overflow are those of an empty table, and
@@ -33,8 +33,8 @@ table_status stream_step_bytes(const struct stream_step *step, size_t *bytes);
 /* Makes ready for more than one piece. */
 table_status stream_step_open(struct stream_step *step);
 
-/* Where a device sums, between open() and end(), by one thread: has it keep several pieces under way, of at most `rows`
- * rows. Elsewhere it does nothing. *pieces: how many may be under way. leave() is behind the last one. */
+/* Between open() and end(), by the one thread that sums: makes ready for pieces of at most `rows` rows. *pieces: how many
+ * may be under way, which is more than one on a device. leave() is behind the last one. */
 table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces);
 table_status stream_step_leave(struct stream_step *step, table_status status);
 

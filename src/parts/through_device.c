@@ -2,8 +2,8 @@
  * piece to piece, so that a table may be larger than the device's memory. */
 #include <stdlib.h>
 
-#include "device_pieces.h"
 #include "interrupt.h"
+#include "pieces.h"
 #include "seconds.h"
 #include "status.h"
 #include "tree.h"
@@ -21,7 +21,7 @@ static bool fits_as_well(const struct scan *scan, size_t rows) {
     const size_t state_rows = element_state_rows(element);
     const size_t kept = SUM_ROWS + (is_one_state ? state_rows : STATES * state_rows + STACK_ROWS);
     const size_t lanes = scan->out.data ? DEVICE_LANES : 1;
-    const size_t out_size = device_pieces_apart(scan) ? table_type_size(scan->out.type) : 0;
+    const size_t out_size = pieces_apart(scan) ? table_type_size(scan->out.type) : 0;
     const size_t size = table_type_size(scan->in.type) + out_size; /* of an element's place in a piece */
     return !scan->state && scan->in.rows <= TABLE_UNIT_ROWS &&
            scan->in.rows * size <= lanes * rows * size + kept * element->bytes;
@@ -50,35 +50,35 @@ static struct table_view rows_of(const struct table_view *table, size_t first, s
     return view;
 }
 
-static table_status run_pieces(const struct scan *whole, struct device_pieces *pieces) {
+static table_status run_pieces(const struct scan *whole, struct pieces *pieces) {
     table_status status = TABLE_OK;
     interrupt_begin();
     for (size_t first = 0; first < whole->in.rows && status == TABLE_OK && !interrupt_came(); first += pieces->rows) {
         const size_t left = whole->in.rows - first, rows = left < pieces->rows ? left : pieces->rows;
         const struct table_view in = rows_of(&whole->in, first, rows), out = rows_of(&whole->out, first, rows);
         if (pieces->begun - pieces->ended == pieces->lane_count)
-            status = device_pieces_end(pieces);
+            status = pieces_end(pieces);
         if (status == TABLE_OK)
-            status = device_pieces_begin(pieces, &in, &out);
+            status = pieces_begin(pieces, &in, &out);
     }
     while (status == TABLE_OK && pieces->ended < pieces->begun)
-        status = device_pieces_end(pieces);
+        status = pieces_end(pieces);
     const table_status ended = interrupt_end();
     status = status == TABLE_OK ? ended : status;
-    return status == TABLE_OK ? device_pieces_keep(pieces) : status;
+    return status == TABLE_OK ? pieces_keep(pieces) : status;
 }
 
 /* `call` has its stream (and clock) open. */
 static table_status sum_through_device(struct call *call, void *context) {
-    struct device_pieces pieces;
+    struct pieces pieces;
     struct table_report *report = context;
     const double begun = seconds_now();
     const size_t rows = piece_rows(&call->scan);
     const unsigned lanes = rows < call->scan.in.rows ? DEVICE_LANES : 1;
-    table_status status = device_pieces_open(&pieces, call, rows, lanes, report);
+    table_status status = pieces_open(&pieces, call, rows, lanes, report);
     if (status == TABLE_OK)
         status = run_pieces(&call->scan, &pieces);
-    device_pieces_close(&pieces);
+    pieces_close(&pieces);
     if (status == TABLE_OK && report)
         report->transfer_seconds = seconds_now() - begun - report->seconds;
     return status;

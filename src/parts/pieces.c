@@ -1,12 +1,13 @@
-#include "device_pieces.h"
+#include "pieces.h"
 
 #include "layout.h"
+#include "state/state_call.h"
 #include "status.h"
 
-static const struct scan *scan_of(const struct device_pieces *pieces) { return &pieces->whole->scan; }
-static const struct backend *backend_of(const struct device_pieces *pieces) { return pieces->whole->backend; }
+static const struct scan *scan_of(const struct pieces *pieces) { return &pieces->whole->scan; }
+static const struct backend *backend_of(const struct pieces *pieces) { return pieces->whole->backend; }
 
-static struct device_lane *lane_of(struct device_pieces *pieces, uint64_t piece) {
+static struct piece_lane *lane_of(struct pieces *pieces, uint64_t piece) {
     return &pieces->lanes[piece % pieces->lane_count];
 }
 
@@ -21,13 +22,16 @@ static struct table_view device_rows(const struct table_view *host, void *memory
     return view;
 }
 
-static void set_piece(struct device_pieces *pieces, struct device_lane *lane, size_t rows) {
+static void set_piece(struct pieces *pieces, struct piece_lane *lane, const struct table_view *in,
+                      const struct table_view *out) {
     const struct scan *whole = scan_of(pieces);
     struct scan *scan = &lane->piece.scan;
-    scan->in = device_rows(&whole->in, lane->in, rows);
-    scan->out = device_rows(&whole->out, lane->out, rows);
+    scan->in = pieces->in_place ? *in : device_rows(&whole->in, lane->in, in->rows);
+    scan->out = pieces->in_place ? *out : device_rows(&whole->out, lane->out, in->rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
     scan_find_into(scan, whole, lane->found);
+    if (pieces->sum.first_overflow != TABLE_NO_OVERFLOW) /* behind the first one there is none to be looked for */
+        scan->first_overflow = NULL;
     scan->row_before = scan->row_after = NULL;
     scan->carry_in = pieces->alone ? whole->carry_in : NULL;
     scan->carry_out = pieces->alone ? whole->carry_out : NULL;
@@ -38,16 +42,16 @@ static void set_piece(struct device_pieces *pieces, struct device_lane *lane, si
     plan_chunks(scan);
 }
 
-bool device_pieces_apart(const struct scan *whole) {
+bool pieces_apart(const struct scan *whole) {
     const bool alike = whole->in.type == whole->out.type && (whole->in.stride < 0) == (whole->out.stride < 0);
     return whole->out.data && !alike;
 }
 
 /* One piece of memory for all, since the backend keeps few of them for the next call. Results that can have the place
  * of what they are made of are written there. */
-static table_status allocate_lane(const struct device_pieces *pieces, struct device_lane *lane) {
+static table_status allocate_lane(const struct pieces *pieces, struct piece_lane *lane) {
     const struct scan *whole = scan_of(pieces);
-    const bool apart = device_pieces_apart(whole);
+    const bool apart = pieces_apart(whole);
     const size_t in_bytes = table_type_size(whole->in.type) * whole->in.columns;
     const size_t out_bytes = table_type_size(whole->out.type) * whole->in.columns;
     struct layout layout = {0};
@@ -67,10 +71,13 @@ static table_status allocate_lane(const struct device_pieces *pieces, struct dev
 }
 
 /* A stream of its own, unless there is one lane, and a clock, whose last mark the next lane waits for. */
-static table_status open_lane(struct device_pieces *pieces, struct device_lane *lane) {
+static table_status open_lane(struct pieces *pieces, struct piece_lane *lane) {
     const struct backend *backend = backend_of(pieces);
     table_status status = TABLE_OK;
     lane->piece = *pieces->whole;
+    lane->found = lane->words;
+    if (pieces->in_place)
+        return TABLE_OK;
     if (pieces->lane_count > 1) {
         lane->piece.scan.clock = NULL;
         status = backend->open(&lane->piece.scan);
@@ -80,7 +87,7 @@ static table_status open_lane(struct device_pieces *pieces, struct device_lane *
     return status == TABLE_OK ? allocate_lane(pieces, lane) : status;
 }
 
-static void close_lane(const struct backend *backend, struct device_lane *lane) {
+static void close_lane(const struct backend *backend, struct piece_lane *lane) {
     backend->release(lane->memory);
     if (lane->is_open && lane->piece.scan.clock)
         backend->clock_close(&lane->piece.scan);
@@ -89,11 +96,14 @@ static void close_lane(const struct backend *backend, struct device_lane *lane) 
 }
 
 /* Looks at the state, and has an image of it, unless one piece can do without. */
-static table_status open_state(struct device_pieces *pieces, struct call *call) {
+static table_status open_state(struct pieces *pieces, struct call *call) {
     const struct backend *backend = call->backend;
     table_status status = state_inspect(call);
-    if (status != TABLE_OK || pieces->alone)
+    pieces->after = call->before;
+    pieces->state = call->scan.state;
+    if (status != TABLE_OK || pieces->alone || pieces->in_place)
         return status;
+    pieces->state = NULL;
     status = state_image_open(call, &pieces->image);
     if (status != TABLE_OK)
         return status;
@@ -106,7 +116,7 @@ static table_status open_state(struct device_pieces *pieces, struct call *call) 
 }
 
 /* For work that needs `bytes` bytes. Pieces that are under way need the old workspace. */
-static table_status make_room(struct device_pieces *pieces, size_t bytes) {
+static table_status make_room(struct pieces *pieces, size_t bytes) {
     const struct backend *backend = backend_of(pieces);
     table_status status = TABLE_OK;
     if (bytes <= pieces->workspace_bytes)
@@ -123,21 +133,33 @@ static table_status make_room(struct device_pieces *pieces, size_t bytes) {
     return status;
 }
 
-static table_status plan_piece(struct device_pieces *pieces, struct device_lane *lane, size_t rows) {
-    lane->before = lane->after = pieces->after;
-    lane->after.rows += rows;
-    set_piece(pieces, lane, rows);
+/* Whether a plan for one of the pieces does for the other. */
+static bool are_alike(const struct scan *a, const struct scan *b) {
+    const uintptr_t in = (uintptr_t)a->in.data ^ (uintptr_t)b->in.data;
+    const uintptr_t out = (uintptr_t)a->out.data ^ (uintptr_t)b->out.data;
+    return a->in.rows == b->in.rows && !a->first_overflow == !b->first_overflow &&
+           (in | out) % TABLE_WORKSPACE_ALIGNMENT == 0 && (a->in.data == a->out.data) == (b->in.data == b->out.data);
+}
+
+static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, const struct table_view *in,
+                               const struct table_view *out) {
+    const struct scan before = lane->piece.scan;
     const struct scan *scan = &lane->piece.scan;
+    lane->before = pieces->after;
+    set_piece(pieces, lane, in, out);
+    if (lane->is_planned && are_alike(&before, scan))
+        return TABLE_OK;
     const table_status status = plan_make(backend_of(pieces), scan, lane->piece.strategy, !scan->out.data, &lane->plan);
+    lane->is_planned = status == TABLE_OK;
     return status == TABLE_OK ? make_room(pieces, lane->plan.bytes) : status;
 }
 
-table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
-                                table_report *report) {
+table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report) {
     const struct backend *backend = call->backend;
-    *pieces = (struct device_pieces){.whole = call, .rows = rows, .report = report};
+    *pieces = (struct pieces){.whole = call, .rows = rows, .report = report};
     pieces->sum = FINDINGS_NONE;
     pieces->alone = !call->scan.state && rows == call->scan.in.rows && rows > 0;
+    pieces->in_place = !backend->copy_rows;
     pieces->lane_count = backend->follow && call->scan.out.data && lanes > 1 ? lanes : 1;
     table_status status = open_state(pieces, call);
     pieces->host_words =
@@ -146,8 +168,10 @@ table_status device_pieces_open(struct device_pieces *pieces, struct call *call,
         pieces->lanes[i].words = &(pieces->host_words ? pieces->host_words : pieces->own_words)[i];
         status = open_lane(pieces, &pieces->lanes[i]);
     }
-    if (status == TABLE_OK)
-        status = plan_piece(pieces, &pieces->lanes[0], rows);
+    struct table_view in = call->scan.in, out = call->scan.out;
+    in.rows = out.rows = rows;
+    if (status == TABLE_OK && !pieces->in_place) /* what has no room is found before anything is begun */
+        status = plan_piece(pieces, &pieces->lanes[0], &in, &out);
     if (pieces->report)
         *pieces->report = run_report_head(call, pieces->lanes[0].plan.strategy);
     return status;
@@ -167,21 +191,20 @@ static struct host_rows host_rows(const struct table_view *table) {
                               .width = table->columns * (size_t)size};
 }
 
-static table_status copy_in(const struct backend *backend, const struct device_lane *lane,
-                            const struct table_view *in) {
+static table_status copy_in(const struct backend *backend, const struct piece_lane *lane, const struct table_view *in) {
     const struct host_rows from = host_rows(in);
     return backend->copy_rows(&lane->piece.scan, lane->in, from.width, from.lowest, from.pitch, from.width, in->rows);
 }
 
-static table_status copy_out(const struct backend *backend, const struct device_lane *lane,
-                             const struct table_view *out, size_t rows) {
+static table_status copy_out(const struct backend *backend, const struct piece_lane *lane, const struct table_view *out,
+                             size_t rows) {
     const struct host_rows to = host_rows(out);
     return backend->copy_rows(&lane->piece.scan, to.lowest, to.pitch, lane->out, to.width, to.width, rows);
 }
 
 /* After the sums of the piece before, whose state and workspace this one takes over. The one behind it need not wait
  * for what is copied to the host, which has to wait for the copies before it. */
-static table_status sum_piece(struct device_pieces *pieces, struct device_lane *lane) {
+static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
     const struct backend *backend = backend_of(pieces);
     const struct scan *scan = &lane->piece.scan;
     table_status status = TABLE_OK;
@@ -196,25 +219,25 @@ static table_status sum_piece(struct device_pieces *pieces, struct device_lane *
                                                   : status;
 }
 
-table_status device_pieces_begin(struct device_pieces *pieces, const struct table_view *in,
-                                 const struct table_view *out) {
+table_status pieces_begin(struct pieces *pieces, const struct table_view *in, const struct table_view *out) {
     const struct backend *backend = backend_of(pieces);
-    struct device_lane *lane = lane_of(pieces, pieces->begun);
+    struct piece_lane *lane = lane_of(pieces, pieces->begun);
     const struct scan *scan = &lane->piece.scan;
-    table_status status = plan_piece(pieces, lane, in->rows);
-    if (status == TABLE_OK && scan->chunks > 0)
+    const bool is_copied = scan->in.columns > 0 && in->rows > 0 && !pieces->in_place;
+    table_status status = plan_piece(pieces, lane, in, out);
+    if (status == TABLE_OK && is_copied)
         status = copy_in(backend, lane, in);
     if (status == TABLE_OK)
         status = sum_piece(pieces, lane);
-    if (status == TABLE_OK && scan->out.data && scan->chunks > 0)
+    if (status == TABLE_OK && scan->out.data && is_copied)
         status = copy_out(backend, lane, out, in->rows);
-    pieces->after = lane->after;
+    pieces->after.rows += in->rows;
     pieces->begun++;
     return status;
 }
 
 /* Adds the piece's times to the report. */
-static table_status account(struct device_pieces *pieces, const struct device_lane *lane) {
+static table_status account(struct pieces *pieces, const struct piece_lane *lane) {
     const struct scan *scan = &lane->piece.scan;
     struct table_report report;
     const struct findings found = scan_found(scan, lane->words);
@@ -225,12 +248,13 @@ static table_status account(struct device_pieces *pieces, const struct device_la
     for (unsigned stage = 0; stage < STAGES; stage++)
         pieces->report->stage_seconds[stage] += report.stage_seconds[stage];
     pieces->report->strategy = lane->plan.strategy;
+    pieces->report->threads = report.threads;
     pieces->report->seconds += report.seconds;
     return status;
 }
 
-table_status device_pieces_end(struct device_pieces *pieces) {
-    const struct device_lane *lane = lane_of(pieces, pieces->ended);
+table_status pieces_end(struct pieces *pieces) {
+    const struct piece_lane *lane = lane_of(pieces, pieces->ended);
     const table_status status = backend_of(pieces)->wait(&lane->piece.scan);
     if (status != TABLE_OK)
         return status;
@@ -238,27 +262,31 @@ table_status device_pieces_end(struct device_pieces *pieces) {
     return account(pieces, lane);
 }
 
-table_status device_pieces_keep(struct device_pieces *pieces) {
+table_status pieces_keep(struct pieces *pieces) {
     const struct backend *backend = backend_of(pieces);
     const struct scan *whole = scan_of(pieces);
     table_status status = TABLE_OK;
-    if (whole->out.data && !pieces->alone)
+    if (pieces->in_place && whole->carry_out)
+        state_last_sums(pieces->state, whole->carry_out);
+    if (whole->out.data && !pieces->alone && !pieces->in_place)
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK)
         status = run_put_findings(backend, whole, &pieces->sum);
     const table_status waited = backend->wait(whole);
     status = status == TABLE_OK ? waited : status;
-    return status == TABLE_OK && !pieces->alone ? state_image_keep(pieces->whole, &pieces->image) : status;
+    return status == TABLE_OK && !pieces->alone && !pieces->in_place ? state_image_keep(pieces->whole, &pieces->image)
+                                                                     : status;
 }
 
-void device_pieces_close(struct device_pieces *pieces) {
+void pieces_close(struct pieces *pieces) {
     const struct backend *backend = backend_of(pieces);
     for (; pieces->ended < pieces->begun; pieces->ended++) /* after a failure, which was told */
         backend->wait(&lane_of(pieces, pieces->ended)->piece.scan);
     for (unsigned i = pieces->lane_count; i-- > 0;)
         close_lane(backend, &pieces->lanes[i]);
     backend->release(pieces->workspace);
-    backend->release(pieces->state);
+    if (!pieces->in_place)
+        backend->release(pieces->state);
     if (pieces->host_words)
         backend->host_release(pieces->host_words);
     state_image_close(&pieces->image);

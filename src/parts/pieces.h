@@ -1,7 +1,8 @@
-/* Host rows on their way through a backend with memory of its own, piece by piece, as a sum that goes on: a few pieces
- * are there at a time, one copied in, one summed, one copied out. */
-#ifndef DEVICE_PIECES_H
-#define DEVICE_PIECES_H
+/* Host rows piece by piece, as a sum that goes on, whose call is checked once. Where the backend has memory of its own a
+ * few pieces are under way at a time, one copied in, one summed, one copied out; elsewhere a piece is summed where it
+ * lies. */
+#ifndef PIECES_H
+#define PIECES_H
 
 #include "run.h"
 #include "state/state_scan.h"
@@ -9,29 +10,31 @@
 /* Two pieces for each copy, of which one waits while the other is under way, and one that is summed. */
 enum { DEVICE_LANES = 3 };
 
-/* A place for a piece on the device, and its stream. */
-struct device_lane {
-    struct call piece; /* all in device memory, but for its words */
-    struct plan plan;
+/* A place for a piece on the device, and its stream; or, where pieces are summed in place, no memory. */
+struct piece_lane {
+    struct call piece; /* all in memory of the backend, but for its words */
+    struct plan plan;  /* for such a piece; made again when another one is not like it */
+    bool is_planned;
     void *memory; /* of the device: the piece's words, in and out */
     struct findings *found;
     void *in, *out;
-    struct findings *words;         /* found, copied to the host; the members that the call wants */
-    struct sum_state before, after; /* the state's headers before and behind the piece */
+    struct findings *words;  /* found, copied to the host; the members that the call wants */
+    struct sum_state before; /* the state's header before the piece */
     bool is_open;
 };
 
-struct device_pieces {
+struct pieces {
     const struct call *whole; /* its tables say types and columns, and whether rows are turned */
     size_t rows;              /* of the largest piece */
     bool alone;               /* it is the only piece, and there is no state: it needs none */
-    struct device_lane lanes[DEVICE_LANES];
+    bool in_place;            /* the backend works in the host's memory, on the call's own state */
+    struct piece_lane lanes[DEVICE_LANES];
     unsigned lane_count;
     uint64_t begun, ended; /* pieces */
     void *workspace;       /* of the piece that is summed */
     size_t workspace_bytes;
     struct findings own_words[DEVICE_LANES], *host_words;
-    struct sum_state *state;  /* on the device */
+    struct sum_state *state;  /* on the device; in place the call's */
     struct state_image image; /* on the host: before the first piece, and behind the last */
     struct sum_state after;   /* its header behind the last piece that was begun */
     struct findings sum;      /* of the pieces that have ended */
@@ -39,23 +42,22 @@ struct device_pieces {
 };
 
 /* Whether the results of a piece of that table are not in the place of what they are made of. */
-bool device_pieces_apart(const struct scan *whole);
+bool pieces_apart(const struct scan *whole);
 
 /* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and
- * clock) open, and stays as it is until close(), which is to be called after a failure, too. */
-table_status device_pieces_open(struct device_pieces *pieces, struct call *call, size_t rows, unsigned lanes,
-                                table_report *report);
+ * clock) open, and stays as it is until close(), which is to be called after a failure, too. In place it has a state, which
+ * has begun. */
+table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report);
 
 /* Queues the piece `in`, host rows, whose sums go to `out`, unless that has no data. There must be room for it: at most
  * lane_count pieces are under way. end() waits for the first of them. */
-table_status device_pieces_begin(struct device_pieces *pieces, const struct table_view *in,
-                                 const struct table_view *out);
-table_status device_pieces_end(struct device_pieces *pieces);
+table_status pieces_begin(struct pieces *pieces, const struct table_view *in, const struct table_view *out);
+table_status pieces_end(struct pieces *pieces);
 
 /* When all pieces have ended: the call's state, words and carry out. */
-table_status device_pieces_keep(struct device_pieces *pieces);
+table_status pieces_keep(struct pieces *pieces);
 
 /* Waits for what is under way, and gives everything back. */
-void device_pieces_close(struct device_pieces *pieces);
+void pieces_close(struct pieces *pieces);
 
 #endif
