@@ -97,64 +97,54 @@ static table_status validate_tables(const table_view *counters, const table_view
     return validate_apart("counters", &checked->counters, "ranks", &checked->ranks, true);
 }
 
-static table_status prepare(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
-                            const table_pipeline_options *options, enum call_form form, struct key_call *call,
-                            struct ranks_call *checked) {
+static table_status rank(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
+                         const table_pipeline_options *options, struct key_form form) {
+    struct key_call call;
+    struct ranks_call checked;
     struct table_view totals_view, offsets_view;
-    table_status status = key_call_begin(call, options, form);
+    table_status status = key_call_begin(&call, options, form);
     if (status == TABLE_OK)
-        status = validate_tables(counters, ranks, checked);
+        status = validate_tables(counters, ranks, &checked);
     if (status == TABLE_OK)
-        status = validate_result_row("totals", totals, checked, &totals_view);
+        status = validate_result_row("totals", totals, &checked, &totals_view);
     if (status == TABLE_OK)
-        status = validate_result_row("offsets", offsets, checked, &offsets_view);
+        status = validate_result_row("offsets", offsets, &checked, &offsets_view);
     if (status == TABLE_OK)
         status = validate_apart("totals", &totals_view, "offsets", &offsets_view, false);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "counters", &checked->counters, checked->ranks.data);
+        status = key_call_backend(&call, "counters", &checked.counters, checked.ranks.data);
     if (status == TABLE_OK)
-        status = key_call_same_side(call, "ranks", checked->ranks.data);
+        status = key_call_same_side(&call, "ranks", checked.ranks.data);
     if (status == TABLE_OK)
-        status = validate_reach(call->call.backend, "totals", totals);
+        status = validate_reach(call.call.backend, "totals", totals);
     if (status == TABLE_OK)
-        status = validate_reach(call->call.backend, "offsets", offsets);
+        status = validate_reach(call.call.backend, "offsets", offsets);
     if (status != TABLE_OK)
         return status;
-    key_call_stage_table(call, &checked->counters, true, false);
-    key_call_stage_table(call, &checked->ranks, false, true);
-    struct table_view in = checked->counters, out = checked->ranks;
-    if (call->staged) /* two tables then, even if they were one */
+    key_call_stage_table(&call, &checked.counters, true, false);
+    key_call_stage_table(&call, &checked.ranks, false, true);
+    struct table_view in = checked.counters, out = checked.ranks;
+    if (call.staged) /* two tables then, even if they were one */
         in.data = out.data = NULL;
-    status = chunk_ranks_plan(call, &in, &out, &checked->plan);
-    checked->plan.totals_copy = totals;
-    checked->plan.offsets_copy = offsets;
-    return status == TABLE_OK ? key_call_layout(call) : status;
+    status = chunk_ranks_plan(&call, &in, &out, &checked.plan);
+    checked.plan.totals_copy = totals;
+    checked.plan.offsets_copy = offsets;
+    if (status == TABLE_OK)
+        status = key_call_layout(&call);
+    return status == TABLE_OK ? key_call_end(&call, work, &checked) : status;
 }
 
 table_status table_chunk_ranks(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
                                const table_pipeline_options *options) {
-    struct key_call call;
-    struct ranks_call checked;
-    const table_status status = prepare(counters, ranks, totals, offsets, options, CALL_AND_WAIT, &call, &checked);
-    return status == TABLE_OK ? key_call_run(&call, work, &checked) : status;
+    return rank(counters, ranks, totals, offsets, options, KEY_AT_ONCE);
 }
 
 table_status table_chunk_ranks_workspace(const table_view *counters, const table_view *ranks, void *totals,
                                          void *offsets, const table_pipeline_options *options, size_t *bytes) {
-    struct key_call call;
-    struct ranks_call checked;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status = prepare(counters, ranks, totals, offsets, options, CALL_ON_STREAM, &call, &checked);
-    if (status == TABLE_OK)
-        *bytes = call.layout.bytes;
-    return status;
+    return rank(counters, ranks, totals, offsets, options, KEY_ASKS(bytes));
 }
 
 table_status table_chunk_ranks_async(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
                                      const table_pipeline_options *options) {
-    struct key_call call;
-    struct ranks_call checked;
-    const table_status status = prepare(counters, ranks, totals, offsets, options, CALL_ON_STREAM, &call, &checked);
-    return status == TABLE_OK ? key_call_queue(&call, work, &checked) : status;
+    return rank(counters, ranks, totals, offsets, options, KEY_QUEUED);
 }

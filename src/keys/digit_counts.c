@@ -56,12 +56,12 @@ static table_status validate_counters(const table_view *counters, struct counts_
     return validate_apart("counters", view, "keys", &counts->pass.keys, false);
 }
 
-static table_status prepare(const table_view *keys, const table_digit *digit, size_t chunk_length,
-                            const table_view *counters, const table_pipeline_options *options, enum call_form form,
-                            struct key_call *call, struct counts_call *counts) {
-    struct digit_pass *pass = &counts->pass;
-    *counts = (struct counts_call){0};
-    table_status status = key_call_begin(call, options, form);
+static table_status count(const table_view *keys, const table_digit *digit, size_t chunk_length,
+                          const table_view *counters, const table_pipeline_options *options, struct key_form form) {
+    struct key_call call;
+    struct counts_call counts = {0};
+    struct digit_pass *const pass = &counts.pass;
+    table_status status = key_call_begin(&call, options, form);
     if (status == TABLE_OK)
         status = key_call_column("keys", keys, &pass->keys);
     if (status == TABLE_OK)
@@ -74,44 +74,32 @@ static table_status prepare(const table_view *keys, const table_digit *digit, si
     pass->descending = digit->descending;
     pass->chunk_length = chunk_length ? chunk_length : table_digit_chunk_length(digit->bits);
     pass->chunks = divide_up(pass->keys.rows, pass->chunk_length);
-    status = validate_counters(counters, counts);
+    status = validate_counters(counters, &counts);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "keys", &pass->keys, counts->counters.data);
+        status = key_call_backend(&call, "keys", &pass->keys, counts.counters.data);
     if (status == TABLE_OK)
-        status = key_call_same_side(call, "counters", counts->counters.data);
+        status = key_call_same_side(&call, "counters", counts.counters.data);
     if (status != TABLE_OK)
         return status;
-    key_call_stage_table(call, &pass->keys, true, false);
-    key_call_stage_table(call, &counts->counters, false, true);
-    layout_place(&call->layout, call->call.backend->keys->digit_workspace(&call->call.scan, pass), 1);
-    return key_call_layout(call);
+    key_call_stage_table(&call, &pass->keys, true, false);
+    key_call_stage_table(&call, &counts.counters, false, true);
+    layout_place(&call.layout, call.call.backend->keys->digit_workspace(&call.call.scan, pass), 1);
+    status = key_call_layout(&call);
+    return status == TABLE_OK ? key_call_end(&call, work, &counts) : status;
 }
 
 table_status table_digit_counts(const table_view *keys, const table_digit *digit, size_t chunk_length,
                                 const table_view *counters, const table_pipeline_options *options) {
-    struct key_call call;
-    struct counts_call counts;
-    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_AND_WAIT, &call, &counts);
-    return status == TABLE_OK ? key_call_run(&call, work, &counts) : status;
+    return count(keys, digit, chunk_length, counters, options, KEY_AT_ONCE);
 }
 
 table_status table_digit_counts_workspace(const table_view *keys, const table_digit *digit, size_t chunk_length,
                                           const table_view *counters, const table_pipeline_options *options,
                                           size_t *bytes) {
-    struct key_call call;
-    struct counts_call counts;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
-    if (status == TABLE_OK)
-        *bytes = call.layout.bytes;
-    return status;
+    return count(keys, digit, chunk_length, counters, options, KEY_ASKS(bytes));
 }
 
 table_status table_digit_counts_async(const table_view *keys, const table_digit *digit, size_t chunk_length,
                                       const table_view *counters, const table_pipeline_options *options) {
-    struct key_call call;
-    struct counts_call counts;
-    const table_status status = prepare(keys, digit, chunk_length, counters, options, CALL_ON_STREAM, &call, &counts);
-    return status == TABLE_OK ? key_call_queue(&call, work, &counts) : status;
+    return count(keys, digit, chunk_length, counters, options, KEY_QUEUED);
 }

@@ -261,66 +261,54 @@ static table_status prepare_tables(const table_view *values, const table_bins *b
     return validate_weights(options->weights, histogram);
 }
 
-static table_status prepare(const table_view *values, const table_bins *bins, const table_view *result,
-                            const table_histogram_options *options, enum call_form form, struct key_call *call,
-                            struct histogram_call *histogram) {
+static table_status fill(const table_view *values, const table_bins *bins, const table_view *result,
+                         const table_histogram_options *options, struct key_form form) {
     static const struct table_histogram_options defaults;
-    struct histogram_pass *pass = &histogram->pass;
-    *histogram = (struct histogram_call){0};
+    struct key_call call;
+    struct histogram_call histogram = {0};
+    struct histogram_pass *const pass = &histogram.pass;
     options = options ? options : &defaults;
-    table_status status = key_call_begin(call, &options->run, form);
+    table_status status = key_call_begin(&call, &options->run, form);
     if (status == TABLE_OK)
-        status = prepare_tables(values, bins, options, histogram);
+        status = prepare_tables(values, bins, options, &histogram);
     if (status == TABLE_OK)
         status = validate_result(result, options->weights != NULL,
-                                 options->per_chunk ? divide_up(pass->values.rows, pass->chunk_length) : 1, histogram);
+                                 options->per_chunk ? divide_up(pass->values.rows, pass->chunk_length) : 1, &histogram);
     if (status == TABLE_OK)
-        status = validate_outside(options->outside, histogram);
+        status = validate_outside(options->outside, &histogram);
     if (status == TABLE_OK)
-        status = key_call_backend(call, "values", &pass->values, histogram->result.data);
+        status = key_call_backend(&call, "values", &pass->values, histogram.result.data);
     if (status == TABLE_OK)
-        status = key_call_same_side(call, "result", histogram->result.data);
+        status = key_call_same_side(&call, "result", histogram.result.data);
     if (status == TABLE_OK)
-        status = key_call_same_side(call, "options->weights", pass->weights.data);
+        status = key_call_same_side(&call, "options->weights", pass->weights.data);
     if (status == TABLE_OK)
-        status = validate_reach(call->call.backend, "options->outside", options->outside);
+        status = validate_reach(call.call.backend, "options->outside", options->outside);
     if (status != TABLE_OK)
         return status;
-    key_call_stage_table(call, &pass->values, true, false);
-    key_call_stage_table(call, &histogram->result, false, true);
+    key_call_stage_table(&call, &pass->values, true, false);
+    key_call_stage_table(&call, &histogram.result, false, true);
     if (options->weights)
-        key_call_stage_table(call, &pass->weights, true, false);
+        key_call_stage_table(&call, &pass->weights, true, false);
     pass->digit_bits = digit_bits_of(pass);
     if (bins->kind == TABLE_BINS_EVEN)
-        pass->even = even_bins_make(bins, pass->values.type, trials_of(call));
-    choose_chunks(call, options, pass);
-    return plan_work(call, options->per_chunk, histogram);
+        pass->even = even_bins_make(bins, pass->values.type, trials_of(&call));
+    choose_chunks(&call, options, pass);
+    status = plan_work(&call, options->per_chunk, &histogram);
+    return status == TABLE_OK ? key_call_end(&call, work, &histogram) : status;
 }
 
 table_status table_histogram(const table_view *values, const table_bins *bins, const table_view *result,
                              const table_histogram_options *options) {
-    struct key_call call;
-    struct histogram_call histogram;
-    const table_status status = prepare(values, bins, result, options, CALL_AND_WAIT, &call, &histogram);
-    return status == TABLE_OK ? key_call_run(&call, work, &histogram) : status;
+    return fill(values, bins, result, options, KEY_AT_ONCE);
 }
 
 table_status table_histogram_workspace(const table_view *values, const table_bins *bins, const table_view *result,
                                        const table_histogram_options *options, size_t *bytes) {
-    struct key_call call;
-    struct histogram_call histogram;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status = prepare(values, bins, result, options, CALL_ON_STREAM, &call, &histogram);
-    if (status == TABLE_OK)
-        *bytes = call.layout.bytes;
-    return status;
+    return fill(values, bins, result, options, KEY_ASKS(bytes));
 }
 
 table_status table_histogram_async(const table_view *values, const table_bins *bins, const table_view *result,
                                    const table_histogram_options *options) {
-    struct key_call call;
-    struct histogram_call histogram;
-    const table_status status = prepare(values, bins, result, options, CALL_ON_STREAM, &call, &histogram);
-    return status == TABLE_OK ? key_call_queue(&call, work, &histogram) : status;
+    return fill(values, bins, result, options, KEY_QUEUED);
 }

@@ -2,16 +2,18 @@
 
 #include "status.h"
 
-table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, enum call_form form) {
+table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, struct key_form form) {
     *call = (struct key_call){.form = form};
+    if (form.asks && !form.bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
     if (options)
         call->options = *options;
     options = &call->options;
     if ((unsigned)options->backend > TABLE_BACKEND_CUDA)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
-    if (form == CALL_ON_STREAM && options->report)
+    if (form.form == CALL_ON_STREAM && options->report)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->report: a stream form cannot wait for the times");
-    if (form != CALL_ON_STREAM && (options->stream || options->workspace || options->workspace_bytes))
+    if (form.form != CALL_ON_STREAM && (options->stream || options->workspace || options->workspace_bytes))
         return status_fail(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms");
     call->report = options->report;
     call->call.scan.threads = options->threads ? options->threads : backend_cpu_processors();
@@ -38,7 +40,7 @@ table_status key_call_backend(struct key_call *call, const char *name, const str
     if (status != TABLE_OK)
         return status;
     call->staged = !key_call_on_host(call) && call->call.device < 0 && decides;
-    if (call->staged && call->form == CALL_ON_STREAM)
+    if (call->staged && call->form.form == CALL_ON_STREAM)
         return status_fail(TABLE_ERROR_BACKEND, "%s lie in host memory, and a stream form needs device memory on CUDA",
                            name);
     call->call.scan.in = *keys;
@@ -185,7 +187,7 @@ static table_status run_in_own_workspace(struct call *inner, void *context) {
     return status;
 }
 
-table_status key_call_run(struct key_call *call, key_work *work, const void *plan) {
+static table_status run_at_once(struct key_call *call, key_work *work, const void *plan) {
     struct key_run run = {.call = call, .work = work, .plan = plan};
     if (call->report)
         *call->report = (struct table_pipeline_report){.backend = call->call.backend->id,
@@ -193,9 +195,18 @@ table_status key_call_run(struct key_call *call, key_work *work, const void *pla
     return run_and_wait(&call->call, call->report != NULL, run_in_own_workspace, &run);
 }
 
-table_status key_call_queue(struct key_call *call, key_work *work, const void *plan) {
+static table_status queue(struct key_call *call, key_work *work, const void *plan) {
     table_status status = TABLE_OK;
     if (call->layout.bytes > 0)
         status = validate_workspace(call->options.workspace, call->options.workspace_bytes, call->layout.bytes);
     return status == TABLE_OK ? work(call, plan, call->options.workspace) : status;
+}
+
+table_status key_call_end(struct key_call *call, key_work *work, const void *plan) {
+    if (call->form.form == CALL_AND_WAIT)
+        return run_at_once(call, work, plan);
+    if (!call->form.asks)
+        return queue(call, work, plan);
+    *call->form.bytes = call->layout.bytes;
+    return TABLE_OK;
 }

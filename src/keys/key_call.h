@@ -16,10 +16,20 @@ struct staged_table {
 };
 enum { STAGED_MOST = 3 };
 
+/* The form of a call: at once, queued on a stream, or no more than the question for the workspace of that. */
+struct key_form {
+    enum call_form form;
+    size_t *bytes;
+    bool asks;
+};
+#define KEY_AT_ONCE     ((struct key_form){CALL_AND_WAIT, NULL, false})
+#define KEY_QUEUED      ((struct key_form){CALL_ON_STREAM, NULL, false})
+#define KEY_ASKS(BYTES) ((struct key_form){CALL_ON_STREAM, BYTES, true})
+
 /* A checked call on keys. */
 struct key_call {
     struct call call; /* call.scan.in is the keys */
-    enum call_form form;
+    struct key_form form;
     struct table_pipeline_options options;
     struct layout layout;                 /* of the workspace */
     struct table_pipeline_report *report; /* NULL: not wanted */
@@ -32,7 +42,7 @@ struct key_call {
 };
 
 /* Checks the options (NULL: all defaults) for the form, and begins the call. */
-table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, enum call_form form);
+table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, struct key_form form);
 
 /* As validate_view(), for one column side by side. */
 table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked);
@@ -59,9 +69,8 @@ table_status key_call_layout(const struct key_call *call);
 /* What a call does in its workspace of call->layout.bytes. */
 typedef table_status key_work(struct key_call *call, const void *plan, char *workspace);
 
-/* The one-call form, and the stream form. */
-table_status key_call_run(struct key_call *call, key_work *work, const void *plan);
-table_status key_call_queue(struct key_call *call, key_work *work, const void *plan);
+/* Ends a call in its form, once all is checked and planned. */
+table_status key_call_end(struct key_call *call, key_work *work, const void *plan);
 
 /* The clock of a report: marks 0 to 3 around counting, scanning and moving; a lap adds what lay between them to the
  * report, and waits for that. Nothing when no report is wanted. */

@@ -78,7 +78,7 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     return status == TABLE_OK ? key_call_layout(call) : status;
 }
 
-static table_status begin(const table_view *keys, const table_sort_options *options, enum call_form form,
+static table_status begin(const table_view *keys, const table_sort_options *options, struct key_form form,
                           struct key_call *call, struct sort_call *sort) {
     static const struct table_sort_options defaults;
     *sort = (struct sort_call){0};
@@ -104,7 +104,8 @@ static table_status finish(struct key_call *call, struct sort_call *sort) {
                    sort->kind == SORT_ORDER ? sort->pass.keys.rows * sort->moved_bytes
                                             : sort->pass.keys.rows * sort->value_bytes,
                    sort->kind != SORT_ORDER, true);
-    return plan_work(call, sort);
+    status = plan_work(call, sort);
+    return status == TABLE_OK ? key_call_end(call, sort_work, sort) : status;
 }
 
 static table_status validate_values(void *values, size_t value_bytes, struct sort_call *sort) {
@@ -124,86 +125,63 @@ static table_status validate_values(void *values, size_t value_bytes, struct sor
     return status == TABLE_OK ? validate_apart("values", &view, "keys", &sort->pass.keys, false) : status;
 }
 
-static table_status prepare_sort(const table_view *keys, void *values, size_t value_bytes,
-                                 const table_sort_options *options, enum call_form form, struct key_call *call,
-                                 struct sort_call *sort) {
-    table_status status = begin(keys, options, form, call, sort);
+static table_status sort_keys(const table_view *keys, void *values, size_t value_bytes,
+                              const table_sort_options *options, struct key_form form) {
+    struct key_call call;
+    struct sort_call sort;
+    table_status status = begin(keys, options, form, &call, &sort);
     if (status == TABLE_OK)
-        status = validate_values(values, value_bytes, sort);
-    return status == TABLE_OK ? finish(call, sort) : status;
+        status = validate_values(values, value_bytes, &sort);
+    return status == TABLE_OK ? finish(&call, &sort) : status;
 }
 
 table_status table_radix_sort(const table_view *keys, void *values, size_t value_bytes,
                               const table_sort_options *options) {
-    struct key_call call;
-    struct sort_call sort;
-    const table_status status = prepare_sort(keys, values, value_bytes, options, CALL_AND_WAIT, &call, &sort);
-    return status == TABLE_OK ? key_call_run(&call, sort_work, &sort) : status;
+    return sort_keys(keys, values, value_bytes, options, KEY_AT_ONCE);
 }
 
 table_status table_radix_sort_workspace(const table_view *keys, void *values, size_t value_bytes,
                                         const table_sort_options *options, size_t *bytes) {
-    struct key_call call;
-    struct sort_call sort;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status = prepare_sort(keys, values, value_bytes, options, CALL_ON_STREAM, &call, &sort);
-    if (status == TABLE_OK)
-        *bytes = call.layout.bytes;
-    return status;
+    return sort_keys(keys, values, value_bytes, options, KEY_ASKS(bytes));
 }
 
 table_status table_radix_sort_async(const table_view *keys, void *values, size_t value_bytes,
                                     const table_sort_options *options) {
-    struct key_call call;
-    struct sort_call sort;
-    const table_status status = prepare_sort(keys, values, value_bytes, options, CALL_ON_STREAM, &call, &sort);
-    return status == TABLE_OK ? key_call_queue(&call, sort_work, &sort) : status;
+    return sort_keys(keys, values, value_bytes, options, KEY_QUEUED);
 }
 
-static table_status prepare_argsort(const table_view *keys, const table_view *order, const table_sort_options *options,
-                                    enum call_form form, struct key_call *call, struct sort_call *sort) {
+static table_status sort_order(const table_view *keys, const table_view *order, const table_sort_options *options,
+                               struct key_form form) {
+    struct key_call call;
+    struct sort_call sort;
     struct table_view checked;
-    table_status status = begin(keys, options, form, call, sort);
+    table_status status = begin(keys, options, form, &call, &sort);
     if (status == TABLE_OK)
         status = key_call_column("order", order, &checked);
     if (status != TABLE_OK)
         return status;
     if (checked.type != TABLE_U32 && checked.type != TABLE_U64)
         return status_fail(TABLE_ERROR_TYPE, "order is u32 or u64, not %s", table_type_name(checked.type));
-    if (checked.rows != sort->pass.keys.rows)
-        return status_fail(TABLE_ERROR_SHAPE, "order has %zu rows for %zu keys", checked.rows, sort->pass.keys.rows);
+    if (checked.rows != sort.pass.keys.rows)
+        return status_fail(TABLE_ERROR_SHAPE, "order has %zu rows for %zu keys", checked.rows, sort.pass.keys.rows);
     if (checked.type == TABLE_U32 && checked.rows > 0 && checked.rows - 1 > UINT32_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu keys are too many for an order of u32", checked.rows);
-    status = validate_apart("order", &checked, "keys", &sort->pass.keys, false);
-    sort->kind = SORT_ORDER;
-    sort->values = checked.data;
-    sort->moved_bytes = table_type_size(checked.type);
-    return status == TABLE_OK ? finish(call, sort) : status;
+    status = validate_apart("order", &checked, "keys", &sort.pass.keys, false);
+    sort.kind = SORT_ORDER;
+    sort.values = checked.data;
+    sort.moved_bytes = table_type_size(checked.type);
+    return status == TABLE_OK ? finish(&call, &sort) : status;
 }
 
 table_status table_argsort(const table_view *keys, const table_view *order, const table_sort_options *options) {
-    struct key_call call;
-    struct sort_call sort;
-    const table_status status = prepare_argsort(keys, order, options, CALL_AND_WAIT, &call, &sort);
-    return status == TABLE_OK ? key_call_run(&call, sort_work, &sort) : status;
+    return sort_order(keys, order, options, KEY_AT_ONCE);
 }
 
 table_status table_argsort_workspace(const table_view *keys, const table_view *order, const table_sort_options *options,
                                      size_t *bytes) {
-    struct key_call call;
-    struct sort_call sort;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status = prepare_argsort(keys, order, options, CALL_ON_STREAM, &call, &sort);
-    if (status == TABLE_OK)
-        *bytes = call.layout.bytes;
-    return status;
+    return sort_order(keys, order, options, KEY_ASKS(bytes));
 }
 
 table_status table_argsort_async(const table_view *keys, const table_view *order, const table_sort_options *options) {
-    struct key_call call;
-    struct sort_call sort;
-    const table_status status = prepare_argsort(keys, order, options, CALL_ON_STREAM, &call, &sort);
-    return status == TABLE_OK ? key_call_queue(&call, sort_work, &sort) : status;
+    return sort_order(keys, order, options, KEY_QUEUED);
 }
