@@ -63,10 +63,10 @@ static table_status find_difference(const struct common *commons, const char *co
 table_status together_agree(const struct together *all, struct plea *plea) {
     uint64_t values[COMMONS] = {plea->call, plea->columns, plea->in, plea->out};
     struct {
-        uint64_t failed, wants_overflow, wants_skipped, wants_end;
+        uint64_t failed, wants_overflow, wants_count, wants_end;
         struct common commons[COMMONS];
     } words = {
-        failure_word(all, plea->status, true), plea->wants_overflow, plea->wants_skipped, plea->wants_end, {{0, 0}}};
+        failure_word(all, plea->status, true), plea->wants_overflow, plea->wants_count, plea->wants_end, {{0, 0}}};
     _Static_assert(sizeof words <= SURVEY_WORDS * sizeof(uint64_t), "a survey has room for all words");
     for (unsigned i = 0; i < RANKS_DETAILS; i++)
         values[DETAILS + i] = plea->details[i];
@@ -79,14 +79,14 @@ table_status together_agree(const struct together *all, struct plea *plea) {
     if (words.failed != 0)
         return share_failure(all, words.failed);
     plea->wants_overflow = words.wants_overflow;
-    plea->wants_skipped = words.wants_skipped;
+    plea->wants_count = words.wants_count;
     plea->wants_end = words.wants_end;
     return find_difference(words.commons, plea->detail_names);
 }
 
 table_status together_end(const struct together *all, struct outcome *outcome) {
     uint64_t words[] = {failure_word(all, outcome->status, outcome->is_own), ~outcome->first_overflow};
-    const table_status surveyed = all->by->survey(all, words, 2, &outcome->skipped);
+    const table_status surveyed = all->by->survey(all, words, 2, &outcome->counted);
     if (surveyed != TABLE_OK)
         return surveyed;
     outcome->first_overflow = ~words[1];

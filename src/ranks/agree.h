@@ -23,7 +23,7 @@ struct plea {
     const char *const *detail_names; /* NULL behind the last one, if they are fewer */
 
     /* Whether it wants to be told; afterwards, whether any rank does. */
-    bool wants_overflow, wants_skipped, wants_end;
+    bool wants_overflow, wants_count, wants_end;
 
     struct tally rows;
 };
@@ -37,7 +37,7 @@ struct outcome {
     table_status status;
     bool is_own; /* whether this rank has failed by itself, and not because of what others have told it */
     uint64_t first_overflow;
-    struct tally skipped;
+    struct tally counted; /* values that were no numbers */
 };
 
 /* All ranks get the same status. */

@@ -9,17 +9,35 @@
 
 enum { TEXT = 256 };
 
-void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options) {
+static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse", "offsets", "skip_nan"};
+
+void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
+                 enum plea_call which, const table_scan_options *options) {
     *call = (struct ranks_call){.all = all};
     if (options)
         call->options = *options;
-    all->backwards = call->options.reverse != 0;
+    options = &call->options;
+    call->plea = (struct plea){
+        .call = which,
+        .columns = in ? in->columns : 0,
+        .in = in ? in->type : 0,
+        .out = out_type,
+        .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0, options->skip_nan != 0},
+        .detail_names = DETAIL_NAMES,
+        .wants_overflow = options->first_overflow != NULL,
+        .wants_count = options->skipped != NULL};
+    all->backwards = options->reverse != 0;
     call->is_first = together_place(all, all->rank) == 0;
     if (!call->is_first)
         call->options.carry_in = NULL;
 }
 
-table_status ranks_look_at_form(const table_scan_options *options) {
+table_status ranks_look_at_form(const struct ranks_call *call) {
+    const table_scan_options *options = &call->options;
+    if (call->plea.call == RANKS_CALL_COLUMN_TOTALS &&
+        (options->exclusive || options->offsets || options->carry_out || options->first_overflow))
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take backend, strategy, threads, carry_in, "
+                                                     "state, reverse, skip_nan and skipped, and no others");
     if (options->tables > 1)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
     return options->stream || options->workspace || options->workspace_bytes
@@ -100,7 +118,12 @@ void ranks_beginning(const struct ranks_call *call, void *state) {
         memset(state, 0, call->state_bytes);
 }
 
-table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, uint64_t *skipped) {
+void ranks_find(const struct ranks_call *call, struct found *found, table_scan_options *options) {
+    options->first_overflow = call->plea.wants_overflow ? &found->first_overflow : NULL;
+    options->skipped = call->plea.wants_count ? &found->counted : NULL;
+}
+
+table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, struct found *found) {
     const table_scan_options *from = &call->options;
     const struct tally *rows = &call->plea.rows;
     const uint64_t first = call->all->backwards ? rows->total - rows->before - rows->own : rows->before;
@@ -110,7 +133,7 @@ table_status ranks_make_range(struct ranks_call *call, const table_view *in, boo
                                   .carry_in = from->carry_in,
                                   .reverse = from->reverse,
                                   .skip_nan = from->skip_nan,
-                                  .skipped = skipped,
+                                  .skipped = found && call->plea.wants_count ? &found->counted : NULL,
                                   .state = call->range};
     table_status status = TABLE_OK;
     if (call->is_first)
@@ -145,6 +168,16 @@ table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
         status = table_state_sums(call->before, row);
     if (status == TABLE_OK && state)
         memcpy(state, call->before, call->state_bytes);
+    return status;
+}
+
+table_status ranks_end(struct ranks_call *call, table_status status, const struct found *found) {
+    struct outcome outcome = {status, !call->is_lost, found->first_overflow, {.own = found->counted}};
+    status = together_end(call->all, &outcome);
+    if (status == TABLE_OK && call->options.first_overflow)
+        *call->options.first_overflow = outcome.first_overflow;
+    if (status == TABLE_OK && call->options.skipped)
+        *call->options.skipped = outcome.counted.total;
     return status;
 }
 

@@ -24,11 +24,13 @@ struct ranks_call {
     bool is_lost;    /* `before` is */
 };
 
-/* The order of the sum is known from then on, and options that are not this rank's are gone. */
-void ranks_begin(struct ranks_call *call, struct together *all, const table_scan_options *options);
+/* The order of the sum is known from then on, and options that are not this rank's are gone. The plea lacks what the
+ * rank has looked at, and whether it wants the end. */
+void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
+                 enum plea_call which, const table_scan_options *options);
 
-/* What no call takes. */
-table_status ranks_look_at_form(const table_scan_options *options);
+/* What the call does not take. */
+table_status ranks_look_at_form(const struct ranks_call *call);
 
 /* Whether types, columns and options are possible, apart from what the rank's own tables have to do with them, and all
  * memory that the options name is the host's. */
@@ -38,10 +40,18 @@ table_status ranks_look_at_words(const struct ranks_call *call, const table_view
 /* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. All ranks get the same status. */
 table_status ranks_agree(struct ranks_call *call, const table_view *in);
 
+/* What this rank has found in its rows. */
+struct found {
+    uint64_t first_overflow, counted; /* as in struct outcome */
+};
+
+/* Has a call of the library find what any rank wants to be told. */
+void ranks_find(const struct ranks_call *call, struct found *found, table_scan_options *options);
+
 /* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
- * whether anybody will ask for that range; otherwise its rows are not looked at. skipped: NULL, or how many values were
- * no numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
-table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, uint64_t *skipped);
+ * whether anybody will ask for that range; otherwise its rows are not looked at. found: NULL, or the values that were no
+ * numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
+table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, struct found *found);
 
 /* Makes `state` what the sum begins with: the first rank's options->state, or zeros. */
 void ranks_beginning(const struct ranks_call *call, void *state);
@@ -52,6 +62,9 @@ table_status ranks_find_lost(struct ranks_call *call);
 
 /* Writes what the caller is to be told of the end of the sum, call->before, unless that is lost. */
 table_status ranks_tell_end(struct ranks_call *call, void *row, void *state);
+
+/* Ends the work with the status of this rank. All ranks get the same one, and what all of them have found is told. */
+table_status ranks_end(struct ranks_call *call, table_status status, const struct found *found);
 
 void ranks_close(struct ranks_call *call);
 

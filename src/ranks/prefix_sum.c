@@ -9,8 +9,6 @@
 
 enum { TEXT = 256 };
 
-static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse", "offsets", "skip_nan"};
-
 /* Whether this rank has the whole table's last rows. */
 static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
 
@@ -34,7 +32,7 @@ static table_status find_side(struct ranks_call *call, const table_view *in, con
 static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
     size_t bytes;
-    table_status status = ranks_look_at_form(&options);
+    table_status status = ranks_look_at_form(call);
     if (status != TABLE_OK)
         return status;
     options.report = NULL;
@@ -51,26 +49,11 @@ static table_status look_at_call(struct ranks_call *call, const table_view *in, 
     return status == TABLE_OK ? find_side(call, in, out, &options) : status;
 }
 
-static void describe_call(struct ranks_call *call, const table_view *in, const table_view *out) {
-    const table_scan_options *options = &call->options;
-    call->plea = (struct plea){
-        .status = look_at_call(call, in, out),
-        .call = RANKS_CALL_PREFIX_SUM,
-        .columns = in ? in->columns : 0,
-        .in = in ? in->type : 0,
-        .out = out ? out->type : 0,
-        .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0, options->skip_nan != 0},
-        .detail_names = DETAIL_NAMES,
-        .wants_overflow = options->first_overflow != NULL,
-        .wants_skipped = options->skipped != NULL,
-        .wants_end = options->carry_out || options->state};
-}
-
 /* A rank's rows, from call->before on, which is left behind them. */
 struct scanning {
     const struct ranks_call *call;
     const table_view *in, *out;
-    uint64_t first_overflow, skipped;
+    struct found found;
     table_status status;
     char detail[TEXT];
 };
@@ -81,8 +64,7 @@ static void *scan_rows(void *argument) {
     table_scan_options options = call->options;
     options.state = call->before;
     options.carry_out = NULL;
-    options.first_overflow = call->plea.wants_overflow ? &scanning->first_overflow : NULL;
-    options.skipped = call->plea.wants_skipped ? &scanning->skipped : NULL;
+    ranks_find(call, &scanning->found, &options);
     part_options(&options, has_last_rows(call->all));
     scanning->status = table_prefix_sum(scanning->in, scanning->out, &options);
     if (scanning->status != TABLE_OK)
@@ -144,7 +126,7 @@ static table_status put_end(struct ranks_call *call, table_status *status) {
 }
 
 static table_status work(struct ranks_call *call, const table_view *in, const table_view *out) {
-    struct scanning scanning = {.call = call, .in = in, .out = out, .first_overflow = TABLE_NO_OVERFLOW};
+    struct scanning scanning = {.call = call, .in = in, .out = out, .found = {.first_overflow = TABLE_NO_OVERFLOW}};
     table_status status = TABLE_OK;
     if (call->all->ranks > 1) {
         status = scan_among_others(call, &scanning);
@@ -159,20 +141,15 @@ static table_status work(struct ranks_call *call, const table_view *in, const ta
     const table_status told = put_end(call, &status);
     if (told != TABLE_OK)
         return told;
-    struct outcome outcome = {status, !call->is_lost, scanning.first_overflow, {.own = scanning.skipped}};
-    status = together_end(call->all, &outcome);
-    if (status == TABLE_OK && call->options.first_overflow)
-        *call->options.first_overflow = outcome.first_overflow;
-    if (status == TABLE_OK && call->options.skipped)
-        *call->options.skipped = outcome.skipped.total;
-    return status;
+    return ranks_end(call, status, &scanning.found);
 }
 
 table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
                               const table_scan_options *options) {
     struct ranks_call call;
-    ranks_begin(&call, all, options);
-    describe_call(&call, in, out);
+    ranks_begin(&call, all, in, out ? out->type : 0, RANKS_CALL_PREFIX_SUM, options);
+    call.plea.status = look_at_call(&call, in, out);
+    call.plea.wants_end = call.options.carry_out || call.options.state;
     table_status status = ranks_agree(&call, in);
     if (status == TABLE_OK)
         status = work(&call, in, out);
