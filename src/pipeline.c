@@ -202,11 +202,11 @@ static table_status bring_named(const struct backend *backend, const struct plan
     scan->carry_out = place_of(plan, NAMED_CARRY_OUT, scan->carry_out, workspace);
     scan->state = place_of(plan, NAMED_STATE, scan->state, workspace);
     scan->first_overflow = place_of(plan, NAMED_FIRST_OVERFLOW, scan->first_overflow, workspace);
-    scan->skipped = place_of(plan, NAMED_SKIPPED, scan->skipped, workspace);
+    scan->load.nans = place_of(plan, NAMED_NANS, scan->load.nans, workspace);
     if (status == TABLE_OK && scan->first_overflow && scan->chunks == 0)
         status = backend->fill(scan, scan->first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK && scan->skipped)
-        status = backend->fill(scan, scan->skipped, 0, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->load.nans)
+        status = backend->fill(scan, scan->load.nans, 0, sizeof(uint64_t));
     return status;
 }
 
@@ -217,7 +217,7 @@ static table_status take_named(const struct backend *backend, const struct plan 
         status = take_back(backend, plan, scan, NAMED_STATE, scan->state, workspace);
     if (status == TABLE_OK)
         status = take_back(backend, plan, scan, NAMED_FIRST_OVERFLOW, scan->first_overflow, workspace);
-    return status == TABLE_OK ? take_back(backend, plan, scan, NAMED_SKIPPED, scan->skipped, workspace) : status;
+    return status == TABLE_OK ? take_back(backend, plan, scan, NAMED_NANS, scan->load.nans, workspace) : status;
 }
 
 /* The sums through the last row, if they are wanted as results, come by way of the workspace. */

@@ -50,7 +50,7 @@ static void place_named(struct plan *plan, struct layout *layout, const struct b
                            [NAMED_CARRY_OUT] = {copies_carries ? NULL : scan->carry_out, row_bytes},
                            [NAMED_STATE] = {scan->state, scan_state_bytes(scan)},
                            [NAMED_FIRST_OVERFLOW] = {scan->first_overflow, sizeof(uint64_t)},
-                           [NAMED_SKIPPED] = {scan->skipped, sizeof(uint64_t)}};
+                           [NAMED_NANS] = {scan->load.nans, sizeof(uint64_t)}};
     for (unsigned i = 0; i < NAMED_MOST; i++)
         if (!plan_reaches(backend, scan, named[i].memory))
             plan->named[i] = (struct plan_place){

@@ -12,7 +12,7 @@ enum { PLAN_LEVELS = 9 };
 
 /* Memory that the options name. Where the backend cannot reach it, which is asked once, it has a place in the
  * workspace, and is copied there before the work, and back after it. */
-enum plan_named { NAMED_CARRY_IN, NAMED_CARRY_OUT, NAMED_STATE, NAMED_FIRST_OVERFLOW, NAMED_SKIPPED, NAMED_MOST };
+enum plan_named { NAMED_CARRY_IN, NAMED_CARRY_OUT, NAMED_STATE, NAMED_FIRST_OVERFLOW, NAMED_NANS, NAMED_MOST };
 struct plan_place {
     size_t offset, bytes; /* bytes is 0 where the caller's own memory does */
 };

@@ -49,8 +49,8 @@ table_status run_take_findings(const struct backend *backend, const struct scan 
     table_status status = TABLE_OK;
     if (scan->first_overflow)
         status = backend->copy(scan, &found->first_overflow, scan->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, &found->skipped, scan->skipped, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->load.nans)
+        status = backend->copy(scan, &found->nans, scan->load.nans, sizeof(uint64_t));
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
 }
@@ -61,8 +61,8 @@ table_status run_put_findings(const struct backend *backend, const struct scan *
         return TABLE_OK;
     if (scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, &found->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->skipped)
-        status = backend->copy(scan, scan->skipped, &found->skipped, sizeof(uint64_t));
+    if (status == TABLE_OK && scan->load.nans)
+        status = backend->copy(scan, scan->load.nans, &found->nans, sizeof(uint64_t));
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
 }

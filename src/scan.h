@@ -13,6 +13,13 @@
 
 enum { STAGES = 3 };
 
+/* How values become what is summed: NaN are -0.0, which changes no sum, and are counted, each once, in memory of the
+ * backend (NULL: they are not). */
+struct scan_load {
+    bool without_nan;
+    uint64_t *nans;
+};
+
 struct scan {
     /* Strides are never 0 here, and less than 0 where rows lie from the last one to the first; data is at any address;
      * all sizes are known to fit in size_t. */
@@ -28,10 +35,7 @@ struct scan {
     /* Rows of results beside `out`, or NULL: what the sum begins with, and the sums through the last row. */
     void *row_before, *row_after;
 
-    bool skip_nan; /* NaN is taken as -0.0 */
-
-    /* Memory of the backend; NULL: not wanted. How many NaN were skipped is added to it, each value counted once. */
-    uint64_t *skipped;
+    struct scan_load load; /* how values are read */
 
     /* Memory of the backend; NULL: not wanted. Of several tables it counts on from table to table, and the carries have
      * a row for each. The stages lower it, they do not set it: the pipeline stores
@@ -73,7 +77,7 @@ static inline size_t scan_state_bytes(const struct scan *scan) {
 
 /* Whether the options name memory beside the tables. */
 static inline bool scan_names_memory(const struct scan *scan) {
-    return scan->carry_in || scan->carry_out || scan->first_overflow || scan->skipped || scan->state;
+    return scan->carry_in || scan->carry_out || scan->first_overflow || scan->load.nans || scan->state;
 }
 
 /* Whether it is one of several tables. */
@@ -83,46 +87,46 @@ static inline bool scan_is_batch(const struct scan *scan) { return scan->tables 
 static inline bool scan_has_rows_beside(const struct scan *scan) { return scan->row_before || scan->row_after; }
 
 /* Whether anything is to be found on the way. */
-static inline bool scan_finds(const struct scan *scan) { return scan->first_overflow || scan->skipped; }
+static inline bool scan_finds(const struct scan *scan) { return scan->first_overflow || scan->load.nans; }
 
 /* What `whole` is to find, which may be the scan itself, is wanted here instead. */
 static inline void scan_find_into(struct scan *scan, const struct scan *whole, struct findings *found) {
     scan->first_overflow = whole->first_overflow ? &found->first_overflow : NULL;
-    scan->skipped = whole->skipped ? &found->skipped : NULL;
+    scan->load.nans = whole->load.nans ? &found->nans : NULL;
 }
 
 static inline void scan_find_nothing(struct scan *scan) {
     scan->first_overflow = NULL;
-    scan->skipped = NULL;
+    scan->load.nans = NULL;
 }
 
 /* Adds what was found to what the scan has in memory of the host; or tells it there. */
 static inline void scan_note(const struct scan *scan, const struct findings *found) {
     if (scan->first_overflow && found->first_overflow < *scan->first_overflow)
         *scan->first_overflow = found->first_overflow;
-    if (scan->skipped)
-        *scan->skipped += found->skipped;
+    if (scan->load.nans)
+        *scan->load.nans += found->nans;
 }
 
 static inline void scan_tell(const struct scan *scan, const struct findings *found) {
     if (scan->first_overflow)
         *scan->first_overflow = found->first_overflow;
-    if (scan->skipped)
-        *scan->skipped = found->skipped;
+    if (scan->load.nans)
+        *scan->load.nans = found->nans;
 }
 
 /* What the scan wants to know of `words`; the rest is as if nothing had been found. */
 static inline struct findings scan_found(const struct scan *scan, const struct findings *words) {
     return (struct findings){scan->first_overflow ? words->first_overflow : TABLE_NO_OVERFLOW,
-                             scan->skipped ? words->skipped : 0};
+                             scan->load.nans ? words->nans : 0};
 }
 
 /* Whether no value counts as nothing, and no sum is looked at. */
-static inline bool scan_is_plain(const struct scan *scan) { return !scan->first_overflow && !scan->skip_nan; }
+static inline bool scan_is_plain(const struct scan *scan) { return !scan->first_overflow && !scan->load.without_nan; }
 
 /* What it reads are sums: nothing in them counts as nothing, or is found. */
 static inline void scan_reads_sums(struct scan *scan) {
-    scan->skip_nan = false;
+    scan->load.without_nan = false;
     scan_find_nothing(scan);
 }
 

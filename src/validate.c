@@ -109,7 +109,7 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
         status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
                              table_type_name(type));
-    if (status == TABLE_OK && scan->skip_nan && !type_is_float(type))
+    if (status == TABLE_OK && scan->load.without_nan && !type_is_float(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || !scan_names_memory(scan))
@@ -123,7 +123,7 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, sums, type},
                                                 {carry_out_name(form), scan->carry_out, sums, type},
                                                 {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},
-                                                {"options->skipped", scan->skipped, 1, TABLE_U64},
+                                                {"options->skipped", scan->load.nans, 1, TABLE_U64},
                                                 {"options->state", scan->state, bytes_of_state, TABLE_U8}};
     struct table_view views[OPTIONS];
     for (unsigned i = 0; i < OPTIONS && status == TABLE_OK; i++) {
@@ -255,7 +255,7 @@ table_status validate_words(const struct table_scan_options *options) {
 
 /* Where no table says on which side it is, a row of the options on a device does. */
 static const void *deciding_row(const struct scan *scan) {
-    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->skipped, scan->state};
+    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->load.nans, scan->state};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i] && backend_device_of(rows[i]) >= 0)
             return rows[i];
@@ -270,7 +270,7 @@ static table_status validate_reaches(const struct call *call, enum call_form for
     } rows[] = {{"options->carry_in", scan->carry_in},
                 {carry_out_name(form), scan->carry_out},
                 {"options->first_overflow", scan->first_overflow},
-                {"options->skipped", scan->skipped},
+                {"options->skipped", scan->load.nans},
                 {"options->state", scan->state}};
     table_status status = TABLE_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
@@ -316,8 +316,8 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     if (status != TABLE_OK)
         return status;
     call->turned = options->reverse;
-    scan->skip_nan = options->skip_nan;
-    scan->skipped = options->skipped;
+    scan->load.without_nan = options->skip_nan;
+    scan->load.nans = options->skipped;
     scan->carry_in = options->carry_in;
     scan->carry_out = options->carry_out;
     scan->first_overflow = options->first_overflow;
@@ -333,7 +333,7 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
         (scan->chunks > 0 || scan_has_rows_beside(scan)))
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan->tables > 1 &&
-        scan_has_rows_beside(scan) && (scan->first_overflow || scan->skipped))
+        scan_has_rows_beside(scan) && (scan->first_overflow || scan->load.nans))
         return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
                                                 "neither first_overflow nor skipped for them");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;

@@ -101,20 +101,20 @@ DEFINE_CONVERT(convert_F32_BF16, run_F32_BF16, value_bf16, float)
 #define DEFINE_SKIP(name, TYPE)                                                                                        \
     static size_t name(void *values, size_t count) {                                                                   \
         TYPE *const number = values;                                                                                   \
-        size_t skipped = 0;                                                                                            \
+        size_t nans = 0;                                                                                               \
         for (size_t i = 0; i < count; i++) {                                                                           \
-            skipped += number[i] != number[i];                                                                         \
+            nans += number[i] != number[i];                                                                            \
             number[i] = number[i] != number[i] ? (TYPE)-0.0 : number[i];                                               \
         }                                                                                                              \
-        return skipped;                                                                                                \
+        return nans;                                                                                                   \
     }
-DEFINE_SKIP(skip_nan_f32, float)
-DEFINE_SKIP(skip_nan_f64, double)
+DEFINE_SKIP(clear_nan_f32, float)
+DEFINE_SKIP(clear_nan_f64, double)
 
 #define CONVERT_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = convert_##IN##_##OUT,
 
 const struct cpu_conversions CONVERSIONS = {
     .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR)[TABLE_F32][TABLE_F16] = convert_F32_F16, [TABLE_F32][TABLE_BF16] =
                                                                                            convert_F32_BF16},
-    .skip_nan = {[TABLE_F32] = skip_nan_f32, [TABLE_F64] = skip_nan_f64},
+    .clear_nan = {[TABLE_F32] = clear_nan_f32, [TABLE_F64] = clear_nan_f64},
 };

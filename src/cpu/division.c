@@ -131,7 +131,7 @@ static void choose_staging(struct division *division) {
     const size_t row = division->panel_columns * division->value_bytes;
     const enum cpu_format in_format = find_format(division, scan->in.type);
     const enum cpu_format out_format = find_format(division, scan->out.type);
-    division->stage_in = (scan->in.type != division->element->type && !in_format) || scan->skip_nan ||
+    division->stage_in = (scan->in.type != division->element->type && !in_format) || scan->load.without_nan ||
                          !is_aligned(&scan->in) || (packed && !is_packed(&scan->in));
     division->in_format = division->stage_in ? CPU_AS_SUMS : in_format;
     if (!scan->out.data)

@@ -118,9 +118,10 @@ static inline void division_take(const struct division *division, struct finding
     conversions->convert[scan->in.type][division->element->type](
         buffer + division_first(to_stride, rows, division->value_bytes), to_stride, from, scan->in.stride, rows,
         columns);
-    const size_t skipped = scan->skip_nan ? conversions->skip_nan[division->element->type](buffer, rows * columns) : 0;
+    const size_t nans =
+        scan->load.without_nan ? conversions->clear_nan[division->element->type](buffer, rows * columns) : 0;
     if (found)
-        found->skipped += skipped;
+        found->nans += nans;
 }
 
 /* Sums as results, to `to`, where `out` has its rows or a buffer has them. */

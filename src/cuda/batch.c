@@ -37,11 +37,11 @@ table_status cuda_batch(const struct scan *scan, void *workspace) {
                                        .in_type = scan->in.type,
                                        .out_type = scan->out.type,
                                        .exclusive = scan->exclusive,
-                                       .skip_nan = scan->skip_nan,
+                                       .skip_nan = scan->load.without_nan,
                                        .carry_in = scan->carry_in,
                                        .carry_out = scan->carry_out,
                                        .first_overflow = scan->first_overflow,
-                                       .skipped = scan->skipped,
+                                       .skipped = scan->load.nans,
                                        .stream = scan->stream};
     table_status status = TABLE_OK;
     (void)workspace;

@@ -19,18 +19,18 @@ static inline struct kernel_pass cuda_pass(const struct scan *scan) {
                                 .out_type = scan->out.type,
                                 .chunk_rows = kernel_chunk_rows(scan->out.type, scan->in.columns),
                                 .exclusive = scan->exclusive,
-                                .skip_nan = scan->skip_nan,
+                                .skip_nan = scan->load.without_nan,
                                 .first_overflow = scan->first_overflow,
                                 .stream = scan->stream};
 }
 
 /* Counts what stage 1, or what does all stages, skips, before in may be overwritten; and forgets it again. */
 static inline int cuda_count_nans(const struct scan *scan, const struct kernel_pass *pass) {
-    return scan->skipped ? kernel_count_nans(pass, scan->skipped) : 0;
+    return scan->load.nans ? kernel_count_nans(pass, scan->load.nans) : 0;
 }
 
 static inline int cuda_forget_nans(const struct scan *scan) {
-    return scan->skipped ? cudaMemsetAsync(scan->skipped, 0, sizeof *scan->skipped, scan->stream) : 0;
+    return scan->load.nans ? cudaMemsetAsync(scan->load.nans, 0, sizeof *scan->load.nans, scan->stream) : 0;
 }
 
 #endif

@@ -12,7 +12,7 @@ static bool by_backend(const struct backend *backend, const struct scan *scan) {
     return backend->prefers_batch && (!scan_has_rows_beside(scan) || backend->batch_has_rows_beside) &&
            scan->in.rows > 0 && scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
            plan_reaches(backend, scan, scan->carry_out) && plan_reaches(backend, scan, scan->first_overflow) &&
-           plan_reaches(backend, scan, scan->skipped) && backend->prefers_batch(scan);
+           plan_reaches(backend, scan, scan->load.nans) && backend->prefers_batch(scan);
 }
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,

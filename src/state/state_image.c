@@ -251,22 +251,22 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
     return status;
 }
 
-/* The word that counts what is skipped is memory of the backend. */
+/* The word that counts NaN is memory of the backend. */
 table_status state_image_add(struct state_image *image, const struct scan *scan) {
     const struct backend *backend = image->backend;
     struct scan inner = *scan;
     void *word;
-    if (!scan->skipped)
+    if (!scan->load.nans)
         return add_rows_of(image, scan);
-    table_status status = backend->allocate(sizeof *scan->skipped, &word);
+    table_status status = backend->allocate(sizeof *scan->load.nans, &word);
     if (status != TABLE_OK)
         return status;
-    inner.skipped = word;
-    status = backend->fill(scan, word, 0, sizeof *scan->skipped);
+    inner.load.nans = word;
+    status = backend->fill(scan, word, 0, sizeof *scan->load.nans);
     if (status == TABLE_OK)
         status = add_rows_of(image, &inner);
     if (status == TABLE_OK)
-        status = backend->copy(scan, scan->skipped, word, sizeof *scan->skipped);
+        status = backend->copy(scan, scan->load.nans, word, sizeof *scan->load.nans);
     const table_status waited = backend->wait(scan);
     backend->release(word);
     return status == TABLE_OK ? waited : status;
