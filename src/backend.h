@@ -34,9 +34,9 @@ struct backend {
      * first_overflow, not only lowers it. fused_plan() fills in what fused() is given again, for a scan of the same
      * shape in the same kind of memory, and returns the bytes of its workspace, which is aligned to
      * TABLE_WORKSPACE_ALIGNMENT, contents unspecified. Where *may_be_refused is set to true, for want of room on a
-     * device that others use, too, fused() may return TABLE_ERROR_STRATEGY and has done nothing then: the pipeline takes
-     * the three stages. in_one: false for floats that go on and are wanted in separate stages, or have to be, since
-     * scan->header_before is not known. */
+     * device that others use, too, fused() may return TABLE_ERROR_STRATEGY and has done nothing then: the pipeline
+     * takes the three stages. in_one: false for floats that go on and are wanted in separate stages, or have to be,
+     * since scan->header_before is not known. */
     size_t (*fused_plan)(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 
@@ -61,12 +61,13 @@ struct backend {
     table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
     table_status (*fill)(const struct scan *scan, void *to, unsigned char byte, size_t bytes);
 
-    /* Around the rows of a sum that goes on. enter() begins scan->state, with scan->carry_in or zeros as its start, if it
-     * has not begun; or, where the host could not look at it, marks it as refused (STATE_REFUSED) if it is not of these
-     * sums or may not begin, and then leave() changes nothing. leave() takes what is in state_out over into the state,
-     * zeroes those rows that mean nothing any more, and counts scan->in.rows, in the state and, before, in
+    /* Around the rows of a sum that goes on. enter() begins scan->state, with scan->carry_in or zeros as its start, if
+     * it has not begun; or, where the host could not look at it, marks it as refused (STATE_REFUSED) if it is not of
+     * these sums or may not begin, and then leave() changes nothing. leave() takes what is in state_out over into the
+     * state, zeroes those rows that mean nothing any more, and counts scan->in.rows, in the state and, before, in
      * *scan->first_overflow: a finding then counts from the first row of all. Without rows it puts the sums so far into
-     * scan->carry_out, if wanted. Of integers state_out is a row, the sum so far; NULL: that is in the state already. */
+     * scan->carry_out, if wanted. Of integers state_out is a row, the sum so far; NULL: that is in the state already.
+     */
     table_status (*state_enter)(const struct scan *scan);
     table_status (*state_leave)(const struct scan *scan);
 

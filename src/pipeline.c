@@ -46,8 +46,8 @@ static table_status run_stage(const struct backend *backend, const struct plan *
 }
 
 /* With stage 2 by the host the seeds are in host memory from the beginning: stage 1 writes them there and stage 3 reads
- * them over the bus, a row of a panel for each tile, while they wait for the table anyway. Copies before and after stage
- * 2 would take longer than its additions. */
+ * them over the bus, a row of a panel for each tile, while they wait for the table anyway. Copies before and after
+ * stage 2 would take longer than its additions. */
 static table_status run_stages(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                char *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);
@@ -138,8 +138,8 @@ static table_status run_sum(const struct backend *backend, const struct plan *pl
     return status;
 }
 
-/* Puts sums as results into a row beside `out`. Where they are rounded on a device, its stage 3 does it, with the sums as
- * the seed of a row that is exclusive, and leaves something else in their place and in the row behind them. */
+/* Puts sums as results into a row beside `out`. Where they are rounded on a device, its stage 3 does it, with the sums
+ * as the seed of a row that is exclusive, and leaves something else in their place and in the row behind them. */
 static table_status put_row(const struct backend *backend, const struct scan *scan, void *row, void *sums) {
     struct scan one = {
         .exclusive = true, .out = scan->out, .element = scan->element, .threads = 1, .stream = scan->stream};

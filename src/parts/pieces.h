@@ -1,5 +1,5 @@
-/* Host rows piece by piece, as a sum that goes on, whose call is checked once. Where the backend has memory of its own a
- * few pieces are under way at a time, one copied in, one summed, one copied out; elsewhere a piece is summed where it
+/* Host rows piece by piece, as a sum that goes on, whose call is checked once. Where the backend has memory of its own
+ * a few pieces are under way at a time, one copied in, one summed, one copied out; elsewhere a piece is summed where it
  * lies. */
 #ifndef PIECES_H
 #define PIECES_H
@@ -45,8 +45,8 @@ struct pieces {
 bool pieces_apart(const struct scan *whole);
 
 /* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and
- * clock) open, and stays as it is until close(), which is to be called after a failure, too. In place it has a state, which
- * has begun. */
+ * clock) open, and stays as it is until close(), which is to be called after a failure, too. In place it has a state,
+ * which has begun. */
 table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report);
 
 /* Queues the piece `in`, host rows, whose sums go to `out`, unless that has no data. There must be room for it: at most

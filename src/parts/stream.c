@@ -16,13 +16,6 @@
 #include "status.h"
 #include "validate.h"
 
-void stream_spent(struct stream *stream, double *part) {
-    const double now = seconds_now();
-    *part += now - stream->last;
-    stream->last = now;
-    stream->report.seconds = now - stream->begun;
-}
-
 static table_status check_ends(const table_stream_options *options) {
     const table_status status = validate_reserved(options->reserved);
     if (status != TABLE_OK)
@@ -104,62 +97,11 @@ static table_status measure_rows(struct stream *stream) {
     return TABLE_OK;
 }
 
-table_status stream_look(const struct stream *stream, const struct stream_slot *slot) {
-    const table_stream_options *options = stream->options;
-    if (!options->look)
-        return TABLE_OK;
-    const uint64_t first = slot->first;
-    const table_view in = {slot->in, slot->rows, options->columns, 0, options->in_type};
-    const table_view out = {slot->out, slot->rows, options->columns, 0, options->out_type};
-    return options->look(options->look_context, first, &in, &out) == 0
-               ? TABLE_OK
-               : status_fail(TABLE_ERROR_CANCELED, "look() ended it after row %llu",
-                             (unsigned long long)(first + slot->rows));
-}
-
-table_status stream_progress(struct stream *stream) {
-    const table_stream_options *options = stream->options;
-    stream->asked = milliseconds_now();
-    if (interrupt_came())
-        return status_fail(TABLE_ERROR_CANCELED, "the interrupt of this thread ended it after row %llu",
-                           (unsigned long long)stream->report.rows);
-    if (!options->progress || options->progress(options->progress_context, &stream->report) == 0)
-        return TABLE_OK;
-    return status_fail(TABLE_ERROR_CANCELED, "progress() ended it after row %llu",
-                       (unsigned long long)stream->report.rows);
-}
-
-static table_status write_rows(struct stream *stream, const char *results, uint64_t first, size_t rows) {
-    table_stream_report *report = &stream->report;
-    const size_t bytes = rows * stream->out_bytes;
-    const bool backwards = stream->source.backwards;
-    const off_t at = backwards ? stream->sink_start + (off_t)(first * stream->out_bytes) : -1;
-    const int failed = bytes > 0 && stream_sink_write(stream->options, results, bytes, at) != 0;
-    const int error = errno;
-    stream_spent(stream, &report->write_seconds);
-    if (failed)
-        return status_fail(TABLE_ERROR_WRITE, "writing from byte %llu on: %s",
-                           (unsigned long long)(backwards ? first * stream->out_bytes : report->bytes_written),
-                           stream_reason(error));
-    report->bytes_written += bytes;
-    return TABLE_OK;
-}
-
-table_status stream_write(struct stream *stream, const struct stream_slot *slot) {
-    table_stream_report *report = &stream->report;
-    const table_status status = write_rows(stream, slot->out, slot->first, slot->rows);
-    if (status != TABLE_OK)
-        return status;
-    report->rows += slot->rows;
-    report->bytes_read += slot->rows * stream->source.row_bytes;
-    return stream_progress(stream);
-}
-
 /* The row of offsets: what lies above the first row, or behind the last one. */
 static table_status write_start(struct stream *stream) {
     void *const row = stream->slots[0].out;
     const table_status status = stream_step_start(&stream->step, row);
-    return status == TABLE_OK ? write_rows(stream, row, stream->options->rows, 1) : status;
+    return status == TABLE_OK ? stream_write_rows(stream, row, stream->options->rows, 1) : status;
 }
 
 /* Both files are behind what was read and written, as they are after a stream from the first row on. */

@@ -88,15 +88,13 @@ table_status stream_choose_slots(struct stream *stream);
 table_status stream_allocate(struct stream *stream);
 bool stream_comes_at_once(const struct stream *stream);
 
-/* Writes all of it to the caller's end; 0, or -1 with errno. With `at` (-1: it is not said), at that place of the
- * descriptor's file, which stays where it is. (stream_sink.c) */
-int stream_sink_write(const table_stream_options *options, const char *from, size_t bytes, off_t at);
-
-/* Has the caller look at the rows of a slot that was summed. (stream.c) */
+/* Has the caller look at the rows of a slot that was summed. (stream_sink.c) */
 table_status stream_look(const struct stream *stream, const struct stream_slot *slot);
 
-/* Writes the sums of a slot, and tells the caller how far the stream has come. */
+/* Writes the sums of a slot, and tells the caller how far the stream has come; or writes rows of results, the first of
+ * which is number `first`. */
 table_status stream_write(struct stream *stream, const struct stream_slot *slot);
+table_status stream_write_rows(struct stream *stream, const char *results, uint64_t first, size_t rows);
 
 /* What the calling thread has done since the last call of it is one of the seconds of the report: *part. Asks the
  * caller whether to go on. */

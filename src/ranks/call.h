@@ -49,8 +49,8 @@ struct found {
 void ranks_find(const struct ranks_call *call, struct found *found, table_scan_options *options);
 
 /* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
- * whether anybody will ask for that range; otherwise its rows are not looked at. found: NULL, or the values that were no
- * numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
+ * whether anybody will ask for that range; otherwise its rows are not looked at. found: NULL, or the values that were
+ * no numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
 table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, struct found *found);
 
 /* Makes `state` what the sum begins with: the first rank's options->state, or zeros. */

@@ -1,34 +1,15 @@
-/* The calls of tuplescan/state.h that look at a state or begin one. */
+/* The calls of tuplescan/state.h but for those that save and load. */
 #include "state.h"
 
 #include <string.h>
 
 #include "backend.h"
-#include "checked.h"
 #include "state_call.h"
 #include "status.h"
+#include "validate.h"
 
 _Static_assert(sizeof(struct sum_state) == 64, "the header is 64 bytes");
 _Static_assert(STATE_UNIT == 1 << STATE_UNIT_LEVEL, "a unit is a run of the highest level");
-
-table_status state_bytes(const struct element *element, size_t columns, size_t *bytes) {
-    size_t all;
-    if (!checked_multiply(columns, element->bytes, &all) || !checked_multiply(all, element_state_rows(element), &all) ||
-        !checked_add(all, sizeof(struct sum_state), &all) || all > PTRDIFF_MAX)
-        return status_fail(TABLE_ERROR_TOO_LARGE, "a state of %zu columns of %s cannot be addressed", columns,
-                           table_type_name(element->type));
-    *bytes = all;
-    return TABLE_OK;
-}
-
-table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
-    const struct element *element = element_kept_as(type);
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    if (!element)
-        return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
-    return state_bytes(element, columns, bytes);
-}
 
 table_status state_pointer(const char *name, const void *state) {
     if (!state)
@@ -231,4 +212,71 @@ int table_state_equal(const void *a, const void *b) {
     if (state_pointer("b", b) != TABLE_OK || state_header("b", b, &other_bytes) != TABLE_OK)
         return 0;
     return bytes == other_bytes && memcmp(a, b, bytes) == 0;
+}
+
+/* Both have begun, and right begins where left ends. */
+static table_status check_neighbours(const struct sum_state *left, const struct sum_state *right) {
+    size_t left_bytes, right_bytes;
+    table_status status = state_header("left", left, &left_bytes);
+    if (status == TABLE_OK)
+        status = state_header("right", right, &right_bytes);
+    if (status != TABLE_OK)
+        return status;
+    if (left_bytes == 0 || right_bytes == 0)
+        return status_fail(TABLE_ERROR_STATE, "%s: has not begun, and is no range of rows",
+                           left_bytes == 0 ? "left" : "right");
+    status = state_kept("left", left);
+    if (status == TABLE_OK)
+        status = state_kept("right", right);
+    if (status == TABLE_OK)
+        status = state_fits("right", right, state_element(left), left->columns);
+    if (status != TABLE_OK)
+        return status;
+    if (left->first + left->rows != right->first)
+        return status_fail(TABLE_ERROR_STATE, "right: begins at row %llu, and left ends at %llu",
+                           (unsigned long long)right->first, (unsigned long long)(left->first + left->rows));
+    const char *start = state_row(right, state_row_bytes(right), STATE_START);
+    for (size_t i = 0; i < state_row_bytes(right); i++)
+        if (start[i] != 0)
+            return status_fail(TABLE_ERROR_STATE, "right: has a start of its own, and left comes before it");
+    return state_apart("left", left, "right", right, left_bytes, false);
+}
+
+table_status table_state_join(void *left, const void *right) {
+    table_status status = state_pointer("left", left);
+    if (status == TABLE_OK)
+        status = state_pointer("right", right);
+    if (status == TABLE_OK)
+        status = check_neighbours(left, right);
+    if (status == TABLE_OK)
+        state_append(left, right);
+    return status;
+}
+
+table_status table_state_sums(const void *state, void *row) {
+    const struct sum_state *header = state;
+    struct table_view view;
+    size_t bytes;
+    if (!row)
+        return status_fail(TABLE_ERROR_ARGUMENT, "row is a null pointer");
+    table_status status = state_pointer("state", state);
+    if (status == TABLE_OK)
+        status = state_header("state", header, &bytes);
+    if (status == TABLE_OK && bytes == 0)
+        status = status_fail(TABLE_ERROR_STATE, "state: has not begun, and has no sums");
+    if (status == TABLE_OK)
+        status = state_kept("state", header);
+    if (status == TABLE_OK && header->first != 0)
+        status = status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
+                             (unsigned long long)header->first);
+    if (status == TABLE_OK)
+        status = validate_row("row", row, header->columns, (table_type)header->type, &view);
+    if (status == TABLE_OK && backend_device_of(row) >= 0)
+        status = status_fail(TABLE_ERROR_BACKEND, "row is memory of CUDA device %d", backend_device_of(row));
+    const uintptr_t place = (uintptr_t)row, begin = (uintptr_t)state;
+    if (status == TABLE_OK && place < begin + bytes && begin < place + state_row_bytes(header))
+        status = status_fail(TABLE_ERROR_OVERLAP, "state and row share memory");
+    if (status == TABLE_OK)
+        state_last_sums(header, row);
+    return status;
 }

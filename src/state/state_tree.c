@@ -1,0 +1,203 @@
+/* States on the host: rows appended, where runs of neighbours of one length become one run, as in a binary counter; the
+ * running sums through the last row; and what a call does before and after its rows. */
+#include <string.h>
+
+#include "checked.h"
+#include "state_call.h"
+#include "state_scan.h"
+#include "status.h"
+#include "tree.h"
+
+table_status state_bytes(const struct element *element, size_t columns, size_t *bytes) {
+    size_t all;
+    if (!checked_multiply(columns, element->bytes, &all) || !checked_multiply(all, element_state_rows(element), &all) ||
+        !checked_add(all, sizeof(struct sum_state), &all) || all > PTRDIFF_MAX)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "a state of %zu columns of %s cannot be addressed", columns,
+                           table_type_name(element->type));
+    *bytes = all;
+    return TABLE_OK;
+}
+
+table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
+    const struct element *element = element_kept_as(type);
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    if (!element)
+        return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
+    return state_bytes(element, columns, bytes);
+}
+
+/* Numbers of the rows of level 0 of one kind of runs. */
+struct kind {
+    unsigned falling, rising;
+};
+
+static const struct kind runs = {STATE_RUNS, STATE_RISING_RUNS}, blocks = {STATE_BLOCKS, STATE_RISING_BLOCKS};
+
+/* A run of 2^level (rows, or units) behind the range [begin, end) of the same kind. As long as the run before it is as
+ * long, both become one, in the place of that run. The outcome lies on one side or the other of the new range. */
+static void push(struct sum_state *state, struct kind kind, uint64_t begin, uint64_t end, unsigned level,
+                 const void *total) {
+    const struct element *element = state_element(state);
+    const size_t row_bytes = state_row_bytes(state);
+    const uint64_t pending = state_split(begin, end).falling, all = end + ((uint64_t)1 << level);
+    void *merged = NULL;
+    for (; pending >> level & 1; level++) {
+        void *left = state_row(state, row_bytes, kind.falling + level);
+        element->combine(left, left, merged ? merged : total, state->columns);
+        if (merged)
+            memset(merged, 0, row_bytes);
+        merged = left;
+    }
+    const bool falls = state_split(begin, all).falling >> level & 1;
+    void *place = state_row(state, row_bytes, (falls ? kind.falling : kind.rising) + level);
+    if (place == merged)
+        return;
+    memcpy(place, merged ? merged : total, row_bytes);
+    if (merged)
+        memset(merged, 0, row_bytes);
+}
+
+/* The unit before the next row, when it is full and whole, becomes a block. */
+static void settle(struct state_end *end) {
+    struct sum_state *state = end->state;
+    const size_t row_bytes = state_row_bytes(state);
+    const uint64_t whole = state->first / STATE_UNIT + (state->first % STATE_UNIT != 0);
+    void *unit = state_row(state, row_bytes, STATE_RUNS + STATE_UNIT_LEVEL);
+    if (!end->full)
+        return;
+    push(state, blocks, whole, (state->first + state->rows) / STATE_UNIT - 1, 0, unit);
+    memset(unit, 0, row_bytes);
+    end->full = false;
+}
+
+struct state_end state_end(struct sum_state *state) {
+    const uint64_t pending = state_digits(state->first, state->rows).runs;
+    return (struct state_end){state, pending >> STATE_UNIT_LEVEL & 1};
+}
+
+void state_append_run(struct state_end *end, unsigned level, const void *total) {
+    struct sum_state *state = end->state;
+    settle(end);
+    const uint64_t row = state->first + state->rows, unit = row - row % STATE_UNIT;
+    push(state, runs, state->first > unit ? state->first - unit : 0, row - unit, level, total);
+    state->rows += (uint64_t)1 << level;
+    end->full = state->first <= unit && (state->first + state->rows) % STATE_UNIT == 0;
+}
+
+void state_append_block(struct state_end *end, unsigned level, const void *total) {
+    struct sum_state *state = end->state;
+    settle(end);
+    const uint64_t whole = state->first / STATE_UNIT + (state->first % STATE_UNIT != 0);
+    push(state, blocks, whole, (state->first + state->rows) / STATE_UNIT, level, total);
+    state->rows += (uint64_t)STATE_UNIT << level;
+}
+
+void state_append_sum(struct sum_state *state, uint64_t rows, const void *total) {
+    void *sum = state_row(state, state_row_bytes(state), STATE_SUM);
+    state_element(state)->combine(sum, sum, total, state->columns);
+    state->rows += rows;
+}
+
+static void append_runs(struct state_end *end, const struct sum_state *right, unsigned slot, uint64_t levels,
+                        bool rising, void (*append)(struct state_end *, unsigned, const void *)) {
+    const size_t row_bytes = state_row_bytes(right);
+    for (unsigned i = 0; i < 64; i++) {
+        const unsigned level = rising ? i : 63 - i;
+        if (levels >> level & 1)
+            append(end, level, state_row(right, row_bytes, slot + level));
+    }
+}
+
+void state_append(struct sum_state *left, const struct sum_state *right) {
+    const struct state_digits digits = state_digits(right->first, right->rows);
+    struct state_end end = state_end(left);
+    if (!state_element(left)->ordered) {
+        state_append_sum(left, right->rows, state_row(right, state_row_bytes(right), STATE_SUM));
+        return;
+    }
+    append_runs(&end, right, STATE_RISING_RUNS, digits.rising_runs, true, state_append_run);
+    append_runs(&end, right, STATE_RISING_BLOCKS, digits.rising_blocks, true, state_append_block);
+    append_runs(&end, right, STATE_BLOCKS, digits.blocks, false, state_append_block);
+    append_runs(&end, right, STATE_RUNS, digits.runs, false, state_append_run);
+}
+
+enum { PART_BYTES = 512 };
+
+/* Of `columns` columns, at most PART_BYTES, from byte `from` of each row on. seed = start and the blocks, the largest
+ * first; inner = the runs, the smallest first. */
+static void add_up(const struct sum_state *state, size_t from, size_t columns, char *seed) {
+    const struct state_digits digits = state_digits(state->first, state->rows);
+    const struct element *element = state_element(state);
+    const size_t row_bytes = state_row_bytes(state), bytes = columns * element->bytes;
+    char *const start = state_row(state, row_bytes, STATE_START);
+    const struct tree rows = {.element = element,
+                              .columns = columns,
+                              .levels = (char *)state_row(state, row_bytes, STATE_RUNS) + from,
+                              .pitch = row_bytes};
+    const struct tree units = {.element = element,
+                               .of_units = true,
+                               .columns = columns,
+                               .levels = (char *)state_row(state, row_bytes, STATE_BLOCKS) + from,
+                               .pitch = row_bytes};
+    _Alignas(16) char inner[PART_BYTES];
+    memcpy(seed, start + from, bytes);
+    if (digits.runs == 0)
+        return;
+    tree_seed(&units, digits.blocks, seed);
+    tree_total(&rows, digits.runs, inner);
+    element->combine(seed, seed, inner, columns);
+}
+
+void state_last_sums(const struct sum_state *state, void *row) {
+    const size_t size = state_element(state)->bytes, row_bytes = state_row_bytes(state), most = PART_BYTES / size;
+    if (!state_element(state)->ordered) {
+        memcpy(row, state_row(state, row_bytes, STATE_SUM), row_bytes);
+        return;
+    }
+    for (size_t done = 0, part; done < state->columns; done += part) {
+        part = state->columns - done < most ? state->columns - done : most;
+        add_up(state, done * size, part, (char *)row + done * size);
+    }
+}
+
+table_status state_enter_host(const struct scan *scan) {
+    const size_t row_bytes = scan_row_bytes(scan);
+    if (!scan->begins)
+        return TABLE_OK;
+    memset(scan->state, 0, scan_state_bytes(scan));
+    *scan->state = *scan->header_before;
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element) && scan->carry_in; slot++)
+        memcpy(state_row(scan->state, row_bytes, slot), scan->carry_in, row_bytes);
+    return TABLE_OK;
+}
+
+/* One kind of runs: `now` are those that the backend has left in state_out, `before` those of the state. */
+static void take_over(const struct scan *scan, unsigned first_slot, uint64_t before, uint64_t now) {
+    const size_t row_bytes = scan_row_bytes(scan);
+    for (unsigned level = 0; level < STATE_BLOCK_LEVELS; level++) {
+        void *const row = state_row(scan->state, row_bytes, first_slot + level);
+        if (now >> level & 1)
+            memcpy(row, state_row(scan->state_out, row_bytes, first_slot + level), row_bytes);
+        else if (before >> level & 1)
+            memset(row, 0, row_bytes);
+    }
+}
+
+table_status state_leave_host(const struct scan *scan) {
+    const struct state_digits before = state_digits(0, scan->first_row);
+    const struct state_digits now = state_digits(0, scan->first_row + scan->in.rows);
+    const bool ordered = scan->element->ordered;
+    if (!ordered && scan->state_out)
+        memcpy(state_row(scan->state, scan_row_bytes(scan), STATE_SUM), scan->state_out, scan_row_bytes(scan));
+    if (ordered && scan->chunks > 0) {
+        take_over(scan, STATE_RUNS, before.runs, now.runs);
+        take_over(scan, STATE_BLOCKS, before.blocks, now.blocks);
+    }
+    if (scan->chunks == 0 && scan->carry_out)
+        state_last_sums(scan->state, scan->carry_out);
+    if (scan->first_overflow && *scan->first_overflow != TABLE_NO_OVERFLOW)
+        *scan->first_overflow += scan->first_row * scan->in.columns;
+    scan->state->rows = scan->first_row + scan->in.rows;
+    return TABLE_OK;
+}
