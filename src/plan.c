@@ -39,34 +39,41 @@ bool plan_reaches(const struct backend *backend, const struct scan *scan, const 
     return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
 }
 
-/* Separate stages read and write carries by copies, which cross sides. */
+void plan_list_named(const struct scan *scan, size_t carried, struct plan_memory named[NAMED_MOST]) {
+    const table_type type = scan->element->type;
+    named[NAMED_CARRY_IN] = (struct plan_memory){"options->carry_in", scan->carry_in, carried, type};
+    named[NAMED_CARRY_OUT] = (struct plan_memory){"options->carry_out", scan->carry_out, carried, type};
+    named[NAMED_FIRST_OVERFLOW] = (struct plan_memory){"options->first_overflow", scan->first_overflow, 1, TABLE_U64};
+    named[NAMED_NANS] = (struct plan_memory){"options->skipped", scan->load.nans, 1, TABLE_U64};
+    named[NAMED_STATE] = (struct plan_memory){"options->state", scan->state, 0, TABLE_U8};
+    if (scan->state)
+        named[NAMED_STATE].count = scan_state_bytes(scan);
+}
+
+/* Separate stages read and write carries by copies, which cross sides. The words lie side by side. */
 static void place_named(struct plan *plan, struct layout *layout, const struct backend *backend,
-                        const struct scan *scan, size_t row_bytes) {
+                        const struct scan *scan) {
     const bool copies_carries = scan->chunks > 0 && !scan->state && plan->strategy != TABLE_STRATEGY_FUSED;
-    const struct {
-        const void *memory;
-        size_t bytes;
-    } named[NAMED_MOST] = {[NAMED_CARRY_IN] = {copies_carries ? NULL : scan->carry_in, row_bytes},
-                           [NAMED_CARRY_OUT] = {copies_carries ? NULL : scan->carry_out, row_bytes},
-                           [NAMED_STATE] = {scan->state, scan_state_bytes(scan)},
-                           [NAMED_FIRST_OVERFLOW] = {scan->first_overflow, sizeof(uint64_t)},
-                           [NAMED_NANS] = {scan->load.nans, sizeof(uint64_t)}};
-    for (unsigned i = 0; i < NAMED_MOST; i++)
+    struct plan_memory named[NAMED_MOST];
+    plan_list_named(scan, scan->in.columns, named);
+    for (unsigned i = copies_carries ? NAMED_FIRST_OVERFLOW : 0; i < NAMED_MOST; i++) {
+        const bool is_word = i == NAMED_FIRST_OVERFLOW || i == NAMED_NANS;
+        const size_t bytes = named[i].count * table_type_size(named[i].type);
         if (!plan_reaches(backend, scan, named[i].memory))
-            plan->named[i] = (struct plan_place){
-                i < NAMED_FIRST_OVERFLOW ? layout_place(layout, 1, named[i].bytes)
-                                         : plan->words_offset + (i - NAMED_FIRST_OVERFLOW) * sizeof(uint64_t),
-                named[i].bytes};
+            plan->named[i] = (struct plan_place){is_word ? plan->words_offset + (i - NAMED_FIRST_OVERFLOW) * bytes
+                                                         : layout_place(layout, 1, bytes),
+                                                 bytes};
+    }
 }
 
 /* What the state's sum leaves behind: of integers, which go on from a row as from a carry, a row, or, where nothing
  * ends a call halfway, none. */
 static void place_state(struct plan *plan, struct layout *layout, const struct backend *backend,
                         const struct scan *scan, size_t row_bytes) {
-        plan->state_out_offset = layout_place(layout, 1,
+    plan->state_out_offset = layout_place(layout, 1,
                                           scan->element->ordered ? scan_state_bytes(scan)
-                                          : backend->copy_rows ? 0
-                                                               : row_bytes);
+                                          : backend->copy_rows   ? 0
+                                                                 : row_bytes);
 }
 
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
@@ -128,7 +135,7 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     plan->strategy = choose_strategy(backend, scan, strategy, totals_only);
     plan->words_offset = layout_place(&layout, 1, sizeof(struct findings));
     if (scan_names_memory(scan))
-        place_named(plan, &layout, backend, scan, row_bytes);
+        place_named(plan, &layout, backend, scan);
     if (scan_has_rows_beside(scan))
         plan->row_offset = layout_place(&layout, 2, row_bytes);
     if (scan->state)

@@ -10,9 +10,20 @@
 /* A level divides the rows by 512, so that 2^64 rows need no more than this many. */
 enum { PLAN_LEVELS = 9 };
 
-/* Memory that the options name. Where the backend cannot reach it, which is asked once, it has a place in the
- * workspace, and is copied there before the work, and back after it. */
-enum plan_named { NAMED_CARRY_IN, NAMED_CARRY_OUT, NAMED_STATE, NAMED_FIRST_OVERFLOW, NAMED_NANS, NAMED_MOST };
+/* Memory that the options name beside the tables: `count` values. NULL: it is not named. */
+enum plan_named { NAMED_CARRY_IN, NAMED_CARRY_OUT, NAMED_FIRST_OVERFLOW, NAMED_NANS, NAMED_STATE, NAMED_MOST };
+struct plan_memory {
+    const char *name;
+    const void *memory;
+    size_t count;
+    table_type type;
+};
+
+/* All of it; a carry has `carried` values. */
+void plan_list_named(const struct scan *scan, size_t carried, struct plan_memory named[NAMED_MOST]);
+
+/* Where the backend cannot reach such memory, which is asked once, it has a place in the workspace, and is copied there
+ * before the work, and back after it. */
 struct plan_place {
     size_t offset, bytes; /* bytes is 0 where the caller's own memory does */
 };

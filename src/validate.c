@@ -65,23 +65,15 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
     return status == TABLE_OK ? validate_table(name, view, view) : status;
 }
 
-/* Memory that the options name: a row of so many values. */
-struct option_row {
-    const char *name;
-    const void *row;
-    size_t columns;
-    table_type type;
-};
-
 /* A row of the options may lie in neither table, `out` with the row beside it. */
-static table_status validate_option(const struct option_row *option, const struct scan *scan,
+static table_status validate_option(const struct plan_memory *option, const struct scan *scan,
                                     const struct table_view *out, struct table_view *view) {
     *view = (struct table_view){0};
-    if (!option->row)
+    if (!option->memory)
         return TABLE_OK;
     const struct table_view in = tables_whole(&scan->in, scan->tables, scan->in_step);
     const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
-    table_status status = validate_row(option->name, option->row, option->columns, option->type, view);
+    table_status status = validate_row(option->name, option->memory, option->count, option->type, view);
     if (status == TABLE_OK)
         status = validate_apart(option->name, view, "in", &in, false);
     if (status == TABLE_OK && out->data)
@@ -89,23 +81,26 @@ static table_status validate_option(const struct option_row *option, const struc
     return status;
 }
 
-static table_status validate_state(const struct scan *scan, size_t *bytes) {
-    *bytes = 0;
+static table_status validate_state(const struct scan *scan) {
+    size_t bytes;
     if ((uintptr_t)scan->state % TABLE_STATE_ALIGNMENT != 0)
         return status_fail(TABLE_ERROR_ALIGNMENT, "options->state %p is not aligned to %d bytes", (void *)scan->state,
                            TABLE_STATE_ALIGNMENT);
-    return scan->state ? state_bytes(scan->element, scan->in.columns, bytes) : TABLE_OK;
+    return scan->state ? state_bytes(scan->element, scan->in.columns, &bytes) : TABLE_OK;
 }
 
-static const char *carry_out_name(enum call_form form) {
-    return form == CALL_FOR_TOTALS ? "totals" : "options->carry_out";
+/* What the options name, as the caller calls it. */
+static void list_named(const struct scan *scan, enum call_form form, size_t carried,
+                       struct plan_memory named[NAMED_MOST]) {
+    plan_list_named(scan, carried, named);
+    if (form == CALL_FOR_TOTALS)
+        named[NAMED_CARRY_OUT].name = "totals";
 }
 
 /* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
     const table_type type = scan->element->type;
-    size_t bytes_of_state;
-    table_status status = validate_state(scan, &bytes_of_state);
+    table_status status = validate_state(scan);
     if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
         status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
                              table_type_name(type));
@@ -114,22 +109,18 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || !scan_names_memory(scan))
         return status;
-    enum { OPTIONS = 5 };
     size_t sums = 0; /* in all carries: of tables without rows nothing else bounds it */
     if ((scan->carry_in || scan->carry_out) &&
         !checked_multiply(scan->in.columns, scan->tables > 1 ? scan->tables : 1, &sums))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
                            scan->tables);
-    const struct option_row options[OPTIONS] = {{"options->carry_in", scan->carry_in, sums, type},
-                                                {carry_out_name(form), scan->carry_out, sums, type},
-                                                {"options->first_overflow", scan->first_overflow, 1, TABLE_U64},
-                                                {"options->skipped", scan->load.nans, 1, TABLE_U64},
-                                                {"options->state", scan->state, bytes_of_state, TABLE_U8}};
-    struct table_view views[OPTIONS];
-    for (unsigned i = 0; i < OPTIONS && status == TABLE_OK; i++) {
-        status = validate_option(&options[i], scan, out, &views[i]);
+    struct plan_memory named[NAMED_MOST];
+    struct table_view views[NAMED_MOST];
+    list_named(scan, form, sums, named);
+    for (unsigned i = 0; i < NAMED_MOST && status == TABLE_OK; i++) {
+        status = validate_option(&named[i], scan, out, &views[i]);
         for (unsigned j = 0; j < i && status == TABLE_OK; j++)
-            status = validate_apart(options[i].name, &views[i], options[j].name, &views[j], i == 1);
+            status = validate_apart(named[i].name, &views[i], named[j].name, &views[j], i == NAMED_CARRY_OUT);
     }
     return status;
 }
@@ -253,39 +244,23 @@ table_status validate_words(const struct table_scan_options *options) {
     return status == TABLE_OK ? validate_row("options->skipped", options->skipped, 1, TABLE_U64, &word) : status;
 }
 
-/* Where no table says on which side it is, a row of the options on a device does. */
-static const void *deciding_row(const struct scan *scan) {
-    const void *const rows[] = {scan->carry_in, scan->carry_out, scan->first_overflow, scan->load.nans, scan->state};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i] && backend_device_of(rows[i]) >= 0)
-            return rows[i];
-    return NULL;
-}
-
-static table_status validate_reaches(const struct call *call, enum call_form form) {
-    const struct scan *scan = &call->scan;
-    const struct {
-        const char *name;
-        const void *row;
-    } rows[] = {{"options->carry_in", scan->carry_in},
-                {carry_out_name(form), scan->carry_out},
-                {"options->first_overflow", scan->first_overflow},
-                {"options->skipped", scan->load.nans},
-                {"options->state", scan->state}};
-    table_status status = TABLE_OK;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
-        status = validate_reach(call->backend, rows[i].name, rows[i].row);
-    return status;
-}
-
+/* Where no table says on which side it is, memory of the options on a device does. */
 static table_status validate_scan_backend(table_backend wanted, enum call_form form, struct call *call) {
     const struct scan *scan = &call->scan;
     const void *const row = scan->row_before ? scan->row_before : scan->row_after;
-    const void *const result = row ? row : scan->out.data;
-    const void *const first = scan->in.data || result ? scan->in.data : deciding_row(scan);
-    const table_status status = validate_backend(first, result, wanted, call);
+    const void *const result = row ? row : scan->out.data, *first = scan->in.data;
+    struct plan_memory named[NAMED_MOST];
+    const unsigned count = scan_names_memory(scan) ? NAMED_MOST : 0;
+    if (count > 0)
+        list_named(scan, form, 0, named);
+    for (unsigned i = 0; i < count && !scan->in.data && !result && !first; i++)
+        if (named[i].memory && backend_device_of(named[i].memory) >= 0)
+            first = named[i].memory;
+    table_status status = validate_backend(first, result, wanted, call);
     call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
-    return status == TABLE_OK && scan_names_memory(scan) ? validate_reaches(call, form) : status;
+    for (unsigned i = 0; i < count && status == TABLE_OK; i++)
+        status = validate_reach(call->backend, named[i].name, named[i].memory);
+    return status;
 }
 
 /* The host does not look at a state that only the stream will have got to. */

@@ -10,7 +10,7 @@ enum { RANK_STEPS = 3 };
 struct chunk_ranks {
     struct scan step[RANK_STEPS];
     struct plan plan[RANK_STEPS];
-    size_t workspace[RANK_STEPS];     /* offsets in the call's workspace */
+    size_t workspace[RANK_STEPS];     /* places in the call's workspace */
     size_t totals_at, offsets_at;     /* likewise: rows of the type of the ranks */
     void *totals_copy, *offsets_copy; /* the caller's; NULL: not wanted */
 };

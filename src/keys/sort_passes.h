@@ -22,7 +22,7 @@ struct sort_call {
     size_t value_bytes;
     size_t moved_bytes; /* of what moves beside a key: a value, an index, nothing */
     table_type counter_type;
-    size_t keys_at[2], values_at[2]; /* offsets in the workspace, where the sides are not the caller's memory */
+    size_t keys_at[2], values_at[2]; /* places in the workspace, where the sides are not the caller's memory */
     size_t gathered_at, counters_at, pass_at;
     struct scan ranks; /* of several chunks: each chunk's ranks among the keys of a digit, and the totals */
     struct plan ranks_plan;

@@ -30,6 +30,16 @@ static table_status check_ends(const table_stream_options *options) {
     return refuse(CALLER_STREAM, &options->scan);
 }
 
+/* Offsets are a row by itself, before the pieces, whose call has heard of none. */
+static table_status check_offsets(table_scan_options *scan) {
+    if (scan->offsets != 0 && scan->offsets != 1)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets is %d, not 0 or 1", scan->offsets);
+    if (scan->offsets && scan->exclusive)
+        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets and exclusive: only one of them");
+    scan->offsets = 0;
+    return TABLE_OK;
+}
+
 /* From the last row on: both ends are files that can be positioned, which are taken from where they are. */
 static table_status check_backwards(struct stream *stream) {
     const table_stream_options *options = stream->options;
@@ -201,6 +211,8 @@ static table_status stream_from_end_to_end(const table_stream_options *options) 
     table_status status = check_ends(options);
     if (status == TABLE_OK && options->devices)
         status = check_devices(options, &scan);
+    if (status == TABLE_OK)
+        status = check_offsets(&scan);
     if (status == TABLE_OK)
         status = stream_step_begin(&stream.step, options->in_type, options->out_type, options->columns, &scan);
     stream.step.devices = options->devices;

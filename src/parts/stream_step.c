@@ -118,11 +118,6 @@ table_status stream_step_begin(struct stream_step *step, table_type in_type, tab
     const table_view in = {.data = &places[0], .columns = columns, .type = in_type};
     const table_view out = {.data = &places[1], .columns = columns, .type = out_type};
     *step = (struct stream_step){.scan = *scan, .found = FINDINGS_NONE};
-    if (scan->offsets != 0 && scan->offsets != 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets is %d, not 0 or 1", scan->offsets);
-    if (scan->offsets && scan->exclusive)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets and exclusive: only one of them");
-    step->scan.offsets = 0; /* a row by itself, before the pieces */
     const table_status status = validate_scan(&in, &out, &step->scan, CALL_AND_WAIT, &step->call);
     return status == TABLE_OK ? begin_sum(step) : status;
 }
