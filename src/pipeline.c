@@ -8,7 +8,7 @@ static table_status mark(const struct backend *backend, const struct scan *scan,
     return scan->clock ? backend->clock_mark(scan, number) : TABLE_OK;
 }
 
-/* Marks that nothing lies between. */
+/* Sets the mark and all later ones. */
 static table_status mark_from(const struct backend *backend, const struct scan *scan, unsigned number) {
     table_status status = TABLE_OK;
     for (; number <= STAGES && status == TABLE_OK; number++)
@@ -115,7 +115,7 @@ static struct scan rows_of_state(const struct scan *scan) {
     return rows;
 }
 
-/* Whether somebody asks for the state behind the rows. The finding of an overflow, which is the state's to count on,
+/* Whether the state after the rows is wanted. The finding of an overflow, which is the state's to count on,
  * and the sums of no rows are asked for with it. */
 static bool leaves_state(const struct scan *scan) {
     return !scan->state_ends || scan->chunks == 0 || scan->first_overflow;
@@ -139,7 +139,7 @@ static table_status run_sum(const struct backend *backend, const struct plan *pl
 }
 
 /* Puts sums as results into a row beside `out`. Where they are rounded on a device, its stage 3 does it, with the sums
- * as the seed of a row that is exclusive, and leaves something else in their place and in the row behind them. */
+ * as the seed of a row that is exclusive, and leaves other values in their place and in the row after them. */
 static table_status put_row(const struct backend *backend, const struct scan *scan, void *row, void *sums) {
     struct scan one = {
         .exclusive = true, .out = scan->out, .element = scan->element, .threads = 1, .stream = scan->stream};
@@ -192,7 +192,7 @@ static table_status take_back(const struct backend *backend, const struct plan *
     return place->bytes > 0 ? backend->copy(scan, to, workspace + place->offset, place->bytes) : TABLE_OK;
 }
 
-/* `scan` becomes that of what the backend has in its own memory. */
+/* Makes the scan one of memory that the backend reaches. */
 static table_status bring_named(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                 char *workspace) {
     table_status status = bring(backend, plan, scan, NAMED_CARRY_IN, scan->carry_in, workspace);
@@ -246,9 +246,8 @@ table_status pipeline_run(const struct backend *backend, const struct plan *plan
     const bool is_plain = !scan_names_memory(scan);
     table_status status = is_plain ? TABLE_OK : bring_named(backend, plan, &inner, workspace);
     if (scan->state)
-        inner.state_out = backend->copy_rows && !scan->element->ordered
-                              ? NULL
-                              : (void *)((char *)workspace + plan->state_out_offset);
+        inner.state_out =
+            backend->copy_rows && !scan->element->ordered ? NULL : (void *)((char *)workspace + plan->state_out_offset);
     if (status == TABLE_OK)
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
                                             : run_sum(backend, plan, &inner, workspace);

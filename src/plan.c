@@ -66,8 +66,8 @@ static void place_named(struct plan *plan, struct layout *layout, const struct b
     }
 }
 
-/* What the state's sum leaves behind: of integers, which go on from a row as from a carry, a row, or, where nothing
- * ends a call halfway, none. */
+/* The elements that a sum leaves for its state. In any order a sum goes on from a row, as from a carry, and leaves one;
+ * where nothing ends a call halfway, that row is the state's own. */
 static void place_state(struct plan *plan, struct layout *layout, const struct backend *backend,
                         const struct scan *scan, size_t row_bytes) {
     plan->state_out_offset = layout_place(layout, 1,

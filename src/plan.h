@@ -35,7 +35,7 @@ struct plan {
     struct plan_place named[NAMED_MOST];
     size_t words_offset;     /* struct findings, for the words among them */
     size_t row_offset;       /* of a scan with rows beside `out`: their sums, and a row to round them in */
-    size_t state_out_offset; /* what a sum that goes on leaves behind */
+    size_t state_out_offset; /* the elements that a sum leaves for its state */
     size_t fused_offset;     /* the backend's own workspace for a pass in one */
 
     /* Seeds tables, in the place of the fused pass's workspace where that may be refused. Level 0 belongs to the table;

@@ -56,7 +56,7 @@ struct scan {
 
     /* The state's header before this table, on the host, begun; NULL where only the device knows. */
     const struct sum_state *header_before;
-    bool state_ends; /* nobody asks for the state behind the table */
+    bool state_ends; /* the state after the table is not wanted */
     bool begins;     /* whether the state's own header is not yet header_before, but zeros */
 
     unsigned threads;  /* CPU: at most this many; never 0 there */

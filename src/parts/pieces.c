@@ -30,7 +30,7 @@ static void set_piece(struct pieces *pieces, struct piece_lane *lane, const stru
     scan->out = pieces->in_place ? *out : device_rows(&whole->out, lane->out, in->rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
     scan_find_into(scan, whole, lane->found);
-    if (pieces->sum.first_overflow != TABLE_NO_OVERFLOW) /* behind the first one there is none to be looked for */
+    if (pieces->sum.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
         scan->first_overflow = NULL;
     scan->row_before = scan->row_after = NULL;
     scan->carry_in = pieces->alone ? whole->carry_in : NULL;
@@ -202,7 +202,7 @@ static table_status copy_out(const struct backend *backend, const struct piece_l
     return backend->copy_rows(&lane->piece.scan, to.lowest, to.pitch, lane->out, to.width, to.width, rows);
 }
 
-/* After the sums of the piece before, whose state and workspace this one takes over. The one behind it need not wait
+/* After the sums of the piece before, whose state and workspace this one takes over. The one after it need not wait
  * for what is copied to the host, which has to wait for the copies before it. */
 static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
     const struct backend *backend = backend_of(pieces);

@@ -35,8 +35,8 @@ struct pieces {
     size_t workspace_bytes;
     struct findings own_words[DEVICE_LANES], *host_words;
     struct sum_state *state;  /* on the device; in place the call's */
-    struct state_image image; /* on the host: before the first piece, and behind the last */
-    struct sum_state after;   /* its header behind the last piece that was begun */
+    struct state_image image; /* on the host: before the first piece, and after the last */
+    struct sum_state after;   /* its header after the last piece that was begun */
     struct findings sum;      /* of the pieces that have ended */
     table_report *report;     /* NULL: none is wanted */
 };

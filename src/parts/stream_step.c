@@ -91,7 +91,7 @@ static table_status sum_piece(struct stream_step *step, const char *in, char *ou
     struct findings found = FINDINGS_NONE;
     table_report report;
     scan_find_into(&call.scan, &call.scan, &found);
-    if (step->found.first_overflow != TABLE_NO_OVERFLOW) /* behind the first one there is none to be looked for */
+    if (step->found.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
         call.scan.first_overflow = NULL;
     const table_status status = step->devices && rows > 0
                                     ? share_piece(step, &in_view, &out_view, &call.scan, &found, &report)

@@ -34,7 +34,7 @@ table_status stream_step_bytes(const struct stream_step *step, size_t *bytes);
 table_status stream_step_open(struct stream_step *step);
 
 /* Between open() and end(), by the one thread that sums: makes ready for pieces of at most `rows` rows. *pieces: how
- * many may be under way, which is more than one on a device. leave() is behind the last one. */
+ * many may be under way, which is more than one on a device. leave() comes after the last one. */
 table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces);
 table_status stream_step_leave(struct stream_step *step, table_status status);
 

@@ -1,5 +1,4 @@
-/* A scan that goes on. Integers go on from one row, the sum so far, which is a carry in like any other; floats from the
- * runs of the state, which the backend knows how to use. What it leaves behind is taken over here. */
+/* The state of a call, looked at on the host before the call is planned. */
 #include "state_scan.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "pipeline.h"
 #include "validate.h"
 
-/* Looks at the state of a checked call, if it has one, and fills in its headers before and behind the table. It lies on
+/* Looks at the state of a checked call, if it has one, and fills in its header before the table. It lies on
  * the host, or call->scan has its stream. */
 table_status state_inspect(struct call *call);
 
