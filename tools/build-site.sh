@@ -15,5 +15,11 @@ PYTHON="$site/env/bin/python" tools/python-on-build.sh "$build" "$site/python" >
 rm -rf "$site/html"
 PATH="$build/tools:$PATH" PYTHONPATH="$site/python" \
     "$site/env/bin/sphinx-build" -W --keep-going -q -E -c docs/site . "$site/html"
+PYTHONPATH="$site/python" "$site/env/bin/python" - "$site/html/docs/site/python.html" <<'END'
+import sys, tuplescan
+page = open(sys.argv[1], encoding="utf-8").read()
+missing = [name for name in tuplescan.__all__ if f'id="tuplescan.{name}"' not in page]
+sys.exit(f"not in the reference: {missing}" if missing else 0)
+END
 echo '<meta http-equiv="refresh" content="0; url=docs/site/index.html">' >"$site/html/index.html"
 echo "$site/html/index.html"

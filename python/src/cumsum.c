@@ -2,9 +2,8 @@
  * which knows numpy. */
 #include "libraries.h"
 
-const char core_cumsum_doc[] = "cumsum($module, /, x, axis=0, dtype=None, out=None, *, exclusive=False,\n"
-                               "       reverse=False, start=None, check_overflow=False, stream=None,\n"
-                               "       state=None, threads=None)\n"
+const char core_cumsum_doc[] = "cumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, "
+                               "start=None, check_overflow=False, stream=None, state=None, threads=None)\n"
                                "--\n\n"
                                "Running sums along an axis: numpy.cumsum() with the first axis as the default.\n"
                                "\n"
