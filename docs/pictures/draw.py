@@ -1,4 +1,4 @@
-"""The pictures of docs/how-it-works.md, one for each stage, of a column of eight rows in units of two: draw.py FOLDER."""
+"""The pictures of docs/how-it-works.md, one for each stage, of eight rows in units of two. Usage: draw.py FOLDER"""
 import itertools
 import sys
 from pathlib import Path
@@ -19,13 +19,15 @@ class Picture:
     def cell(self, at, y, text, colour, count=1):
         """A box at a place of the column, over `count` places."""
         x, wide = LEFT + at * WIDE, count * WIDE - 6
-        self.parts.append(f'<rect x="{x}" y="{y}" width="{wide}" height="{HIGH}" rx="3" fill="{colour}" stroke="#475569"/>'
+        self.parts.append(f'<rect x="{x}" y="{y}" width="{wide}" height="{HIGH}" rx="3" fill="{colour}" '
+                          'stroke="#475569"/>'
                           f'<text x="{x + wide / 2:g}" y="{y + 19}" text-anchor="middle">{text}</text>')
 
     def arrow(self, from_at, from_y, to_at, to_y):
         """From the bottom of one place to the top of another, behind all boxes."""
         x1, x2 = (LEFT + at * WIDE + (WIDE - 6) / 2 for at in (from_at, to_at))
-        self.arrows.append(f'<path stroke="#475569" fill="none" d="M{x1:g} {from_y + HIGH} L{x2:g} {to_y - 2}" marker-end="url(#head)"/>')
+        self.arrows.append(f'<path stroke="#475569" fill="none" d="M{x1:g} {from_y + HIGH} L{x2:g} {to_y - 2}" '
+                           'marker-end="url(#head)"/>')
 
     def text(self):
         wide = LEFT + len(COLUMN) * WIDE + 4

@@ -1,6 +1,5 @@
 """Histograms and sorts: numpy's arguments and types around the calls of the C library."""
 
-import math
 import operator
 
 import numpy as np

@@ -31,7 +31,7 @@ def _sums(block, options, before, start):
 
 
 def _graph(x, name, start, options):
-    """Blocks in the order in which their rows are summed; `own` is the start row of a block's columns, if it has one."""
+    """Blocks in the order in which their rows are summed; `own` is the start row of a block's columns, if any."""
     kept, count = added_in(options["dtype"]), x.numblocks[0]
     order = range(count)[:: -1 if options["reverse"] else 1]
     first_rows = [0, *itertools.accumulate(x.chunks[0][i] for i in order)]
