@@ -52,34 +52,34 @@ struct bench_figure {
     enum {
         FIGURE_TEXT,
         FIGURE_COUNT,
-        FIGURE_NUMBER,
-        FIGURE_TIME,
-        FIGURE_US,
-        FIGURE_FLAG,
-        FIGURE_RIGHT,
-        FIGURE_LIST
+        FIGURE_NUMBER, /* of `digits` decimals in the table, or of as many significant ones, if they are negative */
+        FIGURE_TIME,   /* in ms; NAN is "not measured" */
+        FIGURE_US,     /* a time in ms that the table has in microseconds */
+        FIGURE_FLAG,   /* 1, 0, or -1, not looked at */
+        FIGURE_RIGHT,  /* a flag, of which the table says yes or WRONG */
+        FIGURE_LIST    /* `count` numbers */
     } kind;
     const char *text;
-    size_t count;  /* also of a list */
-    double number; /* of a time: ms; NAN is "not measured" */
-    int digits;    /* of a number, in the table; as a flag and as what is right: 1, 0, or -1, not looked at */
+    size_t count;
+    double number;
+    int digits, flag;
     const double *list;
 };
 
 #define TEXT_FIGURE(KEY, TITLE, WIDTH, TEXT)                                                                           \
-    { KEY, TITLE, WIDTH, FIGURE_TEXT, TEXT, 0, 0, 0, NULL }
+    { .key = KEY, .title = TITLE, .width = WIDTH, .kind = FIGURE_TEXT, .text = TEXT }
 #define COUNT_FIGURE(KEY, TITLE, WIDTH, COUNT)                                                                         \
-    { KEY, TITLE, WIDTH, FIGURE_COUNT, NULL, COUNT, 0, 0, NULL }
+    { .key = KEY, .title = TITLE, .width = WIDTH, .kind = FIGURE_COUNT, .count = COUNT }
 #define NUMBER_FIGURE(KEY, TITLE, WIDTH, DIGITS, NUMBER)                                                               \
-    { KEY, TITLE, WIDTH, FIGURE_NUMBER, NULL, 0, NUMBER, DIGITS, NULL }
+    { .key = KEY, .title = TITLE, .width = WIDTH, .kind = FIGURE_NUMBER, .number = NUMBER, .digits = DIGITS }
 #define TIME_FIGURE(KEY, TITLE, WIDTH, MS)                                                                             \
-    { KEY, TITLE, WIDTH, FIGURE_TIME, NULL, 0, MS, 0, NULL }
+    { .key = KEY, .title = TITLE, .width = WIDTH, .kind = FIGURE_TIME, .number = MS }
 #define FLAG_FIGURE(KEY, FLAG)                                                                                         \
-    { KEY, NULL, 0, FIGURE_FLAG, NULL, 0, 0, FLAG, NULL }
+    { .key = KEY, .kind = FIGURE_FLAG, .flag = FLAG }
 #define RIGHT_FIGURE(RIGHT)                                                                                            \
-    { "right", "right", 7, FIGURE_RIGHT, NULL, 0, 0, RIGHT, NULL }
+    { .key = "right", .title = "right", .width = 7, .kind = FIGURE_RIGHT, .flag = RIGHT }
 #define LIST_FIGURE(KEY, COUNT, LIST)                                                                                  \
-    { KEY, NULL, 0, FIGURE_LIST, NULL, COUNT, 0, 0, LIST }
+    { .key = KEY, .kind = FIGURE_LIST, .count = COUNT, .list = LIST }
 
 enum { BENCH_CELL = 48 };
 

@@ -156,10 +156,10 @@ static void write_json_figure(const struct bench_figure *figure) {
         break;
     case FIGURE_FLAG:
     case FIGURE_RIGHT:
-        if (figure->digits < 0)
+        if (figure->flag < 0)
             json_null(figure->key);
         else
-            json_bool(figure->key, figure->digits > 0);
+            json_bool(figure->key, figure->flag > 0);
         break;
     case FIGURE_LIST:
         json_array(figure->key);
@@ -179,7 +179,7 @@ static void cell_text(const struct bench_figure *figure, char text[BENCH_CELL]) 
     else if (figure->kind == FIGURE_COUNT)
         snprintf(text, BENCH_CELL, "%zu", figure->count);
     else if (figure->kind == FIGURE_RIGHT)
-        snprintf(text, BENCH_CELL, "%s", figure->digits < 0 ? "-" : figure->digits ? "yes" : "WRONG");
+        snprintf(text, BENCH_CELL, "%s", figure->flag < 0 ? "-" : figure->flag ? "yes" : "WRONG");
     else if (isnan(number) || (number == 0 && figure->kind != FIGURE_NUMBER)) /* a stage that was no pass of its own */
         snprintf(text, BENCH_CELL, "-");
     else if (figure->kind == FIGURE_NUMBER)

@@ -44,8 +44,7 @@ bool input_npy_locate(const unsigned char *bytes, size_t count, size_t total, co
                       struct table_layout *layout, struct input_reason *reason);
 bool input_npy_has(struct table_layout *layout, size_t bytes, struct input_reason *reason);
 
-/* Finds the rows of a table in `bytes` bytes, of which layout->offset are before it: whole rows, or there is a reason.
- * */
+/* Finds the rows of a table of which `bytes` bytes are values: whole rows, or there is a reason. */
 bool input_raw_has(struct table_layout *layout, size_t bytes, struct input_reason *reason);
 
 /* Bytes before the values of a safetensors file that begins with these bytes; 0: it is none. */

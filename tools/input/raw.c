@@ -75,25 +75,21 @@ static bool locate(const unsigned char *bytes, size_t count, size_t total, const
         return input_refuse(reason, EX_USAGE, "a row of %zu columns is larger than the address space", columns);
     layout_set(layout, type, 0, columns);
     layout->offset = request->skip;
-    return total == INPUT_UNKNOWN || input_raw_has(layout, total, reason);
+    if (total == INPUT_UNKNOWN)
+        return true;
+    return layout->offset <= total
+               ? input_raw_has(layout, total - layout->offset, reason)
+               : input_refuse(reason, EX_DATAERR, "has %zu bytes, fewer than the %zu to skip", total, layout->offset);
 }
 
-bool input_raw_has(struct table_layout *layout, size_t total, struct input_reason *reason) {
+bool input_raw_has(struct table_layout *layout, size_t bytes, struct input_reason *reason) {
     const size_t row = layout->columns * table_type_size(layout->type);
-    if (layout->offset > total)
-        return input_refuse(reason, EX_DATAERR, "has %zu bytes, fewer than the %zu to skip", total, layout->offset);
-    const size_t bytes = total - layout->offset, skipped = layout->offset;
     if (bytes % row != 0)
         return input_refuse(reason, EX_DATAERR, "%zu bytes%s are no whole number of rows of %zu x %s (%zu bytes)",
-                            bytes, skipped ? " after the skipped ones" : "", layout->columns,
+                            bytes, layout->offset ? " after the skipped ones" : "", layout->columns,
                             table_type_name(layout->type), row);
     layout->shape[0] = bytes / row;
     return layout_finish(layout);
-}
-
-/* Finds the rows of a table whose values had `bytes` bytes. */
-static bool raw_has(struct table_layout *layout, size_t bytes, struct input_reason *reason) {
-    return input_raw_has(layout, layout->offset + bytes, reason);
 }
 
 static int open_raw(struct input_file *file, const struct input_request *request) {
@@ -107,4 +103,4 @@ static int open_raw(struct input_file *file, const struct input_request *request
     return input_values_follow(file);
 }
 
-const struct input_format input_raw = {"raw", "raw", NULL, 0, guess, open_raw, raw_has, NULL};
+const struct input_format input_raw = {"raw", "raw", NULL, 0, guess, open_raw, input_raw_has, NULL};

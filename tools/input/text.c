@@ -300,10 +300,6 @@ static int open_text(struct input_file *file, const struct input_request *reques
     return code;
 }
 
-static bool has_rows(struct table_layout *layout, size_t bytes, struct input_reason *reason) {
-    return input_raw_has(layout, layout->offset + bytes, reason);
-}
-
 static bool is_called(const struct input_file *file, const struct input_request *request, const char *name,
                       const char *ending) {
     return request->format ? strcmp(request->format, name) == 0
@@ -315,7 +311,8 @@ static bool is_called(const struct input_file *file, const struct input_request 
         *is = is_called(file, request, #NAME, ENDING);                                                                 \
         return EX_OK;                                                                                                  \
     }                                                                                                                  \
-    const struct input_format input_##NAME = {#NAME, #NAME, ENDING, DELIMITER, guess_##NAME, open_text, has_rows, NULL}
+    const struct input_format input_##NAME = {#NAME,        #NAME,     ENDING,        DELIMITER,                       \
+                                              guess_##NAME, open_text, input_raw_has, NULL}
 
 FORMAT(csv, ',', ".csv");
 FORMAT(tsv, '\t', ".tsv");

@@ -56,9 +56,21 @@ static void add_head(const struct option_row *row, char heads[HEADS]) {
     snprintf(heads + used, HEADS - used, "%s%s", between, head);
 }
 
+/* What an option does stands at `column`: in the line of its heads, or, where these are longer, in the next one. */
+static void print_option(FILE *to, const char *heads, const char *help, size_t column) {
+    const size_t used = 2 + strlen(heads);
+    const bool fits = used + 2 <= column;
+    fprintf(to, "  %s", heads);
+    if (*help == '\0') {
+        fputc('\n', to);
+        return;
+    }
+    fprintf(to, "%s%*s", fits ? "" : "\n", (int)(fits ? column - used : column), "");
+    print_text(to, help, column, column);
+}
+
 void options_help(const struct option_table *table, FILE *to) {
     char heads[HEADS] = "";
-    const size_t column = table->column;
     for (unsigned i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
         if (row->take == ignore_option)
@@ -67,15 +79,10 @@ void options_help(const struct option_table *table, FILE *to) {
             add_head(row, heads);
         if (row->name && !row->help)
             continue;
-        const size_t used = row->name ? 2 + strlen(heads) : 0;
-        if (!row->name)
-            print_text(to, row->help, 0, 0);
-        else if (*row->help == '\0')
-            fprintf(to, "  %s\n", heads);
-        else if (used + 2 <= column)
-            fprintf(to, "  %-*s", (int)column - 2, heads), print_text(to, row->help, column, column);
+        if (row->name)
+            print_option(to, heads, row->help, table->column);
         else
-            fprintf(to, "  %s\n%*s", heads, (int)column, ""), print_text(to, row->help, column, column);
+            print_text(to, row->help, 0, 0);
         heads[0] = '\0';
     }
 }
