@@ -3,7 +3,9 @@ what comes out is held against NumPy. Each test file takes the command and argum
 
     tests/command/test_scan.py build/tools/tuplescan -k carry
 """
+import contextlib
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,7 +25,7 @@ except ImportError:
 if len(sys.argv) < 2:
     sys.exit("usage: %s TUPLESCAN [unittest arguments]" % sys.argv[0])
 COMMAND = os.path.abspath(sys.argv.pop(1))
-USAGE, DATA, NO_INPUT, UNAVAILABLE, OS_ERROR, CANNOT_CREATE, IO_ERROR = 64, 65, 66, 69, 71, 73, 74
+USAGE, DATA, NO_INPUT, UNAVAILABLE, OS_ERROR, CANNOT_CREATE, IO_ERROR, IN_USE = 64, 65, 66, 69, 71, 73, 74, 75
 SEED = int(os.environ.get("TUPLESCAN_TEST_SEED", time.time_ns() % 2**32))
 RNG = numpy.random.default_rng(SEED)
 
@@ -124,6 +126,48 @@ class CommandTest(unittest.TestCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def remove(self, *names):
+        for name in names:
+            os.unlink(self.path(name))
+
+    def start(self, *arguments, before=(), **more):
+        """The command in the folder, running, after such words as strace's."""
+        return subprocess.Popen([*before, COMMAND, *map(str, arguments)], cwd=self.folder, **more)
+
+    def attempt(self, *arguments, before=(), **more):
+        """What came of the command, whatever it was."""
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        return subprocess.run([*before, COMMAND, *map(str, arguments)], cwd=self.folder, **more)
+
+    def limited(self, size):
+        """For what starts the command: leaves it so many bytes of address space; skips the test where it cannot start."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+        if self.attempt("--version", preexec_fn=limit).returncode != 0:
+            self.skipTest("this build does not start in %d bytes of address space (a sanitizer)" % size)
+        return limit
+
+    @contextlib.contextmanager
+    def small_disk(self, size):
+        """The folder `disk`, a file system of its own."""
+        os.mkdir(self.path("disk"))
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "none", self.path("disk")],
+                          capture_output=True).returncode != 0:
+            self.skipTest("may not mount a small disk here")
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", self.path("disk")], check=True)
+
+    def require(self, library, *words):
+        """Skips the test where the command says that it was built without the library."""
+        result = self.attempt(*words)
+        if result.returncode == UNAVAILABLE:
+            self.assertIn(b"built without " + library.encode(), result.stderr)
+            self.skipTest("the command was built without " + library)
+
     def require_strace(self):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
@@ -134,31 +178,28 @@ class CommandTest(unittest.TestCase):
         """What to put before the command to have strace do as the options say; skips the test where that cannot be."""
         self.require_strace()
         trace = ["strace", "-qq", *options]
-        if subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", COMMAND, "--version"],
-                          capture_output=True).returncode != 0:
+        if self.attempt("--version", before=["strace", "-f", "-qq", "-o", "/dev/null"]).returncode != 0:
             self.skipTest("strace cannot run the command here (a sanitizer, or a container)")
         return trace
 
     def strace(self, inject, *arguments, **more):
         """The unmodified command, with system calls that fail."""
-        return subprocess.run([*self.strace_line("-f", "-o", "/dev/null", "-e", "inject=" + inject), COMMAND,
-                               *map(str, arguments)], cwd=self.folder, capture_output=True, **more)
+        return self.attempt(*arguments, before=self.strace_line("-f", "-o", "/dev/null", "-e", "inject=" + inject), **more)
 
     def traced(self, calls, *arguments, **more):
         """The lines that strace writes of these calls of the first thread, and what came of the command."""
         log = self.path("trace.txt")
-        result = subprocess.run([*self.strace_line("-o", log, "-e", "trace=" + calls), COMMAND, *map(str, arguments)],
-                                cwd=self.folder, capture_output=True, **more)
+        result = self.attempt(*arguments, before=self.strace_line("-o", log, "-e", "trace=" + calls), **more)
         with open(log, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
         os.unlink(log)
         return lines, result
 
-    def run_command(self, *arguments, code=0, input=None, **more):
+    def run_command(self, *arguments, code=0, **more):
         """Runs it in the folder; fails the test, with what it said, when the exit code is another one."""
-        result = subprocess.run([COMMAND, *map(str, arguments)], cwd=self.folder, input=input, capture_output=True,
-                                **more)
-        self.assertEqual(result.returncode, code, "%s\n%s" % (arguments, result.stderr.decode(errors="replace")))
+        result = self.attempt(*arguments, **more)
+        said = result.stderr.decode(errors="replace") if result.stderr else ""
+        self.assertEqual(result.returncode, code, "%s\n%s" % (arguments, said))
         return result
 
     def wait_until(self, happened, process):
@@ -173,15 +214,16 @@ class CommandTest(unittest.TestCase):
         with open(COMMAND, "rb") as file:
             return any(name in file.read() for name in (b"__asan_init", b"__tsan_init"))
 
-    def peak_memory(self, *arguments):
+    def require_small_program(self):
+        if self.is_sanitized():
+            self.skipTest("a sanitizer has memory of its own")
+
+    def peak_memory(self, *arguments, **more):
         """Bytes of memory that the command had at most, of its own and of files."""
-        command = [COMMAND, *map(str, arguments)]
         script = ("import resource, subprocess, sys; "
                   "code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode; "
                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024); sys.exit(code)")
-        result = subprocess.run([sys.executable, "-c", script, *command], cwd=self.folder, capture_output=True)
-        self.assertEqual(result.returncode, 0, result.stderr.decode(errors="replace"))
-        return int(result.stdout)
+        return int(self.run_command(*arguments, before=[sys.executable, "-c", script], **more).stdout)
 
     def assert_refused(self, code, *arguments, says=(), **more):
         """Exit code, one line on stderr that says all of `says`, nothing on stdout, no file more or less."""

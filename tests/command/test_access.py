@@ -2,9 +2,8 @@
 import os
 import stat
 import struct
-import subprocess
 
-from harness import COMMAND, CommandTest, main, numpy
+from harness import CommandTest, main, numpy
 
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
 OWNER, USER, OWNING_GROUP, GROUP, MASK, OTHER = 1, 2, 4, 8, 16, 32
@@ -31,7 +30,7 @@ class Access(CommandTest):
         """For run_command(): somebody who may make files in the folder, and is in these groups."""
         who = {"user": WRITER, "group": WRITER, "extra_groups": groups}
         try:
-            probe = subprocess.run([COMMAND, "--version"], capture_output=True, **who)
+            probe = self.attempt("--version", **who)
         except PermissionError:
             self.skipTest("may not become somebody else here")
         if probe.returncode != 0:

@@ -2,10 +2,8 @@
 import os
 import subprocess
 
-from harness import (CANNOT_CREATE, COMMAND, DATA, NAMES, NO_INPUT, RNG, USAGE, CommandTest, main, numpy, random_table,
+from harness import (CANNOT_CREATE, DATA, IN_USE, NAMES, NO_INPUT, RNG, USAGE, CommandTest, main, numpy, random_table,
                      running_sums)
-
-IN_USE = 75
 
 
 class Appending(CommandTest):
@@ -26,8 +24,7 @@ class Appending(CommandTest):
                                      running_sums(table[:at], out_type, exclusive=bool(exclusive)))
                 self.assertEqual(os.path.getsize(self.path("sums.npy")), 128 + 4000 * 6 * numpy.dtype(NAMES[out_type]).itemsize)
                 self.assertEqual(self.listing(), ["part.npy", "sums.npy", "sums.npy.state"])
-                os.unlink(self.path("sums.npy"))
-                os.unlink(self.path("sums.npy.state"))
+                self.remove("sums.npy", "sums.npy.state")
 
     def test_halves(self):
         """Their states are those of f32, which says nothing of the type that the file's sums have."""
@@ -42,8 +39,7 @@ class Appending(CommandTest):
                     self.save("part.npy", part)
                     self.append("part.npy", *exclusive, *(begin if not os.path.exists(self.path("sums.npy")) else []))
                 self.assertEqual(self.read("sums.npy"), self.read("whole.npy"))
-                for name in "sums.npy", "sums.npy.state":
-                    os.unlink(self.path(name))
+                self.remove("sums.npy", "sums.npy.state")
         self.write("half.bin", table.tobytes())  # any bits
         self.run_command("scan", "half.bin", "half.bin", *raw, "-qfo", "whole.npy")
         for _ in range(2):
@@ -62,8 +58,7 @@ class Appending(CommandTest):
                     self.assert_refused(DATA, "append", "part.npy", "--to", "sums.npy", "--out-type", asked,
                                         says=["part.npy", "sums.npy"])
                     self.assertEqual((self.read("sums.npy"), self.read("sums.npy.state")), before)
-            for name in "sums.npy", "sums.npy.state":
-                os.unlink(self.path(name))
+            self.remove("sums.npy", "sums.npy.state")
 
     def test_pipes_several_inputs_and_what_scan_began(self):
         table = random_table("f32", (9000, 2))
@@ -162,8 +157,7 @@ class Refused(CommandTest):
             said = self.run_command("append", "new.npy", "--to", "s.npy", "--wrap").stderr
             self.assertIn(b"s.npy.state: is missing; integers go on", said)
             self.assert_same(numpy.load(self.path("s.npy")), running_sums(table, out_type))
-            for name in ("s.npy", "s.npy.state"):
-                os.unlink(self.path(name))
+            self.remove("s.npy", "s.npy.state")
         self.run_command("append", "new.npy", "--to", "s.npy", "--exclusive", "-q", "--wrap")
         os.unlink(self.path("s.npy.state"))
         before = self.read("s.npy")
@@ -185,8 +179,7 @@ class Refused(CommandTest):
 
     def test_nans_go_on(self):
         self.save("in.npy", numpy.array([[1, numpy.nan], [2, 3]], "f4"))
-        for name in ("sums.npy", "sums.npy.state"):
-            os.unlink(self.path(name))
+        self.remove("sums.npy", "sums.npy.state")
         for _ in range(2):
             self.run_command("append", "in.npy", "--to", "sums.npy", "-q")
         self.assertEqual(numpy.load(self.path("sums.npy"))[:, 0].tolist(), [1, 3, 4, 6])
@@ -219,8 +212,7 @@ class Refused(CommandTest):
 
     def begin(self, *arguments):
         """A command that has read a row of its stdin and waits for more."""
-        process = subprocess.Popen([COMMAND, *arguments, "--type", "f32", "--columns", "2", "-q"], cwd=self.folder,
-                                   stdin=subprocess.PIPE)
+        process = self.start(*arguments, "--type", "f32", "--columns", 2, "-q", stdin=subprocess.PIPE)
         process.stdin.write(bytes(8))
         process.stdin.flush()
         return process
@@ -231,8 +223,7 @@ class Refused(CommandTest):
 
     def test_two_that_make_the_sums(self):
         """The slower one is refused, and what the faster one made is whole."""
-        for name in ("sums.npy", "sums.npy.state"):
-            os.unlink(self.path(name))
+        self.remove("sums.npy", "sums.npy.state")
         slow = self.begin("append", "-", "--to", "sums.npy")
         self.wait_until(lambda: self.has_open(slow, "/.tuplescan."), slow)  # the temporary of its output
         self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
@@ -251,14 +242,10 @@ class Refused(CommandTest):
         self.assertEqual(scan.wait(), 0)
 
     def test_two_at_a_time(self):
-        first = subprocess.Popen([COMMAND, "append", "-", "--type", "f32", "--columns", "2", "--to", "sums.npy", "-q"],
-                                 cwd=self.folder, stdin=subprocess.PIPE)
-        first.stdin.write(bytes(8))
-        first.stdin.flush()
         size = os.path.getsize(self.path("sums.npy"))
+        first = self.begin("append", "-", "--to", "sums.npy")
         self.wait_until(lambda: os.path.getsize(self.path("sums.npy")) > size, first)
-        result = subprocess.run([COMMAND, "append", "in.npy", "--to", "sums.npy"], cwd=self.folder, capture_output=True)
-        self.assertEqual(result.returncode, IN_USE, result.stderr)
+        self.run_command("append", "in.npy", "--to", "sums.npy", code=IN_USE)
         for words in ["help"], ["help", "append"]:
             self.assertIn(b" 75 ", self.run_command(*words).stdout)
         first.stdin.close()

@@ -5,9 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import CANNOT_CREATE, COMMAND, IO_ERROR, RNG, CommandTest, main, numpy, random_table, running_sums
-
-IN_USE = 75
+from harness import CANNOT_CREATE, IN_USE, IO_ERROR, RNG, CommandTest, main, numpy, random_table, running_sums
 
 
 class Faults(CommandTest):
@@ -81,9 +79,7 @@ class Faults(CommandTest):
         """The old one is written over what there is of it."""
         log = self.path("log")
         line = self.strace_line("-o", log, "-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EIO:when=1", "-s", "200")
-        result = subprocess.run([*line, COMMAND, "append", "new.npy", "-q", "--to", "sums.npy"], cwd=self.folder,
-                                capture_output=True)
-        self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+        self.run_command("append", "new.npy", "-q", "--to", "sums.npy", before=line, code=IO_ERROR)
         writes = [line for line in self.read("log").decode().splitlines() if line.startswith("pwrite64")]
         self.assertEqual(len(writes), 2)
         self.assertIn("(300000, 4)", writes[0])
@@ -114,9 +110,8 @@ class Faults(CommandTest):
         """By a file that nobody has locked."""
         log = self.path("log")
         self.write("other.npy", self.before["sums.npy"])
-        process = subprocess.Popen([*self.strace_line("-f", "-o", log, "-e", "trace=flock", "-e",
-                                                      "inject=flock:signal=SIGSTOP:when=1"), COMMAND, "append", "new.npy",
-                                    "-q", "--to", "sums.npy"], cwd=self.folder, stderr=subprocess.PIPE)
+        line = self.strace_line("-f", "-o", log, "-e", "trace=flock", "-e", "inject=flock:signal=SIGSTOP:when=1")
+        process = self.start("append", "new.npy", "-q", "--to", "sums.npy", before=line, stderr=subprocess.PIPE)
         stopped = "stopped by SIGSTOP"
         self.wait_until(lambda: os.path.exists(log) and stopped in self.read("log").decode(), process)
         os.rename(self.path("other.npy"), self.path("sums.npy"))
@@ -149,8 +144,7 @@ class Faults(CommandTest):
 
     def test_kills_at_random_moments(self):
         for _ in range(20):
-            process = subprocess.Popen([COMMAND, "append", "new.npy", "-q", "--to", "sums.npy"], cwd=self.folder,
-                                       stderr=subprocess.PIPE)
+            process = self.start("append", "new.npy", "-q", "--to", "sums.npy", stderr=subprocess.PIPE)
             time.sleep(random.random() * 0.06)
             process.kill()
             process.communicate()
@@ -158,12 +152,7 @@ class Faults(CommandTest):
             self.put_back()
 
     def test_a_full_disk(self):
-        os.mkdir(self.path("disk"))
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", self.path("disk")],
-                          capture_output=True).returncode != 0:
-            os.rmdir(self.path("disk"))
-            self.skipTest("may not mount a small disk here")
-        try:
+        with self.small_disk("2m"):
             self.run_command("append", "old.npy", "-q", "--to", "disk/sums.npy")
             before = self.read("disk/sums.npy"), self.read("disk/sums.npy.state")
             result = self.run_command("append", "new.npy", "-q", "--to", "disk/sums.npy", code=IO_ERROR)
@@ -173,8 +162,6 @@ class Faults(CommandTest):
             self.assertIn(b"No space left", result.stderr)
             self.assertEqual((self.read("disk/sums.npy"), self.read("disk/sums.npy.state")), before)
             self.assertEqual(sorted(os.listdir(self.path("disk"))), ["sums.npy", "sums.npy.state"])
-        finally:
-            subprocess.run(["umount", self.path("disk")], check=True)
 
 
 if __name__ == "__main__":

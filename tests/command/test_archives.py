@@ -2,12 +2,10 @@
 import io
 import json
 import os
-import subprocess
 import warnings
 import zipfile
 
-from harness import (COMMAND, DATA, IO_ERROR, NAMES, OS_ERROR, RNG, UNAVAILABLE, USAGE, CommandTest, main, numpy,
-                     random_table, running_sums)
+from harness import DATA, NAMES, OS_ERROR, RNG, USAGE, CommandTest, main, numpy, random_table, running_sums
 
 
 def safetensors(tensors, header=None, metadata=True):
@@ -27,10 +25,7 @@ class Npz(CommandTest):
         super().setUp()
         self.save("one.npy", numpy.zeros(1))
         self.save_npz("one.npz", {"x": numpy.zeros(3)})
-        result = subprocess.run([COMMAND, "info", "one.npz"], cwd=self.folder, capture_output=True)
-        if result.returncode == UNAVAILABLE:
-            self.assertIn(b"built without libzip", result.stderr)
-            self.skipTest("the command was built without libzip")
+        self.require("libzip", "info", "one.npz")
         self.tables = {"a": random_table("f32", (90000, 3)), "b": random_table("u8", (70, 2, 2)),
                        "c": numpy.asfortranarray(random_table("f64", (5000, 4)).astype(">f8")),
                        "r": numpy.zeros(9, [("x", "<f4"), ("n", "S3")])}
@@ -80,8 +75,7 @@ class Npz(CommandTest):
         self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [7, 7, 7])
 
     def test_memory_is_bounded(self):
-        if self.is_sanitized():
-            self.skipTest("a sanitizer has memory of its own")
+        self.require_small_program()
         with zipfile.ZipFile(self.path("big.npz"), "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             with archive.open("a.npy", "w") as member:
                 head = io.BytesIO()
@@ -203,11 +197,7 @@ class Safetensors(CommandTest):
         self.tables["odd"] = RNG.integers(0, 2, 77).astype("?")
         self.tables["cube"] = random_table("f32", (30, 3, 2))
         self.write("in.safetensors", safetensors(self.tables))
-        result = subprocess.run([COMMAND, "info", "in.safetensors", "--tensor", "odd"], cwd=self.folder,
-                                capture_output=True)
-        if result.returncode == UNAVAILABLE:
-            self.assertIn(b"built without json-c", result.stderr)
-            self.skipTest("the command was built without json-c")
+        self.require("json-c", "info", "in.safetensors", "--tensor", "odd")
 
     def test_lists(self):
         entries = {"layer.weight": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
@@ -224,8 +214,7 @@ class Safetensors(CommandTest):
         self.assert_refused(USAGE, "info", "list.safetensors", "--tensor", "layer.wieght", says="did you mean 'layer.weight'?")
 
     def test_a_header_larger_than_what_may_be_used(self):
-        if self.is_sanitized():
-            self.skipTest("a sanitizer has memory of its own")
+        self.require_small_program()
         entries = '"w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}'
         for count, refused in ((25000, False), (80000, True)):
             many = ",".join('"%05d":{"dtype":"F32","shape":[0,1],"data_offsets":[8,8]}' % i for i in range(count))

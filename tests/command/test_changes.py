@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from harness import COMMAND, IO_ERROR, CommandTest, main, numpy, random_table
+from harness import IO_ERROR, CommandTest, main, numpy, random_table
 
 LONG_AGO = 10**9
 
@@ -47,8 +47,7 @@ class Changes(CommandTest):
         self.strace = ["strace", "-f", "-qq"]
         # The leak checker is a tracer, too, and there can be one only.
         self.environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
-        if subprocess.run([*self.strace, "-o", "/dev/null", COMMAND, "--version"], env=self.environment,
-                          capture_output=True).returncode != 0:
+        if self.attempt("--version", before=[*self.strace, "-o", "/dev/null"], env=self.environment).returncode != 0:
             self.skipTest("strace cannot run the command here (a container)")
         table = numpy.arange(30, dtype="u8").reshape(10, 3)
         for name, array in (("in", table), ("sums", numpy.cumsum(table, axis=0, dtype="u8")), ("list", table[:, 0]),
@@ -64,8 +63,8 @@ class Changes(CommandTest):
         self.log.write_text("")
         os.utime(path, (LONG_AGO, LONG_AGO))
         stopping = ["-o", self.log, "-P", path, "-e", "trace=mmap,read", "-e", "inject=mmap,read:signal=SIGSTOP:when=%d" % first]
-        process = subprocess.Popen([*self.strace, *stopping, COMMAND, *arguments], cwd=self.folder,
-                                   env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(*arguments, before=[*self.strace, *stopping], env=self.environment, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
         stops = []
         try:
             while not stops:
@@ -175,8 +174,7 @@ class Races(CommandTest):
         writer.start()
         try:
             for command in self.COMMANDS * 4:
-                result = subprocess.run([COMMAND, *command, "-o", "out.npy", "-qf"], cwd=self.folder,
-                                        capture_output=True)
+                result = self.attempt(*command, "-o", "out.npy", "-qf")
                 self.assertIn(result.returncode, (0, IO_ERROR), (command, result.stderr))
         finally:
             done.set()

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import unittest
 
 from harness import COMMAND, NO_INPUT, CommandTest, main
 

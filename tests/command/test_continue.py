@@ -2,12 +2,9 @@
 import json
 import os
 import signal
-import subprocess
 
-from harness import (CANNOT_CREATE, COMMAND, DATA, NO_INPUT, OS_ERROR, PAIRS, RNG, USAGE, CommandTest, main, numpy, random_table,
-                     running_sums)
-
-IN_USE = 75
+from harness import (CANNOT_CREATE, DATA, IN_USE, NO_INPUT, OS_ERROR, PAIRS, RNG, USAGE, CommandTest, main, numpy,
+                     random_table, running_sums)
 
 
 class Headers(CommandTest):
@@ -283,7 +280,7 @@ class Interrupted(CommandTest):
     def test_one_at_a_time(self):
         """A second scan is refused while the first one is at work, which waits for its input here."""
         os.mkfifo(self.path("fifo"))
-        first = subprocess.Popen([COMMAND, "scan", "fifo", "-qo", "slow.npy", "--continue", "state"], cwd=self.folder)
+        first = self.start("scan", "fifo", "-qo", "slow.npy", "--continue", "state")
         with open(self.path("fifo"), "wb") as fifo:  # the first one has its state by now
             self.assert_refused(IN_USE, *self.command, says="state: another command")
             fifo.write(self.read("b.npy"))

@@ -1,7 +1,5 @@
 """tuplescan scan and verify of small and half types, from the end, with a row of offsets, and without NaN."""
-import subprocess
-
-from harness import COMMAND, DATA, OS_ERROR, RNG, USAGE, CommandTest, main, numpy
+from harness import DATA, OS_ERROR, RNG, USAGE, CommandTest, main, numpy
 
 SMALL = {"int8": "i8", "int16": "i16", "bool": "bool", "float16": "f16"}
 
@@ -66,8 +64,7 @@ class Layouts(CommandTest):
                 out.write(b"before")
                 out.flush()
                 with open(self.path("table.npy"), "rb") as source:
-                    subprocess.run([COMMAND, "scan", "-", "-qo", "-", *few], cwd=self.folder, stdin=source, stdout=out,
-                                   check=True)
+                    self.run_command("scan", "-", "-qo", "-", *few, stdin=source, stdout=out)
             self.assertEqual(self.read("direct.bin"), b"before" + self.read("sums.npy"))
             self.assert_refused(OS_ERROR, "scan", "-", "-o", "no.npy", *few, input=self.read("table.npy"),
                                 says=["needed", "--memory"])

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from harness import COMMAND, DATA, IO_ERROR, OS_ERROR, RNG, CommandTest, main, numpy, random_table, running_sums
+from harness import DATA, IO_ERROR, OS_ERROR, RNG, CommandTest, main, numpy, random_table, running_sums
 
 RAW = ["--type", "u32", "--columns", 3]
 ROWS = 700000  # of three values: more than all buffers hold
@@ -26,8 +26,7 @@ class Pipes(CommandTest):
         self.assert_same(numpy.load(self.path("out.npy")), self.sums)
         self.assertEqual(self.run_command("scan", "-", *RAW, "-qo", "-", input=data).stdout, self.sums.tobytes())
         with open(self.path("direct.npy"), "wb") as out:
-            subprocess.run([COMMAND, "scan", "-", *map(str, RAW), "-qo", "-", "--output-format", "npy"], input=data,
-                           stdout=out, check=True)
+            self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=data, stdout=out)
         self.assert_same(numpy.load(self.path("direct.npy")), self.sums)
         found = self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=data).stdout
         self.assertEqual(found, self.read("out.npy"))
@@ -46,8 +45,7 @@ class Pipes(CommandTest):
     def test_the_header_of_what_is_appended_to_cannot_be_written_again(self):
         self.write("log", b"before")
         with open(self.path("log"), "ab") as out:
-            subprocess.run([COMMAND, "scan", "-", *map(str, RAW), "-qo", "-", "--output-format", "npy"],
-                           input=self.table.tobytes(), stdout=out, check=True)
+            self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=self.table.tobytes(), stdout=out)
         with open(self.path("log"), "rb") as file:
             file.seek(6)
             self.assert_same(numpy.load(file), self.sums)
@@ -72,8 +70,7 @@ class Pipes(CommandTest):
         self.assert_same(numpy.load(self.path("out.npy")), self.sums)
 
     def open_scan(self, *arguments, **more):
-        return subprocess.Popen([COMMAND, "scan", "-", *map(str, arguments)], cwd=self.folder, stdin=subprocess.PIPE,
-                                stderr=subprocess.PIPE, **more)
+        return self.start("scan", "-", *arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def test_sums_follow_rows_that_trickle(self):
         """Each row is sent when the sums of the one before it are there, so that keeping one back is a deadlock."""
@@ -118,10 +115,9 @@ class Pipes(CommandTest):
         self.save("in.npy", self.table)
         for call, when, arguments in (("read", 1, []), ("read", 3, []), ("pread64", 2, ["--reverse", "--memory", "2M"]),
                                       ("pread64", 5, ["--reverse", "--memory", "2M"])):
-            result = subprocess.run([*self.strace_line("-f", "-o", "/dev/null", "-P", self.path("in.npy"), "-e",
-                                                       "inject=%s:error=EIO:when=%d" % (call, when)), COMMAND, "scan",
-                                     "in.npy", "-o", "out.npy", *arguments], cwd=self.folder, capture_output=True)
-            self.assertEqual(result.returncode, IO_ERROR, result.stderr)
+            line = self.strace_line("-f", "-o", "/dev/null", "-P", self.path("in.npy"), "-e",
+                                    "inject=%s:error=EIO:when=%d" % (call, when))
+            result = self.run_command("scan", "in.npy", "-o", "out.npy", *arguments, before=line, code=IO_ERROR)
             self.assertIn(b"in.npy: ", result.stderr)
             self.assertIn(b"Input/output error\n", result.stderr)
             self.assertNotIn("out.npy", self.listing())
@@ -135,8 +131,8 @@ class Kills(CommandTest):
         self.save("in.npy", table)
         for i in range(60):
             self.write("out.npy", b"precious")
-            process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qfo", "out.npy", "--memory", "2M",
-                                        *["--reverse"][i % 2:]], cwd=self.folder, stderr=subprocess.PIPE)
+            process = self.start("scan", "in.npy", "-qfo", "out.npy", "--memory", "2M", *["--reverse"][i % 2:],
+                                 stderr=subprocess.PIPE)
             time.sleep(float(RNG.random()) * 0.06)
             process.send_signal((signal.SIGKILL, signal.SIGTERM, signal.SIGINT)[i % 3])
             process.communicate()
@@ -169,29 +165,14 @@ class OtherFormats(CommandTest):
 
 
 class Memory(CommandTest):
-    def most_memory(self, *arguments, input=None):
-        """Peak resident bytes of the command, as the system counts them."""
-        script = ("import os, resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
-                  "sys.stderr.write('%d\\n' % resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)")
-        result = subprocess.run(["python3", "-c", script, COMMAND, *map(str, arguments)], cwd=self.folder, input=input,
-                                capture_output=True)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return 1024 * int(result.stderr.split()[-1])
-
-    def require_small_program(self):
-        with open(COMMAND, "rb") as file:
-            program = file.read()
-        if b"__asan_init" in program or b"__tsan_init" in program:
-            self.skipTest("a sanitizer needs memory of its own")
-
     def test_it_is_as_little_as_was_said(self):
         self.require_small_program()
         with open(self.path("zeros"), "wb") as file:
             file.truncate(300 << 20)
         for memory, most in (("1M", 24), ("64M", 80)):
-            found = self.most_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "/dev/null", "--memory", memory)
+            found = self.peak_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "/dev/null", "--memory", memory)
             self.assertLess(found, most << 20)
-        found = self.most_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "out.raw", "--memory", "1M",
+        found = self.peak_memory("scan", "zeros", "--type", "f32", "--columns", 4, "-qo", "out.raw", "--memory", "1M",
                                  "--reverse")
         self.assertLess(found, 24 << 20)
         said = json.loads(self.run_command("scan", "zeros", "--type", "f32", "--columns", 4, "-o", "/dev/null", "--memory",
@@ -202,8 +183,8 @@ class Memory(CommandTest):
         """`yes` writes until nobody reads."""
         self.require_small_program()
         yes = subprocess.Popen(["yes", "abcdefg"], stdout=subprocess.PIPE)
-        scan = subprocess.Popen([COMMAND, "scan", "-", "--type", "u64", "--columns", "1", "-qo", "-", "--memory", "4M"],
-                                stdin=yes.stdout, stdout=subprocess.PIPE)
+        scan = self.start("scan", "-", "--type", "u64", "--columns", 1, "-qo", "-", "--memory", "4M", stdin=yes.stdout,
+                          stdout=subprocess.PIPE)
         yes.stdout.close()
         value = int.from_bytes(b"abcdefg\n", "little")
         with open("/proc/%d/statm" % scan.pid) as statm:
@@ -256,10 +237,9 @@ class Memory(CommandTest):
         needed = self.needed(*arguments, "-qo", "out", input=input)
         self.assertLessEqual(needed, most << 20)
         self.assert_refused(OS_ERROR, *arguments, "-qo", "out", "--memory", needed - 1, says=["--memory"], input=input)
-        found = self.most_memory(*arguments, "-qfo", "out", "--memory", needed, input=input)
+        found = self.peak_memory(*arguments, "-qfo", "out", "--memory", needed, input=input)
         self.assertLess(found, needed + (16 << 20), arguments)
-        for name in {"out", "out2"} & set(self.listing()):
-            os.unlink(self.path(name))
+        self.remove(*{"out", "out2"} & set(self.listing()))
 
     def test_a_sort_needs_what_it_says(self):
         self.require_small_program()
@@ -282,7 +262,7 @@ class Memory(CommandTest):
             data = table.tobytes() if options else self.read("in.npy")
             few = ["scan", "-", *options, "--reverse", "--out-type", "u32", "--wrap"]
             self.assert_refused(OS_ERROR, *few, "-qo", "no", "--memory", 63 << 20, input=data, says=["bytes", "--memory"])
-            self.assertLess(self.most_memory(*few, "-qfo", "out", "--memory", 65 << 20, input=data), 81 << 20)
+            self.assertLess(self.peak_memory(*few, "-qfo", "out", "--memory", 65 << 20, input=data), 81 << 20)
             out = numpy.frombuffer(self.read("out")[-table.nbytes:], "<u4").reshape(table.shape)
             self.assert_same(out, numpy.cumsum(table[::-1], axis=0, dtype="u4")[::-1])
         self.run_command("scan", "-", "--type", "u32", "--columns", 1, "--skip", 3, "--reverse", "-qfo", "out",
@@ -318,8 +298,7 @@ class Memory(CommandTest):
                                            says=["%d may be used" % memory, "--memory"])
                 needed = int(re.search(r"(\d+) bytes(?: are needed)?, and \d+ may be used", line)[1])
                 self.run_command(*arguments, "--memory", needed, input=data, code=DATA if "verify" in arguments else 0)
-                for name in {"out", "out.npy"} & set(self.listing()):
-                    os.unlink(self.path(name))
+                self.remove(*{"out", "out.npy"} & set(self.listing()))
 
     def test_sums_from_the_end_of_a_pipe_may_use_what_there_is(self):
         """By default three quarters of what the process may use, as all that needs a table in memory."""
@@ -392,14 +371,14 @@ class Memory(CommandTest):
         for options in ([], ["--chunk", 5000, "--bits", 3], ["--chunk", 7 << 20], ["--chunk", 2**40, "--out-type", "u32"],
                         ["--ranks", "--chunk", 300000, "--descending"], ["--chunk", 10 << 20]):
             self.run_command("count", "keys", "--type", "u32", "-qfo", "file.npy", *options)
-            found = self.most_memory("count", "-", "--type", "u32", "-qfo", "pipe.npy", "--memory", "14M", *options,
+            found = self.peak_memory("count", "-", "--type", "u32", "-qfo", "pipe.npy", "--memory", "14M", *options,
                                      input=keys.tobytes())
             self.assertLess(found, 32 << 20)
             self.assertEqual(self.read("pipe.npy"), self.read("file.npy"))
         self.assert_refused(OS_ERROR, "count", "-", "--chunk", 10, "-o", "out", "--memory", "4M", input=keys.tobytes(),
                             says=["bytes are needed, and 4194304 may be used", "--memory"])
         self.assert_refused(DATA, "count", "-", "--type", "u32", "-o", "out", input=keys.tobytes()[:-1], says="no whole")
-        self.assertLess(self.most_memory("hist", "-", "--type", "u32", "--range", "0:4e9", "--memory", "4M",
+        self.assertLess(self.peak_memory("hist", "-", "--type", "u32", "--range", "0:4e9", "--memory", "4M",
                                          input=keys.tobytes()), 24 << 20)
 
     def test_some_of_the_limit_is_left(self):

@@ -1,11 +1,9 @@
 """Tables that lie in a .npy in another way than row by row in the byte order of this machine: big-endian ones, ones in
 Fortran order, and fields of records. What is made of them is held against the same values saved plainly."""
 import json
-import resource
 import subprocess
-import sys
 
-from harness import COMMAND, DATA, NAMES, OS_ERROR, RNG, USAGE, CommandTest, main, npy, numpy, random_table, running_sums
+from harness import DATA, NAMES, OS_ERROR, RNG, USAGE, CommandTest, main, npy, numpy, random_table, running_sums
 
 SUM_TYPES = {"u8": "u64", "u16": "u64", "u32": "u64", "u64": "u64", "i32": "i64", "i64": "i64", "f32": "f32", "f64": "f64"}
 
@@ -158,8 +156,7 @@ class Layouts(CommandTest):
 
     def test_a_pipe_is_followed(self):
         """Each row comes out before the next one goes in."""
-        producer = subprocess.Popen([COMMAND, "scan", "-", "-o", "-", "-q", "--output-format", "raw"],
-                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.folder)
+        producer = self.start("scan", "-", "-qo", "-", "--output-format", "raw", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.save("in.npy", swapped(numpy.arange(12).reshape(4, 3)))
         data = self.read("in.npy")
         producer.stdin.write(data[:128])

@@ -1,8 +1,7 @@
 """What the names of outputs mean: their format, standard output, and files that are read."""
 import os
-import subprocess
 
-from harness import COMMAND, USAGE, CommandTest, main, numpy, random_table, running_sums
+from harness import USAGE, CommandTest, main, numpy, random_table, running_sums
 
 NPY = b"\x93NUMPY"
 RAW = ["--type", "u32", "--columns", "3"]
@@ -97,9 +96,7 @@ class FilesThatAreRead(CommandTest):
         before = self.read("in.npy")
         for mode in ("r+b", "ab"):
             with open(self.path("in.npy"), mode) as out:
-                result = subprocess.run([COMMAND, "scan", "in.npy", "-qo", "-"], cwd=self.folder, stdout=out,
-                                        stderr=subprocess.PIPE)
-            self.assertEqual(result.returncode, USAGE, result.stderr)
+                self.run_command("scan", "in.npy", "-qo", "-", stdout=out, code=USAGE)
         self.assertEqual(self.read("in.npy"), before)
 
     def test_one_device_for_both_is_fine(self):
@@ -121,9 +118,7 @@ class StandardOutput(CommandTest):
                     out.write(b"before it")
                     out.flush()
                     number = os.fstat(out.fileno()).st_ino
-                    result = subprocess.run([COMMAND, "scan", "in.npy", "-qo", name, *force], cwd=self.folder,
-                                            stdout=out, stderr=subprocess.PIPE)
-                    self.assertEqual(result.returncode, 0, (name, result.stderr))
+                    self.run_command("scan", "in.npy", "-qo", name, *force, stdout=out)
                 self.assertEqual(os.stat(self.path("out")).st_ino, number, name)
                 self.assertEqual(self.read("out"), b"before it" + self.sums)
 
@@ -135,7 +130,7 @@ class StandardOutput(CommandTest):
                 self.run_command("scan", "in.npy", "-fqo", name % out.fileno(), pass_fds=[out.fileno()])
             self.assertEqual(self.read("out"), b"before it" + self.sums)
         with open(self.path("out"), "wb") as out:
-            subprocess.run([COMMAND, "scan", "in.npy", "-fqo", "/dev/stderr"], cwd=self.folder, stderr=out, check=True)
+            self.run_command("scan", "in.npy", "-fqo", "/dev/stderr", stderr=out)
         self.assertEqual(self.read("out"), self.sums)
 
     def test_it_is_no_second_output(self):

@@ -4,9 +4,8 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 
-from harness import CANNOT_CREATE, COMMAND, IO_ERROR, OS_ERROR, CommandTest, main, numpy, random_table, running_sums
+from harness import CANNOT_CREATE, IO_ERROR, OS_ERROR, CommandTest, main, numpy, random_table, running_sums
 
 
 class Faults(CommandTest):
@@ -16,8 +15,7 @@ class Faults(CommandTest):
         self.save("in.npy", self.table)
 
     def test_a_pipe_that_closes(self):
-        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-o", "-"], cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+        process = self.start("scan", "in.npy", "-o", "-", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(len(process.stdout.read(10)), 10)
         process.stdout.close()
         error = process.stderr.read()
@@ -33,11 +31,7 @@ class Faults(CommandTest):
         self.assertEqual(self.read("out.npy"), b"precious")
 
     def test_a_full_disk(self):
-        os.mkdir(self.path("disk"))
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.path("disk")],
-                          capture_output=True).returncode != 0:
-            self.skipTest("may not mount a small disk here")
-        try:
+        with self.small_disk("1m"):
             self.write("disk/out.npy", b"precious")
             for output in ("disk/out.npy", "disk/new.npy"):
                 self.assert_refused(IO_ERROR, "scan", "in.npy", "-fo", output,
@@ -53,16 +47,9 @@ class Faults(CommandTest):
                 self.assertEqual(result.returncode, IO_ERROR, result.stderr)
                 self.assertIn(says, result.stderr)
                 self.assertEqual(os.listdir(self.path("disk")), ["out.npy"])
-        finally:
-            subprocess.run(["umount", self.path("disk")], check=True)
 
     def test_little_memory(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
-
-        probe = subprocess.run([COMMAND, "--version"], preexec_fn=limit, capture_output=True)
-        if probe.returncode != 0:
-            self.skipTest("this build does not start in 1 GiB of address space (a sanitizer)")
+        limit = self.limited(2**30)
         with open(self.path("big.bin"), "wb") as file:
             file.truncate(600 << 20)
         self.assert_refused(OS_ERROR, "sort", "big.bin", "--type", "u32", "-o", "out.npy", says="memory",
@@ -92,8 +79,8 @@ class Faults(CommandTest):
     def blocked(self):
         """A scan that has made its temporary and waits for a reader of the FIFO for its --carry-out."""
         os.mkfifo(self.path("fifo"))
-        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-o", "out.npy", "--carry-out", "fifo"],
-                                   cwd=self.folder, stderr=subprocess.PIPE, preexec_fn=self.notice_signals)
+        process = self.start("scan", "in.npy", "-o", "out.npy", "--carry-out", "fifo", stderr=subprocess.PIPE,
+                             preexec_fn=self.notice_signals)
         self.wait_until(lambda: self.has_temporary(process.pid), process)
         return process
 
@@ -109,10 +96,8 @@ class Faults(CommandTest):
         os.unlink(self.path("fifo"))
 
     def test_signals(self):
-        with open(COMMAND, "rb") as file:
-            program = file.read()
-        handlers = b"__asan_init" in program or b"__tsan_init" in program
-        own = {signal.SIGSEGV, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGSYS} if handlers else set()
+        handlers = {signal.SIGSEGV, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGSYS}
+        own = handlers if self.is_sanitized() else set()
         for number in set(self.ENDING_SIGNALS) - own - {signal.SIGKILL}:
             self.end(number)
 
@@ -141,8 +126,8 @@ class Faults(CommandTest):
 
     def test_an_ignored_signal_stays_ignored(self):
         os.mkfifo(self.path("fifo"))
-        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qo", "out.npy", "--carry-out", "fifo"],
-                                   cwd=self.folder, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process = self.start("scan", "in.npy", "-qo", "out.npy", "--carry-out", "fifo",
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_until(lambda: self.has_temporary(process.pid), process)
         process.send_signal(signal.SIGHUP)
         self.read("fifo")
@@ -213,9 +198,8 @@ class Faults(CommandTest):
                 self.write("out.npy", b"precious")
                 if not is_there:
                     os.unlink(self.path("out.npy"))
-                result = subprocess.run([*line, "-e", "inject=" + fails, COMMAND, "scan", "in.npy", "-qo", "out.npy",
-                                         *(["-f"] if is_there else [])], cwd=self.folder, capture_output=True)
-                self.assertEqual(result.returncode, code, result.stderr)
+                self.run_command("scan", "in.npy", "-qo", "out.npy", *(["-f"] if is_there else []), code=code,
+                                 before=[*line, "-e", "inject=" + fails])
                 self.assertEqual(self.listing(), ["in.npy", "out.npy"] if is_there or code == 0 else ["in.npy"])
                 if code == 0:
                     self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))

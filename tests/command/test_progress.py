@@ -4,7 +4,7 @@ import os
 import subprocess
 import time
 
-from harness import COMMAND, CommandTest, main, numpy
+from harness import CommandTest, main, numpy
 
 
 class Progress(CommandTest):
@@ -12,8 +12,8 @@ class Progress(CommandTest):
         """What is on standard error, a terminal, of a command that takes more than a second. `sent`: what standard
         input brings in pieces; None: its output is taken so."""
         ours, theirs = os.openpty()
-        process = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE if sent is None else subprocess.DEVNULL, stderr=theirs)
+        process = self.start(*arguments, stdin=subprocess.PIPE, stderr=theirs,
+                             stdout=subprocess.PIPE if sent is None else subprocess.DEVNULL)
         os.close(theirs)
         for i in range(16):
             if sent is None:

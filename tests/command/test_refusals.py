@@ -1,10 +1,9 @@
 """What is refused: one line that names the file or the argument, the right exit code, nothing written."""
 import json
 import os
-import resource
 import subprocess
 
-from harness import COMMAND, DATA, IO_ERROR, NO_INPUT, OS_ERROR, UNAVAILABLE, USAGE, CommandTest, main, npy, numpy
+from harness import DATA, IO_ERROR, NO_INPUT, OS_ERROR, UNAVAILABLE, USAGE, CommandTest, main, npy, numpy
 
 
 class BadInput(CommandTest):
@@ -130,11 +129,7 @@ class BadInput(CommandTest):
         self.assertNotIn("\x1b", line)
 
     def test_no_rows_and_more_columns_than_memory(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (2**36, 2**36))
-
-        if subprocess.run([COMMAND, "--version"], preexec_fn=limit, capture_output=True).returncode != 0:
-            self.skipTest("this build does not start in 64 GiB of address space (a sanitizer)")
+        limit = self.limited(2**36)
         self.write("in.npy", npy(shape="(0, %d)" % 2**40, data=0))
         scan = ["scan", "in.npy", "-o", "out.npy"]
         self.run_command(*scan, preexec_fn=limit)
@@ -152,8 +147,7 @@ class BadInput(CommandTest):
     def test_a_file_that_shrinks(self):
         self.save("in.npy", numpy.zeros(2**21))
         os.mkfifo(self.path("carry"))
-        process = subprocess.Popen([COMMAND, "scan", "in.npy", "-qo", "out.npy", "--carry-in", "carry"],
-                                   cwd=self.folder, stderr=subprocess.PIPE)
+        process = self.start("scan", "in.npy", "-qo", "out.npy", "--carry-in", "carry", stderr=subprocess.PIPE)
         with open(self.path("carry"), "wb") as carry:  # it waits here, with the input open
             os.truncate(self.path("in.npy"), 4096)
             carry.write(bytes(8))

@@ -118,8 +118,7 @@ class Scanning(CommandTest):
         self.write("in.bin", b"0123" + table.tobytes())
         with open(self.path("in.bin"), "rb", buffering=0) as file:
             file.read(4)
-            found = subprocess.run([COMMAND, "scan", "-", "-qo", "-", "--type", "u32", "--columns", "2"], stdin=file,
-                                   capture_output=True, check=True)
+            found = self.run_command("scan", "-", "-qo", "-", "--type", "u32", "--columns", 2, stdin=file)
         self.assertEqual(found.stdout, running_sums(table, "u64").tobytes())
 
     def test_raw_that_begins_like_npy(self):

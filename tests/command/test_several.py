@@ -4,7 +4,7 @@ import os
 import resource
 import subprocess
 
-from harness import COMMAND, DATA, IO_ERROR, NO_INPUT, USAGE, CommandTest, main, numpy, random_table, running_sums
+from harness import DATA, IO_ERROR, NO_INPUT, USAGE, CommandTest, main, numpy, random_table, running_sums
 
 RAW = ["--type", "u32", "--columns", 3]
 
@@ -84,8 +84,8 @@ class Several(CommandTest):
         table = random_table("u32", (200, 3))
         names = [self.write("%d.bin" % i, table[:100].tobytes()) for i in range(20)]
         for changed in 1, 19:
-            process = subprocess.Popen([COMMAND, "scan", "-", *names, *map(str, RAW), "-qo", "-"], cwd=self.folder,
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = self.start("scan", "-", *names, *RAW, "-qo", "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
             process.stdin.write(table[:1].tobytes())
             process.stdin.flush()
             self.assertEqual(len(process.stdout.read(24)), 24)  # all of them were looked at

@@ -1,8 +1,7 @@
 """The command with little stack: `ulimit -s 64`, of which arguments and environment take a part."""
 import os
-import subprocess
 
-from harness import COMMAND, RNG, CommandTest, main, numpy, random_table
+from harness import RNG, CommandTest, main, numpy, random_table
 
 
 class SmallStack(CommandTest):
@@ -10,10 +9,8 @@ class SmallStack(CommandTest):
 
     def run_small(self, *arguments):
         environment = dict(os.environ, TUPLESCAN_TEST_FILLER="x" * self.ENVIRONMENT_BYTES)
-        command = ["sh", "-c", 'ulimit -s %d && exec "$@"' % self.KIB, "sh", COMMAND, *arguments]
-        result = subprocess.run(command, cwd=self.folder, capture_output=True, env=environment)
-        self.assertEqual(result.returncode, 0, "%s\n%s" % (arguments, result.stderr.decode(errors="replace")))
-        return result.stdout
+        small = ["sh", "-c", 'ulimit -s %d && exec "$@"' % self.KIB, "sh"]
+        return self.run_command(*arguments, before=small, env=environment).stdout
 
     def setUp(self):
         super().setUp()

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from harness import COMMAND, IO_ERROR, CommandTest, main, numpy, random_table, running_sums
+from harness import IO_ERROR, CommandTest, main, numpy, random_table, running_sums
 
 
 class Streams(CommandTest):
@@ -21,8 +21,7 @@ class Streams(CommandTest):
         out_read, out_write = os.pipe()
         for fd in (in_read, out_write):
             os.set_blocking(fd, False)
-        process = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdin=in_read, stdout=out_write,
-                                   stderr=subprocess.PIPE)
+        process = self.start(*arguments, stdin=in_read, stdout=out_write, stderr=subprocess.PIPE)
         os.close(in_read)
         os.close(out_write)
 
@@ -59,8 +58,7 @@ class Streams(CommandTest):
             out_read, out_write = os.pipe()
             if "fifo" in command:
                 command[-1] = "/dev/fd/%d" % out_write
-            process = subprocess.Popen([COMMAND, *command], cwd=self.folder, stderr=subprocess.PIPE,
-                                       stdout=out_write, pass_fds=[out_write])
+            process = self.start(*command, stderr=subprocess.PIPE, stdout=out_write, pass_fds=[out_write])
             os.close(out_write)
             self.assertEqual(len(os.read(out_read, 10)), 10)
             os.close(out_read)
@@ -73,8 +71,8 @@ class Streams(CommandTest):
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
         for command in (["scan", "in.npy", "-o", "-"], ["hist", "in.npy", "--bins", "20000"]):
-            process = subprocess.Popen([COMMAND, *command], cwd=self.folder, stderr=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, preexec_fn=ignore, restore_signals=False)
+            process = self.start(*command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=ignore,
+                                 restore_signals=False)
             self.assertEqual(len(os.read(process.stdout.fileno(), 10)), 10)
             process.stdout.close()
             error = process.stderr.read()
@@ -113,8 +111,7 @@ class Times(CommandTest):
     def test_waiting_for_the_input_is_reading(self):
         self.save("in.npy", numpy.arange(1000, dtype="u4"))
         data = self.read("in.npy")
-        process = subprocess.Popen([COMMAND, "scan", "-", "-o", "out.npy", "--json"], cwd=self.folder,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = self.start("scan", "-", "-o", "out.npy", "--json", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for piece in (data[:1000], data[1000:2000], data[2000:]):
             process.stdin.write(piece)
             process.stdin.flush()
