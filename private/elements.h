@@ -23,17 +23,32 @@
 enum element_order { ANY_ORDER, TREE_ORDER };
 
 /* What can be looked for on the way: nothing, or the first result that has left its type, which wraps. */
-enum element_check { CHECKS_NOTHING, CHECKS_SUMS };
+enum element_check { CHECKS_NOTHING, CHECKS_SUMS, CHECKS_PRODUCTS };
 
-/* X(operation, type that a value of an element has, C type of an element, order, check). Signed integers are added as
- * unsigned ones, which wrap; the bits are those of the signed sum. */
+/* X(operation, type that a value of an element has, C type of an element, order, check). Signed integers are added and
+ * multiplied as unsigned ones, which wrap; the bits are those of the signed result. */
 #define TABLE_ELEMENTS(X)                                                                                              \
     X(SUM, U32, uint32_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
     X(SUM, I32, uint32_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
     X(SUM, U64, uint64_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
     X(SUM, I64, uint64_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
     X(SUM, F32, float, TREE_ORDER, CHECKS_NOTHING)                                                                     \
-    X(SUM, F64, double, TREE_ORDER, CHECKS_NOTHING)
+    X(SUM, F64, double, TREE_ORDER, CHECKS_NOTHING)                                                                    \
+    TABLE_EXTREMES(X, MAXIMUM)                                                                                         \
+    TABLE_EXTREMES(X, MINIMUM)                                                                                         \
+    X(PRODUCT, U32, uint32_t, ANY_ORDER, CHECKS_PRODUCTS)                                                              \
+    X(PRODUCT, I32, uint32_t, ANY_ORDER, CHECKS_PRODUCTS)                                                              \
+    X(PRODUCT, U64, uint64_t, ANY_ORDER, CHECKS_PRODUCTS)                                                              \
+    X(PRODUCT, I64, uint64_t, ANY_ORDER, CHECKS_PRODUCTS)
+
+/* Maxima and minima are exact. */
+#define TABLE_EXTREMES(X, OPERATION)                                                                                   \
+    X(OPERATION, U32, uint32_t, ANY_ORDER, CHECKS_NOTHING)                                                             \
+    X(OPERATION, I32, int32_t, ANY_ORDER, CHECKS_NOTHING)                                                              \
+    X(OPERATION, U64, uint64_t, ANY_ORDER, CHECKS_NOTHING)                                                             \
+    X(OPERATION, I64, int64_t, ANY_ORDER, CHECKS_NOTHING)                                                              \
+    X(OPERATION, F32, float, ANY_ORDER, CHECKS_NOTHING)                                                                \
+    X(OPERATION, F64, double, ANY_ORDER, CHECKS_NOTHING)
 
 enum element_id {
     NO_ELEMENT,
@@ -43,12 +58,13 @@ enum element_id {
         ELEMENTS
 };
 
-/* The element that results whose values are kept as `type` are made of; NO_ELEMENT for a type that is never kept. */
-ELEMENT_INLINE enum element_id element_id_of(uint32_t type) {
+/* The element that results of an operation whose values are kept as `type` are made of; NO_ELEMENT if there are none.
+ * */
+ELEMENT_INLINE enum element_id element_id_of(uint32_t operation, uint32_t type) {
 #define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
-    case TABLE_##TYPE:                                                                                                 \
+    case (uint64_t)TABLE_##OPERATION << 32 | TABLE_##TYPE:                                                             \
         return ELEMENT_##OPERATION##_##TYPE;
-    switch (type) {
+    switch ((uint64_t)operation << 32 | type) {
         TABLE_ELEMENTS(ELEMENT_CASE)
     default:
         return NO_ELEMENT;

@@ -35,7 +35,7 @@ enum {
     STATE_UNIT = 512,
 
     /* Numbers of rows. Elements that are joined in any order have no others than the first two. */
-    STATE_START = 0,                                            /* the row that the sum began with; zeros if none */
+    STATE_START = 0,                                            /* the row that the sum began with; zeros in a range */
     STATE_SUM = 1,                                              /* any order: the sum so far, the start included */
     STATE_ANY_ORDER_ROWS = 2,                                   /* how many rows there are then */
     STATE_RUN_LEVELS = 10,                                      /* runs of 2^0 to 2^9 rows */
@@ -59,7 +59,8 @@ struct sum_state {
     uint64_t rows;     /* summed so far; first + rows is at most STATE_ROWS_MOST */
     uint64_t checksum; /* of a saved state; otherwise 0 */
     uint32_t flags;
-    uint32_t unused[3]; /* 0 */
+    uint32_t operation; /* a table_operation */
+    uint32_t unused[2]; /* 0 */
 };
 
 /* The rows of a state in the tree's order that mean something: bit k of a mask is the run, or block, of level k. From
@@ -111,7 +112,9 @@ STATE_INLINE struct state_digits state_digits(uint64_t first, uint64_t rows) {
 }
 
 /* The element that a state's rows are made of. */
-STATE_INLINE enum element_id state_element_id(const struct sum_state *header) { return element_id_of(header->type); }
+STATE_INLINE enum element_id state_element_id(const struct sum_state *header) {
+    return element_id_of(header->operation, header->type);
+}
 
 /* How many rows of such elements follow the header. */
 STATE_INLINE unsigned state_rows_of(enum element_id id) {

@@ -1,47 +1,135 @@
 #include "element.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "state.h"
 #include "types.h"
 
-/* Integers are added as unsigned ones, which wrap. */
-#define COMBINE_SUM(earlier, later) ((earlier) + (later))
+/* Integers are added and multiplied as unsigned ones, which wrap. */
+#define COMBINE_SUM(earlier, later)     ((earlier) + (later))
+#define COMBINE_PRODUCT(earlier, later) ((earlier) * (later))
+
+/* A NaN is above and below all. Of two zeros, +0 is the greater one. */
+#define IS_NAN(value) (!((value) == (value)))
+#define COMBINE_MAXIMUM(earlier, later)                                                                                \
+    ((earlier) > (later) || IS_NAN(earlier) ? (earlier)                                                                \
+     : (earlier) == 0 && (later) == 0       ? (earlier) + (later)                                                      \
+                                            : (later))
+#define COMBINE_MINIMUM(earlier, later)                                                                                \
+    ((earlier) < (later) || IS_NAN(earlier) ? (earlier)                                                                \
+     : (earlier) == 0 && (later) == 0       ? -(-(earlier) - (later))                                                  \
+                                            : (later))
+
+enum { LEAST_U32 = 0, LEAST_U64 = 0 };
+#define LEAST_I32    INT32_MIN
+#define LEAST_I64    INT64_MIN
+#define LEAST_F32    -INFINITY
+#define LEAST_F64    -INFINITY
+#define GREATEST_U32 UINT32_MAX
+#define GREATEST_U64 UINT64_MAX
+#define GREATEST_I32 INT32_MAX
+#define GREATEST_I64 INT64_MAX
+#define GREATEST_F32 INFINITY
+#define GREATEST_F64 INFINITY
 
 /* -0.0 for floats, as +0.0 would turn -0.0 into itself. */
-#define IDENTITY_SUM(C) ((C)-0.0)
+#define IDENTITY_SUM(TYPE)     -0.0
+#define IDENTITY_PRODUCT(TYPE) 1
+#define IDENTITY_MAXIMUM(TYPE) LEAST_##TYPE
+#define IDENTITY_MINIMUM(TYPE) GREATEST_##TYPE
+#define START_SUM(TYPE)        0
+#define START_PRODUCT(TYPE)    1
+#define START_MAXIMUM(TYPE)    LEAST_##TYPE
+#define START_MINIMUM(TYPE)    GREATEST_##TYPE
 
-#define DEFINE_COMBINE(OPERATION, TYPE, C, ORDER, CHECK)                                                               \
+#define DEFINE_ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                   \
     static void combine_##OPERATION##_##TYPE(void *to, const void *earlier, const void *later, size_t count) {         \
         C *const joined = to;                                                                                          \
         const C *const a = earlier, *const b = later;                                                                  \
         for (size_t j = 0; j < count; j++)                                                                             \
             joined[j] = COMBINE_##OPERATION(a[j], b[j]);                                                               \
     }                                                                                                                  \
-    static const C identity_##OPERATION##_##TYPE = IDENTITY_##OPERATION(C);
-TABLE_ELEMENTS(DEFINE_COMBINE)
+    static const C identity_##OPERATION##_##TYPE = (C)IDENTITY_##OPERATION(TYPE);                                      \
+    static const C start_##OPERATION##_##TYPE = START_##OPERATION(TYPE);
+TABLE_ELEMENTS(DEFINE_ROW)
 
 #define ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                          \
     [ELEMENT_##OPERATION##_##TYPE] = {.id = ELEMENT_##OPERATION##_##TYPE,                                              \
+                                      .operation = TABLE_##OPERATION,                                                  \
                                       .type = TABLE_##TYPE,                                                            \
                                       .bytes = sizeof(C),                                                              \
                                       .ordered = (ORDER) == TREE_ORDER,                                                \
                                       .check = CHECK,                                                                  \
                                       .combine = combine_##OPERATION##_##TYPE,                                         \
-                                      .identity = &identity_##OPERATION##_##TYPE},
+                                      .identity = &identity_##OPERATION##_##TYPE,                                      \
+                                      .start = &start_##OPERATION##_##TYPE,                                            \
+                                      .start_is_zero = START_##OPERATION(TYPE) == 0},
 static const struct element elements[ELEMENTS] = {TABLE_ELEMENTS(ROW)};
 
-const struct element *element_kept_as(table_type kept) {
-    const enum element_id id = element_id_of(kept);
+static const struct {
+    const char *name, *plural;
+} operations[] = {[TABLE_SUM] = {"sum", "sums"},
+                  [TABLE_MAXIMUM] = {"maximum", "maxima"},
+                  [TABLE_MINIMUM] = {"minimum", "minima"},
+                  [TABLE_PRODUCT] = {"product", "products"}};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+const char *table_operation_name(table_operation operation) {
+    return (unsigned)operation < OPERATIONS ? operations[operation].name : NULL;
+}
+
+const char *element_plural(const struct element *element) { return operations[element->operation].plural; }
+
+static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
+
+/* Values of which there are no elements become wider ones. */
+static table_type widened(table_type out) {
+    switch (table_kind_of(out)) {
+    case TABLE_FLOATING:
+        return type_of_sums(out);
+    case TABLE_SIGNED:
+        return type_bytes(out) < sizeof(int32_t) ? TABLE_I32 : out;
+    default:
+        return type_bytes(out) < sizeof(uint32_t) ? TABLE_U32 : out;
+    }
+}
+
+const struct element *element_kept_as(table_operation operation, table_type kept) {
+    const enum element_id id = element_id_of((uint32_t)operation, (uint32_t)kept);
     return id == NO_ELEMENT ? NULL : &elements[id];
 }
 
-const struct element *element_of(table_type out) { return element_kept_as(type_of_sums(out)); }
+const struct element *element_of(table_operation operation, table_type out) {
+    if (type_bytes(out) == 0)
+        return NULL;
+    return element_kept_as(operation, is_extreme(operation) ? widened(out) : type_of_sums(out));
+}
+
+int table_operation_supported(table_operation operation, table_type in, table_type out) {
+    const struct element *element = element_of(operation, out);
+    if (!element)
+        return 0;
+    return is_extreme(operation) ? in == out : table_types_supported(in, out);
+}
+
+table_type table_kept_type(table_operation operation, table_type out) {
+    const struct element *element = element_of(operation, out);
+    return element ? element->type : (table_type)0;
+}
 
 void element_fill(const struct element *element, void *to, const void *one, size_t count) {
     char *place = to;
     for (size_t j = 0; j < count; j++, place += element->bytes)
         memcpy(place, one, element->bytes);
+}
+
+bool element_is_all(const struct element *element, const void *elements_there, const void *one, size_t count) {
+    const char *place = elements_there;
+    for (size_t j = 0; j < count; j++, place += element->bytes)
+        if (memcmp(place, one, element->bytes) != 0)
+            return false;
+    return true;
 }
 
 unsigned element_state_rows(const struct element *element) { return state_rows_of(element->id); }

@@ -12,12 +12,15 @@ typedef void element_combine(void *to, const void *earlier, const void *later, s
 
 struct element {
     enum element_id id;
+    table_operation operation;
     table_type type; /* of its value: what carries of the caller and totals are, and what values are loaded as */
     size_t bytes;    /* of one element; may be more than those of its value */
     bool ordered;    /* joined along the tree, and in no other order */
     enum element_check check;
     element_combine *combine;
     const void *identity; /* the element that changes nothing where it comes before or after another */
+    const void *start;    /* what a scan begins with where the caller has no row for that */
+    bool start_is_zero;   /* in all bytes, and then those of the identity of elements in any order are, too */
 
     /* What is done to the total of a whole unit when it becomes a block, and to each block that is made of two; doing
      * it twice is doing it once. NULL: nothing. */
@@ -25,15 +28,19 @@ struct element {
 };
 
 /* The element that results of type `out` are made of; NULL if there are no such results. */
-const struct element *element_of(table_type out);
+const struct element *element_of(table_operation operation, table_type out);
 
 /* The element of carries, totals and states of type `kept`; NULL if that is not the type of such. */
-const struct element *element_kept_as(table_type kept);
+const struct element *element_kept_as(table_operation operation, table_type kept);
 
-/* Makes `count` elements side by side those at `one`. */
+/* Makes `count` elements side by side those at `one`; and tells whether they are. */
 void element_fill(const struct element *element, void *to, const void *one, size_t count);
+bool element_is_all(const struct element *element, const void *elements, const void *one, size_t count);
 
 /* Rows of elements that follow the header of a state. */
 unsigned element_state_rows(const struct element *element);
+
+/* "sums", "maxima", ...: what there are of. */
+const char *element_plural(const struct element *element);
 
 #endif

@@ -1,7 +1,5 @@
 #include "pipeline.h"
 
-#include <string.h>
-
 #include "tree.h"
 
 static table_status mark(const struct backend *backend, const struct scan *scan, unsigned number) {
@@ -16,6 +14,14 @@ static table_status mark_from(const struct backend *backend, const struct scan *
     return status;
 }
 
+table_status pipeline_put_start(const struct backend *backend, const struct scan *scan, void *row) {
+    const struct element *element = scan->element;
+    if (element->start_is_zero)
+        return backend->fill(scan, row, 0, scan_row_bytes(scan));
+    element_fill(element, row, element->start, scan->in.columns); /* memory of the host: refuse_operation() */
+    return TABLE_OK;
+}
+
 /* Row 0 of the seeds is what the table begins with. The stages lower the finding. */
 static table_status begin_stages(const struct backend *backend, const struct scan *scan, char *seeds, bool by_host) {
     const size_t row_bytes = scan_row_bytes(scan);
@@ -25,9 +31,9 @@ static table_status begin_stages(const struct backend *backend, const struct sca
     if (status == TABLE_OK && scan->carry_in)
         status = backend->copy(scan, seeds, scan->carry_in, row_bytes);
     else if (status == TABLE_OK && by_host)
-        memset(seeds, 0, row_bytes);
+        element_fill(scan->element, seeds, scan->element->start, scan->in.columns);
     else if (status == TABLE_OK)
-        status = backend->fill(scan, seeds, 0, row_bytes);
+        status = pipeline_put_start(backend, scan, seeds);
     return status;
 }
 
@@ -76,12 +82,11 @@ static table_status run_stages(const struct backend *backend, const struct plan 
 
 /* No rows: the carry goes through. */
 static table_status run_nothing(const struct backend *backend, const struct scan *scan) {
-    const size_t row_bytes = scan_row_bytes(scan);
     const table_status status = mark_from(backend, scan, 0);
     if (status != TABLE_OK || !scan->carry_out || scan->carry_out == scan->carry_in)
         return status;
-    return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, row_bytes)
-                          : backend->fill(scan, scan->carry_out, 0, row_bytes);
+    return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, scan_row_bytes(scan))
+                          : pipeline_put_start(backend, scan, scan->carry_out);
 }
 
 static table_status run_rows(const struct backend *backend, const struct plan *plan, const struct scan *scan,

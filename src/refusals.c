@@ -4,19 +4,26 @@
 
 #include "status.h"
 
-enum { EXCLUSIVE, OFFSETS, TABLES, CARRY_OUT, FIRST_OVERFLOW, SKIPPED, STATE, BACKEND, REPORT, STREAM, WORKSPACE };
+enum {
+    OPERATION,
+    EXCLUSIVE,
+    OFFSETS,
+    TABLES,
+    CARRY_OUT,
+    FIRST_OVERFLOW,
+    SKIPPED,
+    STATE,
+    BACKEND,
+    REPORT,
+    STREAM,
+    WORKSPACE
+};
 
-static const char *const names[] = {[EXCLUSIVE] = "exclusive",
-                                    [OFFSETS] = "offsets",
-                                    [TABLES] = "tables",
-                                    [CARRY_OUT] = "carry_out",
-                                    [FIRST_OVERFLOW] = "first_overflow",
-                                    [SKIPPED] = "skipped",
-                                    [STATE] = "state",
-                                    [BACKEND] = "backend",
-                                    [REPORT] = "report",
-                                    [STREAM] = "stream",
-                                    [WORKSPACE] = "workspace"};
+static const char *const names[] = {
+    [OPERATION] = "operation", [EXCLUSIVE] = "exclusive", [OFFSETS] = "offsets",
+    [TABLES] = "tables",       [CARRY_OUT] = "carry_out", [FIRST_OVERFLOW] = "first_overflow",
+    [SKIPPED] = "skipped",     [STATE] = "state",         [BACKEND] = "backend",
+    [REPORT] = "report",       [STREAM] = "stream",       [WORKSPACE] = "workspace"};
 
 #define BIT(OPTION) 1u << OPTION
 static const struct {
@@ -26,7 +33,7 @@ static const struct {
     [CALLER_ONE_CALL] = {BIT(STREAM) | BIT(WORKSPACE), "the one-call forms, but for the stream forms"},
     [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which cannot wait for the times"},
     [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW), "totals"},
-    [CALLER_STAGE] = {BIT(OFFSETS) | BIT(TABLES) | BIT(SKIPPED) | BIT(STATE), "a stage by itself"},
+    [CALLER_STAGE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(TABLES) | BIT(SKIPPED) | BIT(STATE), "a stage by itself"},
     [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES), "columns that lie apart, which are those of one table"},
     [CALLER_PARTS] = {BIT(TABLES) | BIT(BACKEND) | BIT(REPORT),
                       "a table in parts: each has a backend, and the call its own report"},
@@ -35,6 +42,8 @@ static const struct {
 
 static bool is_set(const table_scan_options *options, unsigned option) {
     switch (option) {
+    case OPERATION:
+        return options->operation != TABLE_SUM;
     case EXCLUSIVE:
         return options->exclusive != 0;
     case OFFSETS:
@@ -70,6 +79,28 @@ table_status refuse(enum caller caller, const table_scan_options *options) {
     return TABLE_OK;
 }
 
+static const char *name_of(table_type type) { return table_type_size(type) ? table_type_name(type) : "(none)"; }
+
+table_status refuse_types(table_operation operation, table_type in, table_type out, const char *to) {
+    const char *const name = table_operation_name(operation);
+    if (!name)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->operation %d is no operation", (int)operation);
+    if (table_operation_supported(operation, in, out))
+        return TABLE_OK;
+    if (operation == TABLE_SUM)
+        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", name_of(in), to, name_of(out));
+    return status_fail(TABLE_ERROR_TYPE, "options->operation: there is no %s of in->type %s as %s %s", name,
+                       name_of(in), to, name_of(out));
+}
+
+table_status refuse_operation(const struct call *call) {
+    const table_operation operation = call->scan.element->operation;
+    if (operation == TABLE_SUM || !call->backend->copy_rows)
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_BACKEND, "options->operation: the CUDA backend knows sums alone, no %s",
+                       element_plural(call->scan.element));
+}
+
 table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
     for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
         if (reserved[i] != 0)
@@ -103,8 +134,8 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
     if (options->skipped && !options->skip_nan)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->skipped is for skip_nan, which is 0");
-    if (options->unused != 0)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0", options->unused);
+    if (!table_operation_name(options->operation))
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->operation %d is no operation", (int)options->operation);
     if ((unsigned)options->backend > TABLE_BACKEND_CUDA)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
     if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)

@@ -17,6 +17,13 @@ enum caller {
 /* ARGUMENT for the first option that is set and not for that call. */
 table_status refuse(enum caller caller, const table_scan_options *options);
 
+/* TYPE for a pair of types that the operation is not there for; `to` is what the second one is called. ARGUMENT for
+ * what is no operation. */
+table_status refuse_types(table_operation operation, table_type in, table_type out, const char *to);
+
+/* BACKEND for an operation that the call's backend does not know. */
+table_status refuse_operation(const struct call *call);
+
 /* Checks all that the options say by themselves, for that form of call. */
 table_status refuse_wrong_options(const table_scan_options *options, enum call_form form);
 

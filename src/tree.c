@@ -4,11 +4,43 @@
 
 #include "types.h"
 
+static int64_t within(int64_t value, int64_t least, int64_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* An integer that was widened, as what it was: the nearest value. */
+static int64_t narrowed(uint32_t bits, table_type type) {
+    switch (type) {
+    case TABLE_BOOL:
+        return within(bits, 0, 1);
+    case TABLE_U8:
+        return within(bits, 0, UINT8_MAX);
+    case TABLE_U16:
+        return within(bits, 0, UINT16_MAX);
+    case TABLE_I8:
+        return within((int32_t)bits, INT8_MIN, INT8_MAX);
+    default:
+        return within((int32_t)bits, INT16_MIN, INT16_MAX);
+    }
+}
+
+static void narrow_row(const uint32_t *from, char *to, size_t columns, table_type type) {
+    const size_t size = table_type_size(type);
+    for (size_t j = 0; j < columns; j++) {
+        const int64_t value = narrowed(from[j], type);
+        memcpy(to + j * size, &value, size); /* little-endian */
+    }
+}
+
 void round_row(const struct element *element, const void *row, void *results, size_t columns, table_type type) {
     const float *const from = row;
     char *const to = results;
     if (element->type == type) {
         memcpy(results, row, columns * element->bytes);
+        return;
+    }
+    if (element->type != TABLE_F32) {
+        narrow_row(row, results, columns, type);
         return;
     }
     for (size_t j = 0; j < columns; j++) {

@@ -102,8 +102,11 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     const table_type type = scan->element->type;
     table_status status = validate_state(scan);
     if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
-        status = status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
-                             table_type_name(type));
+        status = scan->element->ordered
+                     ? status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
+                                   table_type_name(type))
+                     : status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow: no %s leaves its type",
+                                   table_operation_name(scan->element->operation));
     if (status == TABLE_OK && scan->load.without_nan && !type_is_float(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
@@ -125,15 +128,23 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     return status;
 }
 
-static table_status validate_types(struct scan *scan, enum call_form form) {
+/* Totals of maxima and minima have the type that these are kept in, though no results of it are made of such values. */
+static bool is_kept_as(table_operation operation, table_type in, table_type kept) {
+    return table_operation_supported(operation, in, in) && table_kept_type(operation, in) == kept;
+}
+
+static table_status validate_types(struct scan *scan, table_operation operation, enum call_form form) {
     const table_type in = scan->in.type, out = scan->out.type;
-    if (!table_types_supported(in, out))
-        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", table_type_name(in),
-                           form == CALL_FOR_TOTALS ? "totals of" : "out->type", table_type_name(out));
-    scan->element = element_of(out);
+    const char *const to = form == CALL_FOR_TOTALS ? "totals of" : "out->type";
+    scan->element = element_of(operation, out);
+    if (form == CALL_FOR_TOTALS && scan->element && out == scan->element->type && is_kept_as(operation, in, out))
+        return TABLE_OK;
+    const table_status status = refuse_types(operation, in, out, to);
+    if (status != TABLE_OK)
+        return status;
     if (form == CALL_FOR_TOTALS && out != scan->element->type)
-        return status_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its sums are kept in",
-                           table_type_name(out), table_type_name(scan->element->type));
+        return status_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its %s are kept in",
+                           table_type_name(out), table_type_name(scan->element->type), element_plural(scan->element));
     return TABLE_OK;
 }
 
@@ -187,7 +198,7 @@ static table_status validate_tables(struct scan *scan, const struct table_view *
         status = validate_table("out", out, out);
     scan->out = *out;
     if (status == TABLE_OK)
-        status = validate_types(scan, form);
+        status = validate_types(scan, options->operation, form);
     if (status != TABLE_OK)
         return status;
     if (options->reverse) {
@@ -257,6 +268,8 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
         if (named[i].memory && backend_device_of(named[i].memory) >= 0)
             first = named[i].memory;
     table_status status = validate_backend(first, result, wanted, call);
+    if (status == TABLE_OK)
+        status = refuse_operation(call);
     call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
     for (unsigned i = 0; i < count && status == TABLE_OK; i++)
         status = validate_reach(call->backend, named[i].name, named[i].memory);

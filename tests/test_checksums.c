@@ -24,6 +24,7 @@
 static const char *file_name;
 
 struct line {
+    table_operation operation;
     table_type in_type, out_type;
     size_t rows, columns;
     bool reverse;
@@ -94,7 +95,8 @@ static void sum_piece(const struct sums *sums, bool exclusive, size_t first, siz
     assert_true(block_upload(&in, sums->values + first * in_row));
     const table_view from = {in.address, end - first, line->columns, 0, line->in_type};
     const table_view to = {out.address, end - first, line->columns, 0, line->out_type};
-    const table_scan_options options = {.exclusive = exclusive,
+    const table_scan_options options = {.operation = line->operation,
+                                        .exclusive = exclusive,
                                         .backend = sums->way->backend,
                                         .strategy = sums->strategy,
                                         .threads = 1 + (unsigned)(line->rows % 4),
@@ -134,7 +136,8 @@ static struct line compute(const struct line *line, const struct way *way, table
     struct line found = *line;
     struct sums sums = {.line = line, .way = way, .strategy = strategy, .pieces = pieces};
     struct random random = {line->rows * 1000003 + line->columns};
-    assert_int_equal(table_state_bytes(table_sum_type(line->out_type), line->columns, &sums.state_bytes), TABLE_OK);
+    const table_type kept = table_kept_type(line->operation, line->out_type);
+    assert_int_equal(table_state_bytes_of(line->operation, kept, line->columns, &sums.state_bytes), TABLE_OK);
     sums.in_bytes = line->rows * line->columns * table_type_size(line->in_type);
     sums.out_bytes = line->rows * line->columns * table_type_size(line->out_type);
     sums.values = get_memory(sums.in_bytes);
@@ -152,9 +155,10 @@ static struct line compute(const struct line *line, const struct way *way, table
 }
 
 static void write_line(FILE *file, const struct line *line) {
-    fprintf(file, "%s %s %zu %zu %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "%s\n", table_type_name(line->in_type),
+    fprintf(file, "%s %s %zu %zu %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "%s", table_type_name(line->in_type),
             table_type_name(line->out_type), line->rows, line->columns, line->inclusive, line->exclusive, line->state,
             line->reverse ? " reverse" : "");
+    fprintf(file, line->operation == TABLE_SUM ? "\n" : " %s\n", table_operation_name(line->operation));
 }
 
 static table_type type_of(const char *name) {
@@ -165,13 +169,18 @@ static table_type type_of(const char *name) {
 }
 
 static bool read_line(FILE *file, struct line *line) {
-    char text[200], in[8], out[8], direction[8] = "";
+    char text[200], in[8], out[8], words[2][8] = {"", ""};
     if (!fgets(text, sizeof text, file))
         return false;
-    const int count = sscanf(text, "%7s %7s %zu %zu %" SCNx64 " %" SCNx64 " %" SCNx64 " %7s", in, out, &line->rows,
-                             &line->columns, &line->inclusive, &line->exclusive, &line->state, direction);
-    assert_true(count == 7 || (count == 8 && strcmp(direction, "reverse") == 0));
-    line->reverse = count == 8;
+    const int count = sscanf(text, "%7s %7s %zu %zu %" SCNx64 " %" SCNx64 " %" SCNx64 " %7s %7s", in, out, &line->rows,
+                             &line->columns, &line->inclusive, &line->exclusive, &line->state, words[0], words[1]);
+    assert_true(count >= 7);
+    line->reverse = strcmp(words[0], "reverse") == 0;
+    line->operation = TABLE_SUM;
+    const char *const name = words[line->reverse];
+    while (*name && table_operation_name(line->operation) && strcmp(name, table_operation_name(line->operation)) != 0)
+        line->operation++;
+    assert_non_null(table_operation_name(line->operation));
     line->in_type = type_of(in);
     line->out_type = type_of(out);
     return true;
@@ -189,6 +198,8 @@ static void test_bits_are_kept(void **state) {
         if (!random_once_in(&random, run_few()) || (run_small() && line.rows * line.columns > 1 << 14))
             continue;
         for (size_t i = 0; i < way_count; i++) {
+            if (line.operation != TABLE_SUM && ways[i].backend != TABLE_BACKEND_CPU)
+                continue;
             const table_strategy strategy = (table_strategy)random_below(&random, TABLE_STRATEGY_FUSED + 1);
             const unsigned pieces = random_once_in(&random, 2) ? 1 : 3;
             way_enter(&ways[i]);
@@ -209,37 +220,49 @@ static bool is_there(FILE *file, const struct line *line) {
     struct line old;
     rewind(file);
     while (read_line(file, &old))
-        if (old.in_type == line->in_type && old.out_type == line->out_type && old.rows == line->rows &&
-            old.columns == line->columns && old.reverse == line->reverse)
+        if (old.operation == line->operation && old.in_type == line->in_type && old.out_type == line->out_type &&
+            old.rows == line->rows && old.columns == line->columns && old.reverse == line->reverse)
             return true;
     return false;
+}
+
+static void add_line(FILE *file, struct line line) {
+    if (is_there(file, &line))
+        return;
+    line = compute(&line, &ways[0], TABLE_STRATEGY_FUSED, 1);
+    fseek(file, 0, SEEK_END);
+    write_line(file, &line);
 }
 
 static int add_to_file(void) {
     static const size_t columns[] = {1, 3, 4, 7, 17, 64, 130}, rows[] = {1, 513, 1500, 20000, 70001};
     enum { COLUMNS = sizeof columns / sizeof *columns, ROWS = sizeof rows / sizeof *rows };
+    struct type_pair pair;
     FILE *file = fopen(file_name, "a+");
     if (!file)
         return 1;
     way_enter(&ways[0]);
-    for (size_t pair = 0; pair < type_pair_count; pair++)
+    for (size_t number = 0; operation_pair(TABLE_SUM, number, &pair); number++)
         for (size_t i = 0; i < 2 * COLUMNS * ROWS; i++) {
-            struct line line = {type_pairs[pair].in,
-                                type_pairs[pair].out,
-                                rows[i % ROWS],
-                                columns[i / ROWS % COLUMNS],
-                                i / ROWS >= COLUMNS,
-                                0,
-                                0,
-                                0};
+            const struct line line = {.in_type = pair.in,
+                                      .out_type = pair.out,
+                                      .rows = rows[i % ROWS],
+                                      .columns = columns[i / ROWS % COLUMNS],
+                                      .reverse = i / ROWS >= COLUMNS};
             const bool widens = line.in_type != line.out_type; /* of these, fewer tables tell as much */
-            if (line.rows * line.columns > 1 << 18 || (widens && (line.reverse || line.columns % 61 != 3)) ||
-                is_there(file, &line))
-                continue;
-            line = compute(&line, &ways[0], TABLE_STRATEGY_FUSED, 1);
-            fseek(file, 0, SEEK_END);
-            write_line(file, &line);
+            if (line.rows * line.columns <= 1 << 18 && (!widens || (!line.reverse && line.columns % 61 == 3)))
+                add_line(file, line);
         }
+    struct line line = {.operation = TABLE_MAXIMUM};
+    for (; table_operation_name(line.operation); line.operation++)
+        for (size_t number = 0; operation_pair(line.operation, number, &pair); number++)
+            for (size_t i = 0; i < 4; i++) {
+                line.in_type = pair.in;
+                line.out_type = pair.out;
+                line.rows = i % 2 ? 513 : 20000;
+                line.columns = i / 2 ? 4 : 17;
+                add_line(file, line);
+            }
     return fclose(file) != 0;
 }
 

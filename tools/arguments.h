@@ -35,6 +35,7 @@ struct arguments {
 /* Of scan, append and tuplescan-mpi; and of verify, sum and info, which are told how sums were made. */
 struct scan_arguments {
     struct arguments common;
+    table_operation operation;
     const char *carry_in, *carry_out, *state, *to;
     bool exclusive, reverse, offsets, skip_nan, wrap;
     bool looks; /* info: fields that are no numbers are no errors */

@@ -15,6 +15,8 @@ static void print_state(const struct state_file *file, bool json) {
     const table_state_facts *facts = &file->facts;
     if (!json) {
         printf("format      state of a sum, version %u\n", facts->version);
+        if (facts->operation != TABLE_SUM)
+            printf("operation   %s\n", table_operation_name(facts->operation));
         printf("sums        %s\n", table_type_name(facts->type));
         printf("columns     %zu\n", facts->columns);
         printf("rows        %llu\n", (unsigned long long)facts->rows);
@@ -27,6 +29,7 @@ static void print_state(const struct state_file *file, bool json) {
     json_string("file", file->name);
     json_string("format", "state");
     json_size("version", facts->version);
+    json_string("operation", table_operation_name(facts->operation));
     json_string("sum_type", table_type_name(facts->type));
     json_size("columns", facts->columns);
     json_size("rows", facts->rows);

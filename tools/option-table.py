@@ -22,6 +22,7 @@ CALLS = ['C', 'scan', *PYTHON]
 
 # What can be asked for, and each name that it goes by.
 OPTIONS = {
+    'maximum, minimum, product': ['operation', '--operation'],
     'sums in another type': ['dtype', '--out-type'],
     'along another axis': ['axis', 'dim', 'in_step'],
     'into memory that is there': ['out', '--output'],
@@ -45,6 +46,7 @@ PLACE = 'it works where the array is'
 
 # (option, calls, reason)
 WHY_NOT = [
+    ('maximum, minimum, product', list(PYTHON), 'of C and the command alone so far'),
     ('sums in another type', ['C'], 'the type of `out`'),
     ('along another axis', ['scan'], 'along the first axis alone, as the file lies'),
     ('along another axis', ['column_totals'], 'give `np.moveaxis(x, axis, 0)`'),

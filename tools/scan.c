@@ -11,6 +11,7 @@
 #include "number.h"
 #include "output_path.h"
 #include "values.h"
+#include "words.h"
 
 static int check_state(const struct scan_arguments *arguments) {
     const char *path = arguments->state;
@@ -39,6 +40,9 @@ static int check_arguments(void *context) {
     const int code = check_state(arguments);
     if (code != EX_OK)
         return code;
+    if (arguments->operation != TABLE_SUM && arguments->devices.count)
+        return fail(EX_USAGE, "--devices and --operation %s: only one of them; GPUs know sums alone",
+                    operation_words[arguments->operation]);
     if (arguments->devices.count && arguments->common.backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
     if (arguments->common.kept.count > 0 && arguments->offsets)
@@ -75,10 +79,11 @@ static int read_state(void *context) {
 static bool is_less_than_a_state(const struct scan_job *job) {
     const struct input_file *input = &job->inputs[0];
     const struct table_layout *sums = &job->out_layout;
+    const table_operation operation = job->arguments.operation;
     const bool is_one = job->arguments.common.input_count == 1 && !job->arguments.state && !job->arguments.reverse;
     size_t state, values;
     return is_one && input->format->delimiter && input_can_seek(input) &&
-           table_state_bytes(table_sum_type(sums->type), sums->columns, &state) == TABLE_OK &&
+           table_state_bytes_of(operation, table_kept_type(operation, sums->type), sums->columns, &state) == TABLE_OK &&
            size_multiply((size_t)input->size / 2 + 1, 2 * sizeof(uint64_t), &values) && values < state;
 }
 

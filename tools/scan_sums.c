@@ -10,11 +10,15 @@
 #include "types.h"
 #include "values.h"
 
+static bool looks_at_sums(const struct scan_job *job) {
+    return type_is_float(job->out_layout.type) && job->arguments.operation == TABLE_SUM;
+}
+
 /* Is called by the thread that sums. Nothing of the last piece is written if the input has changed. */
 static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
     struct scan_job *job = context;
     const struct input_file *input = job->input;
-    if (type_is_float(out->type) && !not_finite_look(job, job->rows_above + row, in, out))
+    if (looks_at_sums(job) && !not_finite_look(job, job->rows_above + row, in, out))
         job->read_code = fail(EX_OSERR, "out of memory");
     else if (job->arguments.reverse)
         job->read_code = row == 0 ? input_unchanged(input) : EX_OK;
@@ -81,7 +85,8 @@ static int64_t read_values(void *context, void *to, size_t bytes) {
 /* The options of the scan of an input. What came above it is in the state, if anything did. */
 static table_scan_options scan_options(const struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
-    return (table_scan_options){.exclusive = arguments->exclusive,
+    return (table_scan_options){.operation = arguments->operation,
+                                .exclusive = arguments->exclusive,
                                 .reverse = arguments->reverse,
                                 .offsets = arguments->reverse && arguments->offsets,
                                 .skip_nan = arguments->skip_nan,
@@ -240,7 +245,7 @@ static int sum_table_backwards(struct scan_job *job) {
     const table_status status = table_prefix_sum(&in, &out, &options);
     code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
     out.rows = in.rows; /* with --offsets the start is the row after these */
-    if (code == EX_OK && type_is_float(out.type) && !not_finite_look(job, 0, &in, &out))
+    if (code == EX_OK && looks_at_sums(job) && !not_finite_look(job, 0, &in, &out))
         code = fail(EX_OSERR, "out of memory");
     if (code == EX_OK && write_sums(job, out.data, bytes) != 0)
         code = job->write_code;

@@ -19,6 +19,8 @@ enum { OPEN_MOST = 16 };
  * or else the type itself. */
 static table_type wanted_sums(const struct scan_job *job) {
     const table_type before = job->there ? job->there : job->state.facts.type, in = job->input->layout.type;
+    if (job->arguments.operation != TABLE_SUM)
+        return job->arguments.common.out_type;
     const bool usual = !job->there && table_sum_type(default_sum_type(in)) == before;
     const bool keeps = !job->arguments.common.out_type && !usual && table_types_supported(in, before);
     return keeps ? before : job->arguments.common.out_type;
@@ -38,12 +40,14 @@ static int fit_state(struct scan_job *job) {
     size_t bytes;
     if (!job->arguments.state)
         return EX_OK;
-    const table_status known = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
+    const table_operation operation = job->arguments.operation;
+    const table_type kept = table_kept_type(operation, sums->type);
+    const table_status known = table_state_bytes_of(operation, kept, sums->columns, &bytes);
     if (known != TABLE_OK)
         return fail_status(job->state.name, known);
     int code = keep(job, job->state.name, bytes);
     if (code == EX_OK)
-        code = state_file_fit(&job->state, job->name, table_sum_type(sums->type), sums->columns);
+        code = state_file_fit(&job->state, job->name, operation, kept, sums->columns);
     if (code != EX_OK || job->state.facts.version == 0)
         return code;
     job->above = memory_allocate(job->carry_layout.bytes);
@@ -189,7 +193,9 @@ static int make_state(struct scan_job *job) {
     size_t bytes;
     if (job->arguments.state || job->arguments.common.input_count == 1)
         return EX_OK;
-    const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &bytes);
+    const table_operation operation = job->arguments.operation;
+    const table_status status =
+        table_state_bytes_of(operation, table_kept_type(operation, sums->type), sums->columns, &bytes);
     if (status != TABLE_OK)
         return fail_status(job->name, status);
     const int code = keep(job, job->name, bytes);
@@ -217,10 +223,12 @@ int scan_open_tables(void *context) {
     table_type type = job->out_layout.type;
     if (arguments->offsets && __builtin_add_overflow(job->out_layout.shape[0], 1, &job->out_layout.shape[0]))
         return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->name);
-    job->checked = !arguments->wrap && !type_is_float(type);
-    if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, table_sum_type(type), 1, in->columns))
+    const table_operation operation = arguments->operation;
+    const table_type kept = table_kept_type(operation, type);
+    job->checked = !arguments->wrap && !type_is_float(type) && operation != TABLE_MAXIMUM && operation != TABLE_MINIMUM;
+    if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, kept, 1, in->columns))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
-    code = read_row(arguments->carry_in, table_sum_type(type), in->columns, &job->carry_in);
+    code = read_row(arguments->carry_in, kept, in->columns, &job->carry_in);
     if (code == EX_OK)
         code = make_state(job);
     return code == EX_OK ? fit_state(job) : code;

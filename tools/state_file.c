@@ -108,9 +108,13 @@ int state_file_read(struct state_file *file, const char *path, bool locked) {
     return code;
 }
 
-int state_file_fit(struct state_file *file, const char *input, table_type type, size_t columns) {
+int state_file_fit(struct state_file *file, const char *input, table_operation operation, table_type type,
+                   size_t columns) {
     const table_state_facts *facts = &file->facts;
     if (facts->version != 0) {
+        if (facts->operation != operation)
+            return fail(EX_DATAERR, "%s: is the state of a %s, and --operation is %s", file->name,
+                        table_operation_name(facts->operation), table_operation_name(operation));
         if (facts->type != type || facts->columns != columns)
             return fail(EX_DATAERR, "%s: is the state of %zu columns of %s, and the sums of %s are %zu of %s",
                         file->name, facts->columns, table_type_name(facts->type), input, columns,
@@ -120,7 +124,7 @@ int state_file_fit(struct state_file *file, const char *input, table_type type, 
                         file->name, (unsigned long long)facts->first_row);
         return EX_OK;
     }
-    const table_status status = table_state_bytes(type, columns, &file->bytes);
+    const table_status status = table_state_bytes_of(operation, type, columns, &file->bytes);
     if (status != TABLE_OK)
         return fail_status(file->name, status);
     file->state = memory_allocate(file->bytes);
@@ -136,7 +140,7 @@ int state_file_sums(struct state_file *file, const char *path, const char *input
     *row = NULL;
     int code = state_file_read(file, path, false);
     if (code == EX_OK)
-        code = state_file_fit(file, input, type, columns);
+        code = state_file_fit(file, input, TABLE_SUM, type, columns);
     if (code == EX_OK && (!size_multiply(columns, table_type_size(type), &bytes) || !(*row = memory_allocate(bytes))))
         code = fail(EX_OSERR, "%s: out of memory", path);
     if (code == EX_OK && table_state_sums(file->state, *row) != TABLE_OK)

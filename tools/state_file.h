@@ -35,9 +35,10 @@ int state_file_read(struct state_file *file, const char *path, bool locked);
  * (EX_TEMPFAIL). Where the file system has no locks there is a message, and no more. */
 int state_file_take_lock(const char *name, int fd);
 
-/* Makes sure that the state is for sums of `type` in `columns` columns, called `input`; zeros where there was no file.
- */
-int state_file_fit(struct state_file *file, const char *input, table_type type, size_t columns);
+/* Makes sure that the state is for results of an operation kept as `type` in `columns` columns, called `input`; zeros
+ * where there was no file. */
+int state_file_fit(struct state_file *file, const char *input, table_operation operation, table_type type,
+                   size_t columns);
 
 /* *row = the sums that the state at `path` goes on from, for sums of `type` in `columns` columns, called `input`; the
  * state is in `file`, to be closed in any case. EX_OK, or the exit code after a message. free() the row. */

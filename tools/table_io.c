@@ -93,11 +93,18 @@ int start_input(struct input_file *file, const char *path, table_type like, stru
 
 int sum_type(const struct scan_arguments *arguments, const struct input_file *input, table_type *type) {
     table_type in = input->layout.type;
-    *type = arguments->common.out_type ? arguments->common.out_type : default_sum_type(in);
-    if (!table_types_supported(in, *type))
+    const bool is_extreme = arguments->operation == TABLE_MAXIMUM || arguments->operation == TABLE_MINIMUM;
+    *type = arguments->common.out_type ? arguments->common.out_type : is_extreme ? in : default_sum_type(in);
+    if (arguments->operation != TABLE_SUM && !table_operation_supported(arguments->operation, in, *type))
+        return fail(EX_USAGE, "--operation: %s: there is no %s of %s as %s", input->name,
+                    table_operation_name(arguments->operation), table_type_name(in), table_type_name(*type));
+    if (arguments->operation == TABLE_SUM && !table_types_supported(in, *type))
         return fail(EX_USAGE, "%s: %s cannot be summed into %s, only into %s", input->name, table_type_name(in),
                     table_type_name(*type), sum_types_text(in));
     const bool floats = type_is_float(*type);
+    if (arguments->wrap && is_extreme)
+        return fail(EX_USAGE, "--wrap is for sums and products, and no %s leaves its type",
+                    table_operation_name(arguments->operation));
     if (arguments->wrap && floats)
         return fail(EX_USAGE, "--wrap is for integers, and the sums are %s", table_type_name(*type));
     if (arguments->skip_nan && !floats)

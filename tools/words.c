@@ -3,6 +3,7 @@
 #include <string.h>
 
 const char *const backend_words[] = {"auto", "cpu", "cuda", 0};
+const char *const operation_words[] = {"sum", "max", "min", "product", 0};
 const char *const strategy_words[] = {"auto", "host", "recursive", "fused", 0};
 const char *const format_words[] = {"npy", "raw", "csv", "tsv", "text", 0};
 

@@ -3,8 +3,9 @@
 #ifndef WORDS_H
 #define WORDS_H
 
-extern const char *const backend_words[];  /* table_backend */
-extern const char *const strategy_words[]; /* table_strategy */
+extern const char *const backend_words[];   /* table_backend */
+extern const char *const operation_words[]; /* table_operation */
+extern const char *const strategy_words[];  /* table_strategy */
 extern const char *const format_words[];
 
 /* Word number `place` of a list; "unknown" where it has no such word. */

@@ -157,7 +157,14 @@ typedef struct table_scan_options {
     /* Floats only (an ARGUMENT error for integers). 1: a NaN counts as nothing: it is taken as -0.0, which changes no
      * sum. */
     int skip_nan;
-    int unused; /* 0 */
+
+    /* How rows are joined: 0, TABLE_SUM, is the sum that the rest of this header speaks of. The others take every
+     * option as sums do (first_overflow: sums and products), on the CPU alone: CUDA and ranks are BACKEND errors, and
+     * the stages by themselves ARGUMENT errors. What sums begin with where there is no carry_in is 0, products 1,
+     * maxima the least value of the type that they are kept in (table_kept_type(); -infinity of floats), and minima the
+     * greatest; results of a narrower type than the kept one are the nearest value that it has. A NaN that counts as
+     * nothing is taken as that value. */
+    table_operation operation;
 
     /* With skip_nan only (an ARGUMENT error without); NULL: not counted. Receives how many NaNs were skipped in this
      * call. Memory as for the carries. */

@@ -15,9 +15,10 @@
  * What it holds
  * -------------
  * How many rows were summed, the start, and totals of runs of these rows whose lengths are the binary digits of that
- * number: what the tree of tuplescan/prefix_sum.h goes on from. Of integers: the start and the sum so far. All else is
- * zero, so that the same rows summed, however they were cut, leave the same bytes (but for the bits of NaNs). That
- * integers overflowed is not kept: a later call goes on from the wrapped sums, and tells overflows of its own rows.
+ * number: what the tree of tuplescan/prefix_sum.h goes on from. Of integers, and of maxima and minima: the start and
+ * the sum so far. A state is of one operation, and of no other (STATE). All else is zero, so that the same rows summed,
+ * however they were cut, leave the same bytes (but for the bits of NaNs). That integers overflowed is not kept: a later
+ * call goes on from the wrapped sums, and tells overflows of its own rows.
  *
  * Ranges
  * ------
@@ -49,9 +50,15 @@ TABLE_BEGIN
  * 131 rows of floats or 2 rows of integers. */
 TABLE_API table_status table_state_bytes(table_type type, size_t columns, size_t *bytes);
 
+/* The same of any operation; type: one that its results are kept in (table_kept_type()). Of maxima, minima and products
+ * they are 64, and 2 rows. */
+TABLE_API table_status table_state_bytes_of(table_operation operation, table_type type, size_t columns, size_t *bytes);
+
 /* Makes `state`, whatever it held, an empty range of sums that begins at row first_row of all, at most 2^63. Zeroed
  * memory need not be begun. */
 TABLE_API table_status table_state_begin(void *state, table_type type, size_t columns, uint64_t first_row);
+TABLE_API table_status table_state_begin_of(void *state, table_operation operation, table_type type, size_t columns,
+                                            uint64_t first_row);
 
 /* What the header says. */
 typedef struct table_state_facts {
@@ -59,8 +66,10 @@ typedef struct table_state_facts {
     table_type type;
     size_t columns;
     uint64_t first_row;                      /* where the range begins; 0 for a sum that began at its beginning */
-    uint64_t rows;                           /* summed since then */
-    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
+    uint64_t rows;                               /* summed since then */
+    table_operation operation;                   /* what they were joined by */
+    uint32_t unused;                             /* 0 */
+    uint64_t reserved[TABLE_RESERVED_WORDS - 1]; /* written as zeros */
 } table_state_facts;
 
 /* Looks at the header of `bytes` bytes, of any alignment, that are a state, kept or saved, and fills in the facts.

@@ -27,6 +27,17 @@ typedef enum table_type {
     TABLE_BF16 = 13  /* the upper half of an f32 */
 } table_type;
 
+/* How the rows of a table are joined down its columns. The numbers are part of the ABI.
+ *   maximum, minimum  of every type, bool too, into the same type. Exact, so that the order of rows cannot be seen.
+ *                     A NaN makes a NaN of itself and of all that follows (numpy.maximum.accumulate); +0 is above -0.
+ *   product           of integers, into the types that sums of them can have; it wraps, as sums do. */
+typedef enum table_operation {
+    TABLE_SUM = 0, /* the default */
+    TABLE_MAXIMUM = 1,
+    TABLE_MINIMUM = 2,
+    TABLE_PRODUCT = 3
+} table_operation;
+
 /* A row-major table in memory that the caller owns: value (i, j) is at ((T *)data)[i * stride + j].
  *   data     value (0, 0), in host memory (page-locked, too), or memory of one CUDA device (managed, too), at any
  *            address: what is not aligned to its element is slower, little on the CPU, more on CUDA. May be NULL when
@@ -62,6 +73,14 @@ TABLE_API int table_types_supported(table_type in, table_type out);
 /* The type that sums of type `out` are kept in from row to row, and so that of carries, totals and states: f32 for f16
  * and bf16, and for every other type that sums can have the type itself; 0 for one that they cannot have. */
 TABLE_API table_type table_sum_type(table_type out);
+
+/* "sum", "maximum", "minimum", "product"; NULL for a value that is no operation. Static text. */
+TABLE_API const char *table_operation_name(table_operation operation);
+
+/* table_types_supported() and table_sum_type() for any operation. Maxima and minima of u8, u16 and bool are kept as
+ * u32, of i8 and i16 as i32, of f16 and bf16 as f32, and all others as they are; products are kept as they are. */
+TABLE_API int table_operation_supported(table_operation operation, table_type in, table_type out);
+TABLE_API table_type table_kept_type(table_operation operation, table_type out);
 
 TABLE_END
 

@@ -27,8 +27,9 @@ DEVICE bool is_zero(const sum_state &header) {
 /* Whether a header that is not zero is that of the call's sums, which may go on by that many rows. */
 template <class SUM> DEVICE bool fits(const state_pass<SUM> &pass, const sum_state &header) {
     return header.magic == STATE_MAGIC && header.version == STATE_VERSION && header.type == pass.type &&
-           header.columns == pass.columns && header.first == 0 && header.rows <= STATE_ROWS_MOST &&
-           pass.rows <= STATE_ROWS_MOST - header.rows && header.checksum == 0 && header.flags == 0;
+           header.operation == TABLE_SUM && header.columns == pass.columns && header.first == 0 &&
+           header.rows <= STATE_ROWS_MOST && pass.rows <= STATE_ROWS_MOST - header.rows && header.checksum == 0 &&
+           header.flags == 0;
 }
 
 /* The start of a sum that has not begun. */

@@ -63,7 +63,7 @@ void chain_begin(char *chain, const struct division *division) {
         if (scan->carry_in)
             memcpy(chain + row * row_bytes, scan->carry_in, row_bytes);
         else
-            memset(chain + row * row_bytes, 0, row_bytes);
+            element_fill(division->element, chain + row * row_bytes, division->element->start, scan->in.columns);
     }
 }
 

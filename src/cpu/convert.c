@@ -50,6 +50,20 @@ INLINE uint8_t truth_of(value_bool value) { return (uint8_t)((value.byte + 255u)
     DEFINE_RUN(run_##IN##_##OUT, OUT_C, IN_C, as_##IN##_##OUT)
 TABLE_SUM_PAIRS(DEFINE_PAIR)
 #undef DEFINE_PAIR
+
+/* Values that were widened, as what they were; what the narrower type does not have becomes its nearest value. */
+#define AT_MOST(value, least, most) ((value) > (most) ? (most) : (value))
+#define BETWEEN(value, least, most) ((value) < (least) ? (least) : AT_MOST(value, least, most))
+#define DEFINE_NARROW(WIDE, WIDE_C, NARROW, NARROW_C, WITHIN, LEAST, MOST)                                             \
+    INLINE NARROW_C as_##WIDE##_##NARROW(WIDE_C value) { return (NARROW_C)WITHIN(value, LEAST, MOST); }                \
+    DEFINE_RUN(run_##WIDE##_##NARROW, NARROW_C, WIDE_C, as_##WIDE##_##NARROW)
+#define NARROWED(X)                                                                                                    \
+    X(U32, uint32_t, BOOL, uint8_t, AT_MOST, 0, 1)                                                                     \
+    X(U32, uint32_t, U8, uint8_t, AT_MOST, 0, UINT8_MAX)                                                               \
+    X(U32, uint32_t, U16, uint16_t, AT_MOST, 0, UINT16_MAX)                                                            \
+    X(I32, int32_t, I8, int8_t, BETWEEN, INT8_MIN, INT8_MAX)                                                           \
+    X(I32, int32_t, I16, int16_t, BETWEEN, INT16_MIN, INT16_MAX)
+NARROWED(DEFINE_NARROW)
 DEFINE_RUN(run_F32_F16, value_f16, float, value_f16_of)
 DEFINE_RUN(run_F32_BF16, value_bf16, float, value_bf16_of)
 
@@ -94,17 +108,20 @@ INLINE void widen_twice(char *restrict to, const char *restrict from, size_t cou
     DEFINE_CONVERT(convert_##IN##_##OUT, run_##IN##_##OUT, OUT_C, IN_C)
 TABLE_SUM_PAIRS(DEFINE_PAIR)
 #undef DEFINE_PAIR
+#define DEFINE_NARROW_ROWS(WIDE, WIDE_C, NARROW, NARROW_C, WITHIN, LEAST, MOST)                                        \
+    DEFINE_CONVERT(convert_##WIDE##_##NARROW, run_##WIDE##_##NARROW, NARROW_C, WIDE_C)
+NARROWED(DEFINE_NARROW_ROWS)
 DEFINE_CONVERT(convert_F32_F16, run_F32_F16, value_f16, float)
 DEFINE_CONVERT(convert_F32_BF16, run_F32_BF16, value_bf16, float)
 
-/* Makes NaN -0.0, and counts them. */
+/* Makes NaN the value that is nothing, and counts them. */
 #define DEFINE_SKIP(name, TYPE)                                                                                        \
-    static size_t name(void *values, size_t count) {                                                                   \
-        TYPE *const number = values;                                                                                   \
+    static size_t name(void *values, size_t count, const void *nothing) {                                              \
+        TYPE *const number = values, none = *(const TYPE *)nothing;                                                    \
         size_t nans = 0;                                                                                               \
         for (size_t i = 0; i < count; i++) {                                                                           \
             nans += number[i] != number[i];                                                                            \
-            number[i] = number[i] != number[i] ? (TYPE)-0.0 : number[i];                                               \
+            number[i] = number[i] != number[i] ? none : number[i];                                                     \
         }                                                                                                              \
         return nans;                                                                                                   \
     }
@@ -113,8 +130,11 @@ DEFINE_SKIP(clear_nan_f64, double)
 
 #define CONVERT_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) [TABLE_##IN][TABLE_##OUT] = convert_##IN##_##OUT,
 
+#define CONVERT_NARROWED(WIDE, WIDE_C, NARROW, NARROW_C, WITHIN, LEAST, MOST)                                          \
+    [TABLE_##WIDE][TABLE_##NARROW] = convert_##WIDE##_##NARROW,
+
 const struct cpu_conversions CONVERSIONS = {
-    .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR)[TABLE_F32][TABLE_F16] = convert_F32_F16, [TABLE_F32][TABLE_BF16] =
-                                                                                           convert_F32_BF16},
+    .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR) NARROWED(CONVERT_NARROWED)[TABLE_F32][TABLE_F16] = convert_F32_F16,
+                [TABLE_F32][TABLE_BF16] = convert_F32_BF16},
     .clear_nan = {[TABLE_F32] = clear_nan_f32, [TABLE_F64] = clear_nan_f64},
 };

@@ -119,7 +119,9 @@ static inline void division_take(const struct division *division, struct finding
         buffer + division_first(to_stride, rows, division->value_bytes), to_stride, from, scan->in.stride, rows,
         columns);
     const size_t nans =
-        scan->load.without_nan ? conversions->clear_nan[division->element->type](buffer, rows * columns) : 0;
+        scan->load.without_nan
+            ? conversions->clear_nan[division->element->type](buffer, rows * columns, division->element->identity)
+            : 0;
     if (found)
         found->nans += nans;
 }

@@ -10,7 +10,9 @@
 #define FORMATS 0
 #endif
 
-#if FORMATS
+/* Once, for all vectors of f32. */
+#if FORMATS && !defined(HALVES)
+#define HALVES
 typedef uint16_t half_vector __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef uint16_t half_unaligned __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
 typedef uint32_t bits_vector __attribute__((vector_size(VECTOR_BYTES)));

@@ -25,6 +25,16 @@
 #define KERNELS_NAME "plain C"
 #endif
 
+/* What the instruction sets with vectors of one width share: they gain nothing from what else they have. */
+#if VECTOR_BYTES == 64
+#define OPERATION_TAG(operation, type) operation##_##type##_v4
+#elif VECTOR_BYTES == 32
+#define OPERATION_TAG(operation, type) operation##_##type##_v3
+#else
+#define OPERATION_TAG(operation, type) operation##_##type##_plain
+#endif
+#define OPERATION_KERNELS(operation, type) PASTE(kernels, OPERATION_TAG(operation, type))
+
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
 #define INLINE       static inline __attribute__((always_inline))

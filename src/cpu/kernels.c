@@ -10,31 +10,42 @@
 #define TAG       u32
 #define SUM_BYTES 4
 #define FLOATING  0
-#include "sums.h"
+#define OPERATION "sums.h"
 #include "type_kernels.h"
 
 #define SUM       uint64_t
 #define TAG       u64
 #define SUM_BYTES 8
 #define FLOATING  0
-#include "sums.h"
+#define OPERATION "sums.h"
 #include "type_kernels.h"
 
 #define SUM       float
 #define TAG       f32
 #define SUM_BYTES 4
 #define FLOATING  1
-#include "sums.h"
+#define OPERATION "sums.h"
 #include "type_kernels.h"
 
 #define SUM       double
 #define TAG       f64
 #define SUM_BYTES 8
 #define FLOATING  1
-#include "sums.h"
+#define OPERATION "sums.h"
 #include "type_kernels.h"
 
 #include "stream.h"
+
+/* Of maxima, minima and products: operations.c. */
+#define DECLARE(OPERATION, TYPE, C, ORDER, CHECK)                                                                      \
+    extern const struct cpu_element_kernels OPERATION_KERNELS(OPERATION, TYPE);
+TABLE_EXTREMES(DECLARE, MAXIMUM)
+TABLE_EXTREMES(DECLARE, MINIMUM)
+DECLARE(PRODUCT, U32, , , )
+DECLARE(PRODUCT, U64, , , )
+
+#define EXTREME_ENTRY(OPERATION, TYPE, C, ORDER, CHECK)                                                                \
+    [ELEMENT_##OPERATION##_##TYPE] = &OPERATION_KERNELS(OPERATION, TYPE),
 
 #ifndef TUPLESCAN_WITHOUT_KEYS
 extern const struct cpu_key_kernels KEY_KERNELS;
@@ -49,7 +60,12 @@ const struct cpu_kernels KERNELS = {
                  [ELEMENT_SUM_U64] = &kernels_u64,
                  [ELEMENT_SUM_I64] = &kernels_u64,
                  [ELEMENT_SUM_F32] = &kernels_f32,
-                 [ELEMENT_SUM_F64] = &kernels_f64},
+                 [ELEMENT_SUM_F64] = &kernels_f64,
+                 TABLE_EXTREMES(EXTREME_ENTRY, MAXIMUM) TABLE_EXTREMES(EXTREME_ENTRY, MINIMUM)[ELEMENT_PRODUCT_U32] =
+                     &OPERATION_KERNELS(PRODUCT, U32),
+                 [ELEMENT_PRODUCT_I32] = &OPERATION_KERNELS(PRODUCT, U32),
+                 [ELEMENT_PRODUCT_U64] = &OPERATION_KERNELS(PRODUCT, U64),
+                 [ELEMENT_PRODUCT_I64] = &OPERATION_KERNELS(PRODUCT, U64)},
     .conversions = &CONVERSIONS,
 #ifndef TUPLESCAN_WITHOUT_KEYS
     .keys = &KEY_KERNELS,

@@ -96,7 +96,8 @@ typedef void cpu_convert(void *to, ptrdiff_t to_stride, const void *from, ptrdif
 
 struct cpu_conversions {
     cpu_convert *convert[TYPE_NUMBERS][TYPE_NUMBERS]; /* [from][to]: values to what sums are kept in, sums to results */
-    size_t (*clear_nan[TYPE_NUMBERS])(void *values, size_t count); /* NaN become -0.0; returns how many they were */
+    /* NaN become the value at `nothing`; returns how many they were. */
+    size_t (*clear_nan[TYPE_NUMBERS])(void *values, size_t count, const void *nothing);
 };
 
 struct cpu_key_kernels;

@@ -28,18 +28,19 @@ void panel_scan(struct worker *worker, const struct division *division, const st
         go_on(worker, division, part);
         return;
     }
-    worker_begin(worker, division, part, scan->out.data ? start : NULL, NULL);
     if (scan->out.data) {
+        worker_begin_table(worker, division, part, start);
         worker_scan(worker, division, part);
         if (end)
             memcpy(end, worker_last(worker, division), bytes);
         return;
     }
+    worker_begin(worker, division, part, NULL, NULL);
     worker_totals(worker, division, part);
     if (end && start)
         memmove(end, start, bytes);
     else if (end)
-        memset(end, 0, bytes);
+        element_fill(division->element, end, division->element->start, part->columns);
     if (end && part->rows > 0)
         worker_add_rows(worker, division, part, end);
 }

@@ -1,18 +1,23 @@
 /* All kernels of one element, whose value is a number: vectors of elements are vectors of values. Expects
  *   SUM, SUM_BYTES, TAG  the type of a value, its bytes (4 or 8), and a name for the kernels
  *   FLOATING             0 or 1: whether values of f16 and bf16 are taken as such (halves.h)
+ *   OPERATION            a header that vector.h includes, and which defines what follows:
  *   COMBINE(earlier, later), COMBINE_ONE(earlier, later)  two vectors, or two values, joined in that order
  *   IDENTITY             a vector of what changes nothing where it comes before or after
  *   START_VALUE          the value that a scan begins with where the caller has none
  *   SETTLE(total)        the total of a whole unit, or of two blocks, as a block
  *   ORDERED              1: joined along the tree; 0: by one running element
  *   CHECKED              1: sums that wrap, whose overflow is looked for
+ * and perhaps
+ *   FEW_WIDTHS           kernels of their own for 1, 2 and 4 columns alone
+ *   KERNELS_LINKAGE      nothing, where the table of kernels is not static
  * All are undefined at the end. An element with other vectors has kernels of its own, and its entries in kernels.c. */
 #define ELEMENT    VECTOR
 #define NAME(name) PASTE(name, TAG)
 
-#include "tiny.h"
 #include "vector.h"
+
+#include "tiny.h"
 #include "wide.h"
 
 /* Every number of columns that fits in a vector has a kernel of its own. */
@@ -27,16 +32,18 @@
 #undef COLUMNS
 #undef SLOTS
 #if LANES >= 4
-#define SLOTS   4
+#define SLOTS 4
+#ifndef FEW_WIDTHS
 #define COLUMNS 3
 #include "narrow.h"
 #undef COLUMNS
+#endif
 #define COLUMNS 4
 #include "narrow.h"
 #undef COLUMNS
 #undef SLOTS
 #endif
-#if LANES >= 8
+#if LANES >= 8 && !defined(FEW_WIDTHS)
 #define SLOTS   8
 #define COLUMNS 5
 #include "narrow.h"
@@ -52,7 +59,7 @@
 #undef COLUMNS
 #undef SLOTS
 #endif
-#if LANES >= 16
+#if LANES >= 16 && !defined(FEW_WIDTHS)
 #define SLOTS   16
 #define COLUMNS 9
 #include "narrow.h"
@@ -87,22 +94,27 @@
             FORMATS, false                                                                                             \
     }
 
-static const struct cpu_element_kernels NAME(kernels) = {
+#ifndef KERNELS_LINKAGE
+#define KERNELS_LINKAGE static
+#endif
+KERNELS_LINKAGE const struct cpu_element_kernels NAME(kernels) = {
     .narrow =
         {
             [1] = NARROW(1, 1),
             [2] = NARROW(2, 2),
 #if LANES >= 4
-            [3] = NARROW(3, 4),
             [4] = NARROW(4, 4),
+#ifndef FEW_WIDTHS
+            [3] = NARROW(3, 4),
 #endif
-#if LANES >= 8
+#endif
+#if LANES >= 8 && !defined(FEW_WIDTHS)
             [5] = NARROW(5, 8),
             [6] = NARROW(6, 8),
             [7] = NARROW(7, 8),
             [8] = NARROW(8, 8),
 #endif
-#if LANES >= 16
+#if LANES >= 16 && !defined(FEW_WIDTHS)
             [9] = NARROW(9, 16),
             [10] = NARROW(10, 16),
             [11] = NARROW(11, 16),
@@ -133,6 +145,7 @@ static const struct cpu_element_kernels NAME(kernels) = {
 #undef SUM_BYTES
 #undef FLOATING
 #undef ELEMENT
+#undef OPERATION
 #undef COMBINE
 #undef COMBINE_ONE
 #undef IDENTITY

@@ -7,6 +7,10 @@ typedef SUM NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(SU
 #define VECTOR    NAME(vector)
 #define UNALIGNED NAME(unaligned)
 
+#ifdef OPERATION
+#include OPERATION
+#endif
+
 /* Fills a vector from two by a rule: lane l takes lane RULE(l, x) of both, the second counting from LANES. */
 #define SHUFFLE_4(RULE, x, l) RULE((l), x), RULE((l + 1), x), RULE((l + 2), x), RULE((l + 3), x)
 #define SHUFFLE_8(RULE, x, l) SHUFFLE_4(RULE, x, l), SHUFFLE_4(RULE, x, (l) + 4)

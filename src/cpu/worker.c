@@ -131,6 +131,13 @@ void worker_set_row(struct worker *worker, const struct division *division, cons
     }
 }
 
+/* In all lanes of the row that elements in any order gather in. */
+static void put_identity(const struct worker *worker, const struct division *division) {
+    const struct element *element = division->element;
+    char *const last = worker->state.memory + CPU_LAST_ROW * worker->state.row_bytes;
+    element_fill(element, last, element->identity, worker->state.row_bytes / element->bytes);
+}
+
 void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
                   const void *above) {
     const void *const last = above ? above : start;
@@ -138,6 +145,8 @@ void worker_begin(struct worker *worker, const struct division *division, const 
     memset(worker->state.memory, 0, CPU_STACK_ROW * worker->state.row_bytes);
     if (last)
         memcpy(worker_row(worker, division, CPU_LAST_ROW), last, bytes);
+    else if (!division->element->start_is_zero)
+        put_identity(worker, division);
     if (start && division->element->ordered) {
         memcpy(worker_row(worker, division, CPU_START_ROW), start, bytes);
         memcpy(worker_row(worker, division, CPU_SEED_ROW), start, bytes);
@@ -149,6 +158,16 @@ void worker_begin(struct worker *worker, const struct division *division, const 
     worker->state.overflowed = false;
     worker->missing = 0;
     worker->keeps = false;
+}
+
+void worker_begin_table(struct worker *worker, const struct division *division, const struct part *part,
+                        const void *carry_in) {
+    const struct element *element = division->element;
+    if (!carry_in && !element->start_is_zero) {
+        element_fill(element, worker->start, element->start, part->columns);
+        carry_in = worker->start;
+    }
+    worker_begin(worker, division, part, carry_in, NULL);
 }
 
 /* Takes the rows before whole groups, or behind them: a sum that goes on begins and ends anywhere. */
@@ -243,6 +262,13 @@ static bool has_left(const char *before, const char *sum, bool is_signed, bool i
     return is_signed ? ((a ^ b) & (b ^ (b - a))) >> 63 != 0 : b < a;
 }
 
+static void note_overflow(struct worker *worker, const struct division *division, const struct part *part, size_t row,
+                          size_t column) {
+    const uint64_t found = (uint64_t)row * division->scan->in.columns + part->first_column + column;
+    if (found < worker->found.first_overflow)
+        worker->found.first_overflow = found;
+}
+
 /* The first wrong sum of a block in which there is one. Inclusive sums are the results; exclusive ones are one row
  * further up, and those of the last row with the kernel. */
 static void locate_overflow(struct worker *worker, const struct division *division, const struct part *part,
@@ -257,14 +283,40 @@ static void locate_overflow(struct worker *worker, const struct division *divisi
             sums = i + 1 < block->rows ? sums + pitch : worker_last(worker, division);
         for (size_t j = 0; j < part->columns; j++)
             if (has_left(before + j * bytes, sums + j * bytes, is_signed, is_long)) {
-                const uint64_t found =
-                    (uint64_t)(block->first_row + i) * division->scan->in.columns + part->first_column + j;
-                if (found < worker->found.first_overflow)
-                    worker->found.first_overflow = found;
+                note_overflow(worker, division, part, block->first_row + i, j);
                 return;
             }
         before = sums;
     }
+}
+
+/* Whether `running` leaves its type when it is multiplied by the value, which it is; it wraps. */
+static bool multiply(void *running, const char *value, table_type type) {
+    switch (type) {
+    case TABLE_U32:
+        return __builtin_mul_overflow(*(uint32_t *)running, *(const uint32_t *)value, (uint32_t *)running);
+    case TABLE_I32:
+        return __builtin_mul_overflow(*(int32_t *)running, *(const int32_t *)value, (int32_t *)running);
+    case TABLE_U64:
+        return __builtin_mul_overflow(*(uint64_t *)running, *(const uint64_t *)value, (uint64_t *)running);
+    default:
+        return __builtin_mul_overflow(*(int64_t *)running, *(const int64_t *)value, (int64_t *)running);
+    }
+}
+
+/* The first wrong product of a block, from its values: a product that has wrapped may look like any other, or be 0. */
+static void check_products(struct worker *worker, const struct division *division, const struct part *part,
+                           const struct block *block) {
+    const size_t bytes = division->value_bytes;
+    const table_type type = division->element->type;
+    const char *row = block->in;
+    memcpy(worker->before, worker_last(worker, division), part->columns * bytes);
+    for (size_t i = 0; i < block->rows; i++, row += block->in_stride * (ptrdiff_t)bytes)
+        for (size_t j = 0; j < part->columns; j++)
+            if (multiply(worker->before + j * bytes, row + j * bytes, type)) {
+                note_overflow(worker, division, part, block->first_row + i, j);
+                return;
+            }
 }
 
 /* Vectors are written from the first row on, or from its end on in the other direction. */
@@ -277,8 +329,11 @@ static void scan_block(struct worker *worker, const struct division *division, c
                        const struct block *block) {
     struct cpu_state *state = &worker->state;
     const size_t row_bytes = part->columns * division->value_bytes;
-    state->check = division->scan->first_overflow &&
-                   (uint64_t)block->first_row * division->scan->in.columns < worker->found.first_overflow;
+    const bool check = division->scan->first_overflow &&
+                       (uint64_t)block->first_row * division->scan->in.columns < worker->found.first_overflow;
+    if (check && division->element->check == CHECKS_PRODUCTS)
+        check_products(worker, division, part, block);
+    state->check = check && division->element->check == CHECKS_SUMS;
     if (state->check)
         memcpy(worker->before, worker_last(worker, division), row_bytes);
     state->past_caches = division->stream && !division->stage_out &&

@@ -23,10 +23,14 @@ struct worker {
 struct worker worker_make(const struct division *division, char *memory);
 
 /* Makes the worker ready for the first row of a chunk, or of a unit, of which it then counts units. start: its seed, or
- * NULL for zeros. above: of floats, the inclusive sums of the row before, or NULL where they are the seed. Both may be
- * rows of the worker. */
+ * NULL where only totals are wanted. above: of floats, the inclusive sums of the row before, or NULL where they are the
+ * seed. Both may be rows of the worker. */
 void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
                   const void *above);
+
+/* The same for the first row of the table, with a row of carry or none. */
+void worker_begin_table(struct worker *worker, const struct division *division, const struct part *part,
+                        const void *carry_in);
 
 /* Where the kernel has the sums of one of its rows; and puts sums into one of the stack. */
 char *worker_row(const struct worker *worker, const struct division *division, size_t row);

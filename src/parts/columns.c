@@ -121,10 +121,9 @@ static table_status validate_shapes(const table_columns *in, const table_columns
     const table_status status = refuse(CALLER_COLUMNS, options);
     if (status != TABLE_OK)
         return status;
-    if (!table_types_supported(in->type, out->type))
-        return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into out->type %s",
-                           table_type_size(in->type) ? table_type_name(in->type) : "(none)",
-                           table_type_size(out->type) ? table_type_name(out->type) : "(none)");
+    const table_status refused = refuse_types(options->operation, in->type, out->type, "out->type");
+    if (refused != TABLE_OK)
+        return refused;
     return validate_reach_words(options);
 }
 
@@ -262,7 +261,7 @@ table_status table_prefix_sum_columns(const table_columns *in, const table_colum
     table_status status = validate_shapes(in, out, &columns.options);
     if (status != TABLE_OK)
         return status;
-    columns.element = element_of(out->type);
+    columns.element = element_of(columns.options.operation, out->type);
     columns.in_turn = columns.options.report != NULL;
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;

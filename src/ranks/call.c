@@ -40,6 +40,8 @@ table_status ranks_look_at_form(const struct ranks_call *call) {
                                                      "state, reverse, skip_nan and skipped, and no others");
     if (options->tables > 1)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
+    if (options->operation != TABLE_SUM)
+        return table_error_set(TABLE_ERROR_BACKEND, "options->operation: ranks know sums alone");
     return options->stream || options->workspace || options->workspace_bytes
                ? table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms")
                : TABLE_OK;

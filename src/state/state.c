@@ -70,20 +70,28 @@ table_status state_header(const char *name, const struct sum_state *header, size
                            STATE_VERSION);
     const struct element *element = state_element(header);
     if (!element || state_bytes(element, header->columns, bytes) != TABLE_OK)
-        return status_fail(TABLE_ERROR_STATE, "%s: there are no sums of type %u with %llu columns", name, header->type,
-                           (unsigned long long)header->columns);
+        return status_fail(TABLE_ERROR_STATE, "%s: there is no state of operation %u, type %u and %llu columns", name,
+                           header->operation, header->type, (unsigned long long)header->columns);
     return header_numbers(name, header);
 }
 
-table_status state_fits(const char *name, const struct sum_state *header, const struct element *element,
-                        size_t columns) {
-    if (state_element(header) != element)
-        return status_fail(TABLE_ERROR_STATE, "%s: is of sums of %s, not %s", name,
-                           table_type_name((table_type)header->type), table_type_name(element->type));
+static table_status state_is_of(const char *name, const struct sum_state *header, table_type type, size_t columns) {
+    if (header->type != (uint32_t)type)
+        return status_fail(TABLE_ERROR_STATE, "%s: is of %s of %s, not %s", name, element_plural(state_element(header)),
+                           table_type_name((table_type)header->type), table_type_name(type));
     if (header->columns != columns)
         return status_fail(TABLE_ERROR_STATE, "%s: has %llu columns, not %zu", name,
                            (unsigned long long)header->columns, columns);
     return TABLE_OK;
+}
+
+table_status state_fits(const char *name, const struct sum_state *header, const struct element *element,
+                        size_t columns) {
+    const struct element *own = state_element(header);
+    if (own->operation != element->operation)
+        return status_fail(TABLE_ERROR_STATE, "%s: is of %s of %s, not of %s of %s", name, element_plural(own),
+                           table_type_name(own->type), element_plural(element), table_type_name(element->type));
+    return state_is_of(name, header, element->type, columns);
 }
 
 /* Whether row number `slot` means something. */
@@ -101,6 +109,19 @@ static bool slot_counts(const struct sum_state *header, const struct state_digit
     return digits->runs >> (slot - STATE_RUNS) & 1;
 }
 
+/* In any order, what was summed so far is the start, or nothing where the start is not known. */
+static table_status state_of_no_rows(const char *name, const struct sum_state *header, const char *start) {
+    const struct element *element = state_element(header);
+    const size_t row_bytes = state_row_bytes(header);
+    const char *sum = start + row_bytes;
+    if (element->ordered)
+        return TABLE_OK;
+    if (header->first == 0 ? memcmp(start, sum, row_bytes) == 0
+                           : element_is_all(element, sum, element->identity, header->columns))
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_STATE, "%s: has no rows, and sums other than its start", name);
+}
+
 table_status state_rows_clean(const char *name, const struct sum_state *header, const void *rows) {
     const struct state_digits digits = state_digits(header->first, header->rows);
     const size_t row_bytes = state_row_bytes(header);
@@ -109,31 +130,48 @@ table_status state_rows_clean(const char *name, const struct sum_state *header, 
         if (!slot_counts(header, &digits, slot) && !all_zero(row, row_bytes))
             return status_fail(TABLE_ERROR_STATE, "%s: after %llu rows its row %u is not zero, as it has to be", name,
                                (unsigned long long)header->rows, slot);
-    row = rows;
-    if (!state_element(header)->ordered && header->rows == 0 && memcmp(row, row + row_bytes, row_bytes) != 0)
-        return status_fail(TABLE_ERROR_STATE, "%s: has no rows, and sums other than its start", name);
-    return TABLE_OK;
+    return header->rows == 0 ? state_of_no_rows(name, header, rows) : TABLE_OK;
 }
 
 struct sum_state state_new_header(const struct element *element, size_t columns, uint64_t first) {
-    return (struct sum_state){
-        .magic = STATE_MAGIC, .version = STATE_VERSION, .type = element->type, .columns = columns, .first = first};
+    return (struct sum_state){.magic = STATE_MAGIC,
+                              .version = STATE_VERSION,
+                              .type = element->type,
+                              .columns = columns,
+                              .first = first,
+                              .operation = element->operation};
 }
 
 void state_make(struct sum_state *state, const struct element *element, size_t columns, uint64_t first) {
     *state = state_new_header(element, columns, first);
     memset(state + 1, 0, element_state_rows(element) * state_row_bytes(state));
+    state_put_start(state, element);
+}
+
+void state_put_start(struct sum_state *state, const struct element *element) {
+    const size_t row_bytes = state_row_bytes(state);
+    if (element->start_is_zero)
+        return;
+    if (state->first == 0)
+        element_fill(element, state_row(state, row_bytes, STATE_START), element->start, state->columns);
+    if (!element->ordered)
+        element_fill(element, state_row(state, row_bytes, STATE_SUM), element->identity, state->columns);
 }
 
 table_status table_state_begin(void *state, table_type type, size_t columns, uint64_t first_row) {
+    return table_state_begin_of(state, TABLE_SUM, type, columns, first_row);
+}
+
+table_status table_state_begin_of(void *state, table_operation operation, table_type type, size_t columns,
+                                  uint64_t first_row) {
     size_t bytes;
     table_status status = state_pointer("state", state);
     if (status == TABLE_OK)
-        status = table_state_bytes(type, columns, &bytes);
+        status = table_state_bytes_of(operation, type, columns, &bytes);
     if (status == TABLE_OK && first_row > STATE_ROWS_MOST)
         status = status_fail(TABLE_ERROR_TOO_LARGE, "first_row %llu is beyond 2^63", (unsigned long long)first_row);
     if (status == TABLE_OK)
-        state_make(state, element_kept_as(type), columns, first_row);
+        state_make(state, element_kept_as(operation, type), columns, first_row);
     return status;
 }
 
@@ -158,17 +196,23 @@ table_status table_state_describe(const void *state, size_t bytes, table_state_f
                                  .type = (table_type)header.type,
                                  .columns = header.columns,
                                  .first_row = header.first,
-                                 .rows = header.rows};
+                                 .rows = header.rows,
+                                 .operation = (table_operation)header.operation};
     return TABLE_OK;
 }
 
 /* Checks a state that has not begun, with type and columns if they are known. */
 static table_status check_zeros(const void *state, size_t bytes, table_type type, size_t columns) {
-    size_t wanted = bytes;
-    const table_status status = type && columns ? table_state_bytes(type, columns, &wanted) : TABLE_OK;
+    size_t wanted = bytes, others = bytes;
+    table_status status = TABLE_OK;
+    if (type && columns) {
+        status = table_state_bytes(type, columns, &wanted);
+        if (status == TABLE_OK)
+            status = table_state_bytes_of(TABLE_MAXIMUM, type, columns, &others);
+    }
     if (status != TABLE_OK)
         return status;
-    if (bytes != wanted)
+    if (bytes != wanted && bytes != others)
         return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %zu columns of %s have %zu", bytes, columns,
                            table_type_name(type), wanted);
     if (!all_zero(state, bytes))
@@ -188,8 +232,7 @@ table_status table_state_check(const void *state, size_t bytes, table_type type,
     const struct sum_state *header = state;
     status = state_kept("state", header);
     if (status == TABLE_OK)
-        status = state_fits("state", header, type ? element_kept_as(type) : state_element(header),
-                            columns ? columns : facts.columns);
+        status = state_is_of("state", header, type ? type : facts.type, columns ? columns : facts.columns);
     return status == TABLE_OK ? state_rows_clean("state", header, header + 1) : status;
 }
 
@@ -235,10 +278,11 @@ static table_status check_neighbours(const struct sum_state *left, const struct 
     if (left->first + left->rows != right->first)
         return status_fail(TABLE_ERROR_STATE, "right: begins at row %llu, and left ends at %llu",
                            (unsigned long long)right->first, (unsigned long long)(left->first + left->rows));
+    const struct element *element = state_element(right);
     const char *start = state_row(right, state_row_bytes(right), STATE_START);
-    for (size_t i = 0; i < state_row_bytes(right); i++)
-        if (start[i] != 0)
-            return status_fail(TABLE_ERROR_STATE, "right: has a start of its own, and left comes before it");
+    if (right->first == 0 ? !element_is_all(element, start, element->start, right->columns)
+                          : !all_zero(start, state_row_bytes(right)))
+        return status_fail(TABLE_ERROR_STATE, "right: has a start of its own, and left comes before it");
     return state_apart("left", left, "right", right, left_bytes, false);
 }
 

@@ -11,7 +11,7 @@
 
 /* The element that the rows of a state are made of, whose header was found good. */
 static inline const struct element *state_element(const struct sum_state *header) {
-    return element_kept_as((table_type)header->type);
+    return element_kept_as((table_operation)header->operation, (table_type)header->type);
 }
 
 /* The bytes of a state of such elements. TOO_LARGE. */
@@ -41,8 +41,11 @@ table_status state_rows_clean(const char *name, const struct sum_state *header, 
 /* The header of a sum that has begun, without rows. */
 struct sum_state state_new_header(const struct element *element, size_t columns, uint64_t first);
 
-/* Such a header, and behind it zeros. It is known that the bytes fit in size_t. */
+/* Such a header, and after it the rows of no rows summed. It is known that the bytes fit in size_t. */
 void state_make(struct sum_state *state, const struct element *element, size_t columns, uint64_t first);
+
+/* Puts what a scan begins with where the caller has no row into a state of zeros. */
+void state_put_start(struct sum_state *state, const struct element *element);
 
 /* The end of a state in the tree's order that has begun, to which totals are appended: each of a run of 2^level rows
  * (level at most STATE_UNIT_LEVEL), or of a block of 2^level units, that begins where the state ends, at a multiple of

@@ -18,13 +18,20 @@ table_status state_bytes(const struct element *element, size_t columns, size_t *
     return TABLE_OK;
 }
 
-table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
-    const struct element *element = element_kept_as(type);
+table_status table_state_bytes_of(table_operation operation, table_type type, size_t columns, size_t *bytes) {
+    const struct element *element = element_kept_as(operation, type);
     if (!bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    if (!table_operation_name(operation))
+        return status_fail(TABLE_ERROR_ARGUMENT, "operation %d is no operation", (int)operation);
     if (!element)
-        return status_fail(TABLE_ERROR_TYPE, "type %d is not one of sums", (int)type);
+        return status_fail(TABLE_ERROR_TYPE, "type %d is not one that a %s is kept in", (int)type,
+                           table_operation_name(operation));
     return state_bytes(element, columns, bytes);
+}
+
+table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
+    return table_state_bytes_of(TABLE_SUM, type, columns, bytes);
 }
 
 /* Numbers of the rows of level 0 of one kind of runs. */
@@ -167,6 +174,7 @@ table_status state_enter_host(const struct scan *scan) {
         return TABLE_OK;
     memset(scan->state, 0, scan_state_bytes(scan));
     *scan->state = *scan->header_before;
+    state_put_start(scan->state, scan->element);
     for (unsigned slot = STATE_START; slot <= state_last_start(scan->element) && scan->carry_in; slot++)
         memcpy(state_row(scan->state, row_bytes, slot), scan->carry_in, row_bytes);
     return TABLE_OK;

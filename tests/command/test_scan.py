@@ -50,6 +50,43 @@ class Scanning(CommandTest):
         self.run_command("scan", "in.npy", "-qo", "out.npy")
         self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0, dtype="u8"))
 
+    def test_operations_are_numpys_own(self):
+        for type_name in ("u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64"):
+            for name, of_numpy in (("max", numpy.maximum), ("min", numpy.minimum), ("product", numpy.multiply)):
+                table = random_table(type_name, (3000, 3))
+                if name == "product" and type_name[0] == "f":
+                    continue
+                if type_name[0] == "f":
+                    table[1000, 1] = numpy.nan
+                self.save("in.npy", table)
+                wrap = ["--wrap"] if name == "product" else []
+                self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", name, *wrap)
+                wide = numpy.cumprod(table, axis=0).dtype if name == "product" else table.dtype
+                self.assert_same(numpy.load(self.path("out.npy")), of_numpy.accumulate(table, axis=0, dtype=wide))
+
+    def test_operations_in_parts_and_from_the_end(self):
+        table = random_table("i32", (1000, 2))
+        for name, of_numpy in (("max", numpy.maximum), ("min", numpy.minimum)):
+            whole = of_numpy.accumulate(table, axis=0)
+            for number, rows in enumerate((table[:123], table[123:])):
+                self.save(f"{number}.npy", rows)
+                self.run_command("scan", f"{number}.npy", "-fqo", f"out{number}.npy", "--operation", name, "--continue",
+                                 name + ".state")
+            self.assert_same(numpy.load(self.path("out1.npy")), whole[123:])
+            self.run_command("scan", "0.npy", "1.npy", "-fqo", "both.npy", "--operation", name, "--exclusive")
+            self.assert_same(numpy.load(self.path("both.npy"))[1:], whole[:-1])
+            self.save("in.npy", table)
+            self.run_command("scan", "in.npy", "-fqo", "back.npy", "--operation", name, "--reverse")
+            self.assert_same(numpy.load(self.path("back.npy")), of_numpy.accumulate(table[::-1], axis=0)[::-1])
+        self.assertIn(b"maximum", self.run_command("info", "max.state").stdout)
+        self.assert_refused(DATA, "scan", "0.npy", "-fo", "out.npy", "--continue", "max.state",
+                            says=["maximum", "sum"])
+        self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", "product", code=DATA)
+        self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "mean", says=["product"])
+        self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "max", "--devices", "0",
+                            says=["--devices"])
+        self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "max", "--wrap", says=["--wrap"])
+
     def test_special_floats(self):
         table = numpy.array([[-0.0, 1e308, numpy.inf], [-0.0, 1e308, -numpy.inf], [5e-324, -1e308, 1]])
         self.save("in.npy", table)

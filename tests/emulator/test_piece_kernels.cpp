@@ -198,7 +198,7 @@ static void check(const table_case &what) {
     bytes start(row);
     for (size_t j = 0; j < what.columns; j++)
         store(what.out, &start[j * out], static_cast<double>(random_below(100)) / 7);
-    state_make(expected.state, element_kept_as(what.out), what.columns, 0);
+    state_make(expected.state, element_kept_as(TABLE_SUM, what.out), what.columns, 0);
     memcpy(state_row(expected.state, row, STATE_START), start.data(), row);
     const uint64_t before = rows_before();
     fill_state(what, expected.state, before);

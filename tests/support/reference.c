@@ -9,6 +9,7 @@
 /* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any sum of fewer
  * than 2^63 values of 64 bits fits exactly). */
 __extension__ typedef __int128 exact;
+__extension__ typedef unsigned __int128 exact_bits;
 
 static bool is_float(table_type type) {
     return type == TABLE_F32 || type == TABLE_F64 || type == TABLE_F16 || type == TABLE_BF16;
@@ -309,6 +310,8 @@ static void integer_column(const table_view *in, size_t column, const void *carr
         store_integer(result->carry_out, column, type, sum);
 }
 
+#include "reference_joined.h"
+
 /* The columns from `first` to before `last`, by one thread. */
 struct share {
     const table_view *in;
@@ -326,7 +329,10 @@ static void *take_share(void *argument) {
     struct column column = {0};
     share->opened = !floats || column_open(&column, rows, rows / REFERENCE_UNIT + (rows % REFERENCE_UNIT != 0));
     for (size_t index = share->first; index < share->last && share->opened; index++) {
-        if (floats)
+        if (share->result.operation != TABLE_SUM)
+            (floats ? joined_floats : joined_integers)(share->in, index, share->carry_in, share->exclusive,
+                                                       &share->result);
+        else if (floats)
             float_column(share->in, index, share->carry_in, share->exclusive, &share->result, &column);
         else
             integer_column(share->in, index, share->carry_in, share->exclusive, &share->result);

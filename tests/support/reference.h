@@ -13,19 +13,21 @@ enum { REFERENCE_UNIT = 512 };
 /* What is asked of the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer
  * may be NULL. */
 struct reference {
-    table_type type;         /* of the results; all but `sums` is of reference_sum_type(type) */
-    bool reverse, skip_nan;  /* as the options; units are counted from the last row when reversed */
-    void *sums;              /* rows x columns, in the order of the table's rows */
-    void *kept;              /* rows x columns, in that order: the inclusive sums before they are rounded */
-    void *totals;            /* units x columns: T of each unit */
-    void *seeds;             /* (units + 1) x columns: the seed of each unit, and the carry out */
-    void *carry_out;         /* 1 x columns */
-    uint64_t skipped;        /* always set */
-    uint64_t first_overflow; /* always set; UINT64_MAX for none, and for floats */
+    table_operation operation; /* of other than sums there are `sums`, carry_out and the two words alone */
+    table_type type;           /* of the results; all but `sums` is of reference_kept_type(operation, type) */
+    bool reverse, skip_nan;    /* as the options; units are counted from the last row when reversed */
+    void *sums;                /* rows x columns, in the order of the table's rows */
+    void *kept;                /* rows x columns, in that order: the inclusive sums before they are rounded */
+    void *totals;              /* units x columns: T of each unit */
+    void *seeds;               /* (units + 1) x columns: the seed of each unit, and the carry out */
+    void *carry_out;           /* 1 x columns */
+    uint64_t skipped;          /* always set */
+    uint64_t first_overflow;   /* always set; UINT64_MAX for none, and for floats */
 };
 
-/* What sums of `type` are kept in. */
+/* What sums of `type` are kept in, and results of any operation. */
 table_type reference_sum_type(table_type type);
+table_type reference_kept_type(table_operation operation, table_type type);
 
 /* `count` sums as results of `type`. */
 void reference_round(table_type type, const void *sums, void *results, size_t count);

@@ -11,6 +11,23 @@
 
 #include "types.h"
 
+#define ONE_TYPE(TYPE, NAME, C, KIND, NUMPY, CODE) TABLE_##TYPE,
+static const table_type all_types[] = {TABLE_TYPES(ONE_TYPE)};
+
+bool operation_pair(table_operation operation, size_t number, struct type_pair *pair) {
+    if (operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM) {
+        if (number < sizeof all_types / sizeof *all_types)
+            *pair = (struct type_pair){all_types[number], all_types[number]};
+        return number < sizeof all_types / sizeof *all_types;
+    }
+    for (size_t i = 0; i < type_pair_count; i++)
+        if ((operation == TABLE_SUM || !element_is_float(type_pairs[i].out)) && number-- == 0) {
+            *pair = type_pairs[i];
+            return true;
+        }
+    return false;
+}
+
 static const table_strategy all_strategies[] = {TABLE_STRATEGY_AUTO, TABLE_STRATEGY_HOST, TABLE_STRATEGY_RECURSIVE,
                                                 TABLE_STRATEGY_FUSED};
 enum { STRATEGIES = sizeof all_strategies / sizeof *all_strategies };
@@ -51,17 +68,17 @@ void fail_run(const struct run *run, const char *format, ...) {
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     print_error(
-        "%s\n  %s->%s, backend %s, strategy %s, %s, %zu rows x %zu columns, strides %zu -> %zu, offsets %zu (%s)"
+        "%s\n  %s, %s->%s, backend %s, strategy %s, %s, %zu rows x %zu columns, strides %zu -> %zu, offsets %zu (%s)"
         " -> %zu (%s)%s%s%s%s%s%s%s%s%s%s%s, skews %zu -> %zu, pattern %d, threads %u\n  TUPLESCAN_TEST_SEED=%" PRIu64
         "\n",
-        what, table_type_name(c->in_type), table_type_name(c->out_type), run->way->name, strategy_name(run->strategy),
-        run->form, c->rows, c->columns, c->columns + c->in_gap, c->columns + c->out_gap, c->in_offset,
-        c->in_edge == EDGE_BACK ? "back" : "front", c->out_offset, c->out_edge == EDGE_BACK ? "back" : "front",
-        c->zero_stride ? ", stride 0" : "", c->in_place ? ", in place" : "", c->exclusive ? ", exclusive" : "",
-        c->carry_in ? ", carry in" : "", c->carry_out ? ", carry out" : "", c->same_carry ? " (the same row)" : "",
-        c->check_overflow ? ", checked" : "", c->reverse ? ", reverse" : "", c->skip_nan ? ", skip NaN" : "",
-        c->in_turned ? ", in turned" : "", c->out_turned ? ", out turned" : "", c->in_skew, c->out_skew, c->pattern,
-        c->threads, run_seed());
+        what, table_operation_name(c->operation), table_type_name(c->in_type), table_type_name(c->out_type),
+        run->way->name, strategy_name(run->strategy), run->form, c->rows, c->columns, c->columns + c->in_gap,
+        c->columns + c->out_gap, c->in_offset, c->in_edge == EDGE_BACK ? "back" : "front", c->out_offset,
+        c->out_edge == EDGE_BACK ? "back" : "front", c->zero_stride ? ", stride 0" : "",
+        c->in_place ? ", in place" : "", c->exclusive ? ", exclusive" : "", c->carry_in ? ", carry in" : "",
+        c->carry_out ? ", carry out" : "", c->same_carry ? " (the same row)" : "", c->check_overflow ? ", checked" : "",
+        c->reverse ? ", reverse" : "", c->skip_nan ? ", skip NaN" : "", c->in_turned ? ", in turned" : "",
+        c->out_turned ? ", out turned" : "", c->in_skew, c->out_skew, c->pattern, c->threads, run_seed());
     fail();
 }
 
@@ -73,7 +90,7 @@ void require(const struct run *run, bool condition, const char *what) {
 static void open_run(struct run *run) {
     const struct scan_case *c = run->scan_case;
     const struct memory *memory = run->way->memory;
-    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
+    const size_t row_bytes = c->columns * element_size(reference_kept_type(c->operation, c->out_type));
     const ptrdiff_t in_stride = (ptrdiff_t)(c->columns + c->in_gap), out_stride = (ptrdiff_t)(c->columns + c->out_gap);
     const size_t units = c->rows / REFERENCE_UNIT + 1;
     bool opened =
@@ -86,6 +103,7 @@ static void open_run(struct run *run) {
                                                c->out_turned ? -out_stride : out_stride,
                                                c->out_offset * element_size(c->out_type) + c->out_skew, c->out_edge);
     }
+    run->expected.operation = c->operation;
     run->expected.type = c->out_type;
     run->expected.reverse = c->reverse;
     run->expected.skip_nan = c->skip_nan;
@@ -115,7 +133,7 @@ static void close_run(struct run *run) {
 
 void scan_case_check(const struct scan_case *scan_case, const struct way *way) {
     struct run run = {.scan_case = scan_case, .way = way, .form = "preparation", .random = {scan_case->seed}};
-    const table_type sum_type = reference_sum_type(scan_case->out_type);
+    const table_type sum_type = reference_kept_type(scan_case->operation, scan_case->out_type);
     way_enter(way);
     open_run(&run);
     table_randomize(&run.in, &run.random, scan_case->pattern);
@@ -131,12 +149,13 @@ void scan_case_check(const struct scan_case *scan_case, const struct way *way) {
     for (size_t i = 0; i < STRATEGIES; i++) {
         run.strategy = all_strategies[i];
         if ((i != chosen && (i != other || way->fused_alone)) ||
-            !way_has_strategy(way, run.strategy, scan_case->in_type, scan_case->out_type))
+            (scan_case->operation == TABLE_SUM &&
+             !way_has_strategy(way, run.strategy, scan_case->in_type, scan_case->out_type)))
             continue;
         check_one_call(&run);
         if (way->direct && i == chosen)
             check_stream_form(&run);
-        if (way->direct && run.strategy != TABLE_STRATEGY_FUSED && i == chosen)
+        if (way->direct && run.strategy != TABLE_STRATEGY_FUSED && i == chosen && scan_case->operation == TABLE_SUM)
             check_stages(&run);
         if (i == chosen && !way->fused_alone)
             check_totals(&run);
@@ -159,7 +178,8 @@ void scan_case_vary(struct scan_case *c, struct random *random) {
     c->carry_in = random_once_in(random, 2);
     c->carry_out = random_once_in(random, 2);
     c->same_carry = c->carry_in && c->carry_out && random_once_in(random, 3);
-    c->check_overflow = !element_is_float(c->out_type) && random_once_in(random, 2);
+    c->check_overflow = !element_is_float(c->out_type) &&
+                        (c->operation == TABLE_SUM || c->operation == TABLE_PRODUCT) && random_once_in(random, 2);
     c->reverse = random_once_in(random, 4);
     c->skip_nan = element_is_float(c->out_type) && random_once_in(random, 3);
     c->in_turned = random_once_in(random, 5);

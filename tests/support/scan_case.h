@@ -11,6 +11,7 @@
 /* What a test asks for. All zero is the plainest case; what is not a shape or type is chosen at random by
  * scan_case_vary(). */
 struct scan_case {
+    table_operation operation;
     table_type in_type, out_type;
     size_t rows, columns;
     size_t in_gap, out_gap;       /* stride - columns */
@@ -31,7 +32,10 @@ struct scan_case {
     uint64_t seed; /* of the values */
 };
 
-/* Fills in all but types and shape. */
+/* The pairs of an operation, one after the other; false behind the last one. */
+bool operation_pair(table_operation operation, size_t number, struct type_pair *pair);
+
+/* Fills in all but operation, types and shape. */
 void scan_case_vary(struct scan_case *scan_case, struct random *random);
 
 /* Computes the case in every strategy of the way, as one call, on a stream, stage by stage, and its totals alone, and

@@ -41,7 +41,7 @@ static void close_side_block(const struct run *run, struct block *block, const c
 
 static void require_row(const struct run *run, const struct block *block, const void *expected, const char *name) {
     const struct scan_case *c = run->scan_case;
-    const table_type type = reference_sum_type(c->out_type);
+    const table_type type = reference_kept_type(c->operation, c->out_type);
     const size_t size = element_size(type);
     unsigned char *found = malloc(block->bytes);
     require(run, found && block_download(block, found), "a row of carry cannot be read");
@@ -95,6 +95,7 @@ static table_view seen(const struct run *run, const struct table *table) {
 static table_scan_options plain_options(const struct run *run) {
     return (table_scan_options){
         .backend = run->way->backend,
+        .operation = run->scan_case->operation,
         .strategy = run->strategy,
         .threads = run->scan_case->threads,
         .reverse = run->scan_case->reverse,
@@ -109,7 +110,7 @@ struct sides {
 
 static void open_sides(struct run *run, bool on_host, table_scan_options *options, struct sides *sides) {
     const struct scan_case *c = run->scan_case;
-    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
+    const size_t row_bytes = c->columns * element_size(reference_kept_type(c->operation, c->out_type));
     if (c->carry_in) {
         open_side_block(run, &sides->carry_in, on_host, row_bytes, run->carry);
         options->carry_in = sides->carry_in.address;
@@ -201,7 +202,7 @@ void check_totals(struct run *run) {
     const struct scan_case *c = run->scan_case;
     table_scan_options options = plain_options(run);
     struct block carry_in = {0}, totals;
-    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
+    const size_t row_bytes = c->columns * element_size(reference_kept_type(c->operation, c->out_type));
     const table_view in = seen(run, &run->in);
     run->form = "column totals";
     reset_tables(run);
@@ -210,7 +211,7 @@ void check_totals(struct run *run) {
         options.carry_in = carry_in.address;
     }
     open_side_block(run, &totals, c->host_rows, row_bytes, NULL);
-    require_ok(run, table_column_totals(&in, reference_sum_type(c->out_type), totals.address, &options));
+    require_ok(run, table_column_totals(&in, reference_kept_type(c->operation, c->out_type), totals.address, &options));
     require_row(run, &totals, run->expected.carry_out, "totals");
     require_image(run, &run->in, "in");
     close_side_block(run, &totals, "totals");
@@ -222,11 +223,12 @@ void check_totals(struct run *run) {
 static void open_seeds(struct run *run, struct table *seeds) {
     const struct scan_case *c = run->scan_case;
     const size_t rows = table_seeds_rows(c->out_type, c->rows, c->columns);
-    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
+    const size_t row_bytes = c->columns * element_size(reference_kept_type(c->operation, c->out_type));
     require(run, rows == c->rows / REFERENCE_UNIT + (c->rows % REFERENCE_UNIT != 0) + 1, "table_seeds_rows is wrong");
     require(run,
-            table_open(seeds, run->way->memory, reference_sum_type(c->out_type), rows, c->columns, c->columns,
-                       random_below(&run->random, 3), random_once_in(&run->random, 2) ? EDGE_FRONT : EDGE_BACK),
+            table_open(seeds, run->way->memory, reference_kept_type(c->operation, c->out_type), rows, c->columns,
+                       c->columns, random_below(&run->random, 3),
+                       random_once_in(&run->random, 2) ? EDGE_FRONT : EDGE_BACK),
             "no memory for the seeds");
     table_randomize(seeds, &run->random, PATTERN_BITS);
     memcpy(seeds->image, run->expected.seeds, row_bytes); /* the carry */
@@ -237,7 +239,7 @@ void check_stages(struct run *run) {
     const struct scan_case *c = run->scan_case;
     table_scan_options options = plain_options(run);
     const table_view in = seen(run, &run->in), out = seen(run, run->out_table);
-    const size_t row_bytes = c->columns * element_size(reference_sum_type(c->out_type));
+    const size_t row_bytes = c->columns * element_size(reference_kept_type(c->operation, c->out_type));
     const uint64_t rubbish = 3;
     struct block overflow = {0};
     struct table seeds;

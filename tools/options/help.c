@@ -127,6 +127,7 @@ static void complete_value(const char *begun, const char *option) {
         const char *option;
         const char *const *words;
     } lists[] = {{"backend", backend_words},
+                 {"operation", operation_words},
                  {"strategy", strategy_words},
                  {"input-format", format_words},
                  {"output-format", format_words}};

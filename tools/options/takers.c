@@ -92,6 +92,14 @@ int take_backend(const char *option, char *text, void *place) {
     return EX_OK;
 }
 
+int take_operation(const char *option, char *text, void *place) {
+    const int word = word_place(operation_words, text);
+    if (word < 0)
+        return fail(EX_USAGE, "--%s %s: not an operation; there are sum, max, min and product", option, text);
+    *(table_operation *)place = (table_operation)word;
+    return EX_OK;
+}
+
 /* A:B, A: or :B. */
 int take_row_range(const char *option, char *text, void *place) {
     struct option_rows *rows = place;

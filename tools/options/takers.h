@@ -26,7 +26,7 @@ option_taker take_flag, take_no_flag, take_text, take_format; /* bool, const cha
 option_taker take_input;                                      /* const char *, of a file that is read */
 option_taker take_size, take_size_or_0;                       /* size_t, from 1 or 0 on */
 option_taker take_number, take_integer, take_unsigned;        /* uint64_t, int64_t, unsigned */
-option_taker take_type, take_backend;                         /* table_type, table_backend */
+option_taker take_type, take_backend, take_operation;         /* table_type, table_backend, table_operation */
 option_taker take_row_range, take_range;                      /* struct option_rows, struct option_range */
 option_taker take_word, take_words;                           /* struct option_words */
 option_taker take_delimiter;                                  /* char */
